@@ -78,6 +78,24 @@ const limitErrors = defineErrors({
   },
 });
 
+const budgetOf = (unit: string, message: string) =>
+  ({
+    ...limit,
+    message,
+    when: `A hard budget in ${unit} of the account or of the key has less left for this month than the call is estimated at. The message names the budget, what is used of it, the estimate, and when it begins anew. Nothing was sent to a provider.`,
+    action:
+      'Ask for less (a smaller model, a shorter prompt, a lower `max_tokens`), wait for the next month, or ask whoever set the budget for a larger one.',
+  }) as const;
+
+const budgetErrors = defineErrors({
+  carbon_budget_exceeded: budgetOf(
+    'grams of CO2e',
+    'The carbon budget of this month has too little left for this call.',
+  ),
+  energy_budget_exceeded: budgetOf('watt-hours', 'The energy budget of this month has too little left for this call.'),
+  token_budget_exceeded: budgetOf('tokens', 'The token budget of this month has too little left for this call.'),
+});
+
 const idempotencyErrors = defineErrors({
   idempotency_in_progress: {
     ...limit,
@@ -218,6 +236,7 @@ export const errorCatalogue = defineErrors({
   ...authErrors,
   ...validationErrors,
   ...limitErrors,
+  ...budgetErrors,
   ...idempotencyErrors,
   ...inferenceErrors,
   ...regionErrors,

@@ -73,6 +73,7 @@ export const operatorErrorCatalogue = defineErrors({
   invalid_alias: missing('alias'),
   invalid_price: missing('price'),
   invalid_application: missing('application'),
+  invalid_budget: missing('budget'),
   invalid_deployment: missing('deployment'),
   invalid_energy_contract: missing('energy contract'),
   invalid_operator: missing('operator'),

@@ -1,5 +1,6 @@
 /** Which web pages may call the gateway from a browser. None by default: a key in a page is a key given away. */
 
+import { budgetHeaderName } from '@gw/contract/internal/budgets';
 import { idempotencyKeyHeader, reexecutedHeader, replayedHeader } from '@gw/contract/internal/idempotency-key';
 
 /** What the official SDK sends from a browser, besides the headers that every page may send. */
@@ -26,6 +27,7 @@ const requestHeaders = [
 const replyHeaders = [
   'x-request-id',
   'x-gw-receipt-id',
+  budgetHeaderName,
   'retry-after',
   'x-should-retry',
   replayedHeader,

@@ -6,6 +6,7 @@
 import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { budgetsText } from '@gw/contract/internal/budgets';
 import { identityHeaders } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
@@ -37,6 +38,7 @@ function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckRespo
     streams: text(`${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`),
     ...(keyStreams === null ? {} : { key_streams: text(String(keyStreams)) }),
     ...(key.project === null ? {} : { project: text(key.project) }),
+    ...(key.budgets.length > 0 ? { budgets: text(budgetsText(key.budgets)) } : {}),
     ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
     ...(addedLatencyMs === null && addedCostPercent === null
       ? {}

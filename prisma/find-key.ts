@@ -10,6 +10,7 @@ import {
   type Tolerance,
   tierLimits,
 } from '@gw/contract/access';
+import { budgetScopes, budgetUnits, type HeldBudget } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
 import { workingExpiry, workingScopes } from '@gw/contract/keys';
 import type { Queryable } from './client.ts';
@@ -31,6 +32,8 @@ export interface FoundKey {
   readonly project: string | null;
   /** What the key may take of the account's limits; null: all of it. */
   readonly limits: KeyLimits | null;
+  /** Those of the key and of its account. */
+  readonly budgets: readonly HeldBudget[];
   readonly account: {
     readonly tier: AccountTier;
     readonly state: 'active' | 'suspended';
@@ -67,6 +70,15 @@ interface Row {
   key_per_day: number | null;
   key_streams: number | null;
   project: string | null;
+  budgets: BudgetRow[] | null;
+}
+
+interface BudgetRow {
+  readonly id: string;
+  readonly scope: string;
+  readonly unit: string;
+  readonly amount: number;
+  readonly kind: string;
 }
 
 /** Null if no key has this public id. The caller compares the hash, in constant time. */
@@ -80,7 +92,10 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
       a.limit_per_s, a.limit_burst, a.limit_per_day, a.limit_streams, a.limit_shadow,
       a.max_added_latency_ms, a.max_added_cost_percent,
       k.limit_per_s AS key_per_s, k.limit_burst AS key_burst, k.limit_per_day AS key_per_day, k.limit_streams AS key_streams,
-      k.project
+      k.project,
+      (SELECT json_agg(json_build_object('id', b.id, 'scope', b.scope, 'unit', b.unit, 'amount', b.amount, 'kind', b.kind)
+          ORDER BY b.id)
+        FROM budgets b WHERE b.account_id = k.account_id AND (b.scope <> 'key' OR b.name = k.public_id)) AS budgets
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.public_id = ${publicId}::char(12)`;
   const row = rows[0];
@@ -96,6 +111,7 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
     expiresAt,
     project: row.project,
     limits: keyLimitsOf(row),
+    budgets: (row.budgets ?? []).flatMap(heldBudget),
     account: {
       tier: row.tier,
       state: row.account_state,
@@ -171,6 +187,13 @@ function limitsOf(row: Row): Limits {
     perDay: row.limit_per_day ?? tier.perDay,
     streams: row.limit_streams ?? (row.tier === 'enterprise' ? enterpriseStreams : tier.streams),
   };
+}
+
+/** Empty for a scope or a unit that this release does not know. */
+function heldBudget({ amount, id, kind, scope: itsScope, unit: itsUnit }: BudgetRow): HeldBudget[] {
+  const scope = budgetScopes.find((each) => each === itsScope);
+  const unit = budgetUnits.find((each) => each === itsUnit);
+  return scope && unit ? [{ id, scope, unit, amount, isHard: kind === 'hard' }] : [];
 }
 
 function keyLimitsOf({ key_burst, key_per_day, key_per_s, key_streams, tier }: Row): KeyLimits | null {

@@ -157,6 +157,7 @@ test('every model of the Prisma schema can be read from the migrated database, c
     db.auditEntry.findMany(),
   ]);
   await Promise.all([db.region.findMany(), db.provider.findMany(), db.deployment.findMany(), db.receipt.findMany()]);
+  await Promise.all([db.budget.findMany(), db.budgetEstimate.findMany()]);
   await Promise.all([db.gridReading.findMany(), db.publishedGrid.findMany()]);
   await Promise.all([db.policyVersion.findMany(), db.policyExemption.findMany()]);
   await Promise.all([db.onboarding.findMany(), db.onboardingStep.findMany(), db.organisationAdmin.findMany()]);
@@ -178,7 +179,7 @@ function tablesOf(schema: string): string[] {
       if (
         field === null ||
         line.includes('@relation') ||
-        /\s(ApiKey|Deployment|OrganisationAdmin|OperatorToken|PolicyExemption)\[\]|\sOnboarding\?/.test(line)
+        /\s(ApiKey|Budget|Deployment|OrganisationAdmin|OperatorToken|PolicyExemption)\[\]|\sOnboarding\?/.test(line)
       )
         continue;
       const column = /@map\("(\w+)"\)/.exec(line)?.[1] ?? field[1];

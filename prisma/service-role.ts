@@ -30,6 +30,7 @@ const changing = (...columns: string[]): string => `UPDATE (${columns.join(', ')
 export const serviceRights: Readonly<Record<string, Rights>> = {
   // What only grows.
   audit: grows,
+  budget_estimates: grows,
   facts_parts: grows,
   grid_readings: grows,
   onboarding_steps: grows,
@@ -54,6 +55,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   accounts: whole,
   aliases: whole,
   api_keys: whole,
+  budgets: whole,
   deployments: whole,
   evidence_pack_chunks: whole,
   evidence_packs: whole,

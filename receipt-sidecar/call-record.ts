@@ -3,9 +3,11 @@
  *
  * Invariant: a call that reached a provider is recorded exactly once, however it ends.
  */
+import type { Amounts } from '@gw/contract/internal/budgets';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import type { Reservation } from './budgets/budgets.ts';
 import { countCall } from './count.ts';
 import { countedReceipt } from './counted-receipt.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
@@ -14,6 +16,7 @@ import type { Caller } from './messages.ts';
 import {
   type CallIdentity,
   type CallOutcome,
+  type MadeReceipt,
   makeReceipt,
   modelServed,
   notStoredReceipt,
@@ -69,6 +72,7 @@ export class CallRecord {
   readonly #metrics: ReceiptMetrics;
   readonly #usage: Pick<UsageMetrics, 'count'>;
   readonly #failedAttempts: Books['failedAttempts'];
+  readonly #reservation: Reservation | null;
   /** By `performance.now`. */
   readonly startedAt = performance.now();
   #repliedAt: number | null = null;
@@ -83,6 +87,7 @@ export class CallRecord {
     caller: Caller,
     catalogue: Catalogue,
     { failedAttempts, ledger, metrics, usageMetrics }: Books,
+    reservation: Reservation | null = null,
   ) {
     this.identity = identity;
     this.#caller = caller;
@@ -91,6 +96,12 @@ export class CallRecord {
     this.#metrics = metrics;
     this.#usage = usageMetrics;
     this.#failedAttempts = failedAttempts;
+    this.#reservation = reservation;
+  }
+
+  /** What the client is told of budgets; null: nothing. */
+  get budgets(): string | null {
+    return this.#reservation?.header ?? null;
   }
 
   get accountId(): string {
@@ -150,8 +161,11 @@ export class CallRecord {
     const servedBy = this.#servedBy;
     const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS: this.#elapsedS() };
     const made = makeReceipt(identity, outcome);
+    const used = amountsOf(made, facts.usage);
+    // First, so that no reader of the ledger knows of the receipt before its budgets do.
+    this.#reservation?.settle(used);
     const trace = this.#trace(made.numbers?.energy_wh ?? null);
-    const entry = this.#entry(made.receipt, trace || 'null', made.facts);
+    const entry = this.#entry(made.receipt, trace || 'null', made.facts, false, used);
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
     const notStored = (): ShownReceipt => {
       const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
@@ -228,13 +242,24 @@ export class CallRecord {
   /** Takes the pending receipt back, because no provider was reached. */
   discard(): void {
     this.#recorded = true;
+    this.#reservation?.release();
     this.#ledger.discard(this.identity.receiptId);
   }
 
-  /** Returns a LedgerEntry as JSON, put together from JSON texts. */
-  #entry(receipt: string, trace: string, facts: string, shown = false): string {
+  /** Returns a LedgerEntry as JSON, put together from JSON texts. What was reserved goes with what has not all numbers. */
+  #entry(receipt: string, trace: string, facts: string, shown = false, used: Amounts = nothingKnown): string {
     const { accountId, keyId } = this.#caller;
     const head = JSON.stringify({ accountId, keyId, endpoint: path[this.identity.request.endpoint] });
-    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}${shown ? ',"shown":true' : ''}}`;
+    const estimate = Object.values(used).includes(null) ? this.#reservation?.estimate : undefined;
+    const reserved = estimate === undefined ? '' : `,"reserved":${JSON.stringify(estimate)}`;
+    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}${reserved}${shown ? ',"shown":true' : ''}}`;
   }
 }
+
+const nothingKnown: Amounts = { carbon_g: null, energy_wh: null, tokens: null };
+
+const amountsOf = ({ numbers }: MadeReceipt, usage: TokenUsage | null): Amounts => ({
+  carbon_g: numbers?.carbon_g ?? null,
+  energy_wh: numbers?.energy_wh ?? null,
+  tokens: usage && usage.promptTokens + usage.completionTokens,
+});

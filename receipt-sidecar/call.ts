@@ -162,22 +162,23 @@ export class Call implements Processor {
       this.#slot = admission.slot;
       if (this.#open) return this.#send(admission, caller, catalogue);
       admission.claim?.free(false);
+      admission.reservation?.release();
     }
     if (!this.#open) return this.#slot?.release();
     if (admission.outcome === 'refused') this.#refuse(admission.error, admission.receiptId);
     else if (admission.outcome === 'replayed') this.#call.answer(replay(admission.reply), admission.reply.body);
   }
 
-  #send({ claim, outgoing, request, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
-    const nowMs = this.#context.now();
-    const receiptId = newReceiptId(nowMs);
+  #send({ claim, outgoing, request, reservation, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
+    const nowMs = reservation?.at ?? this.#context.now();
+    const receiptId = reservation?.receiptId ?? newReceiptId(nowMs);
     this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
     const identity = {
       ...{ receiptId, createdAt: new Date(nowMs).toISOString(), requestId: this.#requestId(), request, route },
       // The key's comes first: no program charges another.
       project: caller.project ?? request.project ?? null,
     };
-    this.#record = new CallRecord(identity, caller, catalogue, this.#context);
+    this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
     const degraded = this.#record.begin();
     const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context.firstAttempts);
     this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
@@ -219,7 +220,7 @@ export class Call implements Processor {
       onOver: () => this.#slot?.release(),
     });
     const isRerun = this.#kept?.mayHaveRun ?? false;
-    this.#call.answer(toClient(headers, record.identity.receiptId, { isRerun, stream }));
+    this.#call.answer(toClient(headers, record.identity.receiptId, { isRerun, stream, budgets: record.budgets }));
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {

@@ -5,6 +5,7 @@
  * Invariant: a provider gets an allow-list of headers and no query, and so does the client of the provider's headers.
  */
 import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
+import { budgetHeaderName } from '@gw/contract/internal/budgets';
 import { attemptOrderHeader, requestIdField } from '@gw/contract/internal/first-attempt';
 import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse } from '@gw/grpc/service';
@@ -74,15 +75,24 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   };
 }
 
+interface ShownHead {
+  readonly isRerun: boolean;
+  readonly stream: boolean;
+  /** What is told of budgets; null: nothing. */
+  readonly budgets: string | null;
+}
+
 /** Replaces the provider's `headers` by ours. The body of a stream then comes piece by piece, any other body whole. */
 export function toClient(
   headers: Headers,
   receiptId: string,
-  { isRerun, stream }: { readonly isRerun: boolean; readonly stream: boolean },
+  { budgets, isRerun, stream }: ShownHead,
 ): IProcessingResponse {
   const removeHeaders = [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name));
+  const ofBudgets = budgets === null ? [] : [setHeader(budgetHeaderName, budgets)];
+  const setHeaders = [...replyHeaders(receiptId, isRerun), ...ofBudgets];
   return {
-    responseHeaders: { response: { headerMutation: { setHeaders: replyHeaders(receiptId, isRerun), removeHeaders } } },
+    responseHeaders: { response: { headerMutation: { setHeaders, removeHeaders } } },
     modeOverride: {
       responseHeaderMode: headerMode.send,
       responseBodyMode: stream ? bodyMode.streamed : bodyMode.buffered,

@@ -2,6 +2,7 @@
 import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
+import { type HeldBudget, readBudgets } from '@gw/contract/internal/budgets';
 import { attemptOrderNamespace, laterHeaders } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader, reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
 import { identityNamespace } from '@gw/contract/internal/identity';
@@ -63,6 +64,8 @@ export interface Caller {
   readonly keyStreams: number | null;
   /** What a choice by carbon may cost its account in time and money. */
   readonly tolerance: Tolerance;
+  /** Those of its account and of its key. */
+  readonly budgets: readonly HeldBudget[];
 }
 
 /**
@@ -74,6 +77,7 @@ export function readCaller(request: ProcessingRequest): Caller | null {
   const keyId = fields?.key_id?.stringValue;
   if (!accountId || !keyId) return null;
   const models = fields?.models?.stringValue;
+  const budgets = fields?.budgets?.stringValue;
   const [latency, cost] = (fields?.tolerance?.stringValue ?? '').split(':');
   const [limit, shadow] = (fields?.streams?.stringValue ?? '').split(':');
   return {
@@ -84,8 +88,11 @@ export function readCaller(request: ProcessingRequest): Caller | null {
     streams: { limit: countOf(limit) ?? leastStreams, shadow: shadow === 'shadow' },
     keyStreams: countOf(fields?.key_streams?.stringValue),
     tolerance: { addedLatencyMs: countOf(latency), addedCostPercent: countOf(cost) },
+    budgets: budgets ? readBudgets(budgets) : noBudgets,
   };
 }
+
+const noBudgets: readonly HeldBudget[] = [];
 
 /** Where an older ext-authz names no limit: the smallest tier's, since none must not be what is missing. */
 const leastStreams = tierLimits.audit.streams;

@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { failedAttemptChannel, lostAttemptChannel } from '@gw/contract/internal/redis';
 import { serveEnvoy } from '@gw/grpc/server';
+import { redisBudgetUse } from '@gw/service/budgets';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
@@ -12,6 +13,9 @@ import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { z } from 'zod';
 import { readAccessLog } from './access-log.ts';
+import { createBudgetMetrics } from './budgets/budget-metrics.ts';
+import { openBudgets } from './budgets/budgets.ts';
+import { estimateCall } from './budgets/estimate.ts';
 import { Call } from './call.ts';
 import type { Config } from './config.ts';
 import { createDeploymentHealth } from './deployment-health.ts';
@@ -29,8 +33,10 @@ import type { Caller } from './messages.ts';
 import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptMetrics } from './receipt-metrics.ts';
 import { createLastRegions } from './request/last-regions.ts';
+import type { ParsedRequest } from './request/parsed-request.ts';
 import { createPromptMetrics } from './request/prompt-metrics.ts';
 import { makeReader } from './request/reader.ts';
+import type { Route } from './request/route.ts';
 import { warmUp } from './request/warm-up.ts';
 import { makeReplyReader } from './response/json-reply.ts';
 import { createScreenMetrics } from './screen-metrics.ts';
@@ -99,6 +105,16 @@ export async function startSidecar(config: Config) {
     metrics: slotMetrics,
     log,
   });
+  const budgetMetrics = createBudgetMetrics(() => budgets.local());
+  const budgets = openBudgets({
+    use: redisBudgetUse(redis),
+    leases: redisLeases(redis),
+    instances: config.instances,
+    now: Date.now,
+    steady: clock,
+    metrics: budgetMetrics,
+    log,
+  });
   const idempotency = new Idempotency({ claims: redisClaims(claims), cipher: config.replyCipher, now: clock });
   const idempotencyMetrics = createIdempotencyMetrics();
   const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname(), { onDamaged });
@@ -137,6 +153,8 @@ export async function startSidecar(config: Config) {
     }),
     idempotencyMetrics,
     takeSlot: (caller: Caller) => slots.take(caller),
+    reserve: (caller: Caller, request: ParsedRequest, { failoverChain: [first], model }: Route) =>
+      budgets.reserve(caller, (at) => estimateCall(request, model, first, at)),
     lastRegions: createLastRegions(),
     health: deploymentHealth,
     trouble: createMeasuredTrouble(clock, showTrouble(redis, Date.now)),
@@ -170,6 +188,7 @@ export async function startSidecar(config: Config) {
       catalogue: catalogue.current() !== null,
       redis: redis.status === 'ready',
       streams_exact: !slots.local,
+      budgets_exact: !budgets.local(),
       published_rules: !isPolicyUnusable(),
       stream_room: !ledger.counts().full,
     },
@@ -180,6 +199,7 @@ export async function startSidecar(config: Config) {
         usageMetrics.register(registry);
         deploymentHealth.register(registry);
         slotMetrics.register(registry);
+        budgetMetrics.register(registry);
         idempotencyMetrics.register(registry);
         screenMetrics.register(registry);
         promptMetrics.register(registry);
@@ -197,6 +217,7 @@ export async function startSidecar(config: Config) {
       await endCalls({ server, instances, drainS, slots, idempotency, ends }, hurry);
       await health?.close();
       slots.stop();
+      budgets.stop();
       catalogue.stop();
       await ledger.stop();
       storeClock.stop();

@@ -7,6 +7,7 @@ import { readRunFile } from '@gw/stack/run-file';
 import { accountCommands } from './admin/accounts.ts';
 import { ApiRefusal, findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';
+import { budgetCommands } from './admin/budgets.ts';
 import { catalogueCommands } from './admin/catalogue.ts';
 import { catalogueFileCommands } from './admin/catalogue-file.ts';
 import type { AdminCall, AdminCommand } from './admin/command.ts';
@@ -37,6 +38,7 @@ const commands: readonly AdminCommand[] = [
   ...auditCommands,
   ...receiptCommands,
   ...usageCommands,
+  ...budgetCommands,
 ];
 
 export const admin = (args: readonly string[]): Promise<number> =>

@@ -22,6 +22,8 @@ export const ledgerEntrySchema = z.object({
   facts: z.unknown().nullable(),
   /** The client certainly saw this receipt, so it replaces an earlier one of this id and version. */
   shown: z.literal(true).optional(),
+  /** What the call was estimated at, if it has budgets and its receipt does not have all numbers. */
+  reserved: z.record(z.string(), z.number().nullable()).optional(),
 });
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
 

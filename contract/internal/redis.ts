@@ -55,6 +55,13 @@ export const limitKey = (accountId: string, kind: string): string => `gw:limit:{
 export const slotsKey = (accountId: string): string => `gw:slots:{${accountId}}`;
 export const keySlotsKey = (accountId: string, keyId: string): string => `gw:slots:{${accountId}}:${keyId}`;
 
+/**
+ * What an account has used of its budgets in a UTC month, and the calls whose receipts the sums of Postgres do not have yet
+ * (service/budgets/scripts.lua.ts).
+ */
+export const budgetUseKey = (accountId: string, month: string): string => `gw:budgets:{${accountId}}:${month}`;
+export const budgetCallsKey = (accountId: string, month: string): string => `${budgetUseKey(accountId, month)}:calls`;
+
 /** Hash: who runs the call with one idempotency key, or what came of it (service/idempotency/scripts.lua.ts). */
 export const idempotencyClaimKey = (accountId: string, digest: string): string =>
   `gw:idempotency:{${accountId}}:${digest}`;

@@ -4,6 +4,7 @@ import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Context } from '../shared/context.ts';
+import { budgetRoutes } from './budgets/routes.ts';
 import type { PackSettings } from './evidence/config.ts';
 import { registerPacks } from './evidence/gauges.ts';
 import { evidenceRoutes } from './evidence/routes.ts';
@@ -68,6 +69,7 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { seals }
   integrityOperatorRoutes(app, context, seals);
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);
+  budgetRoutes(app, context);
 }
 
 export function registerMetrics(registry: Registry, { db, redis }: Context, { versionMetrics }: LedgerServices): void {

@@ -14,6 +14,7 @@ import type { Redis } from 'ioredis';
 import type { CatalogueView } from '../catalogue/keeper.ts';
 import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
+import { startRebasing } from './budgets/rebase.ts';
 import type { PackSettings } from './evidence/config.ts';
 import { startEvidenceJobs } from './evidence/jobs.ts';
 import type { GpuSettings } from './gpu/config.ts';
@@ -66,6 +67,7 @@ export function startJobs(
     startVersionJobs(context, { catalogue, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, seals }, integrity),
     startUsageHours({ db, log }),
+    startRebasing({ db, redis, log, now }),
     startReceiptLog({ db, key, log, now, seals }),
     ...(packs.builds > 0
       ? [startEvidenceJobs({ ...context, key, limits: packs, seals, redisUrl, concurrency: packs.builds })]

@@ -3,12 +3,13 @@
  *
  * Invariants: the steps keep their order, and the first that refuses is the answer. A step that has its answer at once
  * is not waited for: a call all of whose steps have is decided in the same turn of the event loop. A call whose client
- * has gone meets no further step. Who is not admitted holds no slot and no claim.
+ * has gone meets no further step. Who is not admitted holds no slot, no claim and no reservation.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import type { Result } from '@gw/contract/internal/result';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
+import type { Reservation } from '../budgets/budgets.ts';
 import type { DeploymentHealth } from '../deployment-health.ts';
 import { type MeasuredTrouble, ofAccount } from '../measured-trouble.ts';
 import type { Caller } from '../messages.ts';
@@ -54,6 +55,8 @@ export interface Steps {
   readonly claim: (asked: AdmissionRequest, request: ParsedRequest) => Promise<Claimed>;
   /** Takes a slot; it is called only for a stream. */
   readonly takeSlot: (caller: Caller) => Promise<Result<Slot, ApiError>>;
+  /** Reserves what the call is estimated to use; it is called only for one that has budgets. */
+  readonly reserve: (caller: Caller, request: ParsedRequest, route: Route) => Promise<Result<Reservation, ApiError>>;
   /** The clock, ms since 1970. */
   readonly now: () => number;
   readonly lastRegions: Steering['lastRegions'];
@@ -71,6 +74,8 @@ export interface Admitted {
   readonly slot: Slot | null;
   /** The claim of its idempotency key, if it has one; whoever gets it has to finish or free it. */
   readonly claim: Claim | null;
+  /** Of a call that has budgets; whoever gets it has to settle or release it. */
+  readonly reservation: Reservation | null;
 }
 
 export type Admission =
@@ -120,7 +125,7 @@ async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): 
   if (!taken.ok) return refused(taken.error);
   let admission: Admission = gone;
   try {
-    if (asked.isOpen()) admission = routed(read, asked, steps, taken.value);
+    if (asked.isOpen()) admission = await routed(read, asked, steps, taken.value);
   } finally {
     if (admission.outcome !== 'admitted') taken.value.release();
   }
@@ -129,10 +134,12 @@ async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): 
 
 function routed(
   { outgoing, request }: ReadBody,
-  { catalogue, caller }: AdmissionRequest,
-  { accountTrouble, health, lastRegions, now, trouble }: Steps,
+  asked: AdmissionRequest,
+  steps: Steps,
   slot: Slot | null,
-): Admission {
+): MaybePromise<Admission> {
+  const { caller, catalogue } = asked;
+  const { accountTrouble, health, lastRegions, now, trouble } = steps;
   const choice = chooseRoute(request, catalogue, caller.models, {
     at: now(),
     lastRegions,
@@ -141,7 +148,16 @@ function routed(
     troubleOf: (id, model) =>
       trouble.of(troubleField(id, model)) ?? accountTrouble.of(ofAccount(caller.accountId, id, model)),
   });
-  return choice.ok
-    ? { outcome: 'admitted', request, outgoing, route: choice.value, slot, claim: null }
-    : refused(choice.error);
+  if (!choice.ok) return refused(choice.error);
+  const route = choice.value;
+  const admitted: Admitted = { outcome: 'admitted', request, outgoing, route, slot, claim: null, reservation: null };
+  return caller.budgets.length === 0 ? admitted : withReservation(admitted, asked, steps);
+}
+
+async function withReservation(admitted: Admitted, asked: AdmissionRequest, steps: Steps): Promise<Admission> {
+  const reserved = await steps.reserve(asked.caller, admitted.request, admitted.route);
+  if (!reserved.ok) return refused(reserved.error);
+  if (asked.isOpen()) return { ...admitted, reservation: reserved.value };
+  reserved.value.release();
+  return gone;
 }

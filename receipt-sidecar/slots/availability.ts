@@ -1,5 +1,5 @@
 /**
- * Whether the instances can count streams together, that is, whether Redis answers and knows what runs.
+ * Whether the instances can count together (streams, or budgets), that is, whether Redis answers and knows what runs.
  *
  * Invariant: after an outage, in which Redis may have lost what it knew, they count together again only once this
  * process has registered its slots, the others had time to register theirs, and what was taken meanwhile is on its way.
@@ -24,7 +24,14 @@ export interface AvailabilityOptions {
   /** A monotonic clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
+  /** What this instance does alone, and what the log is told when all count together again. */
+  readonly words?: { readonly alone: string; readonly together: string };
 }
+
+const wordsOfStreams = {
+  alone: 'counts its own streams, for its share of the limits',
+  together: 'open streams are counted together again',
+};
 
 /** While Redis is away it is asked this often whether it is back. */
 const probeEveryMs = 250;
@@ -36,7 +43,8 @@ const registerWithinMs = 1000;
 const othersMs = 2000;
 
 /** Watches Redis. It begins with counting together if there is a connection. */
-export function watchAvailability({ leases, register, instances, now, log }: AvailabilityOptions): Availability {
+export function watchAvailability(options: AvailabilityOptions): Availability {
+  const { instances, leases, log, now, register, words = wordsOfStreams } = options;
   let together = leases.connected();
   let probing = false;
   let inVain = 0;
@@ -47,10 +55,7 @@ export function watchAvailability({ leases, register, instances, now, log }: Ava
     completeAt = null;
     if (!together) return;
     together = false;
-    log.warn(
-      { instances, err: error },
-      'Redis is away: each instance counts its own streams, for its share of the limits',
-    );
+    log.warn({ instances, err: error }, `Redis is away: each instance ${words.alone}`);
   };
   const registered = async (): Promise<boolean> => {
     inVain += 1;
@@ -69,7 +74,7 @@ export function watchAvailability({ leases, register, instances, now, log }: Ava
     together = true;
     // Not awaited: it reaches Redis before every take that follows.
     register().catch(lose);
-    log.info('open streams are counted together again');
+    log.info(words.together);
   };
   const timer = setInterval(() => void probe(), probeEveryMs);
   leases.watch({ lost: () => lose('the connection broke'), back: () => void probe() });

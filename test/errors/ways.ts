@@ -144,6 +144,17 @@ async function heldPack(accounts: TestAccounts, state: 'building' | 'ready'): Pr
   return { key, path: `${packPath}/${id}` };
 }
 const packPath = '/v1/gw/evidence-pack';
+/** A call of an account whose budget in this unit is smaller than any call. */
+async function aboveBudget(accounts: TestAccounts, unit: string): Promise<Exchange> {
+  const key = await accounts.create();
+  const { accountId } = await accounts.db.apiKey.findUniqueOrThrow({ where: { publicId: key.slice(3, 15) } });
+  const budget = { scope: 'account', unit, amount: 0.000002, kind: 'hard' };
+  await apiOf(stack).send('POST', `/operator/v1/accounts/${accountId}/budgets`, budget);
+  return eventually('the budget to hold', async () => {
+    const outcome = await chat({}, {}, { key });
+    return outcome.reply.status === 429 ? outcome : null;
+  });
+}
 
 export const ways: Readonly<Record<CatalogueCode, Way>> = {
   invalid_api_key: () => asked({ body: chatBody(), key: null }),
@@ -177,6 +188,9 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
     const body = JSON.stringify({ model: 'sim-embed', input, encoding_format: 'float', dimensions: 1536 });
     return repeated(2, () => asked({ path: '/v1/embeddings', body, headers }));
   },
+  carbon_budget_exceeded: (accounts) => aboveBudget(accounts, 'carbon_g'),
+  energy_budget_exceeded: (accounts) => aboveBudget(accounts, 'energy_wh'),
+  token_budget_exceeded: (accounts) => aboveBudget(accounts, 'tokens'),
   idempotency_in_progress: async () => {
     const headers = { 'idempotency-key': randomUUID(), 'x-sim-delay-ms': '23000' };
     const first = chat({}, headers);

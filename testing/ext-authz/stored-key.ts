@@ -15,6 +15,7 @@ export const storedKey = ({ account, ...more }: Changes = {}): FoundKey => ({
   expiresAt: null,
   limits: null,
   project: null,
+  budgets: [],
   ...more,
   account: {
     tier: 'audit',

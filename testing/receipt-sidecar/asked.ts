@@ -12,6 +12,7 @@ export const caller = (more: Partial<Caller> = {}): Caller => ({
   streams: { limit: 25, shadow: false },
   keyStreams: null,
   tolerance: anyTolerance,
+  budgets: [],
   ...more,
 });
 

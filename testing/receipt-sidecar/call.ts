@@ -65,6 +65,9 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     },
     idempotencyMetrics: { ended: () => undefined },
     takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
+    reserve: async () => {
+      throw new Error('No call of this test has budgets.');
+    },
     lastRegions: new Map(),
     health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
     trouble: createMeasuredTrouble(() => 0),

@@ -28,7 +28,13 @@ export interface ReceiptRow {
   readonly shown: boolean;
 }
 
-export type ParsedEntry = { readonly row: ReceiptRow } | { readonly poison: string };
+/** What a call is estimated at whose receipt has not all numbers, by the unit of a budget. */
+export type Estimate = Readonly<Record<string, number | null>>;
+
+/** `estimate`: null if the call has no budgets, or all numbers. */
+export type ParsedEntry =
+  | { readonly row: ReceiptRow; readonly estimate: Estimate | null }
+  | { readonly poison: string };
 
 /** Reads an entry. `poison` says why no retry can make a row of it: it names the wrong field, never its value. */
 export function parseEntry(text: string | undefined): ParsedEntry {
@@ -69,5 +75,5 @@ export function parseEntry(text: string | undefined): ParsedEntry {
     facts: raw.facts ?? null,
     shown: parsed.data.shown ?? false,
   };
-  return { row };
+  return { row, estimate: parsed.data.reserved ?? null };
 }

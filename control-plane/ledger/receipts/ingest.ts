@@ -11,7 +11,8 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { type DeadEntry, type Entry, isOutOfMemory, streamGroup } from '../../shared/stream-group.ts';
-import { parseEntry, type ReceiptRow } from './entry-row.ts';
+import { storeEstimates } from '../budgets/estimates.ts';
+import { type Estimate, parseEntry, type ReceiptRow } from './entry-row.ts';
 import type { Seals } from './sealed-rows.ts';
 import { insertReceipts, isRefusedData } from './store-batch.ts';
 
@@ -107,15 +108,17 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, unde
 async function finish(options: IngesterOptions, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return;
   const { db, redis, seals } = options;
-  const rows: { entry: Entry; row: ReceiptRow }[] = [];
+  const rows: { entry: Entry; row: ReceiptRow; estimate: Estimate | null }[] = [];
   const dead: DeadEntry[] = [];
   for (const entry of entries) {
     // Deleted from the stream while it was pending: nothing is left to store.
     if (entry.deleted) continue;
     const parsed = parseEntry(entry.text);
-    if ('row' in parsed) rows.push({ entry, row: parsed.row });
+    if ('row' in parsed) rows.push({ entry, ...parsed });
     else dead.push(deadOf(entry, parsed.poison));
   }
+  // First, so that no sum has a call without its estimate.
+  await storeEstimates(db, rows);
   dead.push(...(await insertAll(db, rows, seals)));
   const stay = new Set(dead.map(({ streamId }) => streamId));
   // First, since it frees the memory that setting aside needs.

@@ -6,7 +6,7 @@
  */
 import type { OperatorUsageGroup, UsageQuery, UsageRow, UsageTotal } from '@gw/contract/usage';
 import { type DerivedAmount, derivedNames, usageAmountNames } from '@gw/contract/usage';
-import { type Database, Prisma } from '@gw/prisma/client';
+import { Prisma, type Queryable } from '@gw/prisma/client';
 import { counted } from '../receipts/ledger.ts';
 import { asSums, body, facetColumns, facetsAndAmounts, sumColumns, summed } from './calls.ts';
 import { boughtFor, boughtJoin, marketColumns } from './market.ts';
@@ -60,7 +60,7 @@ export const mostRows = 10_000;
  * receipt has a number. Receipts that were found not to be genuine are in no sum and no count. Returns null if there are more
  * than `mostRows` rows.
  */
-export async function usageOf(db: Database, question: UsageQuestion): Promise<Usage | null> {
+export async function usageOf(db: Queryable, question: UsageQuestion): Promise<Usage | null> {
   const { group_by, interval, simulated } = question;
   const dates = { day: "'YYYY-MM-DD'", month: "'YYYY-MM'", total: null }[interval];
   const date = dates === null ? 'NULL' : `to_char(hour AT TIME ZONE 'UTC', ${dates})`;

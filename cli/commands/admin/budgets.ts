@@ -1,0 +1,67 @@
+/** `./gw admin budgets …`: what an account and its keys may use in a month, and what they have used. */
+import { Problem } from '@gw/stack/problem';
+import { type AdminCall, type AdminCommand, given } from './command.ts';
+import { card, type Row, table } from './table.ts';
+
+const at = (account: string, ...rest: string[]): string =>
+  ['/operator/v1/accounts', ...[account, 'budgets', ...rest].map(encodeURIComponent)].join('/');
+const columns = ['id', 'scope', 'name', 'unit', 'kind', 'amount', 'used', 'reserved', 'percent', 'set_by'];
+
+function amountIn(call: AdminCall): { readonly amount?: number } {
+  const text = call.option('amount');
+  if (text === undefined) return {};
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new Problem('--amount takes a number, such as 2500 or 0.5.');
+  return { amount: Number(text) };
+}
+
+const shown = (value: unknown) => ({ value, text: card(value as Row) });
+
+export const budgetCommands: readonly AdminCommand[] = [
+  {
+    name: 'budgets set',
+    args: ['account'],
+    options: {
+      'unit!': 'carbon_g, energy_wh or tokens',
+      'amount!': 'for a UTC month, in the unit',
+      'kind!': 'hard: calls beyond it are refused; soft: replies say how much of it is used',
+      key: 'id of the key that it is for; the whole account if it is missing',
+    },
+    fields: { name: 'key' },
+    summary: 'set a budget of an account, or of one of its keys',
+    run: async (call) => {
+      const key = call.option('key');
+      const whose = key === undefined ? { scope: 'account' } : { scope: 'key', name: key };
+      return shown(
+        await call.api.send('POST', at(call.arg(0)), { ...whose, ...given(call, 'unit', 'kind'), ...amountIn(call) }),
+      );
+    },
+  },
+  {
+    name: 'budgets change',
+    args: ['account', 'budget'],
+    options: { amount: 'for a UTC month, in the unit', kind: 'hard or soft' },
+    summary: 'change the amount or the kind of a budget; what was used stays used',
+    run: async (call) => {
+      const change = { ...given(call, 'kind'), ...amountIn(call) };
+      if (Object.keys(change).length === 0) throw new Problem('Nothing to change: give --amount or --kind.');
+      return shown(await call.api.send('PATCH', at(call.arg(0), call.arg(1)), change));
+    },
+  },
+  {
+    name: 'budgets remove',
+    args: ['account', 'budget'],
+    options: {},
+    summary: 'take a budget away',
+    run: async ({ api, arg }) => shown(await api.send('DELETE', at(arg(0), arg(1)))),
+  },
+  {
+    name: 'budgets',
+    args: ['account'],
+    options: {},
+    summary: 'the budgets of an account and what is used of them in this UTC month',
+    run: async ({ api, arg }) => {
+      const value = (await api.get(at(arg(0)))) as { readonly data: readonly Row[] };
+      return { value: value.data, text: table(value.data, columns, 'No budget.') };
+    },
+  },
+];

@@ -1,0 +1,123 @@
+/**
+ * Puts the sums of receipts below what Redis counts of budgets, so that whatever Redis missed or lost is right again.
+ *
+ * Invariant: a call is in the sums or among the calls that Redis counts beside them, never in both and never in neither: the
+ * calls are read after the snapshot of Postgres was taken, so each receipt in it was among them before; and whoever has
+ * another turn since does nothing.
+ */
+import {
+  type BudgetUnit,
+  boundsOfMonth,
+  budgetUnits,
+  monthBefore,
+  monthOf,
+  nearestSteps,
+} from '@gw/contract/internal/budgets';
+import { minuteMs } from '@gw/contract/internal/durations';
+import { budgetCallsKey, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
+import { Prisma } from '@gw/prisma/client';
+import { type Book, redisBudgetUse } from '@gw/service/budgets';
+import type { Redis } from 'ioredis';
+import type { Context } from '../../shared/context.ts';
+import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import { timeOfReceipt } from '../receipts/receipt-id.ts';
+import { storedOf } from './estimates.ts';
+import { type Used, usedIn } from './sums.ts';
+
+type Stores = Pick<Context, 'db' | 'redis' | 'log' | 'now'>;
+
+/** How often the sums of an account are put below while it has calls, ms; less often where they take long. */
+const everyMs = 2000;
+/** The same without calls: receipts can be restated. */
+const idleEveryMs = 30_000;
+/** The sums take this part of the time at most. */
+const mostLoad = 0.05;
+/** A reservation of which there is no sign for so long was of a call that reached no provider. */
+const signWithinMs = 2 * minuteMs;
+
+export interface BudgetRow {
+  readonly id: string;
+  readonly scope: string;
+  readonly name: string;
+  readonly unit: BudgetUnit;
+  readonly amount: number;
+  readonly kind: string;
+}
+
+const isUnit = (unit: string): unit is BudgetUnit => budgetUnits.some((each) => each === unit);
+
+/** The budgets of an account that this release knows. */
+export async function budgetsOf(db: Context['db'], accountId: string): Promise<BudgetRow[]> {
+  const rows = await db.budget.findMany({ where: { accountId }, orderBy: { id: 'asc' } });
+  return rows.flatMap((row) => (isUnit(row.unit) ? [{ ...row, unit: row.unit }] : []));
+}
+
+/** Puts the sums of one account and month below. Returns false if another instance did so meanwhile. */
+export async function rebase({ db, redis, log, now }: Stores, book: Book): Promise<boolean> {
+  const use = redisBudgetUse(redis);
+  const budgets = await budgetsOf(db, book.accountId);
+  const turn = await use.turn(book);
+  const { calls, gone, used } = await db.$transaction(
+    async (tx) => {
+      const used: Used = await usedIn(tx, book.accountId, book.month);
+      const calls = await use.calls(book);
+      const { from, to } = boundsOfMonth(book.month);
+      return { calls, used, gone: await storedOf(tx, [...calls.keys()], from, to) };
+    },
+    { isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead, timeout: 60_000, maxWait: 10_000 },
+  );
+  const stored = new Set(gone);
+  const reserved = [...calls].flatMap(([id, state]) => (state === 'reserved' && !stored.has(id) ? [id] : []));
+  const lapsed = await lapsedOf(redis, reserved, now().getTime());
+  if (lapsed.length > 0)
+    log.info(
+      { accountId: book.accountId, lapsed: lapsed.length },
+      'gave back what calls had reserved that reached no provider',
+    );
+  const bases = budgets.map((budget) => ({ id: budget.id, steps: nearestSteps(budget.unit, used(budget)) }));
+  return use.rebase(book, turn, bases, [...gone, ...lapsed]);
+}
+
+/** Those of which Redis has no receipt, pending or on its way, although their sidecar had time to tell of one. */
+async function lapsedOf(redis: Redis, ids: readonly string[], nowMs: number): Promise<string[]> {
+  const old = ids.filter((id) => (timeOfReceipt(id)?.getTime() ?? 0) < nowMs - signWithinMs);
+  if (old.length === 0) return [];
+  const [pending, texts] = await Promise.all([
+    redis.zmscore(pendingReceiptsKey, ...old),
+    Promise.all(old.map((id) => redis.exists(receiptKey(id)))),
+  ]);
+  return old.filter((_, at) => pending[at] === null && texts[at] === 0);
+}
+
+/** Puts the sums of all accounts that have budgets below, in every instance; whoever comes second does nothing. */
+export function startRebasing(stores: Stores): RepeatedJob {
+  const { db, log, now, redis } = stores;
+  const use = redisBudgetUse(redis);
+  /** By account and month: when it was done, and how long it took. */
+  const done = new Map<string, { readonly at: number; readonly tookMs: number }>();
+  const rebaseIfDue = async (book: Book): Promise<void> => {
+    const name = `${book.accountId} ${book.month}`;
+    const calls = await redis.hlen(budgetCallsKey(book.accountId, book.month));
+    const { at = Number.NEGATIVE_INFINITY, tookMs = 0 } = done.get(name) ?? {};
+    const rest = Math.max(calls > 0 ? everyMs : idleEveryMs, tookMs / mostLoad);
+    const begun = performance.now();
+    if (begun < at + rest && (await use.turn(book)) > 0) return;
+    await rebase(stores, book);
+    done.set(name, { at: begun, tookMs: performance.now() - begun });
+  };
+  return repeat({
+    name: 'sums of budgets',
+    everyMs: everyMs / 2,
+    log,
+    run: async () => {
+      const accounts = await db.budget.findMany({ distinct: ['accountId'], select: { accountId: true } });
+      const nowMs = now().getTime();
+      for (const name of done.keys()) if (name.slice(-7) < monthBefore(nowMs)) done.delete(name);
+      for (const { accountId } of accounts) {
+        const before = { accountId, month: monthBefore(nowMs) };
+        if ((await redis.hlen(budgetCallsKey(accountId, before.month))) > 0) await rebaseIfDue(before);
+        await rebaseIfDue({ accountId, month: monthOf(nowMs) });
+      }
+    },
+  });
+}

@@ -1,0 +1,158 @@
+/** Two sidecars' budgets on a real Valkey that is asked by both at once, stands still, dies and comes back empty. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ApiError } from '@gw/contract/errors';
+import type { Amounts, HeldBudget } from '@gw/contract/internal/budgets';
+import { budgetCallsKey } from '@gw/contract/internal/redis';
+import type { Result } from '@gw/contract/internal/result';
+import { redisBudgetUse } from '@gw/service/budgets';
+import { openRedis, untilReady } from '@gw/service/redis';
+import type { Service } from '@gw/stack/services/service';
+import { startValkey } from '@gw/stack/services/valkey';
+import { caller } from '@gw/testing/receipt-sidecar/asked';
+import type { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { redisLeases } from '../slots/leases.ts';
+import { type Budgets, openBudgets, type Reservation } from './budgets.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'gwbudgets-'));
+const log = pino({ level: 'silent' });
+let valkey: Service;
+let connections: Redis[];
+let sidecars: Budgets[];
+const start = () => startValkey({ dir, log: () => {}, durable: false });
+
+beforeEach(async () => {
+  valkey = await start();
+  connections = [1, 2].map(() => openRedis(valkey.url, log, { commandTimeoutMs: 1000, autoPipelining: true }));
+  await Promise.all(connections.map((connection) => untilReady(connection, 5000)));
+  // As the control plane does, of a month without receipts.
+  const bases = ['bud_t', 'bud_s', 'bud_k'].map((id) => ({ id, steps: 0 }));
+  await redisBudgetUse(connections[0] as Redis).rebase(book, 0, bases, []);
+  sidecars = connections.map((redis) =>
+    openBudgets({
+      use: redisBudgetUse(redis),
+      leases: redisLeases(redis),
+      instances: 2,
+      now: () => Date.parse('2026-11-21T12:00:00.000Z'),
+      steady: () => performance.now(),
+      metrics: { decided: () => undefined },
+      log,
+    }),
+  );
+});
+afterEach(async () => {
+  for (const budgets of sidecars) budgets.stop();
+  for (const connection of connections) connection.disconnect();
+  await valkey.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const book = { accountId: 'acct', month: '2026-11' };
+const budget = (more: Partial<HeldBudget> = {}): HeldBudget => ({
+  ...{ id: 'bud_t', scope: 'account', unit: 'tokens', amount: 100, isHard: true },
+  ...more,
+});
+const using = (tokens: number, more: Partial<Amounts> = {}): Amounts => ({
+  carbon_g: null,
+  energy_wh: null,
+  tokens,
+  ...more,
+});
+const each = (at: number): Budgets => sidecars[at % 2] as Budgets;
+const ask = (at: number, tokens: number, budgets = [budget()]) =>
+  each(at).reserve(caller({ budgets }), () => using(tokens));
+const askAll = (count: number, tokens: number) =>
+  Promise.all(Array.from({ length: count }, (_, at) => ask(at, tokens)));
+const taken = (decisions: readonly Result<Reservation, ApiError>[]) =>
+  decisions.flatMap((decision) => (decision.ok ? decision.value : []));
+const state = (id = 'bud_t') => redisBudgetUse(connections[0] as Redis).state(book, id);
+const untilTrue = (check: () => boolean | Promise<boolean>) => expect.poll(check, { timeout: 20_000 }).toBe(true);
+/** What Redis was told so far has arrived there. */
+const told = () => Promise.all(connections.map((redis) => redis.ping()));
+
+test('both together reserve no more than there is, and settle what was used in its place', async () => {
+  const decisions = await askAll(200, 3);
+  expect(taken(decisions)).toHaveLength(33);
+  expect(await state()).toMatchObject({ used: 99, held: 99 });
+  for (const [at, reservation] of taken(decisions).entries()) reservation.settle(using(at % 2 === 0 ? 1 : 2));
+  await told();
+  expect(await state()).toMatchObject({ used: 17 + 32, held: 0 });
+});
+
+test('a refusal names the budget, what is used, the estimate, and when it begins anew; SDKs do not wait for that', async () => {
+  const [first] = taken([await ask(0, 90)]);
+  const refused = await ask(1, 20);
+  const message =
+    'The token budget of this account for 2026-11 is 100 tokens: 90 tokens are used or reserved, and this call is estimated at 20 tokens. It begins anew at 2026-12-01T00:00Z.';
+  const seconds = (Date.parse('2026-12-01') - Date.parse('2026-11-21T12:00:00.000Z')) / 1000;
+  expect(refused).toMatchObject({
+    ok: false,
+    error: { code: 'token_budget_exceeded', status: 429, message, retryAfterS: seconds },
+  });
+  first?.release();
+  await told();
+  expect((await ask(1, 20)).ok).toBe(true);
+});
+
+test('a call that is larger than the whole budget is refused even if nothing is used', async () => {
+  expect(await ask(0, 101)).toMatchObject({ ok: false, error: { code: 'token_budget_exceeded' } });
+  expect(await state()).toMatchObject({ used: 0, held: 0 });
+});
+
+test('a call takes of all of its budgets or of none, and a soft one refuses nothing and shows itself from 80 % on', async () => {
+  const soft = budget({ id: 'bud_s', isHard: false, amount: 10 });
+  const key = budget({ id: 'bud_k', scope: 'key', unit: 'carbon_g', amount: 2 });
+  const decide = (tokens: number, carbon_g: number) =>
+    each(0).reserve(caller({ budgets: [budget(), soft, key] }), () => using(tokens, { carbon_g }));
+  const one = await decide(5, 0.5);
+  expect(one).toMatchObject({ ok: true, value: { header: null } });
+  const two = await decide(5, 1.2);
+  const header = 'tokens;scope=account;kind=soft;used=1.000, carbon_g;scope=key;kind=hard;used=0.850';
+  expect(two).toMatchObject({ ok: true, value: { header } });
+  expect(await decide(5, 0.5)).toMatchObject({ ok: false, error: { code: 'carbon_budget_exceeded' } });
+  expect([await state(), await state('bud_s')]).toMatchObject([{ used: 10 }, { used: 10 }]);
+  expect(await state('bud_k')).toMatchObject({ used: 1_700_000 });
+});
+
+test('what has no number is settled by the estimate, once, and not given back after that', async () => {
+  const [reservation] = taken([await ask(0, 40)]);
+  reservation?.settle({ carbon_g: null, energy_wh: null, tokens: null });
+  reservation?.settle(using(1));
+  reservation?.release();
+  await told();
+  expect(await state()).toMatchObject({ used: 40, held: 0 });
+});
+
+test('while Valkey is away each lets through its share of what was left, and counts it together again afterwards', async () => {
+  taken([await ask(0, 30), await ask(1, 10)]);
+  // Both have heard of the 40.
+  taken([await ask(0, 1), await ask(1, 1)]);
+  await valkey.stop();
+  await untilTrue(() => sidecars.every((budgets) => budgets.local()));
+  const alone = taken(await askAll(100, 4));
+  // The first had heard of 41, the second of 42: each has half of the rest.
+  expect(alone).toHaveLength(7 + 7);
+  expect(await ask(0, 4)).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining('the share of this one is 29 tokens') },
+  });
+  alone[0]?.release();
+  expect(taken([await ask(0, 4)])).toHaveLength(1);
+  valkey = await start();
+  await untilTrue(() => sidecars.every((budgets) => !budgets.local()));
+  // All that runs is reserved again, although Valkey came back empty.
+  await untilTrue(async () => (await state()).held === 42 + 14 * 4);
+  expect(await connections[0]?.hlen(budgetCallsKey('acct', '2026-11'))).toBe(4 + 14);
+});
+
+test('a Valkey that was emptied does not give out again what an instance knows to be used', async () => {
+  for (const reservation of taken(await askAll(10, 9))) reservation.settle(using(9));
+  await told();
+  await ask(0, 1);
+  await ask(1, 1);
+  await connections[0]?.flushall();
+  expect(taken(await askAll(20, 4)).length).toBeLessThanOrEqual(2);
+});

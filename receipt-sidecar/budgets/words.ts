@@ -1,0 +1,60 @@
+/** What clients are told of budgets: the refusal, and the header of a reply. */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import { amountOf, type BudgetUnit, type HeldBudget, monthOf, nextMonthMs } from '@gw/contract/internal/budgets';
+
+/** From which part of its amount on a budget stands in the headers of replies. */
+export const shownFrom = 0.8;
+
+const codes = {
+  carbon_g: 'carbon_budget_exceeded',
+  energy_wh: 'energy_budget_exceeded',
+  tokens: 'token_budget_exceeded',
+} as const;
+
+const words: Readonly<Record<BudgetUnit, { readonly name: string; readonly unit: string }>> = {
+  carbon_g: { name: 'carbon', unit: 'g CO2e' },
+  energy_wh: { name: 'energy', unit: 'Wh' },
+  tokens: { name: 'token', unit: 'tokens' },
+};
+const owners = { account: 'this account', key: 'this API key' } as const;
+
+interface Refused {
+  readonly budget: HeldBudget;
+  /** Steps that are used or reserved, and that this call is estimated at. */
+  readonly used: number;
+  readonly steps: number;
+  /** The most that this instance lets through while it counts alone, in steps; null while all count together. */
+  readonly share: number | null;
+  /** ms since 1970 */
+  readonly at: number;
+}
+
+/** The error for a call that does not fit into what is left of a budget. */
+export function budgetExceeded({ at, budget, share, steps, used }: Refused): ApiError {
+  const { amount, scope, unit } = budget;
+  const { name, unit: of } = words[unit];
+  const show = (inSteps: number) => `${Number(amountOf(unit, inSteps).toPrecision(6))} ${of}`;
+  const anew = nextMonthMs(at);
+  const alone =
+    share === null
+      ? ''
+      : ` The instances of the gateway cannot count together at the moment, and the share of this one is ${show(share)}.`;
+  const message =
+    `The ${name} budget of ${owners[scope]} for ${monthOf(at)} is ${Number(amount.toPrecision(6))} ${of}: ${show(used)} are used or reserved, ` +
+    `and this call is estimated at ${show(steps)}.${alone} It begins anew at ${new Date(anew).toISOString().slice(0, 16)}Z.`;
+  return apiError(codes[unit], { message, retryAfterS: Math.max(1, Math.ceil((anew - at) / 1000)) });
+}
+
+/**
+ * The value of `x-gw-budget` (a list of RFC 9651): those of the budgets of which at least `shownFrom` is used or reserved; null
+ * if there are none. `used` in steps, in the order of the budgets.
+ */
+export function budgetHeader(budgets: readonly HeldBudget[], used: readonly number[]): string | null {
+  const items = budgets.flatMap(({ amount, isHard, scope, unit }, at) => {
+    const part = amountOf(unit, used[at] ?? 0) / amount;
+    if (part < shownFrom) return [];
+    const shown = Math.min(999_999, Math.floor(part * 1000) / 1000).toFixed(3);
+    return `${unit};scope=${scope};kind=${isHard ? 'hard' : 'soft'};used=${shown}`;
+  });
+  return items.length === 0 ? null : items.join(', ');
+}

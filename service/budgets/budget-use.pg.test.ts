@@ -1,0 +1,124 @@
+/** The scripts in a real Valkey, against what they are to do written down plainly. */
+import { cases } from '@gw/testing/cases';
+import { emptyValkey } from '@gw/testing/valkey';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Asked, type BudgetUse, redisBudgetUse } from './budget-use.ts';
+
+let redis: Redis;
+let use: BudgetUse;
+beforeAll(async () => {
+  redis = new Redis(await emptyValkey());
+  use = redisBudgetUse(redis);
+}, 60_000);
+afterAll(() => redis?.disconnect());
+beforeEach(() => redis.flushall());
+
+const ids = ['bud_a', 'bud_b', 'bud_c'];
+const months = ['2026-11', '2026-12'];
+const most: Readonly<Record<string, number | null>> = { bud_a: 1000, bud_b: 700, bud_c: null };
+
+const call = fc.nat(5);
+const month = fc.nat(1);
+const steps = fc.array(fc.nat(300), { minLength: 3, maxLength: 3 });
+const which = fc.subarray(ids, { minLength: 1 });
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('reserve' as const), call, month, steps, which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('again' as const), call, month, steps, which }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('settle' as const), call, month, steps, which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), call, month }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('rebase' as const), month, steps, late: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const) }) },
+);
+
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+interface Month {
+  turn: number;
+  readonly bases: Map<string, number>;
+  readonly calls: Map<string, { reserved: boolean; shares: Map<string, number> }>;
+}
+const newMonth = (): Month => ({ turn: 0, bases: new Map(), calls: new Map() });
+const sum = (of: Month, id: string, reservedAlone = false) =>
+  [...of.calls.values()]
+    .filter(({ reserved }) => reserved || !reservedAlone)
+    .reduce((total, { shares }) => total + (shares.get(id) ?? 0), reservedAlone ? 0 : (of.bases.get(id) ?? 0));
+
+test('whatever comes in whatever order, what is used is the base and each call once', async () => {
+  const check = async (all: readonly Step[]) => {
+    await redis.flushall();
+    const model = months.map(newMonth);
+    for (const one of all) {
+      if (one.do === 'lose') {
+        await redis.flushall();
+        for (const [at] of model.entries()) model[at] = newMonth();
+        continue;
+      }
+      const of = model[one.month] as Month;
+      const book = { accountId: 'acct', month: months[one.month] as string };
+      const name = 'call' in one ? `rcpt_${one.call}` : '';
+      const sharesOf = () =>
+        'which' in one ? one.which.map((id) => ({ id, steps: one.steps[ids.indexOf(id)] as number })) : [];
+      if (one.do === 'reserve' || one.do === 'again') {
+        const floor = 50;
+        const asked: Asked[] = sharesOf().map((each) => ({ ...each, most: most[each.id] ?? null, floor }));
+        const before = asked.map(({ id }) => sum(of, id) + (of.bases.has(id) ? 0 : floor));
+        const full = asked.findIndex(
+          (each, at) => each.most !== null && (before[at] as number) + each.steps > each.most,
+        );
+        const anyway = one.do === 'again';
+        const isThere = anyway && of.calls.has(name);
+        const taken = !isThere && (anyway || full === -1);
+        const reply = await use.reserve(book, name, asked, anyway);
+        const expected = asked.map((each, at) => (before[at] as number) + (taken ? each.steps : 0));
+        const known = asked.map(({ id }) => of.bases.has(id));
+        expect(reply).toEqual({ refusedBy: anyway || full === -1 ? null : full, used: expected, known });
+        if (taken)
+          of.calls.set(name, { reserved: true, shares: new Map(sharesOf().map((each) => [each.id, each.steps])) });
+      } else if (one.do === 'settle') {
+        await use.settle(book, name, sharesOf());
+        of.calls.set(name, { reserved: false, shares: new Map(sharesOf().map((each) => [each.id, each.steps])) });
+      } else if (one.do === 'release') {
+        await use.release(book, name);
+        of.calls.delete(name);
+      } else {
+        const gone = [...of.calls].filter(([, { reserved }]) => !reserved).map(([id]) => id);
+        const bases = ids.map((id, at) => ({ id, steps: one.steps[at] as number }));
+        expect(await use.rebase(book, one.late ? of.turn + 7 : of.turn, bases, gone)).toBe(!one.late);
+        if (!one.late) {
+          of.turn += 1;
+          for (const { id, steps: base } of bases) of.bases.set(id, base);
+          for (const id of gone) of.calls.delete(id);
+        }
+      }
+    }
+    for (const [at, of] of model.entries()) {
+      const book = { accountId: 'acct', month: months[at] as string };
+      expect(await use.turn(book)).toBe(of.turn);
+      const kinds = [...of.calls].map(([id, { reserved }]) => [id, reserved ? 'reserved' : 'settled'] as const);
+      expect(new Map(await use.calls(book))).toEqual(new Map(kinds));
+      for (const id of ids)
+        expect(await use.state(book, id)).toEqual({
+          base: of.bases.get(id) ?? null,
+          used: sum(of, id),
+          held: sum(of, id, true),
+        });
+    }
+  };
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 60 }), check), { numRuns: cases(500) });
+}, 120_000);
+
+test('calls that are reserved at once never take more than there is', async () => {
+  const book = { accountId: 'acct', month: '2026-11' };
+  await use.rebase(book, 0, [{ id: 'bud_a', steps: 0 }], []);
+  const asked = [{ id: 'bud_a', steps: 7, most: 1000, floor: 0 }];
+  const other = redis.duplicate();
+  const both = [use, redisBudgetUse(other)];
+  const replies = await Promise.all(
+    Array.from({ length: 400 }, (_, at) => (both[at % 2] as BudgetUse).reserve(book, `rcpt_${at}`, asked)),
+  );
+  other.disconnect();
+  expect(replies.filter(({ refusedBy }) => refusedBy === null)).toHaveLength(142);
+  expect(await use.state(book, 'bud_a')).toEqual({ base: 0, used: 994, held: 994 });
+});
