@@ -32,7 +32,7 @@ export interface FoundKey {
   readonly project: string | null;
   /** What the key may take of the account's limits; null: all of it. */
   readonly limits: KeyLimits | null;
-  /** Those of the key and of its account. */
+  /** Those of the key, of its account, and of all projects of that. */
   readonly budgets: readonly HeldBudget[];
   readonly account: {
     readonly tier: AccountTier;
@@ -76,6 +76,7 @@ interface Row {
 interface BudgetRow {
   readonly id: string;
   readonly scope: string;
+  readonly name: string;
   readonly unit: string;
   readonly amount: number;
   readonly kind: string;
@@ -93,7 +94,7 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
       a.max_added_latency_ms, a.max_added_cost_percent,
       k.limit_per_s AS key_per_s, k.limit_burst AS key_burst, k.limit_per_day AS key_per_day, k.limit_streams AS key_streams,
       k.project,
-      (SELECT json_agg(json_build_object('id', b.id, 'scope', b.scope, 'unit', b.unit, 'amount', b.amount, 'kind', b.kind)
+      (SELECT json_agg(json_build_object('id', b.id, 'scope', b.scope, 'name', b.name, 'unit', b.unit, 'amount', b.amount, 'kind', b.kind)
           ORDER BY b.id)
         FROM budgets b WHERE b.account_id = k.account_id AND (b.scope <> 'key' OR b.name = k.public_id)) AS budgets
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
@@ -190,10 +191,11 @@ function limitsOf(row: Row): Limits {
 }
 
 /** Empty for a scope or a unit that this release does not know. */
-function heldBudget({ amount, id, kind, scope: itsScope, unit: itsUnit }: BudgetRow): HeldBudget[] {
+function heldBudget({ amount, id, kind, name, scope: itsScope, unit: itsUnit }: BudgetRow): HeldBudget[] {
   const scope = budgetScopes.find((each) => each === itsScope);
   const unit = budgetUnits.find((each) => each === itsUnit);
-  return scope && unit ? [{ id, scope, unit, amount, isHard: kind === 'hard' }] : [];
+  const project = scope === 'project' ? name : '';
+  return scope && unit ? [{ id, scope, project, unit, amount, isHard: kind === 'hard' }] : [];
 }
 
 function keyLimitsOf({ key_burst, key_per_day, key_per_s, key_streams, tier }: Row): KeyLimits | null {

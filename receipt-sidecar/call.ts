@@ -21,6 +21,7 @@ import {
   type Headers,
   headerMode,
   immediate,
+  projectOf,
   readCaller,
   readHeaders,
   replay,
@@ -175,8 +176,7 @@ export class Call implements Processor {
     this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
     const identity = {
       ...{ receiptId, createdAt: new Date(nowMs).toISOString(), requestId: this.#requestId(), request, route },
-      // The key's comes first: no program charges another.
-      project: caller.project ?? request.project ?? null,
+      project: projectOf(caller, request),
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
     const degraded = this.#record.begin();

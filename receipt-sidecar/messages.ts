@@ -64,7 +64,7 @@ export interface Caller {
   readonly keyStreams: number | null;
   /** What a choice by carbon may cost its account in time and money. */
   readonly tolerance: Tolerance;
-  /** Those of its account and of its key. */
+  /** Those of its account, of its key, and of all projects of its account. */
   readonly budgets: readonly HeldBudget[];
 }
 
@@ -93,6 +93,13 @@ export function readCaller(request: ProcessingRequest): Caller | null {
 }
 
 const noBudgets: readonly HeldBudget[] = [];
+
+/**
+ * Returns what a call is charged to; null: no project. The key's comes first: a customer's program cannot charge another
+ * project than that of its key.
+ */
+export const projectOf = (caller: Pick<Caller, 'project'>, request: { readonly project?: string }): string | null =>
+  caller.project ?? request.project ?? null;
 
 /** Where an older ext-authz names no limit: the smallest tier's, since none must not be what is missing. */
 const leastStreams = tierLimits.audit.streams;

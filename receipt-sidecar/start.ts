@@ -16,7 +16,7 @@ import { readAccessLog } from './access-log.ts';
 import { createBudgetMetrics } from './budgets/budget-metrics.ts';
 import { openBudgets } from './budgets/budgets.ts';
 import { estimateCall } from './budgets/estimate.ts';
-import { Call } from './call.ts';
+import { Call, type CallContext } from './call.ts';
 import type { Config } from './config.ts';
 import { createDeploymentHealth } from './deployment-health.ts';
 import { endCalls } from './end-calls.ts';
@@ -33,10 +33,8 @@ import type { Caller } from './messages.ts';
 import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptMetrics } from './receipt-metrics.ts';
 import { createLastRegions } from './request/last-regions.ts';
-import type { ParsedRequest } from './request/parsed-request.ts';
 import { createPromptMetrics } from './request/prompt-metrics.ts';
 import { makeReader } from './request/reader.ts';
-import type { Route } from './request/route.ts';
 import { warmUp } from './request/warm-up.ts';
 import { makeReplyReader } from './response/json-reply.ts';
 import { createScreenMetrics } from './screen-metrics.ts';
@@ -132,7 +130,7 @@ export async function startSidecar(config: Config) {
   const failedAttempts = createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema));
   const firstAttempts = createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema));
   const deploymentHealth = createDeploymentHealth(clock, log);
-  const context = {
+  const context: CallContext = {
     addresses: config.addresses,
     catalogue: catalogue.current,
     read: makeReader({
@@ -153,8 +151,8 @@ export async function startSidecar(config: Config) {
     }),
     idempotencyMetrics,
     takeSlot: (caller: Caller) => slots.take(caller),
-    reserve: (caller: Caller, request: ParsedRequest, { failoverChain: [first], model }: Route) =>
-      budgets.reserve(caller, (at) => estimateCall(request, model, first, at)),
+    reserve: (accountId, held, { request, route: { failoverChain, model } }) =>
+      budgets.reserve(accountId, held, (at) => estimateCall(request, model, failoverChain[0], at)),
     lastRegions: createLastRegions(),
     health: deploymentHealth,
     trouble: createMeasuredTrouble(clock, showTrouble(redis, Date.now)),

@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 export const budgetUnits = ['carbon_g', 'energy_wh', 'tokens'] as const;
 export type BudgetUnit = (typeof budgetUnits)[number];
-export const budgetScopes = ['account', 'key'] as const;
+export const budgetScopes = ['account', 'key', 'project'] as const;
 export type BudgetScope = (typeof budgetScopes)[number];
 
 /** What calls use or may use, by unit; null: nobody knows. */
@@ -18,6 +18,8 @@ export type Amounts = Readonly<Record<BudgetUnit, number | null>>;
 export interface HeldBudget {
   readonly id: string;
   readonly scope: BudgetScope;
+  /** Of the project that it is for; empty for an account or a key, since a call has one of them. */
+  readonly project: string;
   readonly unit: BudgetUnit;
   /** For a UTC month, in the unit. */
   readonly amount: number;
@@ -40,19 +42,28 @@ export const amountOf = (unit: BudgetUnit, steps: number): number => steps / ste
 export const budgetHeaderName = 'x-gw-budget';
 
 const carriedSchema = z.array(
-  z.tuple([z.string(), z.string(), z.string(), z.number().positive(), z.union([z.literal(0), z.literal(1)])]),
+  z.tuple([
+    z.string(),
+    z.string(),
+    z.string(),
+    z.number().positive(),
+    z.union([z.literal(0), z.literal(1)]),
+    z.string(),
+  ]),
 );
 
 /** The form in which budgets travel with an identity. */
 export const budgetsText = (budgets: readonly HeldBudget[]): string =>
-  JSON.stringify(budgets.map(({ amount, id, isHard, scope, unit }) => [id, scope, unit, amount, isHard ? 1 : 0]));
+  JSON.stringify(
+    budgets.map(({ amount, id, isHard, project, scope, unit }) => [id, scope, unit, amount, isHard ? 1 : 0, project]),
+  );
 
 /** Reads what `budgetsText` made. A scope or unit that a later release has added is passed over. Throws for any other text. */
 export function readBudgets(text: string): HeldBudget[] {
-  return carriedSchema.parse(JSON.parse(text)).flatMap(([id, itsScope, itsUnit, amount, hard]) => {
+  return carriedSchema.parse(JSON.parse(text)).flatMap(([id, itsScope, itsUnit, amount, hard, project]) => {
     const scope = budgetScopes.find((each) => each === itsScope);
     const unit = budgetUnits.find((each) => each === itsUnit);
-    return scope && unit ? [{ id, scope, unit, amount, isHard: hard === 1 }] : [];
+    return scope && unit ? [{ id, scope, project, unit, amount, isHard: hard === 1 }] : [];
   });
 }
 

@@ -10,7 +10,6 @@ import { redisBudgetUse } from '@gw/service/budgets';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';
-import { caller } from '@gw/testing/receipt-sidecar/asked';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -52,7 +51,7 @@ afterEach(async () => {
 
 const book = { accountId: 'acct', month: '2026-11' };
 const budget = (more: Partial<HeldBudget> = {}): HeldBudget => ({
-  ...{ id: 'bud_t', scope: 'account', unit: 'tokens', amount: 100, isHard: true },
+  ...{ id: 'bud_t', scope: 'account', project: '', unit: 'tokens', amount: 100, isHard: true },
   ...more,
 });
 const using = (tokens: number, more: Partial<Amounts> = {}): Amounts => ({
@@ -63,7 +62,7 @@ const using = (tokens: number, more: Partial<Amounts> = {}): Amounts => ({
 });
 const each = (at: number): Budgets => sidecars[at % 2] as Budgets;
 const ask = (at: number, tokens: number, budgets = [budget()]) =>
-  each(at).reserve(caller({ budgets }), () => using(tokens));
+  each(at).reserve('acct', budgets, () => using(tokens));
 const askAll = (count: number, tokens: number) =>
   Promise.all(Array.from({ length: count }, (_, at) => ask(at, tokens)));
 const taken = (decisions: readonly Result<Reservation, ApiError>[]) =>
@@ -106,7 +105,7 @@ test('a call takes of all of its budgets or of none, and a soft one refuses noth
   const soft = budget({ id: 'bud_s', isHard: false, amount: 10 });
   const key = budget({ id: 'bud_k', scope: 'key', unit: 'carbon_g', amount: 2 });
   const decide = (tokens: number, carbon_g: number) =>
-    each(0).reserve(caller({ budgets: [budget(), soft, key] }), () => using(tokens, { carbon_g }));
+    each(0).reserve('acct', [budget(), soft, key], () => using(tokens, { carbon_g }));
   const one = await decide(5, 0.5);
   expect(one).toMatchObject({ ok: true, value: { header: null } });
   const two = await decide(5, 1.2);

@@ -13,7 +13,6 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { Book, BudgetUse, Reserved, Share } from '@gw/service/budgets';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../ledger/bounded.ts';
-import type { Caller } from '../messages.ts';
 import { newReceiptId } from '../receipt.ts';
 import { type AvailabilityOptions, watchAvailability } from '../slots/availability.ts';
 import type { BudgetMetrics } from './budget-metrics.ts';
@@ -51,7 +50,11 @@ export interface Budgets {
    * Reserves, or refuses by the first budget that has too little left. It waits for Redis some 250 ms at most, and never rejects.
    * `estimate` is called once.
    */
-  reserve(caller: Caller, estimate: (at: string) => Amounts): Promise<Result<Reservation, ApiError>>;
+  reserve(
+    accountId: string,
+    budgets: readonly HeldBudget[],
+    estimate: (at: string) => Amounts,
+  ): Promise<Result<Reservation, ApiError>>;
   /** Whether this instance counts alone. */
   readonly local: () => boolean;
   stop(): void;
@@ -162,7 +165,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
   };
 
   return {
-    async reserve({ accountId, budgets }, estimateAt) {
+    async reserve(accountId, budgets, estimateAt) {
       const at = now();
       const receiptId = newReceiptId(at);
       const book = { accountId, month: monthOf(at) };

@@ -16,7 +16,8 @@ const words: Readonly<Record<BudgetUnit, { readonly name: string; readonly unit:
   energy_wh: { name: 'energy', unit: 'Wh' },
   tokens: { name: 'token', unit: 'tokens' },
 };
-const owners = { account: 'this account', key: 'this API key' } as const;
+const ownerOf = ({ project, scope }: HeldBudget): string =>
+  scope === 'project' ? `the project "${project}"` : scope === 'key' ? 'this API key' : 'this account';
 
 interface Refused {
   readonly budget: HeldBudget;
@@ -31,7 +32,7 @@ interface Refused {
 
 /** The error for a call that does not fit into what is left of a budget. */
 export function budgetExceeded({ at, budget, share, steps, used }: Refused): ApiError {
-  const { amount, scope, unit } = budget;
+  const { amount, unit } = budget;
   const { name, unit: of } = words[unit];
   const show = (inSteps: number) => `${Number(amountOf(unit, inSteps).toPrecision(6))} ${of}`;
   const anew = nextMonthMs(at);
@@ -40,7 +41,7 @@ export function budgetExceeded({ at, budget, share, steps, used }: Refused): Api
       ? ''
       : ` The instances of the gateway cannot count together at the moment, and the share of this one is ${show(share)}.`;
   const message =
-    `The ${name} budget of ${owners[scope]} for ${monthOf(at)} is ${Number(amount.toPrecision(6))} ${of}: ${show(used)} are used or reserved, ` +
+    `The ${name} budget of ${ownerOf(budget)} for ${monthOf(at)} is ${Number(amount.toPrecision(6))} ${of}: ${show(used)} are used or reserved, ` +
     `and this call is estimated at ${show(steps)}.${alone} It begins anew at ${new Date(anew).toISOString().slice(0, 16)}Z.`;
   return apiError(codes[unit], { message, retryAfterS: Math.max(1, Math.ceil((anew - at) / 1000)) });
 }

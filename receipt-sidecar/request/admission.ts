@@ -6,13 +6,14 @@
  * has gone meets no further step. Who is not admitted holds no slot, no claim and no reservation.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import type { HeldBudget } from '@gw/contract/internal/budgets';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import type { Result } from '@gw/contract/internal/result';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
 import type { Reservation } from '../budgets/budgets.ts';
 import type { DeploymentHealth } from '../deployment-health.ts';
 import { type MeasuredTrouble, ofAccount } from '../measured-trouble.ts';
-import type { Caller } from '../messages.ts';
+import { type Caller, projectOf } from '../messages.ts';
 import type { Slot } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
 import type { Steering } from './choose-region.ts';
@@ -55,8 +56,12 @@ export interface Steps {
   readonly claim: (asked: AdmissionRequest, request: ParsedRequest) => Promise<Claimed>;
   /** Takes a slot; it is called only for a stream. */
   readonly takeSlot: (caller: Caller) => Promise<Result<Slot, ApiError>>;
-  /** Reserves what the call is estimated to use; it is called only for one that has budgets. */
-  readonly reserve: (caller: Caller, request: ParsedRequest, route: Route) => Promise<Result<Reservation, ApiError>>;
+  /** Reserves what the call is estimated to use of these budgets; it is called only for one that has some. */
+  readonly reserve: (
+    accountId: string,
+    budgets: readonly HeldBudget[],
+    call: Pick<Admitted, 'request' | 'route'>,
+  ) => Promise<Result<Reservation, ApiError>>;
   /** The clock, ms since 1970. */
   readonly now: () => number;
   readonly lastRegions: Steering['lastRegions'];
@@ -151,11 +156,19 @@ function routed(
   if (!choice.ok) return refused(choice.error);
   const route = choice.value;
   const admitted: Admitted = { outcome: 'admitted', request, outgoing, route, slot, claim: null, reservation: null };
-  return caller.budgets.length === 0 ? admitted : withReservation(admitted, asked, steps);
+  if (caller.budgets.length === 0) return admitted;
+  const project = projectOf(caller, request);
+  const budgets = caller.budgets.filter((each) => each.scope !== 'project' || each.project === project);
+  return budgets.length === 0 ? admitted : withReservation(admitted, budgets, asked, steps);
 }
 
-async function withReservation(admitted: Admitted, asked: AdmissionRequest, steps: Steps): Promise<Admission> {
-  const reserved = await steps.reserve(asked.caller, admitted.request, admitted.route);
+async function withReservation(
+  admitted: Admitted,
+  budgets: readonly HeldBudget[],
+  asked: AdmissionRequest,
+  steps: Steps,
+): Promise<Admission> {
+  const reserved = await steps.reserve(asked.caller.accountId, budgets, admitted);
   if (!reserved.ok) return refused(reserved.error);
   if (asked.isOpen()) return { ...admitted, reservation: reserved.value };
   reserved.value.release();

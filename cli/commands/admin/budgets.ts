@@ -1,4 +1,4 @@
-/** `./gw admin budgets …`: what an account and its keys may use in a month, and what they have used. */
+/** `./gw admin budgets …`: what an account, its keys and its projects may use in a month, and what they have used. */
 import { Problem } from '@gw/stack/problem';
 import { type AdminCall, type AdminCommand, given } from './command.ts';
 import { card, type Row, table } from './table.ts';
@@ -14,6 +14,13 @@ function amountIn(call: AdminCall): { readonly amount?: number } {
   return { amount: Number(text) };
 }
 
+function ownerOf(call: AdminCall): object {
+  const [key, project] = [call.option('key'), call.option('project')];
+  if (key !== undefined && project !== undefined) throw new Problem('A budget is for a key or for a project.');
+  if (key !== undefined) return { scope: 'key', name: key };
+  return project === undefined ? { scope: 'account' } : { scope: 'project', name: project };
+}
+
 const shown = (value: unknown) => ({ value, text: card(value as Row) });
 
 export const budgetCommands: readonly AdminCommand[] = [
@@ -24,16 +31,14 @@ export const budgetCommands: readonly AdminCommand[] = [
       'unit!': 'carbon_g, energy_wh or tokens',
       'amount!': 'for a UTC month, in the unit',
       'kind!': 'hard: calls beyond it are refused; soft: replies say how much of it is used',
-      key: 'id of the key that it is for; the whole account if it is missing',
+      key: 'id of the key that it is for',
+      project: 'name of the project that it is for; the whole account if neither is given',
     },
     fields: { name: 'key' },
-    summary: 'set a budget of an account, or of one of its keys',
+    summary: 'set a budget of an account, of one of its keys, or of a project',
     run: async (call) => {
-      const key = call.option('key');
-      const whose = key === undefined ? { scope: 'account' } : { scope: 'key', name: key };
-      return shown(
-        await call.api.send('POST', at(call.arg(0)), { ...whose, ...given(call, 'unit', 'kind'), ...amountIn(call) }),
-      );
+      const body = { ...ownerOf(call), ...given(call, 'unit', 'kind'), ...amountIn(call) };
+      return shown(await call.api.send('POST', at(call.arg(0)), body));
     },
   },
   {

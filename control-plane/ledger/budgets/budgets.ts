@@ -2,12 +2,13 @@
  * The budgets of an account: what it may use in a UTC month, as operators and the admins of its organisation set them.
  *
  * Invariant: each change holds the account's row, and is one transaction with its audit entry, made by whoever still may. An
- * organisation sets budgets of its keys alone, and changes none that an operator has set; a call has to fit into all.
+ * organisation sets budgets of its keys and projects alone, and changes none that an operator has set; a call has to fit into all.
  */
 import { fieldError } from '@gw/contract/errors';
 import { type BudgetUnit, budgetScopes, budgetUnits, mostOf } from '@gw/contract/internal/budgets';
 import { accountMessage } from '@gw/contract/internal/redis';
 import { err, ok } from '@gw/contract/internal/result';
+import { projectSchema } from '@gw/contract/project';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { type ChangeContext, makeId } from '../../people/access/change.ts';
@@ -24,7 +25,12 @@ export type Row = Awaited<ReturnType<Context['db']['budget']['findMany']>>[numbe
 
 export const budgetInput = z.strictObject({
   scope: z.enum(budgetScopes),
-  name: z.string().min(1).max(100).exactOptional().describe('The id of the key; none for the account'),
+  name: z
+    .string()
+    .min(1)
+    .max(100)
+    .exactOptional()
+    .describe('The id of the key, or the name of the project; none for the account'),
   unit: z.enum(budgetUnits),
   amount: z.number().positive().describe('For a UTC month, in the unit'),
   kind: z.enum(budgetKinds),
@@ -119,9 +125,17 @@ function amountProblem(unit: string, amount: number) {
 
 async function refusalOf(tx: Tx, accountId: string, { amount, name, scope, unit }: BudgetInput, setBy: Setter) {
   if (scope === 'account' && setBy === 'organisation')
-    return fieldError('scope', 'scope: only operators set budgets of a whole account; set one of a key.');
+    return fieldError('scope', 'scope: only operators set budgets of a whole account; set one of a key or a project.');
   if (scope === 'account' && name !== undefined)
     return fieldError('name', 'name: a budget of the account has no name.');
+  if (scope === 'project') {
+    const project = projectSchema.safeParse(name);
+    if (!project.success || project.data !== name)
+      return fieldError(
+        'name',
+        'name: a budget of a project needs its name: up to 64 characters, without spaces around.',
+      );
+  }
   if (scope === 'key') {
     if (name === undefined) return fieldError('name', 'name: a budget of a key needs the id of the key.');
     if ((await tx.apiKey.count({ where: { accountId, publicId: name } })) === 0)

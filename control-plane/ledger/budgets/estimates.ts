@@ -26,17 +26,18 @@ const unitsOf = (estimate: Estimate) => Object.fromEntries(budgetUnits.map((unit
 
 interface Row extends Amounts {
   readonly key_id: string;
+  readonly project: string | null;
 }
 
-/** Sums of what is estimated, by key, over the calls of a period; what a receipt, in its newest version, has a number of is in none. */
-export function estimatesByKey(db: Queryable, accountId: string, from: Date, to: Date): Promise<Row[]> {
+/** Sums of what is estimated, by key and project, over the calls of a period; what a receipt, in its newest version, has a number of is in none. */
+export function estimatesOf(db: Queryable, accountId: string, from: Date, to: Date): Promise<Row[]> {
   return db.$queryRaw<Row[]>`
-    SELECT r.key_id, sum(e.carbon_g) FILTER (WHERE r.carbon_g IS NULL) AS carbon_g,
+    SELECT r.key_id, r.body ->> 'project' AS project, sum(e.carbon_g) FILTER (WHERE r.carbon_g IS NULL) AS carbon_g,
       sum(e.energy_wh) FILTER (WHERE r.energy_wh IS NULL) AS energy_wh,
       sum(e.tokens) FILTER (WHERE r.prompt_tokens IS NULL OR r.completion_tokens IS NULL) AS tokens
     FROM budget_estimates e JOIN receipts r ON r.id = e.receipt_id AND r.created_at = e.created_at
     WHERE e.account_id = ${accountId} AND e.created_at >= ${from} AND e.created_at < ${to} AND ${newest}
-    GROUP BY r.key_id`;
+    GROUP BY r.key_id, r.body ->> 'project'`;
 }
 
 /** Which of these receipts Postgres has. */

@@ -1,4 +1,4 @@
-/** Budgets by people: operators for any account, and the admins of an organisation for the keys of their own. */
+/** Budgets by people: operators for any account, and the admins of an organisation for the keys and projects of their own. */
 
 import { monthOf } from '@gw/contract/internal/budgets';
 import { defined } from '@gw/contract/internal/defined';
