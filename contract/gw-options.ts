@@ -16,6 +16,14 @@ export const gwOptionsSchema = z
     max_added_cost_percent: toleranceSchema
       .nullish()
       .describe('How much dearer a region may be than the preferred one, to be chosen for its carbon intensity'),
+    max_carbon_g: z
+      .number()
+      .positive()
+      .max(1_000_000)
+      .nullish()
+      .describe(
+        'The call goes only where its carbon is estimated at no more grams of CO2e, with an answer of `max_tokens` or else of 400 tokens. It is an estimate: the receipt can come out higher',
+      ),
   })
   .meta({ id: 'GwOptions' });
 

@@ -52,6 +52,12 @@ export const validationErrors = defineErrors({
     when: '`gw.region` or the path names a region that does not exist.',
     action: 'Choose a region from GET /v1/regions.',
   },
+  max_carbon_exceeded: {
+    ...fixRequest,
+    message: 'No region that can serve this call is estimated to stay below `gw.max_carbon_g`.',
+    when: 'The call has a ceiling, `gw.max_carbon_g`, and is estimated above it, or cannot be estimated, in each region that could serve it. The message names the lowest estimate. Nothing was sent to a provider.',
+    action: 'Ask for less (a smaller model, a shorter prompt, a lower `max_tokens`), or raise the ceiling.',
+  },
   invalid_tier: {
     ...fixRequest,
     message: 'The requested tier is not supported on this route.',

@@ -7,6 +7,7 @@ const passedWords: Readonly<Record<Passed['why'], string>> = {
   region_saturated: 'its region is saturated',
   region_decommissioned: 'its region is decommissioned',
   tier_not_served: 'does not have the tier that was asked for',
+  carbon_above_ceiling: 'is above the ceiling of carbon',
   failing: 'failing at the moment',
   not_deployed: 'nothing serves it',
 };

@@ -73,6 +73,7 @@ const barWords: Readonly<Record<Bar, string>> = {
   region_decommissioned: 'decommissioned',
   other_region_pinned: 'not pinned',
   tier_not_served: 'reports no measured energy',
+  carbon_above_ceiling: 'above the ceiling of carbon',
   failing: 'failing at the moment',
 };
 

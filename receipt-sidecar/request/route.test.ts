@@ -302,3 +302,51 @@ it('a route names a cluster that Envoy has, of active deployments that serve the
     { numRuns: cases(2000) },
   );
 });
+
+describe('a ceiling of carbon', () => {
+  const sites = codes.map((region) => ({ region, telemetry: null }));
+  const live = { a: 300, b: 50, c: 20 };
+  const estimates = (max_carbon_g: number, more: Options = {}) =>
+    choose(snapshotOf(sites, [], live), { max_carbon_g, ...more });
+  const lowest = () => {
+    const refused = estimates(1e-9);
+    return Number(/lowest estimate is ([\d.e-]+) g, in c/.exec(refused.ok ? '' : refused.error.message)?.[1]);
+  };
+
+  it('that is above every estimate changes nothing', () => {
+    const routed = estimates(1e6);
+    expect(routed.ok && routed.value.cluster).toBe('order:d2>d0>d1');
+  });
+
+  it('leaves out the regions above it, also for fail-over, and the trace says so', () => {
+    const routed = estimates(lowest() * 1.2);
+    if (!routed.ok) throw new Error(routed.error.code);
+    const { barredBy, cluster, failoverChain, offered } = routed.value;
+    expect(offered.map(barredBy)).toEqual(['carbon_above_ceiling', 'carbon_above_ceiling', null]);
+    expect([cluster, failoverChain.length]).toEqual(['order:d2', 1]);
+  });
+
+  it('that no region keeps is an error that names the lowest estimate, as is one that the pinned region does not keep', () => {
+    const error = { code: 'max_carbon_exceeded', status: 400, param: 'gw.max_carbon_g' };
+    expect(estimates(lowest() / 2)).toMatchObject({ ok: false, error });
+    const pinned = estimates(lowest() * 1.2, { region: 'a' });
+    expect(pinned).toMatchObject({ ok: false, error: { ...error, message: expect.stringMatching(/, in a\./) } });
+    expect(estimates(lowest() * 1.2, { region: 'c' }).ok).toBe(true);
+  });
+
+  it('is not kept where nobody can estimate the call', () => {
+    const refused = choose(snapshotOf(sites), { max_carbon_g: 1000 });
+    expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining('nobody can estimate it') } });
+  });
+
+  it('of another request that is longer is reached sooner', () => {
+    const carbonOf = (maxTokens: number | null) => {
+      const request = parsedForTests({ options: { max_carbon_g: 1e-9 }, maxTokens, estimatedPromptTokens: 10 });
+      const snapshot = snapshotOf(sites, [], live);
+      const refused = chooseRoute(request, makeCatalogue(snapshot), null, steeringForTests(snapshot.publishedAt));
+      return Number(/lowest estimate is ([\d.e-]+) g/.exec(refused.ok ? '' : refused.error.message)?.[1]);
+    };
+    expect(carbonOf(null)).toBe(carbonOf(400));
+    expect(carbonOf(800)).toBeGreaterThan(1.5 * carbonOf(400));
+  });
+});

@@ -12,13 +12,14 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
-import type { Trouble } from '../measured-trouble.ts';
 import type { Candidate, Catalogue, Named, Target } from '../snapshot.ts';
+import { type CarbonCeiling, carbonCeiling } from './carbon-ceiling.ts';
 import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import { type Intolerable, toleranceOf } from './tolerance.ts';
+import { refusalFor } from './trouble-refusal.ts';
 
 /** Where a call goes. */
 export interface Route {
@@ -54,6 +55,7 @@ export type Bar =
   | 'region_decommissioned'
   | 'other_region_pinned'
   | 'tier_not_served'
+  | 'carbon_above_ceiling'
   | 'failing';
 
 /** A target of an alias that was passed over. */
@@ -85,7 +87,7 @@ export function chooseRoute(
   allowedModels: readonly string[] | null,
   steering: Steering,
 ): Routed {
-  const { model: id, options } = request;
+  const { model: id } = request;
   const named = catalogue.named.get(id);
   if (!named || (allowedModels && !allowedModels.includes(id))) {
     return invalidModel(
@@ -97,14 +99,42 @@ export function chooseRoute(
     return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
   const offer = offerFor(request, named);
   if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
+  const ceiling = carbonCeiling(request, named.modelOf, steering.at);
+  return ceiling ? below(ceiling, request, offer, catalogue, steering) : routeFor(request, offer, catalogue, steering);
+}
+
+function routeFor(request: ParsedRequest, offer: Offer, catalogue: Catalogue, steering: Steering): Routed {
+  const { options } = request;
   return options.region === undefined
     ? freeRoute(offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
     : pinnedRoute(request, offer, { code: options.region, catalogue, troubleOf: steering.troubleOf });
 }
 
+/** The same with the deployments alone at which the call is estimated to stay below its ceiling of carbon. */
+function below(
+  ceiling: CarbonCeiling,
+  request: ParsedRequest,
+  offer: Offer,
+  catalogue: Catalogue,
+  steering: Steering,
+): Routed {
+  const { region } = request.options;
+  const could = offer.named.candidates.filter(
+    (each) =>
+      each.region.status === 'active' && offer.serves(each) && (region === undefined || each.region.code === region),
+  );
+  const refusal = ceiling.refusalFor(could, optionPath(request, 'max_carbon_g'));
+  if (refusal) return err(refusal);
+  const serves = (each: Candidate) => offer.serves(each) && ceiling.isBelow(each);
+  const whyNot = (each: Candidate) => (offer.serves(each) ? 'carbon_above_ceiling' : 'tier_not_served');
+  return routeFor(request, { ...offer, serves, whyNot, isEverywhere: false }, catalogue, steering);
+}
+
 interface Offer extends Servable {
   readonly named: Named;
   readonly isOffered: boolean;
+  /** Why a deployment does not serve the call. */
+  readonly whyNot: (candidate: Candidate) => 'tier_not_served' | 'carbon_above_ceiling';
   /** Returns the tiers that can be asked for in the boundary of the call. */
   readonly tiers: () => readonly string[];
 }
@@ -125,6 +155,7 @@ function offerFor({ options }: ParsedRequest, named: Named): Offer {
     name: named.id,
     targets,
     serves,
+    whyNot: () => 'tier_not_served',
     isEverywhere,
     isOffered: tier === 'auto' || tiers().includes(tier),
     tiers,
@@ -170,24 +201,6 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
   return routed(offer, chainFrom(offer, candidate, inRegion), { ...pinned, offered: named.candidates, passed: [] });
 }
 
-/** Returns the error where none of them can take a call; null if one can. Where one only has too much to do, all have. */
-function refusalFor(
-  candidates: readonly Candidate[],
-  troubleOf: (candidate: Candidate) => Trouble | null,
-): ApiError | null {
-  const troubles = candidates.flatMap((each) => troubleOf(each) ?? []);
-  if (troubles.length < candidates.length) return null;
-  const busy = troubles.filter(({ status }) => status === 'saturated');
-  const calls = Math.max(...(busy.length > 0 ? busy : troubles).map(({ failures }) => failures));
-  if (busy.length === 0) {
-    const message = `The pinned region is in incident mode: its providers could not be reached in ${calls} calls in a row.`;
-    return apiError('region_degraded', { message });
-  }
-  const message = `The pinned region is at capacity: a provider has refused ${calls} calls in a row as too many.`;
-  const retryAfterS = Math.ceil(Math.min(...troubles.map(({ forMs }) => forMs)) / 1000);
-  return apiError('region_saturated', { message, retryAfterS });
-}
-
 function freeRoute(offer: Offer, steering: Steering): Routed {
   const choice = chooseRegion(offer, steering);
   if (!choice) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
@@ -200,12 +213,12 @@ function freeRoute(offer: Offer, steering: Steering): Routed {
 }
 
 /** Returns why a target that comes before the chosen one could not be. */
-function whyPassed({ candidates }: Target, { serves }: Offer): Passed['why'] {
+function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): Passed['why'] {
   const [first] = candidates;
   if (!first) return 'not_deployed';
   const active = candidates.filter(({ region }) => region.status === 'active');
   if (active.some(serves)) return 'failing';
-  if (active.length > 0 || first.region.status === 'active') return 'tier_not_served';
+  if (active.length > 0 || first.region.status === 'active') return whyNot(active[0] ?? first);
   return regionErrors[first.region.status];
 }
 
@@ -227,7 +240,7 @@ interface Chosen extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'pas
 }
 
 function routed(
-  { named, serves }: Offer,
+  { named, serves, whyNot }: Offer,
   failoverChain: Route['failoverChain'],
   { isBarred, pinnedTo, ...chosen }: Chosen,
 ): Routed {
@@ -236,7 +249,7 @@ function routed(
     if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
     if (status !== 'active') return regionErrors[status];
     if (isBarred(candidate)) return 'failing';
-    return serves(candidate) ? null : 'tier_not_served';
+    return serves(candidate) ? null : whyNot(candidate);
   };
   const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
   const { modelOf } = named;

@@ -96,7 +96,10 @@ test('whatever comes in whatever order, what is used is the base and each call o
     for (const [at, of] of model.entries()) {
       const book = { accountId: 'acct', month: months[at] as string };
       expect(await use.turn(book)).toBe(of.turn);
-      const kinds = [...of.calls].map(([id, { reserved }]) => [id, reserved ? 'reserved' : 'settled'] as const);
+      const kinds = [...of.calls].map(([id, { reserved, shares }]) => {
+        const listed = [...shares].map(([budget, count]) => ({ id: budget, steps: count }));
+        return [id, { state: reserved ? 'reserved' : 'settled', shares: listed }] as const;
+      });
       expect(new Map(await use.calls(book))).toEqual(new Map(kinds));
       for (const id of ids)
         expect(await use.state(book, id)).toEqual({

@@ -43,6 +43,11 @@ export interface BudgetState {
   readonly held: number;
 }
 
+export interface CountedCall {
+  readonly state: 'reserved' | 'settled';
+  readonly shares: readonly Share[];
+}
+
 export interface BudgetUse {
   /** Reserves of all budgets of a call, or of none. `anyway`: also above an amount, unless the call is there already. */
   reserve(book: Book, receiptId: string, asked: readonly Asked[], anyway?: boolean): Promise<Reserved>;
@@ -52,8 +57,8 @@ export interface BudgetUse {
   missing(book: Book, receiptIds: readonly string[]): Promise<string[]>;
   /** Which turn of bases it is, for `rebase`. */
   turn(book: Book): Promise<number>;
-  /** The calls that are in no base, and whether they are reserved still. */
-  calls(book: Book): Promise<ReadonlyMap<string, 'reserved' | 'settled'>>;
+  /** The calls that are in no base, by the ids of their receipts. */
+  calls(book: Book): Promise<ReadonlyMap<string, CountedCall>>;
   /** Sets the bases and forgets the calls in them; false if another turn has come since. */
   rebase(book: Book, turn: number, bases: readonly Share[], inBases: readonly string[]): Promise<boolean>;
   state(book: Book, id: string): Promise<BudgetState>;
@@ -82,7 +87,7 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
     turn: async ({ accountId, month }) => Number((await redis.hget(budgetUseKey(accountId, month), 'turn')) ?? 0),
     async calls({ accountId, month }) {
       const entries = Object.entries(await redis.hgetall(budgetCallsKey(accountId, month)));
-      return new Map(entries.map(([id, entry]) => [id, entry.startsWith('r') ? 'reserved' : 'settled']));
+      return new Map(entries.map(([id, entry]) => [id, callOf(entry)]));
     },
     rebase: async (book, turn, bases, inBases) =>
       (await run(rebaseScript, book, [turn, bases.length, ...flat(bases), ...inBases])) === 1,
@@ -93,3 +98,8 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
     },
   };
 }
+
+const callOf = (entry: string): CountedCall => ({
+  state: entry.startsWith('r') ? 'reserved' : 'settled',
+  shares: [...entry.matchAll(/([\w-]+)=(\d+)/g)].map(([, id = '', steps]) => ({ id, steps: Number(steps) })),
+});

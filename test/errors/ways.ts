@@ -174,6 +174,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   missing_required_parameter: () => chat({ messages: undefined }),
   invalid_model: () => read('/v1/models/none'),
   invalid_region: () => chat({ gw: { region: 'mars' } }),
+  max_carbon_exceeded: () => chat({ gw: { max_carbon_g: 0.000001 } }),
   invalid_tier: () => chat({ gw: { tier: 'telemetry' } }),
   unsupported_field: () => chat({ base_url: 'http://127.0.0.1/v1' }),
   invalid_idempotency_key: () => chat({}, { 'idempotency-key': 'two words' }),

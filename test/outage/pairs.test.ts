@@ -5,6 +5,7 @@ import { changesHold } from '../access/changes-hold.ts';
 import { gateway } from './paired-gateway.ts';
 // First, since it counts the budget of an account from its beginning.
 import '../limits/two-instances-suite.ts';
+import '../budgets/two-instances-suite.ts';
 import './two-of-each-suite.ts';
 import './keys-at-two-suite.ts';
 import '../catalogue/full-everywhere-suite.ts';

@@ -6,6 +6,7 @@
  * another turn since does nothing.
  */
 import {
+  amountOf,
   type BudgetUnit,
   boundsOfMonth,
   budgetUnits,
@@ -16,13 +17,13 @@ import {
 import { minuteMs } from '@gw/contract/internal/durations';
 import { budgetCallsKey, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
-import { type Book, redisBudgetUse } from '@gw/service/budgets';
+import { type Book, type CountedCall, redisBudgetUse } from '@gw/service/budgets';
 import type { Redis } from 'ioredis';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
-import { storedOf } from './estimates.ts';
-import { type Used, usedIn } from './sums.ts';
+import { storedOf, storeEstimates } from './estimates.ts';
+import { usedIn } from './sums.ts';
 
 type Stores = Pick<Context, 'db' | 'redis' | 'log' | 'now'>;
 
@@ -59,15 +60,18 @@ export async function rebase({ db, redis, log, now }: Stores, book: Book): Promi
   const turn = await use.turn(book);
   const { calls, gone, used } = await db.$transaction(
     async (tx) => {
-      const used: Used = await usedIn(tx, book.accountId, book.month);
+      // Takes the snapshot, before the calls are read.
+      await tx.$queryRaw`SELECT 1 FROM receipts LIMIT 1`;
       const calls = await use.calls(book);
       const { from, to } = boundsOfMonth(book.month);
-      return { calls, used, gone: await storedOf(tx, [...calls.keys()], from, to) };
+      const gone = await storedOf(tx, [...calls.keys()], from, to);
+      await storeEstimates(tx, unsettled(book, budgets, calls, gone));
+      return { calls, gone, used: await usedIn(tx, book.accountId, book.month) };
     },
     { isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead, timeout: 60_000, maxWait: 10_000 },
   );
   const stored = new Set(gone);
-  const reserved = [...calls].flatMap(([id, state]) => (state === 'reserved' && !stored.has(id) ? [id] : []));
+  const reserved = [...calls].flatMap(([id, call]) => (call.state === 'reserved' && !stored.has(id) ? [id] : []));
   const lapsed = await lapsedOf(redis, reserved, now().getTime());
   if (lapsed.length > 0)
     log.info(
@@ -77,6 +81,25 @@ export async function rebase({ db, redis, log, now }: Stores, book: Book): Promi
   const bases = budgets.map((budget) => ({ id: budget.id, steps: nearestSteps(budget.unit, used(budget)) }));
   return use.rebase(book, turn, bases, [...gone, ...lapsed]);
 }
+
+/** What was reserved for calls of which somebody else than their sidecar has told the ledger: their receipts can lack numbers. */
+const unsettled = (
+  { accountId }: Book,
+  budgets: readonly BudgetRow[],
+  calls: ReadonlyMap<string, CountedCall>,
+  stored: readonly string[],
+) =>
+  stored.flatMap((id) => {
+    const call = calls.get(id);
+    const time = timeOfReceipt(id);
+    if (call?.state !== 'reserved' || time === null) return [];
+    const estimate = Object.fromEntries(
+      call.shares.flatMap((share) =>
+        budgets.filter((each) => each.id === share.id).map(({ unit }) => [unit, amountOf(unit, share.steps)]),
+      ),
+    );
+    return [{ row: { id, created_at: time.toISOString(), account_id: accountId }, estimate }];
+  });
 
 /** Those of which Redis has no receipt, pending or on its way, although their sidecar had time to tell of one. */
 async function lapsedOf(redis: Redis, ids: readonly string[], nowMs: number): Promise<string[]> {

@@ -1,0 +1,92 @@
+/** A budget over two ext-authz and two sidecars, of which one is killed. */
+import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiOf } from '../operator-api.ts';
+import { instancesOf } from '../outage/instances.ts';
+import { eventually } from '../outage/own-gateway.ts';
+import { gateway } from '../outage/paired-gateway.ts';
+import {
+  type Budget,
+  changeBudget,
+  readBudget,
+  removeBudget,
+  setBudget,
+  spendAtOnce,
+  usedByReceipts,
+} from './spend.ts';
+
+describe('budgets', () => {
+  const accountId = 'acct_demo_enterprise';
+  let api: OperatorApi;
+  let key: string;
+  let budget: Budget;
+
+  beforeAll(async () => {
+    api = apiOf(gateway.stack);
+    key = gateway.stack.keys.enterprise;
+    budget = await setBudget(api, accountId, 1e9);
+  });
+  afterAll(() => removeBudget(api, accountId, budget.id));
+
+  const now = () => readBudget(api, accountId, budget.id);
+  /** Sets it so that so many tokens are left. */
+  async function leave(tokens: number): Promise<number> {
+    const { used } = await now();
+    await changeBudget(api, accountId, budget.id, used + tokens);
+    // Both sidecars see it with the key of the next calls.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    return used;
+  }
+
+  test('of many calls at once over two of each, no more is spent than there is, and what is spent are the receipts', async () => {
+    const left = 3600;
+    const before = await leave(left);
+    const served = async () => (await instancesOf(gateway.stack, 'receipt-sidecar')).map(({ calls }) => calls);
+    const servedBefore = await served();
+    const calls = await spendAtOnce(gateway.stack, key, 400);
+    const spent = calls.reduce((sum, { tokens }) => sum + tokens, 0);
+    const refused = calls.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map(({ code, status }) => `${status} ${code}`))).toEqual(
+      new Set(['429 token_budget_exceeded']),
+    );
+    expect(spent).toBeLessThanOrEqual(left);
+    // A call is refused only where its estimate does not fit any more.
+    expect(spent).toBeGreaterThan(left / 2);
+    for (const [at, count] of (await served()).entries()) expect(count).toBeGreaterThan((servedBefore[at] ?? 0) + 100);
+    await eventually('all reservations to be settled', async () => (await now()).reserved === 0);
+    expect((await now()).used).toBe(before + spent);
+    await eventually(
+      'the receipts to say the same',
+      async () => (await usedByReceipts(api, accountId)).tokens === (await now()).used,
+    );
+  }, 120_000);
+
+  test('what a killed sidecar had reserved is settled by the receipts of its calls, and by the estimate where they have no number', async () => {
+    const before = await leave(1e6);
+    const degradedBefore = (await usedByReceipts(api, accountId)).degraded;
+    const tokensBefore = (await usedByReceipts(api, accountId)).tokens;
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'x-sim-tokens-per-second': '4',
+    };
+    const body = JSON.stringify({
+      model: 'sim-small',
+      stream: true,
+      max_tokens: 30,
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
+    const streams = Array.from({ length: 10 }, async () => {
+      const reply = await fetch(`${gateway.stack.publicUrl}/v1/chat/completions`, { method: 'POST', headers, body });
+      return reply.text().catch(() => '');
+    });
+    await eventually('the calls to run', async () => (await now()).reserved >= 10 * 30);
+    const each = (await now()).reserved / 10;
+    gateway.kill('receipt-sidecar-2');
+    await Promise.all(streams);
+    await eventually('all reservations to be settled', async () => (await now()).reserved === 0, 90_000);
+    const { degraded, tokens } = await usedByReceipts(api, accountId);
+    expect(degraded - degradedBefore).toBeGreaterThan(0);
+    expect((await now()).used - before).toBe(tokens - tokensBefore + (degraded - degradedBefore) * each);
+  }, 180_000);
+});
