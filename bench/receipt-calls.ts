@@ -31,6 +31,7 @@ const servedBy: Candidate = {
   },
   region: { code: 'eu-west', name: 'Paris', country: 'FR', gridZone: 'FRA', status: 'active', preference: 0 },
   gridAt: () => grid,
+  priceAt: () => null,
   signals: [],
 };
 

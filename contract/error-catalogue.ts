@@ -3,6 +3,7 @@
  *
  * Invariant: one code, one type, one status (and 404 where a path names the thing). Codes are stable; messages may change.
  */
+import { budgetErrors } from './budget-errors.ts';
 import { defineErrors } from './error-definition.ts';
 import { validationErrors } from './validation-errors.ts';
 
@@ -76,24 +77,6 @@ const limitErrors = defineErrors({
     when: 'The account has two packs that are queued or being built, or its finished ones have as many bytes as the operator keeps for an account. The message says which.',
     action: 'Wait until one is ready, or `DELETE` one that is not needed; then wait for the seconds in Retry-After.',
   },
-});
-
-const budgetOf = (unit: string, message: string) =>
-  ({
-    ...limit,
-    message,
-    when: `A hard budget in ${unit} of the account or of the key has less left for this month than the call is estimated at. The message names the budget, what is used of it, the estimate, and when it begins anew. Nothing was sent to a provider.`,
-    action:
-      'Ask for less (a smaller model, a shorter prompt, a lower `max_tokens`), wait for the next month, or ask whoever set the budget for a larger one.',
-  }) as const;
-
-const budgetErrors = defineErrors({
-  carbon_budget_exceeded: budgetOf(
-    'grams of CO2e',
-    'The carbon budget of this month has too little left for this call.',
-  ),
-  energy_budget_exceeded: budgetOf('watt-hours', 'The energy budget of this month has too little left for this call.'),
-  token_budget_exceeded: budgetOf('tokens', 'The token budget of this month has too little left for this call.'),
 });
 
 const idempotencyErrors = defineErrors({

@@ -8,6 +8,7 @@ import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { Reservation } from './budgets/budgets.ts';
+import { amountsUsed } from './budgets/estimate.ts';
 import { countCall } from './count.ts';
 import { countedReceipt } from './counted-receipt.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
@@ -16,7 +17,6 @@ import type { Caller } from './messages.ts';
 import {
   type CallIdentity,
   type CallOutcome,
-  type MadeReceipt,
   makeReceipt,
   modelServed,
   notStoredReceipt,
@@ -161,9 +161,9 @@ export class CallRecord {
     const servedBy = this.#servedBy;
     const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS: this.#elapsedS() };
     const made = makeReceipt(identity, outcome);
-    const used = amountsOf(made, facts.usage);
+    const used = this.#reservation && amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
-    this.#reservation?.settle(used);
+    if (used) this.#reservation?.settle(used);
     const trace = this.#trace(made.numbers?.energy_wh ?? null);
     const entry = this.#entry(made.receipt, trace || 'null', made.facts, false, used);
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
@@ -247,19 +247,12 @@ export class CallRecord {
   }
 
   /** Returns a LedgerEntry as JSON, put together from JSON texts. What was reserved goes with what has not all numbers. */
-  #entry(receipt: string, trace: string, facts: string, shown = false, used: Amounts = nothingKnown): string {
+  #entry(receipt: string, trace: string, facts: string, shown = false, used: Amounts | null = null): string {
     const { accountId, keyId } = this.#caller;
     const head = JSON.stringify({ accountId, keyId, endpoint: path[this.identity.request.endpoint] });
-    const estimate = Object.values(used).includes(null) ? this.#reservation?.estimate : undefined;
+    const isKnown = used !== null && !Object.values(used).includes(null);
+    const estimate = isKnown ? undefined : this.#reservation?.estimate;
     const reserved = estimate === undefined ? '' : `,"reserved":${JSON.stringify(estimate)}`;
     return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}${reserved}${shown ? ',"shown":true' : ''}}`;
   }
 }
-
-const nothingKnown: Amounts = { carbon_g: null, energy_wh: null, tokens: null };
-
-const amountsOf = ({ numbers }: MadeReceipt, usage: TokenUsage | null): Amounts => ({
-  carbon_g: numbers?.carbon_g ?? null,
-  energy_wh: numbers?.energy_wh ?? null,
-  tokens: usage && usage.promptTokens + usage.completionTokens,
-});

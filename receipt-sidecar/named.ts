@@ -6,6 +6,7 @@
  */
 import { offeredTargets, targetText } from '@gw/contract/internal/alias-targets';
 import type { AliasTarget } from '@gw/contract/internal/catalogue/alias-fields';
+import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
 import { inPreference } from '@gw/contract/internal/failover-chain';
 import type {
   Snapshot,
@@ -23,6 +24,8 @@ export interface Candidate {
   readonly region: SnapshotRegion;
   /** Returns the grid reading for a moment, since a live one ages while the catalogue stays; null if there is none. */
   readonly gridAt: (at: Date) => SnapshotGridReading | null;
+  /** Returns what tokens of a model cost at a moment; null if nobody has said. */
+  readonly priceAt: (model: string, at: Date) => TokenPrice | null;
   /** What can be compared with other regions. */
   readonly signals: readonly LiveSignal[];
 }

@@ -4,6 +4,7 @@
  * Invariant: a call keeps the catalogue that it began with; nothing here is changed after it was made.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { priceOf } from '@gw/contract/internal/catalogue/prices';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
@@ -41,7 +42,9 @@ export function makeCatalogue(snapshot: Snapshot, before: Catalogue | null = nul
     if (!region) continue;
     const signals = signalsOf(region.gridZone);
     const gridAt = (at: Date) => gridReadingFor(snapshot, region.gridZone, at);
-    byId.set(deployment.id, { deployment, region, gridAt, signals });
+    const { provider } = deployment;
+    const priceAt = (model: string, at: Date) => priceOf(snapshot, { provider, model, region: region.code }, at);
+    byId.set(deployment.id, { deployment, region, gridAt, priceAt, signals });
   }
   const named = namedIn(snapshot, byId);
   return {

@@ -6,7 +6,8 @@
  */
 import { z } from 'zod';
 
-export const budgetUnits = ['carbon_g', 'energy_wh', 'tokens'] as const;
+/** `cost` is in the currency of the prices. */
+export const budgetUnits = ['carbon_g', 'energy_wh', 'tokens', 'cost'] as const;
 export type BudgetUnit = (typeof budgetUnits)[number];
 export const budgetScopes = ['account', 'key', 'project'] as const;
 export type BudgetScope = (typeof budgetScopes)[number];
@@ -27,7 +28,7 @@ export interface HeldBudget {
   readonly isHard: boolean;
 }
 
-const stepsPerUnit: Readonly<Record<BudgetUnit, number>> = { carbon_g: 1e6, energy_wh: 1e6, tokens: 1 };
+const stepsPerUnit: Readonly<Record<BudgetUnit, number>> = { carbon_g: 1e6, energy_wh: 1e6, tokens: 1, cost: 1e6 };
 /** The most that a budget can be: beyond it steps are no longer counted one by one. */
 export const mostOf = (unit: BudgetUnit): number => 9e15 / stepsPerUnit[unit];
 

@@ -67,7 +67,7 @@ export function startJobs(
     startVersionJobs(context, { catalogue, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, seals }, integrity),
     startUsageHours({ db, log }),
-    startRebasing({ db, redis, log, now }),
+    startRebasing(context),
     startReceiptLog({ db, key, log, now, seals }),
     ...(packs.builds > 0
       ? [startEvidenceJobs({ ...context, key, limits: packs, seals, redisUrl, concurrency: packs.builds })]

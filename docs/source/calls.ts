@@ -112,6 +112,7 @@ function candidateOf(code: string, grid: GridReading | undefined): Candidate {
     deployment: { accelerators: null, simulated: true, ...deployment } as SnapshotDeployment,
     region: { code, name, country, gridZone, status: 'active', preference: preference ?? 0 },
     gridAt: () => (grid ?? must(annualReading(gridZone), gridZone)) as SnapshotGridReading,
+    priceAt: () => null,
     signals: [],
   };
 }

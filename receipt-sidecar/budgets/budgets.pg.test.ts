@@ -58,6 +58,7 @@ const using = (tokens: number, more: Partial<Amounts> = {}): Amounts => ({
   carbon_g: null,
   energy_wh: null,
   tokens,
+  cost: null,
   ...more,
 });
 const each = (at: number): Budgets => sidecars[at % 2] as Budgets;
@@ -118,7 +119,7 @@ test('a call takes of all of its budgets or of none, and a soft one refuses noth
 
 test('what has no number is settled by the estimate, once, and not given back after that', async () => {
   const [reservation] = taken([await ask(0, 40)]);
-  reservation?.settle({ carbon_g: null, energy_wh: null, tokens: null });
+  reservation?.settle({ carbon_g: null, energy_wh: null, tokens: null, cost: null });
   reservation?.settle(using(1));
   reservation?.release();
   await told();

@@ -12,7 +12,7 @@ import { newReceiptId } from '../receipt.ts';
 const ofAccount = { id: 'bud_a', scope: 'account', project: '', unit: 'tokens', amount: 10, isHard: true } as const;
 const ofProject = { ...ofAccount, id: 'bud_p', scope: 'project', project: 'x' } as const;
 const budgets = budgetsText([ofAccount, ofProject]);
-const estimate: Amounts = { carbon_g: 1, energy_wh: 2, tokens: 3 };
+const estimate: Amounts = { carbon_g: 1, energy_wh: 2, tokens: 3, cost: 4 };
 const at = Date.parse('2026-01-01T00:00:00.000Z');
 
 function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
@@ -31,7 +31,10 @@ function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
     ...changed,
   });
   const keeping = { ...context.ledger };
-  keeping.begin = (id, entry) => void (ledger.begun.push(id), entries.push(entry));
+  keeping.begin = (id, entry) => {
+    ledger.begun.push(id);
+    entries.push(entry);
+  };
   keeping.finish = async (id, entry) => ledger.finished.push(id) > 0 && entries.push(entry) > 0;
   const call = callForTests({ ...context, ledger: keeping });
   return {
@@ -61,7 +64,7 @@ test('a call reserves before its provider is asked, and is settled by its receip
   call.replyBody(reply({ prompt_tokens: 4, completion_tokens: 5, total_tokens: 9 }), true);
   await expect.poll(() => told.length).toBe(2);
   // There is no grid value in this test, so only the tokens are known.
-  expect(told[1]).toEqual({ carbon_g: null, energy_wh: null, tokens: 9 });
+  expect(told[1]).toEqual({ carbon_g: null, energy_wh: null, tokens: 9, cost: null });
   const headers = call.answers.flatMap((each) => each.responseHeaders?.response?.headerMutation?.setHeaders ?? []);
   expect(headers.map(({ header }) => [header?.key, String(header?.rawValue)])).toContainEqual([
     'x-gw-budget',

@@ -5,8 +5,10 @@
  * Invariant: central figures, never bounds. Null is what nobody can estimate; its receipt would have no number either.
  */
 import type { Amounts } from '@gw/contract/internal/budgets';
+import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
-import { assess, type CallFacts } from '@gw/methodology/assess';
+import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
+import type { MadeReceipt } from '../receipt.ts';
 import type { ParsedRequest } from '../request/parsed-request.ts';
 import type { Candidate } from '../snapshot.ts';
 
@@ -28,16 +30,16 @@ export function estimatedTokens({ candidates, endpoint, estimatedPromptTokens, m
 export function estimateCall(
   request: Asked,
   model: SnapshotModel,
-  { deployment, gridAt }: Candidate,
+  { deployment, gridAt, priceAt }: Candidate,
   at: string,
 ): Amounts {
-  const { completionTokens, promptTokens } = estimatedTokens(request);
+  const usage = estimatedTokens(request);
   const facts: CallFacts = {
     // Measured energy is not known beforehand.
     requestedTier: 'auto',
     boundary: request.options.boundary ?? 'comprehensive',
     requestedAt: at,
-    usage: { promptTokens, cachedPromptTokens: 0, completionTokens },
+    usage: { ...usage, cachedPromptTokens: 0 },
     upstreamLatencyS: null,
     model,
     site: deployment,
@@ -47,7 +49,30 @@ export function estimateCall(
   const isUnknown = !first.ok && first.reason === 'model_parameters_unknown';
   const assessment = isUnknown ? assess({ ...facts, model: { ...model, modelClass: largest(model) } }) : first;
   const { carbon_g = null, energy_wh = null } = assessment.ok ? assessment.impact : {};
-  return { carbon_g, energy_wh, tokens: promptTokens + completionTokens };
+  const tokens = usage.promptTokens + usage.completionTokens;
+  return { carbon_g, energy_wh, tokens, cost: costOf(usage, priceAt(model.id, new Date(at))) };
+}
+
+/** Returns what a call used by its receipt; null is what that has no number of. */
+export function amountsUsed(
+  { numbers }: Pick<MadeReceipt, 'numbers'>,
+  usage: TokenUsage | null,
+  { createdAt }: { readonly createdAt: string },
+  model: SnapshotModel,
+  servedBy: Candidate | null,
+): Amounts {
+  const price = servedBy?.priceAt(model.id, new Date(createdAt)) ?? null;
+  const tokens = usage && usage.promptTokens + usage.completionTokens;
+  return { carbon_g: numbers?.carbon_g ?? null, energy_wh: numbers?.energy_wh ?? null, tokens, cost: costOf(usage, price) };
+}
+
+/** Returns what tokens cost; null without a price, or if nobody knows how many they were. */
+function costOf(
+  usage: Pick<TokenUsage, 'promptTokens' | 'completionTokens'> | null,
+  price: TokenPrice | null,
+): number | null {
+  if (usage === null || price === null) return null;
+  return (usage.promptTokens * price.inputPerMTok + usage.completionTokens * price.outputPerMTok) / 1e6;
 }
 
 /** Of a model of which nothing is known; else it would be nothing, and no budget would hold for it. */

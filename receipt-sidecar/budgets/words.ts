@@ -9,12 +9,14 @@ const codes = {
   carbon_g: 'carbon_budget_exceeded',
   energy_wh: 'energy_budget_exceeded',
   tokens: 'token_budget_exceeded',
+  cost: 'cost_budget_exceeded',
 } as const;
 
 const words: Readonly<Record<BudgetUnit, { readonly name: string; readonly unit: string }>> = {
   carbon_g: { name: 'carbon', unit: 'g CO2e' },
   energy_wh: { name: 'energy', unit: 'Wh' },
   tokens: { name: 'token', unit: 'tokens' },
+  cost: { name: 'cost', unit: 'in the currency of the prices' },
 };
 const ownerOf = ({ project, scope }: HeldBudget): string =>
   scope === 'project' ? `the project "${project}"` : scope === 'key' ? 'this API key' : 'this account';

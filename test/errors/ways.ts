@@ -192,6 +192,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   carbon_budget_exceeded: (accounts) => aboveBudget(accounts, 'carbon_g'),
   energy_budget_exceeded: (accounts) => aboveBudget(accounts, 'energy_wh'),
   token_budget_exceeded: (accounts) => aboveBudget(accounts, 'tokens'),
+  cost_budget_exceeded: (accounts) => aboveBudget(accounts, 'cost'),
   idempotency_in_progress: async () => {
     const headers = { 'idempotency-key': randomUUID(), 'x-sim-delay-ms': '23000' };
     const first = chat({}, headers);

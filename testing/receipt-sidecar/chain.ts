@@ -17,6 +17,7 @@ export const candidate = (id: string, name: string, calls?: Candidate['deploymen
   },
   region: { code: 'r', name: 'r', country: 'r', gridZone: 'SWE', status: 'active', preference: 0 },
   gridAt: () => null,
+  priceAt: () => null,
   signals: [],
 });
 

@@ -28,7 +28,7 @@ export const budgetCommands: readonly AdminCommand[] = [
     name: 'budgets set',
     args: ['account'],
     options: {
-      'unit!': 'carbon_g, energy_wh or tokens',
+      'unit!': 'carbon_g, energy_wh, tokens, or cost (in the currency of the prices)',
       'amount!': 'for a UTC month, in the unit',
       'kind!': 'hard: calls beyond it are refused; soft: replies say how much of it is used',
       key: 'id of the key that it is for',

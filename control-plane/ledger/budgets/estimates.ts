@@ -16,9 +16,9 @@ export async function storeEstimates(db: Queryable, calls: readonly Estimated[])
   );
   if (rows.length === 0) return;
   await db.$executeRaw`
-    INSERT INTO budget_estimates (receipt_id, created_at, account_id, carbon_g, energy_wh, tokens)
+    INSERT INTO budget_estimates (receipt_id, created_at, account_id, carbon_g, energy_wh, tokens, cost)
     SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS entry (receipt_id text, created_at timestamptz,
-      account_id text, carbon_g float8, energy_wh float8, tokens float8)
+      account_id text, carbon_g float8, energy_wh float8, tokens float8, cost float8)
     ON CONFLICT DO NOTHING`;
 }
 
@@ -34,7 +34,8 @@ export function estimatesOf(db: Queryable, accountId: string, from: Date, to: Da
   return db.$queryRaw<Row[]>`
     SELECT r.key_id, r.body ->> 'project' AS project, sum(e.carbon_g) FILTER (WHERE r.carbon_g IS NULL) AS carbon_g,
       sum(e.energy_wh) FILTER (WHERE r.energy_wh IS NULL) AS energy_wh,
-      sum(e.tokens) FILTER (WHERE r.prompt_tokens IS NULL OR r.completion_tokens IS NULL) AS tokens
+      sum(e.tokens) FILTER (WHERE r.prompt_tokens IS NULL OR r.completion_tokens IS NULL) AS tokens,
+      sum(e.cost) FILTER (WHERE r.prompt_tokens IS NULL OR r.completion_tokens IS NULL) AS cost
     FROM budget_estimates e JOIN receipts r ON r.id = e.receipt_id AND r.created_at = e.created_at
     WHERE e.account_id = ${accountId} AND e.created_at >= ${from} AND e.created_at < ${to} AND ${newest}
     GROUP BY r.key_id, r.body ->> 'project'`;

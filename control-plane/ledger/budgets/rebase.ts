@@ -25,7 +25,7 @@ import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import { storedOf, storeEstimates } from './estimates.ts';
 import { usedIn } from './sums.ts';
 
-type Stores = Pick<Context, 'db' | 'redis' | 'log' | 'now'>;
+type Stores = Pick<Context, 'currency' | 'db' | 'redis' | 'log' | 'now'>;
 
 /** How often the sums of an account are put below while it has calls, ms; less often where they take long. */
 const everyMs = 2000;
@@ -54,7 +54,7 @@ export async function budgetsOf(db: Context['db'], accountId: string): Promise<B
 }
 
 /** Puts the sums of one account and month below. Returns false if another instance did so meanwhile. */
-export async function rebase({ db, redis, log, now }: Stores, book: Book): Promise<boolean> {
+export async function rebase({ currency, db, redis, log, now }: Stores, book: Book): Promise<boolean> {
   const use = redisBudgetUse(redis);
   const budgets = await budgetsOf(db, book.accountId);
   const turn = await use.turn(book);
@@ -66,7 +66,7 @@ export async function rebase({ db, redis, log, now }: Stores, book: Book): Promi
       const { from, to } = boundsOfMonth(book.month);
       const gone = await storedOf(tx, [...calls.keys()], from, to);
       await storeEstimates(tx, unsettled(book, budgets, calls, gone));
-      return { calls, gone, used: await usedIn(tx, book.accountId, book.month) };
+      return { calls, gone, used: await usedIn(tx, { currency }, book) };
     },
     { isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead, timeout: 60_000, maxWait: 10_000 },
   );

@@ -1,6 +1,8 @@
 /** What receipts say that an account, its keys and its projects have used in a month. */
 import { type Amounts, type BudgetUnit, boundsOfMonth, budgetUnits } from '@gw/contract/internal/budgets';
 import type { Queryable } from '@gw/prisma/client';
+import type { Book } from '@gw/service/budgets';
+import type { Context } from '../../shared/context.ts';
 import { usageOf } from '../usage/usage.ts';
 import { estimatesOf } from './estimates.ts';
 
@@ -16,9 +18,21 @@ export type Used = (of: { readonly scope: string; readonly name: string; readonl
  * Sums the newest versions of the receipts of a month, those of simulated calls too: a budget counts what receipts say.
  * What has no number counts as it was estimated.
  */
-export async function usedIn(db: Queryable, accountId: string, month: string): Promise<Used> {
+export async function usedIn(
+  db: Queryable,
+  { currency }: Pick<Context, 'currency'>,
+  { accountId, month }: Book,
+): Promise<Used> {
   const { from, to } = boundsOfMonth(month);
-  const question = { accountId, from, to, interval: 'total', simulated: 'include', version: 'restated' } as const;
+  const question = {
+    accountId,
+    currency,
+    from,
+    to,
+    interval: 'total',
+    simulated: 'include',
+    version: 'restated',
+  } as const;
   const usage = await usageOf(db, { ...question, group_by: ['key_id', 'project'] });
   if (usage === null)
     throw new Error('An account has more keys and projects in one month than usage can be told apart by.');
@@ -29,8 +43,8 @@ export async function usedIn(db: Queryable, accountId: string, month: string): P
       for (const of of whose) sums.set(`${of} ${unit}`, (sums.get(`${of} ${unit}`) ?? 0) + (amounts[unit] ?? 0));
   };
   for (const row of usage.data) {
-    const { carbon_g, completion_tokens, energy_wh, prompt_tokens } = row;
-    add(row, { carbon_g, energy_wh, tokens: (prompt_tokens ?? 0) + (completion_tokens ?? 0) });
+    const { carbon_g, completion_tokens, cost, energy_wh, prompt_tokens } = row;
+    add(row, { carbon_g, cost, energy_wh, tokens: (prompt_tokens ?? 0) + (completion_tokens ?? 0) });
   }
   for (const row of await estimatesOf(db, accountId, from, to)) add(row, row);
   return ({ name, scope, unit }) => sums.get(`${scope} ${name} ${unit}`) ?? 0;

@@ -34,7 +34,7 @@ const known = <T extends string>(all: readonly T[], value: string): T | undefine
 
 /** Shows budgets of one account. Without Redis, or before it knows the sums, the receipts say what is used. */
 export async function viewsOf(
-  { db, now, redis }: Context,
+  { currency, db, now, redis }: Context,
   accountId: string,
   rows: readonly Row[],
 ): Promise<BudgetView[]> {
@@ -43,7 +43,7 @@ export async function viewsOf(
   const use = redisBudgetUse(redis);
   const states = await Promise.all(rows.map(({ id }) => use.state(book, id))).catch(() => null);
   const isCounted = states?.every(({ base }) => base !== null) ?? false;
-  const summed = isCounted ? null : await usedIn(db, accountId, month);
+  const summed = isCounted ? null : await usedIn(db, { currency }, book);
   return rows.flatMap((row, at) => {
     const unit = known<BudgetUnit>(budgetUnits, row.unit);
     const kind = known(budgetKinds, row.kind);

@@ -1,0 +1,23 @@
+/** The `rate_limit_error` codes of budgets of a month. */
+import { defineErrors } from './error-definition.ts';
+
+const budgetOf = (unit: string, message: string) =>
+  ({
+    type: 'rate_limit_error',
+    status: 429,
+    retry: 'after_retry_after',
+    message,
+    when: `A hard budget in ${unit} of the account or of the key has less left for this month than the call is estimated at. The message names the budget, what is used of it, the estimate, and when it begins anew. Nothing was sent to a provider.`,
+    action:
+      'Ask for less (a smaller model, a shorter prompt, a lower `max_tokens`), wait for the next month, or ask whoever set the budget for a larger one.',
+  }) as const;
+
+export const budgetErrors = defineErrors({
+  carbon_budget_exceeded: budgetOf(
+    'grams of CO2e',
+    'The carbon budget of this month has too little left for this call.',
+  ),
+  energy_budget_exceeded: budgetOf('watt-hours', 'The energy budget of this month has too little left for this call.'),
+  token_budget_exceeded: budgetOf('tokens', 'The token budget of this month has too little left for this call.'),
+  cost_budget_exceeded: budgetOf('money', 'The cost budget of this month has too little left for this call.'),
+});
