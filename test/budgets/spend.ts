@@ -11,6 +11,7 @@ export interface Budget {
 }
 
 export interface Spent {
+  /** 0: the connection broke. */
   readonly status: number;
   /** Of a refusal. */
   readonly code: string | null;
@@ -36,19 +37,20 @@ export async function spendAtOnce(
   });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': body.length };
   const once = () =>
-    new Promise<Spent>((resolve, reject) => {
+    new Promise<Spent>((resolve) => {
+      const lost = () => resolve({ status: 0, code: null, tokens: 0 });
       const path = '/v1/chat/completions';
       const sent = request({ agent, hostname, port, path, method: 'POST', headers }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (piece: string) => {
           text += piece;
         });
-        response.on('error', reject).on('end', () => {
+        response.on('error', lost).on('end', () => {
           const { error, usage } = JSON.parse(text);
           resolve({ status: response.statusCode ?? 0, code: error?.code ?? null, tokens: usage?.total_tokens ?? 0 });
         });
       });
-      sent.on('error', reject).end(body);
+      sent.on('error', lost).end(body);
     });
   try {
     return await Promise.all(Array.from({ length: calls }, once));
