@@ -176,11 +176,15 @@ describe('the facts of a call say who vouches for what', () => {
     expect(facts).toMatchObject({ model, site, grid });
   });
 
-  it('in the same words for each call until the catalogue changes, and no number follows from it', async () => {
+  it('in the same words for each call until the catalogue changes, and no number follows from who entered it', async () => {
     const catalogue = catalogueOf({ model, site, grid });
     const later = await factsOf(catalogue, { completionTokens: 99 });
     expect(later).toEqual(await factsOf(catalogue));
-    const untold = { model: plainModel, site: deployment, grid: reading };
+    // Whether sizes are guessed, and the PUE assumed, is another matter: the bounds follow from that.
+    const untold = {
+      ...{ model: { ...plainModel, parametersSource: model.parametersSource }, grid: reading },
+      site: { ...deployment, pueEvidence: evidence },
+    };
     const call = { ...callFacts, ...(await factsOf(catalogue)) } as CallFacts;
     expect(assess(call)).toEqual(assess({ ...call, ...untold }));
   });

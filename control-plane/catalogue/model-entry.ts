@@ -66,7 +66,12 @@ export const modelKind: EntryKind<ModelEntry> = {
 const evidenceOf = { parameters_source: ['active_parameters_b', 'total_parameters_b'] } as const;
 
 /** Why the sizes of a model cannot be; null: they can. */
-export function wrongSize({ active_parameters_b: active, kind, model_class: size, total_parameters_b: total }: ModelEntry) {
+export function wrongSize({
+  active_parameters_b: active,
+  kind,
+  model_class: size,
+  total_parameters_b: total,
+}: ModelEntry) {
   if (total !== null && active === null)
     return fieldError(
       'active_parameters_b',

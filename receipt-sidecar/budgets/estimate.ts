@@ -7,8 +7,8 @@
 import type { Amounts } from '@gw/contract/internal/budgets';
 import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { ReceiptNumbers } from '@gw/contract/receipt';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
-import type { MadeReceipt } from '../receipt.ts';
 import type { ParsedRequest } from '../request/parsed-request.ts';
 import type { Candidate } from '../snapshot.ts';
 
@@ -55,7 +55,7 @@ export function estimateCall(
 
 /** Returns what a call used by its receipt; null is what that has no number of. */
 export function amountsUsed(
-  { numbers }: Pick<MadeReceipt, 'numbers'>,
+  { numbers }: { readonly numbers: Pick<ReceiptNumbers, 'carbon_g' | 'energy_wh'> | null },
   usage: TokenUsage | null,
   { createdAt }: { readonly createdAt: string },
   model: SnapshotModel,
@@ -63,7 +63,12 @@ export function amountsUsed(
 ): Amounts {
   const price = servedBy?.priceAt(model.id, new Date(createdAt)) ?? null;
   const tokens = usage && usage.promptTokens + usage.completionTokens;
-  return { carbon_g: numbers?.carbon_g ?? null, energy_wh: numbers?.energy_wh ?? null, tokens, cost: costOf(usage, price) };
+  return {
+    carbon_g: numbers?.carbon_g ?? null,
+    energy_wh: numbers?.energy_wh ?? null,
+    tokens,
+    cost: costOf(usage, price),
+  };
 }
 
 /** Returns what tokens cost; null without a price, or if nobody knows how many they were. */
