@@ -100,7 +100,7 @@ test('a key is issued, rotated, revoked and restored from the shell; alone on st
   expect(successor).toMatchObject({ name: 'robot-2', predecessor: id, key: expect.stringMatching(/^gw_\S{62}$/) });
   expect(await json(`keys revoke ${account} ${id}`)).toMatchObject({ id, state: 'revoked' });
   const listed = await gw(`keys list ${account}`);
-  expect(listed.out).toMatch(new RegExp(`^${id} +robot +revoked +\\["inference:write","gw:export"\\]`, 'm'));
+  expect(listed.out).toMatch(new RegExp(`^${id} +robot +revoked +- +\\["inference:write","gw:export"\\]`, 'm'));
   expect(listed.out).toMatch(new RegExp(`^${successor.id} +robot-2 +active`, 'm'));
   expect(await json(`keys list ${account}`)).toHaveLength(3);
   expect(listed.out).not.toContain(out.trim());

@@ -84,6 +84,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get(account);
   await done(ask('PATCH', account, { shadow: ['rate'] }));
   await askKeys(ask, `${account}/keys`);
+  await askBudgets(ask, `${account}/budgets`);
   const admin = await post(`${account}/admins`, { name: 'Lin', email: 'lin@customer.example' });
   await get(`${account}/admins`);
   await post(`${account}/admins/${admin.id}/disable`);
@@ -118,6 +119,13 @@ async function askKeys(ask: Ask, path: string): Promise<void> {
   if (!path.startsWith('/v1')) await done(ask('PATCH', `${path}/${key.id}`, { limits: null }));
 }
 
+async function askBudgets(ask: Ask, path: string, whose: object = { scope: 'account' }): Promise<void> {
+  const { id } = await done(ask('POST', path, { ...whose, unit: 'tokens', amount: 1e9, kind: 'soft' }));
+  await done(ask('GET', path));
+  await done(ask('PATCH', `${path}/${id}`, { amount: 2e9 }));
+  await done(ask('DELETE', `${path}/${id}`));
+}
+
 async function askAsAdmin(app: FastifyInstance, email: string, credential: string): Promise<void> {
   const browser = new Browser(app);
   const logIn = (with_: string) => done(browser.logIn(email, with_, 'organisation_admin'));
@@ -126,12 +134,27 @@ async function askAsAdmin(app: FastifyInstance, email: string, credential: strin
   await done(browser.call('GET', '/session'));
   await done(browser.call('PUT', '/session/credential', { current: credential, next }));
   await logIn(next);
-  await askKeys((method, url, body) => browser.call(method, url, body), '/organisation/v1/keys');
+  const ask: Ask = (method, url, body) => browser.call(method, url, body);
+  await askKeys(ask, '/organisation/v1/keys');
+  await askBudgets(ask, '/organisation/v1/budgets', { scope: 'project', name: 'a' });
   await done(browser.call('GET', '/organisation/v1/audit-log'));
   await done(browser.call('DELETE', '/session'));
   await logIn(next);
   await done(browser.call('DELETE', '/session/all'));
 }
+
+const start = '2026-11-01T00:00:00Z';
+const price = {
+  id: `${start}/${provider.id}/*/${model.id}`,
+  entry: {
+    ...{ provider: provider.id, model: model.id, valid_from: start, source: 'a test' },
+    ...{ input_per_mtok: '2.5', output_per_mtok: '10' },
+  },
+};
+const contract = {
+  ...{ id: 'ppa', provider: provider.id, valid_from: start, valid_to: '2027-01-01T00:00:00Z' },
+  ...{ instrument: 'ppa', share: '0.6', g_per_kwh: '12', evidence: 'a test' },
+};
 
 async function askCatalogue(ask: Ask): Promise<void> {
   const entries = [
@@ -140,11 +163,14 @@ async function askCatalogue(ask: Ask): Promise<void> {
     ['providers', provider.id, provider, { auth_header: 'x-key', credential_ref: 'ACME' }],
     ['deployments', deployment.id, deployment, { accelerators: { model: 'H100', count: 8 } }],
     ['aliases', alias.id, alias, { targets: alias.targets.toReversed() }],
+    ['prices', price.id, price.entry, { input_per_mtok: '3' }],
+    ['energy-contracts', contract.id, contract, { share: '0.5' }],
   ] as const;
   for (const [kind, id, entry, change] of entries) {
     await done(ask('POST', `/operator/v1/${kind}`, entry));
-    await done(ask('PATCH', `/operator/v1/${kind}/${id}`, change));
-    await done(ask('GET', `/operator/v1/${kind}/${id}`));
+    const one = `/operator/v1/${kind}/${encodeURIComponent(id)}`;
+    await done(ask('PATCH', one, change));
+    await done(ask('GET', one));
     await done(ask('GET', `/operator/v1/${kind}`));
   }
   const document = await done(ask('GET', '/operator/v1/catalogue'));
@@ -163,7 +189,8 @@ async function askCatalogue(ask: Ask): Promise<void> {
   await done(ask('POST', `${at}/test`));
   await done(ask('GET', `${at}/models`));
   server.close();
-  for (const [kind, id] of entries.toReversed()) await done(ask('DELETE', `/operator/v1/${kind}/${id}`));
+  for (const [kind, id] of entries.toReversed())
+    await done(ask('DELETE', `/operator/v1/${kind}/${encodeURIComponent(id)}`));
   await done(ask('DELETE', credential));
 }
 
