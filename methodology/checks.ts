@@ -13,9 +13,11 @@ export const checkTexts = {
   methodology: 'Version and hash are those of the methodology that it names',
   digest: 'The digest is that of the call, the facts and the methodology, from which all the rest follows',
   steps: 'No step is missing or added; each formula and factor is that of the methodology, each output follows',
-  statements: 'All else that the lineage says follows from its facts too',
-  call: 'The receipt is of the call that the lineage is of, and its `lineage_digest` is the digest',
-  receipt: 'Each field of the receipt that the methodology gives is as it follows; the others are not looked at',
+  statements:
+    'All else that the lineage says follows from its facts too, the call has their time and deployment, and a measured figure is what its reader finds in the words of its source',
+  call: 'The receipt is of the call that the lineage is of, and states its digest as `lineage_digest` (receipts of methodologies before gw-1.4 may lack it); who counted the tokens and how the call ended do not contradict the facts',
+  receipt:
+    'Each field of the receipt that the methodology gives is there and as it follows, and none is there that it does not give. `request_id` is not looked at: it follows from nothing',
 } as const;
 
 export type CheckId = keyof typeof checkTexts;
@@ -38,9 +40,12 @@ export class Mismatches {
 
   compare(where: string, stated: unknown, follows: unknown): void {
     if (sameJson(stated, follows)) return;
-    this.list.push(`${where}: ${brief(sortedText(stated))} is stated, ${brief(sortedText(follows))} follows`);
+    this.list.push(`${where}: ${shown(stated)} is stated, ${shown(follows)} follows`);
   }
 }
+
+/** What is not there at all is told from what is null. */
+const shown = (value: unknown): string => (value === undefined ? 'nothing' : brief(sortedText(value)));
 
 export const brief = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
 

@@ -25,6 +25,7 @@ import { traced } from './trace.ts';
 
 export { callOf, lineageDigest, type StatedCall } from './lineage-digest.ts';
 export type { Lineage, LineageStep, LineageTelemetry } from './lineage-form.ts';
+export { usageSource } from './receipt-words.ts';
 export type { LineageSource } from './sources.ts';
 
 export type LineageResult = { readonly ok: true; readonly lineage: Lineage } | Refusal;

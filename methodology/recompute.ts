@@ -10,10 +10,10 @@ import { sameJson } from './digest.ts';
 import { lineageOf } from './lineage.ts';
 import type { Lineage, LineageStep } from './lineage-form.ts';
 import { findMethodology } from './methodologies.ts';
+import { compareCall, compareNumbers, type Receipt, statesDigest } from './receipt-words.ts';
+import { contradiction } from './telemetry/reread.ts';
 
 export type { Check, CheckId, Verification } from './checks.ts';
-
-type Receipt = Readonly<Record<string, unknown>>;
 
 /** Whether the lineage holds by itself: all checks but those of the receipt. */
 export const recompute = (lineage: Lineage): Verification => verification(lineage, ofLineage);
@@ -47,30 +47,19 @@ const ofLineage: Compares<Exclude<CheckId, 'form' | 'call' | 'receipt'>> = {
     for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
       if (!apart.has(name)) found.compare(name, theirs.get(name), ours.get(name));
     }
+    const { call, facts, methodology } = follows;
+    if (call !== undefined) {
+      found.compare('call.created_at', call.created_at, facts.requestedAt);
+      found.compare('call.deployment', call.deployment, facts.site.id ?? null);
+    }
+    const contradicted = statesDigest(methodology) ? contradiction(facts.telemetry ?? null) : null;
+    if (contradicted !== null) found.compare('facts.telemetry', facts.telemetry, contradicted.follows);
   },
 };
 
 const ofReceipt = (receipt: Receipt): Compares<'call' | 'receipt'> => ({
-  call: (found, { follows: { call, digest, facts } }) => {
-    const fields = new Map(Object.entries(receipt ?? {}));
-    for (const field of ['id', 'version', 'created_at', 'model', 'provider', 'region', 'project'] as const) {
-      found.compare(`receipt.${field}`, fields.get(field) ?? null, call?.[field] ?? null);
-    }
-    // A receipt from before gw-1.4 states none.
-    found.compare('receipt.lineage_digest', fields.get('lineage_digest') ?? digest, digest);
-    found.compare('receipt.requested_tier', fields.get('requested_tier') ?? facts.requestedTier, facts.requestedTier);
-  },
-  receipt: (found, { follows, impact }) => {
-    const fields = new Map(Object.entries(receipt ?? {}));
-    for (const [field, value] of Object.entries(impact)) {
-      // The energy of failed attempts is outside the sum and has no step.
-      if (field !== 'energy_failed_attempts_wh') found.compare(`receipt.${field}`, fields.get(field) ?? null, value);
-    }
-    if (impact.modelled_energy_wh === undefined) {
-      found.compare('receipt.modelled_energy_wh', fields.get('modelled_energy_wh') ?? null, null);
-    }
-    found.compare('receipt.simulated', fields.get('simulated') ?? false, follows.simulated ?? false);
-  },
+  call: (found, { follows }) => compareCall(found, receipt ?? {}, follows),
+  receipt: (found, { follows, impact }) => compareNumbers(found, receipt ?? {}, impact, follows.simulated),
 });
 
 function verification(stated: Lineage, compares: Readonly<Partial<Record<CheckId, Compare>>>): Verification {
@@ -113,7 +102,7 @@ function compareSteps(found: Mismatches, stated: readonly LineageStep[], follows
     const other: Partial<LineageStep> = stated[index] ?? {};
     if (sameJson(other, step)) continue;
     for (const field of Object.keys({ ...step, ...other }) as (keyof LineageStep)[]) {
-      found.compare(`steps.${step.id}.${field}`, other[field] ?? null, step[field] ?? null);
+      found.compare(`steps.${step.id}.${field}`, other[field], step[field]);
     }
   }
 }

@@ -45,6 +45,12 @@ export interface Call {
   readonly telemetry?: CallFacts['telemetry'];
   /** Seconds that the provider took. */
   readonly latencyS?: number;
+  readonly status?: CallOutcome['status'];
+  readonly isCutShort?: true;
+  /** Whether the provider is a simulator, as it is unless this says otherwise. */
+  readonly simulated?: false;
+  /** What the catalogue says of the deployment beside what the demo's says. */
+  readonly site?: Partial<SnapshotDeployment>;
 }
 
 export interface MadeCall {
@@ -56,6 +62,8 @@ export interface MadeCall {
   readonly lineageReply: ReturnType<typeof receiptLineage>;
   readonly trace: RoutingTrace;
 }
+
+type Place = Pick<Call, 'grid' | 'simulated' | 'site'>;
 
 const must = <T>(value: T | null | undefined, what: string): T => {
   if (value === null || value === undefined) throw new Error(`The demo catalogue has no ${what}.`);
@@ -88,7 +96,7 @@ function modelOf(id: string): SnapshotModel {
   };
 }
 
-function candidateOf(code: string, grid: GridReading | undefined): Candidate {
+function candidateOf(code: string, { grid, simulated, site: stated }: Place): Candidate {
   const region = must(
     simulatorRegions.find((each) => each.code === code),
     code,
@@ -109,7 +117,7 @@ function candidateOf(code: string, grid: GridReading | undefined): Candidate {
   };
   return {
     // A field that the catalogue has gained, and that the demo leaves empty, is null.
-    deployment: { accelerators: null, simulated: true, ...deployment } as SnapshotDeployment,
+    deployment: { accelerators: null, simulated: simulated ?? true, ...deployment, ...stated } as SnapshotDeployment,
     region: { code, name, country, gridZone, status: 'active', preference: preference ?? 0 },
     gridAt: () => (grid ?? must(annualReading(gridZone), gridZone)) as SnapshotGridReading,
     priceAt: () => null,
@@ -118,9 +126,9 @@ function candidateOf(code: string, grid: GridReading | undefined): Candidate {
 }
 
 /** The region that is asked for, else all that serve the model, in the order of preference. */
-function routeOf(model: string, region: string | undefined, grid: GridReading | undefined): Route['failoverChain'] {
+function routeOf(model: string, region: string | undefined, place: Place): Route['failoverChain'] {
   const codes = region === undefined ? simulatorRegions.map(({ code }) => code) : [region];
-  const all = codes.map((code) => candidateOf(code, grid)).filter(({ deployment }) => model in deployment.models);
+  const all = codes.map((code) => candidateOf(code, place)).filter(({ deployment }) => model in deployment.models);
   const [first, ...others] = all;
   return [must(first, `deployment of ${model}`), ...others];
 }
@@ -161,7 +169,7 @@ function inOrder(json: string): Receipt {
 /** `number` names the call: two calls of the documentation never share it. */
 export function madeCall(number: number, call: Call): MadeCall {
   const { model = 'sim-large', region, tier = 'auto', boundary = 'comprehensive' } = call;
-  const [candidate, ...others] = routeOf(model, region, call.grid);
+  const [candidate, ...others] = routeOf(model, region, call);
   const entry = { ...modelOf(model), ...call.entry };
   const identity: CallIdentity = {
     receiptId: receiptId(number),
@@ -175,15 +183,16 @@ export function madeCall(number: number, call: Call): MadeCall {
       comparison: region === undefined ? err('no_live_grid_signal') : null,
       failoverChain: [candidate, ...others],
       cluster: failoverCluster([candidate, ...others].map(({ deployment }) => deployment.id)),
-      offered: routeOf(model, undefined, call.grid),
+      offered: routeOf(model, undefined, call),
       outside: () => null,
       barredBy: ({ region: { code } }) => (region === undefined || code === region ? null : 'other_region_pinned'),
     },
   };
   const usage = call.usage === undefined ? usualUsage : call.usage;
   const outcome = {
-    status: 'complete',
+    status: call.status ?? 'complete',
     servedBy: candidate,
+    ...(call.isCutShort && { isCutShort: call.isCutShort }),
     usage,
     upstreamLatencyS: call.latencyS ?? 14.2,
     telemetry: call.telemetry ?? null,

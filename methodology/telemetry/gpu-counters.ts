@@ -23,6 +23,9 @@ export interface SeenCounter {
   readonly after: readonly [number, number];
 }
 
+/** Millijoules in each unit that counters are read in. */
+export const millijoulesIn = { mJ: 1, J: 1000, Wh: 3_600_000, kWh: 3_600_000_000 } as const;
+
 export interface CountedInterval {
   readonly before: CounterSample;
   readonly after: CounterSample;

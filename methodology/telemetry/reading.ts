@@ -131,3 +131,16 @@ function copyWithin(value: unknown, left: { entries: number }, depth: number): u
   const entries = take(Object.entries(value));
   return Object.fromEntries(entries.map(([key, item]) => [textOrNull(key), copyWithin(item, left, depth + 1)]));
 }
+
+/** Whether a copy may hold the beginning only of what there was. */
+export function isBounded(copy: unknown): boolean {
+  let entries = 0;
+  const reaches = (value: unknown, depth: number): boolean => {
+    if (typeof value === 'string') return value.length >= longestText;
+    if (typeof value !== 'object' || value === null) return false;
+    const items = Object.entries(value).flat();
+    entries += items.length / 2;
+    return depth >= deepest - 1 || entries >= mostEntries || items.some((item) => reaches(item, depth + 1));
+  };
+  return reaches(copy, 0);
+}

@@ -10,6 +10,7 @@ import type { StoredFacts } from '@gw/control-plane/internals/ledger/receipts/re
 import { insertReceipts } from '@gw/control-plane/internals/ledger/receipts/store-batch';
 import { wholeFacts } from '@gw/control-plane/internals/ledger/receipts/whole-facts';
 import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess';
+import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
 import { receiptIdAt, receiptOf, testSeals } from './fixtures.ts';
@@ -104,7 +105,11 @@ export function entryFrom(facts: CallFacts, options: EntryOptions = {}): Entry {
   const numbers = assessment.ok
     ? assessment.impact
     : { ...degradedNumbers, degraded_reason: assessment.reason, explanation: 'x', recalculable: true };
-  const receipt: Receipt = { ...base, requested_tier: facts.requestedTier, ...numbers, ...options.changes };
+  const words = { requested_tier: facts.requestedTier, usage_source: usageSource(facts) };
+  const stated: Receipt = { ...base, ...words, ...numbers, ...options.changes };
+  const { methodology_hash: hash } = stated;
+  const receipt =
+    hash === null ? stated : { ...stated, lineage_digest: lineageDigest(callOf(stated, facts), facts, hash) };
   const { accountId = 'acct_demo_audit' } = options;
   return { accountId, keyId: 'key', endpoint: '/v1/chat/completions', receipt, routingTrace: null, facts };
 }

@@ -4,7 +4,7 @@
  * Invariant: for every counter the last sample before the call and the first one after it are taken, as they were
  * scraped; nothing is interpolated. A counter without such a pair, or too few GPUs, gives nothing, never a smaller sum.
  */
-import { readGpuCounters, type SeenCounter } from '@gw/methodology/telemetry/gpu-counters';
+import { millijoulesIn, readGpuCounters, type SeenCounter } from '@gw/methodology/telemetry/gpu-counters';
 import type { TelemetryReading, TelemetryRefusal } from '@gw/methodology/telemetry/reading';
 import type { CounterUnit, DeploymentCounters, GpuSettings } from './config.ts';
 import type { Sample, Series } from './prometheus.ts';
@@ -24,7 +24,7 @@ export interface MeasuredCall {
 export type Measured = TelemetryReading | TelemetryRefusal;
 type Rules = Pick<GpuSettings, 'marginS' | 'maxGapS'>;
 
-const mjPer: Readonly<Record<CounterUnit, number>> = { mJ: 1, J: 1000, Wh: 3_600_000, kWh: 3_600_000_000 };
+const mjPer: Readonly<Record<CounterUnit, number>> = millijoulesIn;
 
 /**
  * Returns the share of this call in the energy of its GPUs, by tokens: the formula is `readGpuCounters` of

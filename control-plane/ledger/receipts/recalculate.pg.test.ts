@@ -206,7 +206,7 @@ test.each(['before', 'after', 'in the same batch as'])(
     expect((await versionsOf(stores.db, made.receipt.id)).map(({ receipt }) => receipt)).toEqual([shown.receipt]);
     expect(await recalculate(known)).toBe(1);
     const { receipt } = await newestVersion(stores.db, made.receipt.id);
-    const { usage_source: _, ...expected } = { ...made.receipt, version: 2, supersedes: 1 };
+    const { lineage_digest: _, ...expected } = { ...made.receipt, version: 2, supersedes: 1 };
     expect(receipt).toMatchObject(expected);
     expect((await versionsOf(stores.db, made.receipt.id))[0]?.receipt).toEqual(shown.receipt);
   },

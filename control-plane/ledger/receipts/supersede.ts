@@ -10,7 +10,7 @@
  */
 import type { Receipt, ReceiptHead, ReceiptNumbers } from '@gw/contract/receipt';
 import type { CallFacts } from '@gw/methodology/assess';
-import { callOf, lineageDigest } from '@gw/methodology/lineage';
+import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
@@ -36,12 +36,13 @@ export function nextVersion({ current, facts, numbers }: NewVersion): Receipt {
     supersedes: current.version,
     created_at: current.created_at,
     request_id: current.request_id,
-    status: current.status,
+    // A stand-in says that the call was complete; if the facts say that the reply broke off, it was not its client who left.
+    status: facts.isCutShort && current.status === 'complete' ? 'upstream_error' : current.status,
     requested_tier: current.requested_tier,
     model: current.model,
     provider: current.provider,
     region: current.region,
-    usage_source: current.usage_source,
+    usage_source: usageSource(facts),
     // A stand-in was made by who did not know the provider; the facts do.
     ...((current.simulated || facts.simulated) && { simulated: true }),
     ...(current.project !== undefined && { project: current.project }),
