@@ -7,6 +7,15 @@ const step = z.strictObject({
   origin: z.string().describe('Whose formula it is'),
 });
 
+const text = z.string().nullable();
+const factor = z.strictObject({
+  value: z.number().nullable(),
+  unit: z.string(),
+  source: z.string(),
+  ...{ version: text, licence: text, date: text, locator: text, uncertainty: text },
+});
+const ofLineage = 'As each lineage prints them; absent in methodologies before gw-1.4';
+
 export const methodologySchema = z
   .strictObject({
     id: z.string(),
@@ -20,5 +29,22 @@ export const methodologySchema = z
       .optional()
       .describe('What the functions in formulas mean; absent where the formulas are written for readers alone'),
     steps: z.record(z.string(), step).describe('By id, with `/` and a variant where a step has several formulas'),
+    inputs: z
+      .record(z.string(), z.strictObject({ unit: z.string(), source: z.string(), fact: text }))
+      .optional()
+      .describe(`Names in formulas that are facts, with their place in \`facts\`. ${ofLineage}`),
+    factors: z.record(z.string(), factor).optional().describe(`The other names. ${ofLineage}`),
+    factorsOfClasses: z
+      .record(z.string(), z.record(z.string(), factor))
+      .optional()
+      .describe(`The same of each size class. ${ofLineage}`),
+    factorsOfKinds: z
+      .record(z.string(), z.record(z.string(), factor))
+      .optional()
+      .describe(`The same of the smallest class that a model of each kind can be of. ${ofLineage}`),
+    gridFactors: z
+      .record(z.string(), z.strictObject({ unit: z.string(), uncertainty: text }))
+      .optional()
+      .describe(`Factors whose values are facts of the grid. ${ofLineage}`),
   })
   .meta({ id: 'Methodology', description: 'The constants and formulas that receipts are made by, to the byte' });

@@ -1,11 +1,12 @@
 /** 200 random calls as EcoLogits 0.11.3 computes them: the formulas that are credited to it are its own. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { accountFor } from './boundary.ts';
 import { embodiedOf } from './indicators.ts';
+import { defaultMethodology, methodologyOf } from './methodologies.ts';
 import { decode, decodeWork } from './parametric.ts';
 import reference from './testdata/ecologits-random-cases.json' with { type: 'json' };
 
-type Case = (typeof reference.cases)[number];
+type Case = (typeof reference.cases)[number] | (typeof reference.empty)[number];
 
 /** In the units of EcoLogits: kWh, kg, MJ, L. */
 function computed({ input }: Case): Case['output'] {
@@ -59,4 +60,31 @@ it('has cases of each kind', () => {
   expect(has(({ ttft_s: ttft }) => ttft !== null)).toBeGreaterThan(30);
   expect(has(({ active_params_b: active, total_params_b: total }) => active < total)).toBeGreaterThan(50);
   expect(has(({ quantization_bits: bits }) => bits === 4)).toBeGreaterThan(10);
+});
+
+describe('a call without output that has a time to the first token', () => {
+  const ofTime = ['generation_latency', 'server_energy'] as const;
+  const ofMemory = ['gpu_energy', 'model_required_memory', 'gpu_required_count'] as const;
+
+  it('is charged that time by EcoLogits, and nothing here', () => {
+    expect(reference.empty).toHaveLength(20);
+    for (const each of reference.empty) {
+      const { input, output } = each;
+      expect(input.output_tokens).toBe(0);
+      const time = Math.min(input.ttft_s ?? Number.NaN, input.request_latency_s ?? Number.POSITIVE_INFINITY);
+      expect(output.generation_latency).toBeCloseTo(time, 12);
+      expect(output.embodied_gwp).toBeGreaterThan(0);
+      const ours = computed(each);
+      for (const name of ofMemory) expect(ours[name]).toBeCloseTo(output[name], 9);
+      for (const name of [...ofTime, 'request_energy', 'usage_gwp', 'embodied_gwp'] as const)
+        expect(ours[name]).toBe(0);
+    }
+  });
+
+  it('so the formula is not credited to EcoLogits, nor is what comes of it', () => {
+    const { steps } = methodologyOf(defaultMethodology);
+    expect(steps.generation_latency).toMatchObject({ origin: 'gw', formula: expect.stringMatching(/^T_out = 0 \? 0/) });
+    expect(steps.request_embodied_gwp?.origin).toBe('gw');
+    expect(steps.gpu_energy?.origin).toBe('ecologits-0.11.3');
+  });
 });

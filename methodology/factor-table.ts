@@ -7,8 +7,7 @@
 import { boundFactors, uncertaintyOf } from './bound-factors.ts';
 import type { Calculation } from './calculation.ts';
 import { embodied, estimatedCounts, literatureUncertainty, prefill, serving, telemetryLimits } from './factors.ts';
-import type { ModelClass } from './facts.ts';
-import type { Methodology } from './methodologies.ts';
+import type { ModelClass, ModelFacts } from './facts.ts';
 import { classEnds, classFactors, classSize } from './proxy.ts';
 
 export interface Factor {
@@ -95,14 +94,29 @@ type WorkId = keyof typeof workUnits;
 const sizes = { class_active_least: 'leastActiveB', class_total_most: 'mostTotalB' } as const;
 const classPattern = /^class_(least_|most_)?(output|input)_(accelerator_energy|host_energy|accelerator_time)$/;
 
+/** What of a methodology its factors depend on. */
+interface Rules {
+  readonly idleShare: number | null;
+  readonly combinesBounds: boolean;
+}
+/** Which classes stand for a model that is not known. */
+export interface ClassRules {
+  readonly floorClasses: Readonly<Record<ModelFacts['kind'], ModelClass>> | null;
+  readonly ceilingClass: ModelClass | null;
+}
+
 /** The factor of this name under the methodology, or null: then the name is an input of the call. */
-export function factorOf(name: string, method: Methodology, modelClass: ModelClass | null): Factor | null {
+export function factorOf(name: string, method: Rules, modelClass: ModelClass | null): Factor | null {
   const tabled = tabledFactor(name, method, modelClass);
   return tabled === null ? null : withUncertainty(name, tabled, method);
 }
 
 /** Before gw-1.4 a receipt had the bounds of its tier, which no factor stands for. */
-export const withUncertainty = (name: string, tabled: TabledFactor, { combinesBounds }: Methodology): Factor => ({
+export const withUncertainty = (
+  name: string,
+  tabled: TabledFactor,
+  { combinesBounds }: Pick<Rules, 'combinesBounds'>,
+): Factor => ({
   ...tabled,
   uncertainty: (combinesBounds && uncertaintyOf(name)) || null,
 });
@@ -115,12 +129,16 @@ const classNamed = (name: string): string =>
     .replace(/^(floor|ceiling)_/, 'class_');
 
 /** Whose class a factor is of: that which stands for the model, or where none is known the smallest or the largest. */
-export function classOfFactor(name: string, { model_class, model_kind }: Calculation, method: Methodology) {
-  if (name.startsWith('floor_')) return method.floorClasses?.[model_kind] ?? null;
-  return name.startsWith('ceiling_') ? method.ceilingClass : model_class;
+export function classOfFactor(
+  name: string,
+  { model_class, model_kind }: Pick<Calculation, 'model_class' | 'model_kind'>,
+  { ceilingClass, floorClasses }: ClassRules,
+): ModelClass | null {
+  if (name.startsWith('floor_')) return floorClasses?.[model_kind] ?? null;
+  return name.startsWith('ceiling_') ? ceilingClass : model_class;
 }
 
-function tabledFactor(given: string, method: Methodology, modelClass: ModelClass | null): TabledFactor | null {
+function tabledFactor(given: string, method: Rules, modelClass: ModelClass | null): TabledFactor | null {
   const name = Object.hasOwn(constants, given) ? given : classNamed(given);
   if (name === 'k_idle') return method.idleShare === null ? ours(0, '1') : google(method.idleShare, '1');
   if (Object.hasOwn(constants, name)) return constants[name] ?? null;

@@ -4,6 +4,7 @@ import annual from './data/annual-grid.json' with { type: 'json' };
 import regional from './data/regional-grid.json' with { type: 'json' };
 import { digestOf } from './digest.ts';
 import { annualReading, annualZones } from './grid-annual.ts';
+import { termsOf } from './grid-sources.ts';
 import { type Lineage, lineageOf } from './lineage.ts';
 import type { MethodologyId } from './methodologies.ts';
 import earlier from './testdata/earlier-annual-grid.json' with { type: 'json' };
@@ -169,3 +170,30 @@ describe('a receipt by an earlier table', () => {
     expect(digestOf(digests)).toBe(`sha256:${digest}`);
   });
 });
+
+it('each bundled value has a licence, the date of its publication and a place where it is found', () => {
+  for (const zone of annualZones) {
+    const result = lineageOf({ ...call, grid: annualReading(zone) });
+    if (!result.ok) throw new Error(`${zone}: ${result.explanation}`);
+    const factors = result.lineage.steps.flatMap(({ factors: of }) => of);
+    const ofGrid = factors.filter(({ name, value }) => ['grid_intensity', 'WUE_grid'].includes(name) && value !== null);
+    expect(ofGrid.length, zone).toBeGreaterThan(1);
+    const fields = ['licence', 'date', 'locator', 'version', 'uncertainty'] as const;
+    const missing = ofGrid.flatMap((factor) =>
+      fields.filter((field) => !factor[field]).map((field) => `${field} of ${factor.name}, ${factor.source}`),
+    );
+    expect(missing, zone).toEqual([]);
+  }
+});
+
+it.each(['electricity-maps', 'entsoe (production, ipcc-ar5-1)', 'neso', 'watttime'])(
+  'a value of %s has the terms of its source and where that is',
+  (source) => {
+    expect(termsOf(source)).toEqual({
+      licence: expect.any(String),
+      date: null,
+      locator: expect.stringMatching(/^https:/),
+    });
+    expect(termsOf('somebody')).toEqual({ licence: null, date: null, locator: null });
+  },
+);

@@ -6,6 +6,7 @@
 import type { TabledFactor } from './factor-table.ts';
 import type { GridReading } from './facts.ts';
 import { annualReading, waterPackage, waterTable } from './grid-annual.ts';
+import { noTerms, termsOf } from './grid-sources.ts';
 import type { Methodology } from './methodologies.ts';
 
 export interface GridFactors {
@@ -26,12 +27,18 @@ export function waterSourceOf(grid: GridReading, { statesGridBasis }: Pick<Metho
 }
 
 /** Null for a name that is not a factor of the grid. */
-export function gridFactorOf(name: string, grid: GridFactors, value: number | null): TabledFactor | null {
+export function gridFactorOf(
+  name: string,
+  grid: GridFactors,
+  value: number | null,
+  { statesGridBasis }: Pick<Methodology, 'statesGridBasis'>,
+): TabledFactor | null {
   if (name === 'grid_intensity') {
-    const licence = grid.source.startsWith('ember-') ? 'CC-BY-4.0' : null;
-    // A bundled value is from the edition that its source names; another has its period, and `sources` says when it was asked for.
-    const locator = grid.source.startsWith('ember-') ? 'https://ember-energy.org/data/yearly-electricity-data/' : null;
-    return { value, unit: 'gCO2e/kWh', source: grid.source, version: grid.period, licence, date: null, locator };
+    const { source } = grid;
+    const known = statesGridBasis || source.startsWith('ember-') ? termsOf(source) : noTerms;
+    // Before gw-1.4 no date was stated. `sources` says when a value was asked for.
+    const date = statesGridBasis ? known.date : null;
+    return { value, unit: 'gCO2e/kWh', source, version: grid.period, ...known, date };
   }
   if (name !== 'WUE_grid') return null;
   const bundled = grid.water_source.startsWith(`${waterPackage} (`);

@@ -21,7 +21,7 @@ export const factSources = {
   telemetry: 'measured energy of the call',
 } as const;
 
-interface Given {
+export interface Given {
   readonly unit: string;
   readonly source: string;
   /** Where in the lineage's `facts` it stands; null: it follows from several, or is no fact. */
@@ -70,6 +70,9 @@ const givens: Readonly<Record<string, Given>> = {
   call_tokens: given('token', telemetry, 'telemetry.stated.tokens.call'),
   all_tokens: given('token', telemetry, 'telemetry.stated.tokens.all'),
 };
+
+/** What an input is, whatever the run; null for a name that is none. Of a stated figure the unit is the stated one. */
+export const inputOf = (name: string): Given | null => givens[name] ?? null;
 
 const stated = new Set(['stated_energy', 'stated_min', 'stated_max']);
 

@@ -7,6 +7,7 @@
 import { boundPrograms, isFormerBound } from './bound-programs.ts';
 import { countingPrograms } from './counting-programs.ts';
 import { sha256Of } from './digest.ts';
+import { documentTables } from './document-tables.ts';
 import {
   attention,
   classSpans,
@@ -99,11 +100,13 @@ interface Content {
   readonly constants: object;
   readonly functions?: Readonly<Record<string, string>>;
   readonly steps: Readonly<Record<string, Step>>;
+  /** From gw-1.4 on (document-tables.ts). */
+  readonly tables?: object;
 }
 
 function methodology(id: MethodologyId, version: string, rules: Rules, content: Content): Methodology {
-  const { constants, functions, steps } = content;
-  const document = JSON.stringify({ id, version, rules, constants, functions, steps });
+  const { constants, functions, steps, tables } = content;
+  const document = JSON.stringify({ id, version, rules, constants, functions, steps, ...tables });
   const hash = sha256Of(document);
   const absent = {
     liveIsMeasured: false,
@@ -150,6 +153,7 @@ const credited = Object.fromEntries(
     .filter(([key]) => !isFormerBound(key))
     .map(([key, step]) => [key, partlyOurs.includes(key) ? { ...step, origin: 'gw' as const } : step]),
 );
+const stepsOf14 = { ...credited, ...boundPrograms };
 const measuringOf14 = {
   boundsUncounted: true,
   measurementsOnly: true,
@@ -180,7 +184,8 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
         },
       },
       functions: { ...functionTexts, ...combinedText, ...grammarText },
-      steps: { ...credited, ...boundPrograms },
+      steps: stepsOf14,
+      tables: documentTables(stepsOf14, { ...rulesOf13, ...measuringOf14 }),
     },
   ),
   'gw-1.3': methodology('gw-1.3', '1.3.0', rulesOf13, contentOf13),

@@ -19,7 +19,10 @@ export const statesDigest = (methodology: string): boolean => !earlier.includes(
 
 const ofCall = ['id', 'version', 'created_at', 'model', 'provider', 'region'] as const;
 /** What only a receipt has that is of a call; the numbers by themselves, as `assess` gives them, have none of it. */
-const ofHead = [...ofCall, 'object', 'supersedes', 'request_id', 'status', 'requested_tier', 'usage_source'] as const;
+const ofHead = [
+  ...ofCall,
+  ...(['object', 'supersedes', 'request_id', 'status', 'requested_tier', 'usage_source', 'project'] as const),
+] as const;
 /** Fields that some receipts have; where the numbers do not give them, the receipt has none. */
 const optional = ['modelled_energy_wh', 'water_low_ml', 'water_high_ml', 'grid_basis', 'grid_vintage'] as const;
 const ofDegraded = ['degraded_reason', 'explanation', 'recalculable'] as const;

@@ -51,7 +51,7 @@ function operandsOf(
   const factors: LineageFactor[] = [];
   for (const [name, from] of names) {
     const giver = from === null ? undefined : outputs.get(from);
-    const ofGrid = gridFactorOf(name, grid, factOf(name, run));
+    const ofGrid = gridFactorOf(name, grid, factOf(name, run), method);
     const factor =
       ofGrid === null
         ? factorOf(name, method, classOfFactor(name, calculation, method))

@@ -7,7 +7,15 @@ type Parts = Readonly<Record<string, unknown>>;
 
 /** The parts of a document that a change can name, with what they hold. */
 function partsOf(document: string): Parts {
-  const { constants, functions, rules, steps } = JSON.parse(document) as Record<string, Parts | undefined>;
+  const {
+    constants,
+    functions,
+    id: _,
+    rules,
+    steps,
+    version: _v,
+    ...tables
+  } = JSON.parse(document) as Record<string, Parts | undefined>;
   const named = (kind: string, all: Parts = {}) =>
     Object.entries(all).map(([name, value]) => [`${kind}.${name}`, value]);
   return Object.fromEntries([
@@ -15,6 +23,7 @@ function partsOf(document: string): Parts {
     ...named('constants', constants),
     ['functions', functions],
     ['steps', steps],
+    ...Object.entries(tables),
   ]);
 }
 

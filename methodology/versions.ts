@@ -90,10 +90,13 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         parts: ['steps'],
       },
       {
-        what: 'The document holds the factors of the size classes, and the grammar of the formulas',
+        what: 'The document holds the factors of the size classes, the grammar of the formulas, and of each input and factor all that a lineage prints of it: unit, place in the facts, source, version, licence, date, locator',
         numbers: 'none',
-        why: 'The factors follow from the stand-ins of the classes, but nobody could see them without running the code',
-        parts: ['constants.classFactors', 'constants.classEnds', 'functions'],
+        why: 'The factors follow from the stand-ins of the classes, but nobody could see them without running the code, and a lineage with other factors could only be told by that code',
+        parts: [
+          ...['constants.classFactors', 'constants.classEnds', 'functions'],
+          ...['inputs', 'factors', 'factorsOfClasses', 'factorsOfKinds', 'gridFactors'],
+        ],
       },
       {
         what: 'What the grid value counts, the year of a yearly one, and whether its source calls it an estimate are stated, and where the water factor is the average of the world or of a region’s country',

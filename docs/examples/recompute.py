@@ -1,94 +1,25 @@
 #!/usr/bin/env python3
-"""Recomputes a receipt from its lineage alone: python3 recompute.py lineage.json [receipt.json]
+"""Recomputes a receipt from its lineage: python3 recompute.py lineage.json [receipt.json [methodology.json]]
 
-lineage.json is the reply of GET /v1/gw/lineage/{id}, receipt.json that of GET /v1/gw/receipts/{id}. Needs nothing but
-Python 3. Says who vouches for what went in. Exit code 1 if the digest is not that of the call and its facts, an input is
-not the fact that it names, a step's output does not follow from its formula, or the receipt not from the lineage.
+lineage.json is the reply of GET /v1/gw/lineage/{id}, receipt.json that of GET /v1/gw/receipts/{id}, methodology.json that of
+GET /v1/gw/methodology/{methodology_hash}. Needs nothing but Python 3 and the two files recompute_*.py beside it. Says who
+vouches for what went in. Exit code 1 if anything does not follow: the digest from the call and its facts, an input from the
+fact that it names, a formula, factor or unit from the methodology, a step's output from its formula, a word or number of the
+receipt from the lineage, or if one is not there. Without the methodology it says that formulas and factors were not checked.
 """
 import hashlib
 import json
 import math
-import re
 import sys
-from datetime import datetime
-from decimal import Decimal, ROUND_HALF_UP
 
+from recompute_formulas import canonical, evaluate, names_in
+from recompute_words import EARLIER, facts_of_factors, lineage_words, receipt_words, value_of
 
-def rounded(parts):
-    """The parts, each rounded to the last place of the 12 significant digits of their sum; and the sum of those."""
-    parts = [Decimal(part) for part in parts]
-    for digits in (12, 11):  # rounding up can lift the sum into a 13th digit; then one place fewer is kept
-        total = sum(parts)
-        place = Decimal(1).scaleb(total.adjusted() - digits + 1) if total else Decimal(1)
-        kept = [part.quantize(place, ROUND_HALF_UP) for part in parts]
-        if sum(kept) <= 10**12 * place:
-            return kept, sum(kept)
-
-
-FUNCTIONS = {
-    "min": min, "max": max, "exp": math.exp, "log2": math.log2, "ceil": math.ceil,
-    "combined": lambda *ratios: math.exp(math.sqrt(sum(math.log(ratio) * math.log(ratio) for ratio in ratios))),
-    "round": lambda x: math.floor(x + 0.5),
-    "sum12": lambda *parts: float(rounded(parts)[1]),
-    "part12": lambda n, *parts: float(rounded(parts)[0][int(n) - 1]),
-}
-LEVELS = [["and"], ["=", "<", ">", "<="], ["+", "-"], ["*", "/"], ["^"]]
-OPERATORS = {
-    "and": lambda a, b: a and b, "=": lambda a, b: a == b, "<": lambda a, b: a < b, ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b, "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b if b else math.nan, "^": lambda a, b: a**b,
-}
-
-
-def evaluate(formula, names):
-    """The value of a formula; None where an operand is unknown."""
-    tokens = re.findall(r"\d[\d.]*(?:e\d+)?|[A-Za-z_][\w@]*|<=|[-+*/^()?:,=<>]", formula)
-
-    def take(token):
-        if tokens and tokens[0] == token:
-            return tokens.pop(0)
-
-    def choice():
-        test = binary(0)
-        if not take("?"):
-            return test
-        yes = choice()
-        take(":")
-        no = choice()
-        return yes if test else no
-
-    def binary(level):
-        if level == len(LEVELS):
-            return operand()
-        left = binary(level + 1)
-        while tokens and tokens[0] in LEVELS[level]:
-            operator, right = OPERATORS[tokens.pop(0)], binary(level + 1)
-            left = None if left is None or right is None else operator(left, right)
-        return left
-
-    def operand():
-        token = tokens.pop(0)
-        if token == "(":
-            value = choice()
-            take(")")
-            return value
-        if token[0].isdigit():
-            return float(token)
-        if token == "unknown":
-            return None
-        if not take("("):
-            return names[token]
-        values = [choice()]
-        while take(","):
-            values.append(choice())
-        take(")")
-        if token == "known_or":
-            return values[1] if values[0] is None else values[0]
-        if token == "at_most":
-            return values[0] if None in values else min(values)
-        return None if None in values else FUNCTIONS[token](*values)
-
-    return choice()
+# What nothing in a lineage tells. Terms of a grid value's source: no number comes of them, and the methodology has none.
+TERMS = ("licence", "date", "locator")
+# Of the reply. How a call ended is only known of one that was cut short.
+NOT_CHECKED = ["request_id"]
+ENDINGS = ["complete", "client_aborted", "upstream_error"]
 
 
 def same(a, b):
@@ -96,108 +27,179 @@ def same(a, b):
     return a == b or (None not in (a, b) and math.isclose(a, b, rel_tol=1.01e-11, abs_tol=1e-290))
 
 
-def number_text(value):
-    """A number as ECMAScript writes it, which is the form that RFC 8785 asks for."""
-    if value == 0:
-        return "0"
-    sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
-    digits, point = "".join(map(str, digits)), len(digits) + exponent
-    if len(digits) <= point <= 21:
-        text = digits + "0" * (point - len(digits))
-    elif 0 < point <= 21:
-        text = f"{digits[:point]}.{digits[point:]}"
-    elif -6 < point <= 0:
-        text = f"0.{'0' * -point}{digits}"
-    else:
-        text = digits[0] + (f".{digits[1:]}" if digits[1:] else "") + f"e{point - 1:+d}"
-    return "-" * sign + text
-
-
-def canonical(value):
-    """JSON by RFC 8785: no spaces, the keys of every object in order of their UTF-16 units."""
-    if isinstance(value, dict):
-        keys = sorted(value, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
-        return "{" + ",".join(f"{canonical(key)}:{canonical(value[key])}" for key in keys) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(canonical, value)) + "]"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return number_text(value)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def fact(facts, path):
-    """The number at a path such as usage.promptTokens; of a time its milliseconds since 1970."""
-    for name in path.split("."):
-        facts = (facts or {}).get(name)
-    if isinstance(facts, str):
-        return round(datetime.fromisoformat(facts.replace("Z", "+00:00")).timestamp() * 1000)
-    return facts
+def equal(a, b):
+    """As JSON: true is not 1, though Python says so."""
+    if a is b or type(a) is type(b) and isinstance(a, (str, int, float)):
+        return a == b
+    return canonical(a) == canonical(b)
 
 
 class Checks:
     def __init__(self):
         self.faults = 0
 
-    def compare(self, what, stated, follows, equal=lambda a, b: a == b):
-        if not equal(stated, follows):
+    def compare(self, what, stated, follows, alike=equal):
+        if not alike(stated, follows):
             self.faults += 1
             print(f"{what}: {stated} is stated, {follows} follows")
             return False
         return True
 
+    def compare_fields(self, what, stated, follows):
+        """Every field that follows is there, and no other."""
+        for name in sorted(stated.keys() | follows.keys()):
+            self.compare(f"{what}{name}", stated.get(name, "nothing"), follows.get(name, "nothing"))
 
-FACTS_OF_FACTORS = {"grid_intensity": "grid.gPerKwh", "WUE_grid": "grid.waterLPerKwh"}
-MATCHES = ["live_window", "fresh", "forecast", "prior_week", "annual_fallback", "none"]
+
+def check_methodology(lineage, text, checks):
+    """The document with that text, whose hash the lineage states; None if there is none."""
+    if text is None:
+        print("factors and formulas were not checked: give the methodology document as the third file")
+        return None
+    checks.compare("methodology_hash", lineage["methodology_hash"], "sha256:" + hashlib.sha256(text).hexdigest())
+    document = json.loads(text)
+    checks.compare("methodology", lineage["methodology"], document["id"])
+    checks.compare("methodology_version", lineage["methodology_version"], document["version"])
+    document["variants"] = {}
+    for key, each in document["steps"].items():
+        document["variants"].setdefault(key.split("/")[0], []).append(each)
+    return document
 
 
-def check_steps(lineage, checks):
+def check_formula(step, document, checks):
+    """Formula, unit and origin are those of a variant of the step in the methodology."""
+    if "functions" not in document:  # those of the first methodologies are written for readers, and not all that is evaluated
+        return
+    variants = document["variants"].get(step["id"].split("@")[0], [])
+    stated = {"unit": step["output"]["unit"], "formula": step["formula"], "origin": step["origin"]}
+    if stated not in variants:
+        checks.compare(step["id"], stated, "none of the methodology")
+    checks.compare(f"{step['id']}, evaluated_as", step["evaluated_as"], None)
+
+
+def check_input(step, given, lineage, document, checks):
+    """The value of an input that is no output of a step."""
+    name, _, own_run = given["name"].partition("@")
+    run = own_run or step["id"].partition("@")[2]
+    table = (document or {}).get("inputs", {})
+    if name in table:
+        about = value_of(table[name], name, run, lineage)
+        checks.compare_fields(f"{step['id']}, {name}, ", given, {"name": given["name"], **about})
+    elif given["fact"]:
+        follows = value_of({"fact": given["fact"]}, None, run, lineage)["value"]
+        checks.compare(f"{step['id']}, {name}", given["value"], follows)
+    elif table:
+        checks.compare(f"{step['id']}, {name}", "an input", "none of the methodology")
+    return given["value"]
+
+
+def check_factor(step, factor, lineage, document, checks):
+    name = factor["name"]
+    follows = facts_of_factors(lineage).get(name)
+    table = (document or {}).get("factors", {})
+    if follows is not None:
+        follows = {**{term: factor[term] for term in TERMS}, "uncertainty": factor["uncertainty"], **follows}
+        follows.update(document["gridFactors"][name] if table else {})
+    else:
+        calculation, found = lineage["calculation"], [table]
+        for tables, key in (("factorsOfClasses", "model_class"), ("factorsOfKinds", "model_kind")):
+            found.append((document or {}).get(tables, {}).get(calculation[key], {}))
+        follows = next((each[name] for each in found if name in each), None)
+    if follows is not None:
+        checks.compare_fields(f"{step['id']}, {name}, ", factor, {"name": name, **follows})
+    elif table:
+        checks.compare(f"{step['id']}, {name}", factor["value"], "no factor of the methodology")
+
+
+def check_steps(lineage, document, checks):
     """The outputs by the ids of their steps."""
-    facts, outputs = lineage["facts"], {}
+    ids, outputs, units = [step["id"] for step in lineage["steps"]], {}, {}
+    checks.compare("ids of the steps", len(set(ids)), len(ids))
     for step in lineage["steps"]:
-        names = {each["name"]: each["value"] for each in step["inputs"] + step["factors"]}
-        for given in step["inputs"]:  # what another step gives is taken from that step, not from what is printed here
-            if given["source"].startswith("step "):
-                names[given["name"]] = outputs[given["source"][5:]]
-            elif given["fact"]:
-                checks.compare(f"{step['id']}, {given['name']}", given["value"], fact(facts, given["fact"]))
+        id, run = step["id"], step["id"].partition("@")[2]
+        names = {}
+        for given in step["inputs"]:
+            own_run = f"{given['name']}@{run}"
+            giver = own_run if own_run in ids and own_run != id else given["name"]
+            if giver in ids:  # what another step gives is taken from that step, not from what is printed here
+                names[given["name"]] = outputs[giver]
+                checks.compare(f"{id}, {given['name']}", given["value"], outputs[giver], same)
+                words = {"source": f"step {giver}", "unit": units[giver], "fact": None, "name": given["name"]}
+                checks.compare_fields(f"{id}, {given['name']}, ", {**given, "value": 0}, {**words, "value": 0})
+            else:
+                names[given["name"]] = check_input(step, given, lineage, document, checks)
         for factor in step["factors"]:
-            if factor["name"] in FACTS_OF_FACTORS:
-                path = FACTS_OF_FACTORS[factor["name"]]
-                checks.compare(f"{step['id']}, {factor['name']}", factor["value"], fact(facts, path))
-        value = evaluate(step["evaluated_as"] or step["formula"], names)
-        outputs[step["id"]] = value
-        checks.compare(step["id"], step["output"]["value"], value, same)
+            names[factor["name"]] = factor["value"]
+            check_factor(step, factor, lineage, document, checks)
+        if document:
+            check_formula(step, document, checks)
+        formula = step["evaluated_as"] or step["formula"]
+        checks.compare(f"operands of {id}", sorted(names), sorted(names_in(formula)))
+        outputs[id], units[id] = evaluate(formula, names), step["output"]["unit"]
+        checks.compare(id, step["output"]["value"], outputs[id], same)
+    check_bounds(lineage, outputs, checks)
     return outputs
 
 
-def check_call(lineage, receipt, checks):
+def check_bounds(lineage, outputs, checks):
+    for step in lineage["steps"]:
+        ends = {end: outputs.get(f"{step['id']}@{end}", "nothing") for end in ("low", "high")}
+        stated = step["uncertainty"]
+        if "nothing" in ends.values():
+            checks.compare(f"{step['id']}, uncertainty", stated, None)
+            continue
+        checks.compare_fields(f"{step['id']}, uncertainty, ", {**stated, **ends}, {**ends, "basis": lineage["uncertainty_basis"]})
+        for end in ends:
+            checks.compare(f"{step['id']}, uncertainty, {end}", stated[end], ends[end], same)
+
+
+def check_digest(lineage, checks):
     sealed = {name: lineage[name] for name in ("call", "facts", "methodology_hash") if name in lineage}
     digest = "sha256:" + hashlib.sha256(canonical(sealed).encode()).hexdigest()
     print(f"digest {digest}")
     checks.compare("digest", lineage["digest"], digest)
-    checks.compare("lineage_digest of the receipt", receipt.get("lineage_digest", digest), digest)
-    for field in ("id", "version", "created_at", "model", "provider", "region", "project"):
-        if field in receipt:
-            checks.compare(f"{field} of the receipt", receipt[field], lineage.get("call", {}).get(field))
 
 
-def check_receipt(receipt, outputs, checks):
-    if "sci_g_per_request" not in outputs:  # methodologies before gw-1.4 have no step for it
-        outputs["sci_g_per_request"] = outputs["carbon_g"] if "carbon_embodied_g" in outputs else None
-    if "grid_temporal_match_number" in outputs and "grid_temporal_match" in receipt:
-        match = MATCHES[int(outputs["grid_temporal_match_number"])]
-        checks.compare("grid_temporal_match", receipt["grid_temporal_match"], match)
-    for field, stated in receipt.items():
-        if field not in outputs and (stated is None or not re.search("_(wh|g|ml|per_request)$", field)):
-            continue  # words, counts, and parts that are outside the boundary
-        if checks.compare(field, stated, outputs.get(field), same):
+def check_receipt(receipt, lineage, outputs, checks):
+    follows = receipt_words(lineage, outputs)
+    is_early = lineage["methodology"] in EARLIER
+    if "call" in lineage:
+        cut_short = lineage["facts"].get("isCutShort", False)
+        if receipt.get("status") not in ENDINGS[cut_short:]:
+            checks.compare("status of the receipt", receipt.get("status", "nothing"), " or ".join(ENDINGS[cut_short:]))
+        if "lineage_digest" not in receipt and is_early:
+            del follows["lineage_digest"]
+    for field in sorted(receipt.keys() | follows.keys()):
+        if field in NOT_CHECKED or ("call" in lineage and field == "status"):
+            continue
+        if field == "grid_temporal_match" and field not in follows and is_early:
+            continue  # no step gives it
+        if field == "project" and receipt.get(field) is None and follows.get(field) is None:
+            continue  # absent in receipts from before there were projects
+        stated, value = receipt.get(field, "nothing"), follows.get(field, "nothing")
+        both = isinstance(stated, (int, float)) and isinstance(value, (int, float)) and not isinstance(stated, bool)
+        if checks.compare(f"{field} of the receipt", stated, value, same if both else equal) and field in outputs:
             print(f"{field} {stated}")
+
+
+def check(lineage, receipt, text, checks):
+    """All of it. `text`: the methodology document as bytes, or None; `receipt`: None to look at the lineage alone."""
+    try:
+        document = check_methodology(lineage, text, checks)
+        check_digest(lineage, checks)
+        outputs = check_steps(lineage, document, checks)
+        checks.compare_fields("", lineage, lineage_words(lineage, receipt, outputs))
+        if receipt is not None:
+            check_receipt(receipt, lineage, outputs, checks)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        checks.faults += 1
+        print(f"this is not the form of a lineage: {type(error).__name__} {error}")
 
 
 def vouchers(lineage):
     """Who vouches for what: each source with its inputs, then each published source with its factors."""
     of = {}
-    for step in lineage["steps"]:
+    for step in lineage.get("steps", []):
         for given in step["inputs"]:
             if not given["source"].startswith("step "):
                 of.setdefault(("input", given["source"]), set()).add(given["name"])
@@ -217,9 +219,10 @@ def vouchers(lineage):
         print(told)
 
 
-def main(lineage_file, receipt_file=None):
-    reply, receipt = json.load(open(lineage_file)), json.load(open(receipt_file)) if receipt_file else {}
-    for name, each in ((lineage_file, reply), (receipt_file, receipt)):
+def main(lineage_file, receipt_file=None, methodology_file=None):
+    reply, receipt = json.load(open(lineage_file)), json.load(open(receipt_file)) if receipt_file else None
+    text = open(methodology_file, "rb").read() if methodology_file else None
+    for name, each in ((lineage_file, reply), (receipt_file, receipt or {})):
         if "error" in each:
             print(f"{name} holds an error of the gateway: {each['error'].get('message')}")
             return 1
@@ -228,10 +231,9 @@ def main(lineage_file, receipt_file=None):
         print(f"{lineage_file} holds no lineage. {reply.get('explanation') or 'Save the reply of GET /v1/gw/lineage/{id}.'}")
         return 1
     checks = Checks()
+    check(lineage, receipt, text, checks)
     vouchers(lineage)
-    check_call(lineage, receipt, checks)
-    check_receipt(receipt, check_steps(lineage, checks), checks)
-    print(f"{len(lineage['steps'])} steps, {checks.faults} faults")
+    print(f"{len(lineage.get('steps', []))} steps, {checks.faults} faults")
     return 1 if checks.faults else 0
 
 

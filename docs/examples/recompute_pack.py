@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Recomputes an evidence pack from itself alone: python3 recompute_pack.py pack.jsonld
 
-Needs nothing but Python 3 and recompute.py beside it. Makes again the digest of each part, the sums, the coverage, and each
-number of each receipt whose lineage is in the pack, and follows each receipt's way to the root of the log. The signatures are left
-to a library: `signature.jws` is detached (RFC 7797) over `manifest` as JSON by RFC 8785, that of `log.checkpoint` over the rest of
-the checkpoint. Exit code 1 if anything differs.
+Needs nothing but Python 3 and recompute.py beside it (with its own two files). Makes again the digest of each part, the sums,
+the coverage, and each number of each receipt whose lineage is in the pack, by the methodology documents of the pack, and follows
+each receipt's way to the root of the log. The signatures are left to a library: `signature.jws` is detached (RFC 7797) over
+`manifest` as JSON by RFC 8785, that of `log.checkpoint` over the rest of the checkpoint. Exit code 1 if anything differs.
 
-It reads the pack item by item, so a pack of a million receipts takes no more memory than one of a thousand.
+It reads the pack item by item, so a pack of a million receipts takes no more memory than one of a thousand; and twice, because the
+documents of a long one stand behind its receipts.
 """
 import contextlib
 import hashlib
@@ -110,7 +111,9 @@ def receipt_of(node):
     """The receipt that a node states, its amounts as numbers."""
     receipt = {name: value for name, value in node.items() if name not in ("id", "type", "lineage", "log")}
     amounts = {name: float(value) for name, value in receipt.items() if AMOUNT.search(name) and isinstance(value, str)}
-    return {**receipt, **amounts, "id": node["receipt_id"]}
+    of_pack = ("receipt_id", "wasRevisionOf", "wasGeneratedBy")
+    stated = {name: value for name, value in {**receipt, **amounts}.items() if name not in of_pack}
+    return {**stated, "id": node["receipt_id"], "object": "gw.receipt"}
 
 
 def plain(total):
@@ -144,8 +147,9 @@ class Sums:
 class Receipts:
     """What follows from the receipts of a pack. The versions of a receipt come one after the other."""
 
-    def __init__(self, checks):
+    def __init__(self, checks, documents):
         self.checks, self.groups, self.kinds = checks, {}, {tier: Sums() for tier in KINDS}
+        self.documents, self.unheld = documents, 0
         self.lists = {name: ListDigest() for name in LISTS}
         self.singles, self.parts, self.part = [], [], ListDigest()
         self.last, self.versions, self.receipts, self.logged, self.recomputed = None, 0, 0, 0, 0
@@ -194,9 +198,7 @@ class Receipts:
     def check_log(self, node, checkpoint):
         if "log" not in node:
             return 0
-        beside = ("receipt_id", "wasRevisionOf", "wasGeneratedBy")
-        receipt = {name: value for name, value in receipt_of(node).items() if name not in beside}
-        entry = recompute.canonical({**receipt, "object": "gw.receipt"}).encode()
+        entry = recompute.canonical(receipt_of(node)).encode()
         leaf = hashlib.sha256(b"\x00" + entry).hexdigest()
         found = root_of(leaf, node["log"]["index"], checkpoint["tree_size"], node["log"]["path"])
         self.checks.compare(f"{node['id']}: root of the log", checkpoint["root_hash"], found)
@@ -209,8 +211,9 @@ class Receipts:
         said, faults = io.StringIO(), self.checks.faults
         with contextlib.redirect_stdout(said):  # what holds is said of a single receipt, not of a thousand
             receipt = receipt_of(node)
-            recompute.check_call(lineage, receipt, self.checks)
-            recompute.check_receipt(receipt, recompute.check_steps(lineage, self.checks), self.checks)
+            document = self.documents.get(receipt.get("methodology_hash"))
+            recompute.check(lineage, receipt, document, self.checks)
+        self.unheld += document is None
         if self.checks.faults > faults:
             print(f"{node['id']}:\n" + "\n".join(line for line in said.getvalue().splitlines() if " follows" in line))
         return 1
@@ -231,9 +234,27 @@ def root_of(leaf, index, size, path):
     return leaf if len(turns) == len(path) else None
 
 
-def read(reader, checks):
+def documents_of(reader):
+    """The methodology documents of a pack, by their hashes. All else is passed over."""
+    documents = {}
+    for name in reader.members():
+        if name == "methodologies":
+            documents = {each["hash"]: each["document"].encode() for each in reader.items() if each["document"]}
+        elif reader.peek() == "[":
+            for _ in reader.items():
+                pass
+        elif name == "listed":
+            for _ in reader.members():
+                for _ in reader.items():
+                    pass
+        else:
+            reader.value()
+    return documents
+
+
+def read(reader, documents, checks):
     """The head, what follows from the receipts, and the digests of the lists that are stated."""
-    head, receipts = {}, Receipts(checks)
+    head, receipts = {}, Receipts(checks, documents)
     stated = {name: ListDigest() for name in LISTS}
     excluded = ListDigest()
     for name in reader.members():
@@ -292,11 +313,15 @@ def check_lists(head, receipts, stated, checks):
 def main(file):
     checks = recompute.Checks()
     with open(file) as opened:
-        head, receipts, stated, excluded = read(Reader(opened), checks)
+        documents = documents_of(Reader(opened))
+    with open(file) as opened:
+        head, receipts, stated, excluded = read(Reader(opened), documents, checks)
     check_manifest(head, receipts, excluded, checks)
     check_sums(head, receipts, checks)
     check_lists(head, receipts, stated, checks)
     counted = f"{receipts.versions} receipts, {receipts.recomputed} recomputed, {receipts.logged} in the log"
+    if receipts.unheld:
+        print(f"{receipts.unheld} receipts have no methodology document in the pack: their factors and formulas were not checked")
     print(f"{counted}, {checks.faults} faults")
     return 1 if checks.faults else 0
 

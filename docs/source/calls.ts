@@ -51,6 +51,8 @@ export interface Call {
   readonly simulated?: false;
   /** What the catalogue says of the deployment beside what the demo's says. */
   readonly site?: Partial<SnapshotDeployment>;
+  /** What it is charged to; nothing unless this says otherwise. */
+  readonly project?: string;
 }
 
 export interface MadeCall {
@@ -174,7 +176,7 @@ export function madeCall(number: number, call: Call): MadeCall {
   const identity: CallIdentity = {
     receiptId: receiptId(number),
     createdAt: callTime,
-    project: null,
+    project: call.project ?? null,
     requestId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
     request: parsedForTests({ model, options: { tier, boundary }, promptBytes: 1000 }),
     route: {

@@ -19,6 +19,7 @@ const counters = readGpuCounters({
   ...{ callTokens: 400, allTokens: 8000 },
   seen: [seen('GPU-0', 'J', 910_000, 924_400), seen('{pod="a"}', 'token', 5000, 13_000)],
 });
+const notKnown = { activeParametersB: null, totalParametersB: null, modelClass: null };
 const ofTheWorld = annualReading('WOR');
 
 const calls: Readonly<Record<string, Call>> = {
@@ -27,13 +28,27 @@ const calls: Readonly<Record<string, Call>> = {
     entry: { entry, parametersSource: 'a model card', quantizationBits: 8, tokensPerS: 40, ttftS: 0.4 },
     site: { entry, regionEntry: entry, pueEvidence, accelerators: { model: 'MI300X', count: 8 } },
   },
-  'with estimated counts': { usage: { ...usage, estimated: 'both' } },
+  'with estimated counts, of a guessed size': {
+    usage: { ...usage, estimated: 'both' },
+    entry: { parametersSource: 'Guessed from its name' },
+  },
   'cut short': { status: 'upstream_error', usage: { ...usage, estimated: 'completion' }, isCutShort: true },
   'measured by counters that were seen': { simulated: false, telemetry: counters },
   'of a total that nobody counted': {
     simulated: false,
     usage: null,
     telemetry: readNeuralwatt({ energy: { energy_kwh: 0.0003, duration_seconds: 14.2, attribution_method: 'share' } }),
+  },
+  'of a total whose model is not known, of a project': {
+    ...{ simulated: false, entry: notKnown, project: 'search' },
+    usage: { ...usage, estimated: 'prompt' },
+    telemetry: readNeuralwatt({ energy: { energy_kwh: 0.0003, duration_seconds: 14.2, attribution_method: 'share' } }),
+  },
+  'of accelerators whose model is not known': {
+    boundary: 'narrow',
+    simulated: false,
+    entry: notKnown,
+    telemetry: counters,
   },
   'with the average of the world': { ...(ofTheWorld && { grid: ofTheWorld }) },
 };

@@ -1,6 +1,7 @@
 /** Every page says what the product computes. `npx vitest run --project fast docs/source/pages -u` writes the generated parts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { errorsPage } from '@gw/contract/internals/errors-page';
+import { methodologyOf } from '@gw/methodology/methodologies';
 import { describe, expect, it } from 'vitest';
 import { examples } from './examples.ts';
 import { jsonText } from './numbers.ts';
@@ -47,4 +48,6 @@ it('the files beside the pages are what the product makes', async () => {
   await file('../../contract/openapi-examples.json', `${jsonText(openApiExamples())}\n`);
   await file('screened-request.json', `${jsonText(screenedRequest)}\n`);
   await file('lineage.json', `${jsonText(lineageReply)}\n`);
+  // To the byte what its hash is over.
+  await file('methodology.json', methodologyOf('gw-1.4').document);
 });

@@ -87,10 +87,16 @@ test.each([
     'a number of a receipt',
     /"carbon_operation_g":"[\d.]+"/,
     '"carbon_operation_g":"0.5"',
-    'carbon_operation_g: 0.5 is stated',
+    'carbon_operation_g of the receipt: 0.5 is stated',
   ],
   ['a sum', /("aggregates":.*?"energy_wh":")[\d.]+/, '$19', 'sums of '],
   ['the root of the log', /"root_hash":"..../, '"root_hash":"0000', 'root of the log'],
+  [
+    'a factor of a methodology document',
+    '\\"utilisation\\":{\\"value\\":0.4',
+    '\\"utilisation\\":{\\"value\\":0.5',
+    'methodology_hash: sha256:',
+  ],
   ['a word of the head', '"account":"acct_1"', '"account":"acct_2"', 'digest of head'],
 ])('%s that was altered is found', (_, was, is, told) => {
   for (const each of [text, long]) {
@@ -99,5 +105,15 @@ test.each([
     const { code, out } = python(altered);
     expect(code).toBe(1);
     expect(out).toContain(told);
+  }
+});
+
+test('of receipts whose methodology document is not in the pack it says that their factors were not checked', () => {
+  for (const each of [text, long]) {
+    const without = each.replace(/"document":"(\\.|[^"\\])*"/g, '"document":null');
+    expect(without).not.toBe(each);
+    const { code, out } = python(without);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^\d+ receipts have no methodology document in the pack: their factors and formulas were not/m);
   }
 });

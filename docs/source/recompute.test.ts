@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assess, type CallFacts } from '@gw/methodology/assess';
+import { formulaOf } from '@gw/methodology/internals/formula';
 import { samples } from '@gw/methodology/internals/testdata/lineages';
 import { lineageOf } from '@gw/methodology/lineage';
-import { methodologyIds } from '@gw/methodology/methodologies';
+import { methodologyIds, methodologyOfHash } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
 import { build } from 'esbuild';
 import fc from 'fast-check';
@@ -21,19 +22,41 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(root, 'docs/receipts.md'), 'utf8');
 const blockOf = (language: string): string => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? '';
 
-function files(lineageReply: object, receipt: object): [string, string] {
-  const [lineageFile, receiptFile] = [join(folder, 'lineage.json'), join(folder, 'receipt.json')];
-  writeFileSync(lineageFile, JSON.stringify(lineageReply));
-  writeFileSync(receiptFile, JSON.stringify(receipt));
-  return [lineageFile, receiptFile];
+/** That of `GET /v1/gw/methodology/{hash}`. */
+function documentOf(reply: { readonly lineage?: { readonly methodology_hash?: string } | null | false }): string {
+  const hash = (reply.lineage || null)?.methodology_hash ?? '';
+  return methodologyOfHash(hash)?.document ?? '';
 }
 
-function python(lineageReply: object, receipt: object): { code: number | null; out: string } {
+function files(lineageReply: object, receipt: object): [string, string, string] {
+  const names = ['lineage.json', 'receipt.json', 'methodology.json'];
+  const [lineageFile = '', receiptFile = '', methodologyFile = ''] = names.map((name) => join(folder, name));
+  writeFileSync(lineageFile, JSON.stringify(lineageReply));
+  writeFileSync(receiptFile, JSON.stringify(receipt));
+  writeFileSync(methodologyFile, documentOf(lineageReply));
+  return [lineageFile, receiptFile, methodologyFile];
+}
+
+/** `receipt`: null to look at the lineage alone. */
+function python(
+  lineageReply: object,
+  receipt: object | null,
+  { withDocument } = { withDocument: true },
+): { code: number | null; out: string } {
   const script = join(root, 'docs/examples/recompute.py');
-  const { status, stdout, stderr } = spawnSync('python3', [script, ...files(lineageReply, receipt)], {
-    encoding: 'utf8',
-  });
+  const [lineageFile, ...others] = files(lineageReply, receipt ?? {});
+  const args = [script, lineageFile, ...(receipt === null ? [] : withDocument ? others : others.slice(0, 1))];
+  const { status, stdout, stderr } = spawnSync('python3', ['-B', ...args], { encoding: 'utf8' });
   return { code: status, out: stdout + stderr };
+}
+
+interface ForgedStep {
+  readonly id: string;
+  readonly formula: string;
+  readonly inputs: { name: string; value: number; source: string }[];
+  readonly factors: { name: string; value: number }[];
+  readonly output: { value: number | null };
+  readonly uncertainty: object | null;
 }
 
 const calculated = (Object.entries(examples) as [ExampleName, MadeCall][]).filter(
@@ -62,6 +85,7 @@ describe('recompute.py', () => {
       const { code, out } = python(lineageReply, receipt);
       expect(out).toContain(' 0 faults');
       expect(Number(/^carbon_g (\S+)$/m.exec(out)?.[1])).toBe(receipt.carbon_g);
+      expect(out).not.toContain('not checked');
       expect(code).toBe(0);
     },
   );
@@ -69,16 +93,17 @@ describe('recompute.py', () => {
   it('gives those of random receipts of every methodology', () => {
     const random = fc.sample(samples, { numRuns: 200, seed: 20 });
     for (const [index, { impact, lineage }] of random.entries()) {
-      const [lineageFile, receiptFile] = files({ lineage }, impact);
+      const [lineageFile, receiptFile, methodologyFile] = files({ lineage }, impact);
       renameSync(lineageFile, join(folder, `lineage-${index}.json`));
       renameSync(receiptFile, join(folder, `receipt-${index}.json`));
+      renameSync(methodologyFile, join(folder, `methodology-${index}.json`));
     }
     // One interpreter for all of them.
     const loop = `import sys; sys.path.insert(0, sys.argv[1]); import recompute
-for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}-{i}.json" for each in ("lineage", "receipt"))) == 0, i`;
+for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}-{i}.json" for each in ("lineage", "receipt", "methodology"))) == 0, i`;
     const args = ['-B', '-c', loop, join(root, 'docs/examples'), folder, String(random.length)];
     const { status, stdout, stderr } = spawnSync('python3', args, { encoding: 'utf8' });
-    expect(status, stderr).toBe(0);
+    expect(status, stderr + stdout.slice(-3000)).toBe(0);
     expect(stdout.match(/ 0 faults/g)).toHaveLength(random.length);
     expect(new Set(random.map(({ impact }) => impact.methodology))).toEqual(new Set(methodologyIds));
   });
@@ -87,7 +112,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     const { lineageReply, receipt } = examples.parametric;
     const { code, out } = python(lineageReply, { ...receipt, carbon_g: Number(receipt.carbon_g) * 1.000001 });
     expect(code).toBe(1);
-    expect(out).toMatch(/carbon_g: .* is stated, .* follows/);
+    expect(out).toMatch(/carbon_g of the receipt: .* is stated, .* follows/);
   });
 
   it('finds a number that no step gives', () => {
@@ -101,7 +126,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     const { code, out } = python(altered, receipt);
     expect(code).toBe(1);
     expect(out).toMatch(/accelerator_energy: .* is stated/);
-    expect(out).toMatch(/T_out: 401 is stated, 400 follows/);
+    expect(out).toMatch(/T_out, value: 401 is stated, 400 follows/);
   });
 
   it('finds facts that were altered with all that follows from them, and a receipt of another call', () => {
@@ -119,6 +144,58 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     expect(python(lineageReply, { ...receipt, model: 'gpt-5' }).out).toMatch(/model of the receipt: gpt-5 is stated/);
   });
 
+  it('finds factors that were altered with all that follows from them, by the methodology document', () => {
+    const { lineageReply, receipt } = examples.parametric;
+    const forged = JSON.parse(JSON.stringify(lineageReply)) as { lineage: { steps: ForgedStep[] } };
+    const outputs = new Map<string, number | null>();
+    for (const step of forged.lineage.steps) {
+      const { factors, inputs } = step;
+      for (const each of factors) if (/^(alpha_E|gamma_E|gpu_power|server_power)$/.test(each.name)) each.value /= 10;
+      for (const each of inputs) each.value = outputs.get(each.source.replace('step ', '')) ?? each.value;
+      const values = new Map([...inputs, ...factors].map(({ name, value }) => [name, value]));
+      step.output.value = formulaOf(step.formula).evaluate((name) => values.get(name) ?? null);
+      outputs.set(step.id, step.output.value);
+    }
+    const bounds = (id: string) => ({ low: outputs.get(`${id}@low`), high: outputs.get(`${id}@high`) });
+    for (const step of forged.lineage.steps) if (step.uncertainty) Object.assign(step.uncertainty, bounds(step.id));
+    const amounts = Object.keys(receipt).flatMap((field) => (outputs.has(field) ? [[field, outputs.get(field)]] : []));
+    const cheaper = { ...receipt, ...Object.fromEntries(amounts) };
+    expect(cheaper.energy_wh).toBeLessThan(Number(receipt.energy_wh) / 5);
+    const { code, out } = python(forged, cheaper);
+    expect(code).toBe(1);
+    expect(out).toMatch(/gpu_energy, alpha_E, value: .* is stated, .* follows/);
+    // Without the document nothing tells, and it says so.
+    const alone = python(forged, cheaper, { withDocument: false });
+    expect(alone).toMatchObject({ code: 0, out: expect.stringMatching(/^factors and formulas were not checked/m) });
+  });
+
+  it('believes no document but the one with the hash of the receipt', () => {
+    const { lineageReply, receipt } = examples.parametric;
+    const [lineageFile, receiptFile, methodologyFile] = files(lineageReply, receipt);
+    writeFileSync(
+      methodologyFile,
+      readFileSync(methodologyFile, 'utf8').replace('"utilisation":0.4', '"utilisation":0.5'),
+    );
+    const script = join(root, 'docs/examples/recompute.py');
+    const { status, stdout } = spawnSync('python3', ['-B', script, lineageFile, receiptFile, methodologyFile], {
+      encoding: 'utf8',
+    });
+    expect(stdout).toMatch(/^methodology_hash: sha256:.* is stated, sha256:.* follows$/m);
+    expect(status).toBe(1);
+  });
+
+  it('misses no field of a receipt, and none that is not its', () => {
+    const { lineageReply, receipt } = examples.parametric;
+    const { energy_wh: _, ...without } = receipt;
+    expect(python(lineageReply, without).out).toMatch(/^energy_wh of the receipt: nothing is stated/m);
+    expect(python(lineageReply, { ...receipt, saved_g: 5 }).out).toMatch(
+      /^saved_g of the receipt: 5 is stated, nothing/m,
+    );
+    expect(python(lineageReply, { ...receipt, prompt_tokens: 1 }).out).toMatch(/^prompt_tokens of the receipt: 1 is/m);
+    const { lineage_digest: _d, ...unbound } = receipt;
+    expect(python(lineageReply, unbound).out).toMatch(/^lineage_digest of the receipt: nothing is stated/m);
+  });
+
   it('makes the digest of whatever a provider said', () => {
     const { facts } = examples.parametric;
     const raw = {
@@ -127,7 +204,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     };
     const telemetry = { source: 'greenpt', refused: 'unknown_unit', raw } as const;
     const traced = lineageOf({ ...(JSON.parse(facts) as CallFacts), telemetry });
-    expect(traced.ok && python({ lineage: traced.lineage }, {})).toMatchObject({ code: 0 });
+    expect(traced.ok && python({ lineage: traced.lineage }, null)).toMatchObject({ code: 0 });
   });
 
   it('lists who vouches for each input', () => {
@@ -136,7 +213,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     const pueEvidence = { kind: 'measured', source: 'meter 4', period: '2025-01-01/2026-01-01' } as const;
     const facts = { ...known, model: { ...known.model, entry }, site: { ...known.site, pueEvidence } };
     const traced = lineageOf(facts, 'gw-1.4', examples.parametric.lineage?.call);
-    const { out } = python({ lineage: traced.ok && traced.lineage }, {});
+    const { out } = python({ lineage: traced.ok && traced.lineage }, null);
     expect(out).toMatch(
       /^model catalogue: .*P_active.*; vouched by jo, 2026-10-01T00:00:00.000Z, catalogue version 7$/m,
     );

@@ -4,8 +4,9 @@
     python3 -m venv venv && venv/bin/pip install ecologits==0.11.3
     venv/bin/python methodology/scripts/ecologits-random-cases.py > methodology/testdata/ecologits-random-cases.json
 
-The seed is fixed, so the same version gives the same file. A call without output has no time to the first token here:
-EcoLogits charges that time, this package charges nothing for nothing, and does not call its formula theirs.
+The seed is fixed, so the same version gives the same file. `cases` are those in which both agree. A call without output has a
+time to the first token in `empty` alone: EcoLogits charges that time, this package charges nothing for nothing, and does not
+call its formula theirs.
 """
 import json
 import math
@@ -33,9 +34,10 @@ def log_uniform(low, high):
     return math.exp(draw.uniform(math.log(low), math.log(high)))
 
 
-def case():
+def case(empty=False):
     total = log_uniform(0.1, 2000)
-    output = draw.choice([0, 1, draw.randint(2, 500), draw.randint(500, 200_000)])
+    output = 0 if empty else draw.choice([0, 1, draw.randint(2, 500), draw.randint(500, 200_000)])
+    first = log_uniform(0.01, 10) if empty else None
     given = {
         "active_params_b": draw.choice([total, total * draw.uniform(0.02, 1)]),
         "total_params_b": total,
@@ -43,7 +45,7 @@ def case():
         "quantization_bits": draw.choice([None, None, 4, 8, 16, 32]),
         "request_latency_s": draw.choice([None, log_uniform(0.05, 600)]),
         "tps": draw.choice([None, log_uniform(1, 1000)]),
-        "ttft_s": None if output == 0 else draw.choice([None, log_uniform(0.01, 10)]),
+        "ttft_s": first if output == 0 else draw.choice([None, log_uniform(0.01, 10)]),
         "pue": draw.uniform(1, 2),
         "wue_onsite_l_per_kwh": draw.choice([0, draw.uniform(0, 3)]),
         "gwp_kg_per_kwh": draw.uniform(0.01, 1),
@@ -68,4 +70,7 @@ notice = (
     "Numbers only; used to check that this package reproduces EcoLogits."
 )
 rows = ",\n".join("    " + json.dumps(case()) for _ in range(200))
-print(f'{{\n  "notice": {json.dumps(notice)},\n  "generator": "ecologits 0.11.3 (PyPI), scripts/ecologits-random-cases.py",\n  "cases": [\n{rows}\n  ]\n}}')
+empty = ",\n".join("    " + json.dumps(case(empty=True)) for _ in range(20))
+generator = "ecologits 0.11.3 (PyPI), scripts/ecologits-random-cases.py"
+print(f'{{\n  "notice": {json.dumps(notice)},\n  "generator": "{generator}",')
+print(f'  "cases": [\n{rows}\n  ],\n  "empty": [\n{empty}\n  ]\n}}')
