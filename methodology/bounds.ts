@@ -9,7 +9,7 @@ import type { RequestSteps } from './boundary.ts';
 import { gridEnds, idleShare, spreads, worldWaterLPerKwh } from './factors.ts';
 import type { GridReading, SiteFacts } from './facts.ts';
 import { isEstimate, isWorld } from './grid.ts';
-import { combined } from './uncertainty.ts';
+import { combined, isAssumedPue } from './uncertainty.ts';
 
 /** Wh, g, g and mL at one end; null where the amount itself is. */
 export interface End {
@@ -58,9 +58,6 @@ function energyRatios(side: Side, base: RequestSteps, end: RequestSteps, site: S
   const idle = (1 + spreads.idleShareMax) / (1 + idleShare);
   return { it: combined(work, idle), all: combined(work, idle, pueRatio(side, site)) };
 }
-
-/** Whether a PUE has nobody who measured or published it. */
-export const isAssumedPue = ({ pueEvidence }: SiteFacts): boolean => (pueEvidence?.kind ?? 'assumed') === 'assumed';
 
 /** How far off the overhead can make what holds it. */
 export function pueRatio(side: Side, site: SiteFacts): number {

@@ -111,7 +111,7 @@ describe('a verification', () => {
     expect(failed(verify(own, without))).toEqual(missing);
     expect(failed(verify(own, { ...receipt, lineage_digest: null }))).toEqual(['call']);
     // So another deployment, or evidence that was made up, cannot be put under its numbers.
-    const pueEvidence = { kind: 'measured', source: 'made up', period: null } as const;
+    const pueEvidence = { kind: 'assumed', source: 'made up', period: null } as const;
     const site = { ...placed.site, id: 'd2', pueEvidence };
     const { lineage: forged } = ofCall({ ...placed, site }, id);
     expect(forged.digest).not.toBe(digest);

@@ -4,12 +4,11 @@
  * Invariant: a value is what the code calculates with, so an unknown one is null and not its default.
  */
 
-import { isAssumedPue } from './bounds.ts';
 import type { Calculation } from './calculation.ts';
 import type { CallFacts, ParameterRange } from './facts.ts';
 import { type GridTimes, isEstimate, isWorld, matchUnit, temporalMatches } from './grid.ts';
 import { totalOf } from './parametric.ts';
-import { isGuessed, isOtherHardware } from './uncertainty.ts';
+import { isAssumedPue, isGuessed, isOtherHardware } from './uncertainty.ts';
 
 /** Whose a fact is, as the inputs name it; `sources` of the lineage says more of each. */
 export const factSources = {

@@ -122,6 +122,9 @@ const formerlyModelled = (model: string): boolean => /\bH100\b/i.test(model) && 
 export const isGuessed = ({ parametersSource }: Pick<ModelFacts, 'parametersSource'>): boolean =>
   /^guessed\b/i.test(parametersSource ?? '');
 
+/** Whether a PUE has nobody who measured or published it. */
+export const isAssumedPue = ({ pueEvidence }: SiteFacts): boolean => (pueEvidence?.kind ?? 'assumed') === 'assumed';
+
 type Hardware = SiteFacts['accelerators'];
 
 /** Whether a deployment runs on other accelerators than the modelled ones, or may, since it does not say. */
