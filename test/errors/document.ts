@@ -11,8 +11,8 @@ import type { Reply } from '../input/ask.ts';
 const headerSchema = z.looseObject({ required: z.boolean().optional(), schema: z.looseObject({}) });
 const responseSchema = z.looseObject({
   headers: z.record(z.string(), z.union([headerSchema, z.object({ $ref: z.string() })])).optional(),
-  // A 304 has no body.
-  content: z.record(z.string(), z.looseObject({ schema: z.looseObject({}) })).default({}),
+  // A 304 has no body, and bytes have no schema.
+  content: z.record(z.string(), z.looseObject({ schema: z.looseObject({}).optional() })).default({}),
 });
 const documentSchema = z.looseObject({
   paths: z.record(

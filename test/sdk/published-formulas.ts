@@ -145,22 +145,32 @@ export function expectedNumbers(inputs: Inputs, boundary: 'comprehensive' | 'nar
   };
 }
 
-/** The dense models of a size class, in billions, by the size of one of them. */
-const classOf = (active: number): readonly [number, number] =>
-  [[0.1, 10] as const, [10, 40] as const, [40, 120] as const].find(([, most]) => active <= most) ?? [active, active];
+/** The smallest and the largest model of the size class of one, in billions: dense, or a mixture with few active parameters. */
+function classOf({ active, total }: Parameters): readonly [Parameters, Parameters] {
+  if (active !== total)
+    return [
+      { active: 3, total: 20 },
+      { active: 15, total: 200 },
+    ];
+  const spans = [[0.1, 10] as const, [10, 40] as const, [40, 120] as const];
+  const [least, most] = spans.find(([, end]) => active <= end) ?? [active, active];
+  return [
+    { active: least, total: least },
+    { active: most, total: most },
+  ];
+}
 
 function boundsOf(side: 'low' | 'high', inputs: Inputs, isNarrow: boolean, tier: 'parametric' | 'proxy') {
   const { completionTokens, model, promptTokens } = inputs;
-  const [least, most] = tier === 'proxy' ? classOf(model.active) : [model.active, model.active];
-  const end = side === 'low' ? least : most;
-  const at = tier === 'proxy' ? { active: end, total: end } : model;
-  const latencyS = tier === 'proxy' ? fittedLatencyS(completionTokens, end) : inputs.latencyS;
+  const [least, most] = tier === 'proxy' ? classOf(model) : [model, model];
+  const at = side === 'low' ? least : most;
+  const latencyS = tier === 'proxy' ? fittedLatencyS(completionTokens, at.active) : inputs.latencyS;
   // Nobody but the provider sees whether a cache spared it the reading.
   const allTokens = inputs.allTokens ?? promptTokens;
   const parts = {
     written: writing(completionTokens, at, latencyS),
     read: reading(side === 'low' ? promptTokens : allTokens, at),
   };
-  const mostTotalB = tier === 'proxy' ? most : model.total;
-  return boundsAt(side, parts, isNarrow, { ...inputs, allTokens, leastActiveB: least, mostTotalB });
+  const sizes = { leastActiveB: least.active, mostTotalB: most.total };
+  return boundsAt(side, parts, isNarrow, { ...inputs, allTokens, ...sizes });
 }
