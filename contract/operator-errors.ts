@@ -74,6 +74,7 @@ export const operatorErrorCatalogue = defineErrors({
   invalid_price: missing('price'),
   invalid_application: missing('application'),
   invalid_budget: missing('budget'),
+  invalid_budget_webhook: missing('budget webhook'),
   invalid_deployment: missing('deployment'),
   invalid_energy_contract: missing('energy contract'),
   invalid_operator: missing('operator'),

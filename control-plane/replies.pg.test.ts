@@ -85,6 +85,9 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await done(ask('PATCH', account, { shadow: ['rate'] }));
   await askKeys(ask, `${account}/keys`);
   await askBudgets(ask, `${account}/budgets`);
+  await done(ask('PUT', `${account}/budget-webhook`, { url: 'http://127.0.0.1:9/hook' }));
+  await get(`${account}/budget-webhook`);
+  await done(ask('DELETE', `${account}/budget-webhook`));
   const admin = await post(`${account}/admins`, { name: 'Lin', email: 'lin@customer.example' });
   await get(`${account}/admins`);
   await post(`${account}/admins/${admin.id}/disable`);

@@ -27,7 +27,7 @@ export function openServices(context: Context, config: Config): Services {
     people,
     customers: openCustomers(context, people.keys, config.screening),
     catalogue: openCatalogue(context, names, config.credentials),
-    ledger: openLedger(context, config.integrity, config),
+    ledger: openLedger(context, config.integrity, { ...config, vault: config.credentials.vault }),
     idempotency: new Idempotency({
       // Its commands keep their order.
       claims: redisClaims(context.redis),

@@ -158,6 +158,7 @@ test('every model of the Prisma schema can be read from the migrated database, c
   ]);
   await Promise.all([db.region.findMany(), db.provider.findMany(), db.deployment.findMany(), db.receipt.findMany()]);
   await Promise.all([db.budget.findMany(), db.budgetEstimate.findMany()]);
+  await Promise.all([db.budgetWebhook.findMany(), db.budgetEvent.findMany()]);
   await Promise.all([db.gridReading.findMany(), db.publishedGrid.findMany()]);
   await Promise.all([db.policyVersion.findMany(), db.policyExemption.findMany()]);
   await Promise.all([db.onboarding.findMany(), db.onboardingStep.findMany(), db.organisationAdmin.findMany()]);

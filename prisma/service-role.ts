@@ -55,6 +55,8 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   accounts: whole,
   aliases: whole,
   api_keys: whole,
+  budget_events: whole,
+  budget_webhooks: whole,
   budgets: whole,
   deployments: whole,
   evidence_pack_chunks: whole,

@@ -3,8 +3,10 @@
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import type { Vault } from '../catalogue/credentials/vault.ts';
 import type { Context } from '../shared/context.ts';
 import { budgetRoutes } from './budgets/routes.ts';
+import { webhookRoutes } from './budgets/webhooks/routes.ts';
 import type { PackSettings } from './evidence/config.ts';
 import { registerPacks } from './evidence/gauges.ts';
 import { evidenceRoutes } from './evidence/routes.ts';
@@ -35,17 +37,20 @@ export interface LedgerServices {
   readonly packs: PackSettings;
   /** How long after the end of a full check of the records the next one begins, s. */
   readonly fullCheckS: number;
+  /** Encrypts the secrets of webhooks; null: none can be set. */
+  readonly vault: Vault | null;
 }
 
 /** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openLedger(
   context: Context,
   { fullS, keys, sealedSince }: IntegritySettings,
-  { evidenceKey, packs }: Pick<LedgerServices, 'evidenceKey' | 'packs'>,
+  { evidenceKey, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'packs' | 'vault'>,
 ): LedgerServices {
   return {
     evidenceKey,
     packs,
+    vault,
     seals: openLedgerSeals({ ...context, keys, sealedSince }),
     versionMetrics: createVersionMetrics(context.db),
     fullCheckS: fullS,
@@ -65,11 +70,12 @@ export function publicRoutes(
   usageRoutes(app, context);
 }
 
-export function operatorRoutes(app: FastifyInstance, context: Context, { seals }: LedgerServices): void {
+export function operatorRoutes(app: FastifyInstance, context: Context, { seals, vault }: LedgerServices): void {
   integrityOperatorRoutes(app, context, seals);
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);
   budgetRoutes(app, context);
+  webhookRoutes(app, context, vault);
 }
 
 export function registerMetrics(registry: Registry, { db, redis }: Context, { versionMetrics }: LedgerServices): void {

@@ -11,10 +11,12 @@ import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import type { Redis } from 'ioredis';
+import type { Vault } from '../catalogue/credentials/vault.ts';
 import type { CatalogueView } from '../catalogue/keeper.ts';
 import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import { startRebasing } from './budgets/rebase.ts';
+import { startDeliveries } from './budgets/webhooks/deliver.ts';
 import type { PackSettings } from './evidence/config.ts';
 import { startEvidenceJobs } from './evidence/jobs.ts';
 import type { GpuSettings } from './gpu/config.ts';
@@ -40,6 +42,8 @@ interface JobServices {
   readonly packs: PackSettings;
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
+  /** Opens the secrets of webhooks. */
+  readonly vault: Vault | null;
 }
 
 export interface JobOptions {
@@ -59,7 +63,7 @@ export function startJobs(
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
   const { db, redis, log, now } = context;
-  const { evidenceKey: key, packs, seals, versionMetrics } = services;
+  const { evidenceKey: key, packs, seals, vault, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, log) }),
     dailyPartitions(context),
@@ -68,6 +72,7 @@ export function startJobs(
     startIntegrityJobs({ db, log, seals }, integrity),
     startUsageHours({ db, log }),
     startRebasing(context),
+    startDeliveries({ ...context, vault }),
     startReceiptLog({ db, key, log, now, seals }),
     ...(packs.builds > 0
       ? [startEvidenceJobs({ ...context, key, limits: packs, seals, redisUrl, concurrency: packs.builds })]

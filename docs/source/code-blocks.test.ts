@@ -30,6 +30,8 @@ const run: Readonly<Record<string, string>> = {
   "import { assess, type CallFacts } from '@gw/methodology/assess'": 'methodology/package.test.ts',
   'python3 docs/examples/policy_hash.py ': 'docs/source/screening.test.ts',
   'python3 docs/examples/recompute.py docs': 'docs/source/recompute.test.ts',
+  "import { createHmac, timingSafeEqual } from 'node:crypto'":
+    'control-plane/ledger/budgets/webhooks/webhooks.pg.test.ts',
   "import { readFileSync } from 'node:fs'": 'docs/source/recompute.test.ts',
   'curl -sS -H "Authorization: Bearer $GW_KEY" -H \'Content-Type: application/json\'': 'test/evidence/pack.test.ts',
   'at=http://127.0.0.1:8080$(curl ': 'test/evidence/pack.test.ts',

@@ -5,6 +5,7 @@ import { card, type Row, table } from './table.ts';
 
 const at = (account: string, ...rest: string[]): string =>
   ['/operator/v1/accounts', ...[account, 'budgets', ...rest].map(encodeURIComponent)].join('/');
+const webhookAt = (account: string): string => `/operator/v1/accounts/${encodeURIComponent(account)}/budget-webhook`;
 const columns = ['id', 'scope', 'name', 'unit', 'kind', 'amount', 'used', 'reserved', 'percent', 'set_by'];
 
 function amountIn(call: AdminCall): { readonly amount?: number } {
@@ -58,6 +59,27 @@ export const budgetCommands: readonly AdminCommand[] = [
     options: {},
     summary: 'take a budget away',
     run: async ({ api, arg }) => shown(await api.send('DELETE', at(arg(0), arg(1)))),
+  },
+  {
+    name: 'budgets set-webhook',
+    args: ['account'],
+    options: { 'url!': 'https, or http on this machine' },
+    summary: 'have an account told at 80 % and 100 % of its budgets; prints the secret that signs, this once',
+    run: async (call) => shown(await call.api.send('PUT', webhookAt(call.arg(0)), given(call, 'url'))),
+  },
+  {
+    name: 'budgets webhook',
+    args: ['account'],
+    options: {},
+    summary: 'where an account is told of its budgets, and how the last delivery went',
+    run: async ({ api, arg }) => shown(await api.get(webhookAt(arg(0)))),
+  },
+  {
+    name: 'budgets remove-webhook',
+    args: ['account'],
+    options: {},
+    summary: 'no longer tell an account of its budgets',
+    run: async ({ api, arg }) => shown(await api.send('DELETE', webhookAt(arg(0)))),
   },
   {
     name: 'budgets',

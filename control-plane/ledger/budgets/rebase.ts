@@ -1,5 +1,6 @@
 /**
- * Puts the sums of receipts below what Redis counts of budgets, so that whatever Redis missed or lost is right again.
+ * Puts the sums of receipts below what Redis counts of budgets, so that whatever Redis missed or lost is right again; and
+ * notes those of which much is used, for their webhooks.
  *
  * Invariant: a call is in the sums or among the calls that Redis counts beside them, never in both and never in neither: the
  * calls are read after the snapshot of Postgres was taken, so each receipt in it was among them before; and whoever has
@@ -24,6 +25,7 @@ import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import { storedOf, storeEstimates } from './estimates.ts';
 import { usedIn } from './sums.ts';
+import { noteThresholds } from './webhooks/note.ts';
 
 type Stores = Pick<Context, 'currency' | 'db' | 'redis' | 'log' | 'now'>;
 
@@ -79,7 +81,11 @@ export async function rebase({ currency, db, redis, log, now }: Stores, book: Bo
       'gave back what calls had reserved that reached no provider',
     );
   const bases = budgets.map((budget) => ({ id: budget.id, steps: nearestSteps(budget.unit, used(budget)) }));
-  return use.rebase(book, turn, bases, [...gone, ...lapsed]);
+  const isPut = await use.rebase(book, turn, bases, [...gone, ...lapsed]);
+  // Also behind another instance: what is noted already stays as it is.
+  const withUse = budgets.map((budget) => ({ ...budget, used: used(budget) }));
+  await noteThresholds(db, book, withUse, now());
+  return isPut;
 }
 
 /** What was reserved for calls of which somebody else than their sidecar has told the ledger: their receipts can lack numbers. */
