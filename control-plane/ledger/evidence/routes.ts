@@ -135,4 +135,4 @@ function packEntry({ addresses, db, now }: Context, { limits }: EvidenceServices
   };
 }
 
-const retryAfterS = 60;
+const retryAfterS = 10;
