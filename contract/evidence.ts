@@ -48,6 +48,9 @@ export const checkpointSchema = z
     account: z.string(),
     tree_size: z.int().positive().describe('Entries of the log'),
     root_hash: hash.describe('Of the Merkle tree over them, as RFC 6962 has it'),
+    complete_until: z.iso
+      .datetime()
+      .describe('Of calls before it, all receipts that were stored when it was signed are in these entries'),
     issued: z.iso.datetime(),
     signature: z.strictObject({
       key: z.record(z.string(), z.string()),
@@ -134,7 +137,7 @@ export const evidencePackSchema = z
     sources: z.array(node),
     excluded: z.array(node).describe('What was asked for and is not in the pack, with the reason'),
     log: z
-      .looseObject({ checkpoint: checkpointSchema })
+      .looseObject({ checkpoint: checkpointSchema.nullable() })
       .nullable()
       .describe(
         'The signed checkpoint of the log of the account that the proofs of `receipts` lead to; null before the first',

@@ -77,7 +77,7 @@ const packTerms = {
   licence: 'dct:license',
   locator: 'schema:url',
   excluded: many('gw:excluded'),
-  ...own(['reason', 'log_index']),
+  ...own(['code', 'reason', 'log_index']),
   log: typed('gw:log', '@json'),
   receipts: many('dct:hasPart'),
   manifest: typed('gw:manifest', '@json'),

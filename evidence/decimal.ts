@@ -15,8 +15,16 @@ export function plainDecimal(value: number): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-const form = /^-?\d+(\.\d+)?$/;
-export const isDecimal = (text: unknown): text is string => typeof text === 'string' && form.test(text);
+/** No double has more: 5e-324 has 326 characters, the greatest 309. */
+const longest = 400;
+
+/** Whether it is what `plainDecimal` writes: of each number there is one text. */
+export const isDecimal = (text: unknown): text is string =>
+  typeof text === 'string' &&
+  text.length <= longest &&
+  /^-?\d+(\.\d+)?$/.test(text) &&
+  Number.isFinite(Number(text)) &&
+  plainDecimal(Number(text)) === text;
 
 /** A sum that loses nothing, of texts as `plainDecimal` gives them. */
 export class ExactSum {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import jsonld from 'jsonld';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { jsonParts } from './json-parts.ts';
-import { LongPack, type Section, sections } from './long-pack.ts';
+import { LongPack, type LongPackAbout, type Section, sections } from './long-pack.ts';
 import type { PackedReceipt } from './pack.ts';
 import { verifyLongPack } from './verify-long.ts';
 
@@ -37,17 +37,22 @@ const receipts = [{ receipt: { ...receipt, id: receipt.id }, lineage }, ...many]
   a.receipt.id < b.receipt.id ? -1 : 1,
 );
 
-async function longPack(own: readonly PackedReceipt[], changes: object = {}): Promise<string> {
+const days = { from: new Date('2026-11-21T00:00:00Z'), to: new Date('2026-11-22T00:00:00Z') };
+async function longPack(
+  own: readonly PackedReceipt[],
+  changes: Partial<LongPackAbout> & { readonly period?: typeof days } = {},
+): Promise<string> {
   const texts = new Map<Section, string>();
+  const { period = days, ...others } = changes;
+  const [from, to] = [period.from, period.to].map((time) => time.toISOString());
   const about = {
     ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date('2026-11-22T00:00:00Z') },
-    ...{ baseUrl: 'https://gw.example', accountId: 'acct_1', selection: {}, log: null },
-    period: { from: new Date('2026-11-21T00:00:00Z'), to: new Date('2026-11-22T00:00:00Z') },
-    ...changes,
+    ...{ baseUrl: 'https://gw.example', accountId: 'acct_1', selection: { from, to }, period, log: null },
+    ...others,
   };
   const pack = new LongPack(about, (section, text) => texts.set(section, (texts.get(section) ?? '') + text));
   for (const each of own) pack.add(each);
-  pack.exclude({ receipt_id: idAt(9999), version: null, reason: 'There is no such receipt.' });
+  pack.exclude({ receipt_id: idAt(9999), version: null, code: 'not_found', reason: 'There is no such receipt.' });
   await pack.finish(key);
   return sections.map((section) => texts.get(section) ?? '').join('');
 }
@@ -56,7 +61,7 @@ async function* piecesOf(text: string, size = 65_536): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
-const verified = (text: string, size?: number) => verifyLongPack(piecesOf(text, size), trust);
+const verified = (text: string, size?: number) => verifyLongPack(piecesOf(text, size), { trust });
 
 let text: string;
 beforeAll(async () => {
@@ -108,7 +113,7 @@ describe('what was altered is found', () => {
       fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
         const altered = Buffer.from(bytes);
         altered[at] = (bytes[at] ?? 0) ^ by;
-        const { mismatches, signature } = await verifyLongPack(piecesOf(altered.toString('latin1')), trust);
+        const { mismatches, signature } = await verifyLongPack(piecesOf(altered.toString('latin1')), { trust });
         expect(mismatches.length > 0 || signature !== 'trusted', `${at}: ${short[at]}`).toBe(true);
       }),
       { numRuns: 150 },

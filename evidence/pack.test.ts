@@ -42,7 +42,7 @@ const contents: PackContents = {
   selection: { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' },
   period: { from: new Date('2026-11-21T00:00:00Z'), to: new Date('2026-11-22T00:00:00Z') },
   receipts,
-  excluded: [{ receipt_id: idAt(5), version: null, reason: 'There is no such receipt.' }],
+  excluded: [{ receipt_id: idAt(5), version: null, code: 'not_found', reason: 'There is no such receipt.' }],
   log: null,
 };
 
@@ -152,24 +152,26 @@ test('a long pack is made in pieces', async () => {
   };
   const long = await evidencePack({ ...contents, receipts: many }, key, pause);
   expect(pauses).toBeGreaterThan(2);
-  expect(await verifyPack(JSON.parse(long), trust)).toMatchObject({ signature: 'trusted', mismatches: [] });
+  expect(await verifyPack(JSON.parse(long), { trust })).toMatchObject({ signature: 'trusted', mismatches: [] });
 });
 
 describe('a pack verifies', () => {
   it('with the published keys, also behind parse and stringify, and after the key was exchanged', async () => {
     for (const each of [pack, JSON.parse(JSON.stringify(pack, null, 2))])
-      expect(await verifyPack(each, trust)).toEqual({
+      expect(await verifyPack(each, { trust })).toMatchObject({
         signature: 'trusted',
         mismatches: [],
         receipts: 5,
         recomputed: 1,
-        log: { proven: 0, late: [] },
+        log: { proven: 0, late: [], changed: [] },
+        excluded: [{ receipt_id: idAt(5), version: null, reason: 'There is no such receipt.' }],
+        about: { account: 'acct_1', isFiltered: false },
       });
   });
 
   it('by the thumbprint of the key, and never by what it brings along', async () => {
     const { kid } = key.publicJwk;
-    const signature = async (each: object) => (await verifyPack(pack, each)).signature;
+    const signature = async (each: object) => (await verifyPack(pack, { trust: each })).signature;
     expect(await signature({ thumbprint: kid })).toBe('trusted');
     expect(await signature({})).toBe('unauthenticated');
     expect(await signature({ thumbprint: nextKey.publicJwk.kid })).toBe('unknown_key');
@@ -198,7 +200,7 @@ function altered(path: readonly string[], how: 'changed' | 'gone'): unknown {
 
 describe('what was altered is found', () => {
   const found = async (each: unknown): Promise<boolean> => {
-    const { mismatches, signature } = await verifyPack(each, trust);
+    const { mismatches, signature } = await verifyPack(each, { trust });
     return mismatches.length > 0 || signature !== 'trusted';
   };
 
@@ -220,13 +222,13 @@ describe('what was altered is found', () => {
   it('and named, as far as one can', async () => {
     const more = JSON.parse(text);
     more.receipts[2].energy_wh = '0.7';
-    const { mismatches } = await verifyPack(more, trust);
+    const { mismatches } = await verifyPack(more, { trust });
     const id = `urn:gw:receipt:${idAt(2)}:2`;
     expect(mismatches).toContainEqual(expect.objectContaining({ receipt: id, field: 'sha256' }));
     expect(mismatches).toContainEqual(
       expect.objectContaining({ field: 'coverage.modelled.energy_wh', expected: '"0.7"', found: '"0.1"' }),
     );
-    const without = await verifyPack(altered(['receipts', '3'], 'gone'), trust);
+    const without = await verifyPack(altered(['receipts', '3'], 'gone'), { trust });
     expect(without.mismatches).toContainEqual({
       receipt: `urn:gw:receipt:${idAt(3)}:1`,
       field: 'receipt',
@@ -238,7 +240,7 @@ describe('what was altered is found', () => {
   it('even if whoever has the key signs other numbers than follow from the lineage', async () => {
     const lied = { ...receipt, carbon_g: 0.01 };
     const signed = JSON.parse(await evidencePack({ ...contents, receipts: [{ receipt: lied, lineage }] }, key));
-    const { mismatches, signature } = await verifyPack(signed, trust);
+    const { mismatches, signature } = await verifyPack(signed, { trust });
     expect(signature).toBe('trusted');
     expect(mismatches).toContainEqual({
       receipt: `urn:gw:receipt:${receipt.id}:1`,
@@ -250,17 +252,17 @@ describe('what was altered is found', () => {
 
   it('a receipt outside of the period too, and one that is there twice', async () => {
     const period = { from: new Date('2026-11-21T09:30:00.001Z'), to: new Date('2026-11-22T00:00:00Z') };
-    const early = await verifyPack(JSON.parse(await evidencePack({ ...contents, period }, key)), trust);
+    const early = await verifyPack(JSON.parse(await evidencePack({ ...contents, period }, key)), { trust });
     expect(early.mismatches.map(({ field }) => field)).toContain('created_at');
     const twice = { ...contents, receipts: [...receipts, ...receipts.slice(1, 2)] };
-    expect((await verifyPack(JSON.parse(await evidencePack(twice, key)), trust)).mismatches).not.toEqual([]);
+    expect((await verifyPack(JSON.parse(await evidencePack(twice, key)), { trust })).mismatches).not.toEqual([]);
   });
 
   it('and anything at all gets an answer', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
-        expect((await verifyPack(value, trust)).signature).toBe('invalid');
-        const { signature } = await verifyPack({ ...pack, receipts: [value], manifest: value }, trust);
+        expect((await verifyPack(value, { trust })).signature).toBe('invalid');
+        const { signature } = await verifyPack({ ...pack, receipts: [value], manifest: value }, { trust });
         expect(signature).not.toBe('trusted');
       }),
     );

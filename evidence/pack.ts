@@ -17,11 +17,19 @@ import { aggregatesOf, coverage } from './sums.ts';
 export type { PackedReceipt } from './receipt-node.ts';
 
 export const packFormat = 'gw.evidence_pack/1';
+export const packTypes = ['dcat:Dataset', 'prov:Entity', 'gw:EvidencePack'] as const;
+
+/**
+ * `not_found`: the account has no such receipt, or not yet. `no_lineage`: it is in the pack, its lineage is not. What the others say, no
+ * honest history comes to: `not_genuine`: what is stored is not what was issued. `not_stored`: the log has it, and it is gone.
+ */
+export type ExclusionCode = 'no_lineage' | 'not_found' | 'not_genuine' | 'not_stored';
 
 /** A receipt that is not in the pack although it was asked for. */
 export interface Excluded {
   readonly receipt_id: string;
   readonly version: number | null;
+  readonly code: ExclusionCode;
   /** In words. */
   readonly reason: string;
   /** Of an entry of the account's log whose receipt is not stored any more, or not as it was. */
@@ -30,7 +38,8 @@ export interface Excluded {
 
 /** How far the log of the account was when the pack was made. */
 export interface PackLog {
-  readonly checkpoint: Checkpoint;
+  /** Null: there is one, and it cannot be read. */
+  readonly checkpoint: Checkpoint | null;
   /** That it goes on from the log of the first `from` entries; null if that was not asked for. */
   readonly consistency: { readonly from: number; readonly path: readonly string[] } | null;
   /** In words: why there are no proofs. */
@@ -99,7 +108,7 @@ export function aboutPack(
   return {
     '@context': context,
     id: `urn:uuid:${id}`,
-    type: ['dcat:Dataset', 'prov:Entity', 'gw:EvidencePack'],
+    type: packTypes,
     format,
     title: 'Environmental receipts of calls to language models',
     issued: issuedAt.toISOString(),

@@ -1,6 +1,7 @@
 /** The page that people read. What it looks like was looked at in Chromium, on the screen and as PDF. */
 import { expect, test } from 'vitest';
 import { evidencePage } from './page.ts';
+import { noLog } from './verify-log.ts';
 
 const evil = `</title><script>alert("1")</script><img src=x onerror='a'>`;
 const row = { date: '2026-11-20', provider: 'p', region: 'eu', grid_basis: 'lifecycle', simulated: false, requests: 2 };
@@ -30,7 +31,9 @@ const found = {
   mismatches: [],
   receipts: 6,
   recomputed: 0,
-  log: { proven: 6, late: [] },
+  log: { ...noLog, proven: 6 },
+  excluded: [],
+  about: { account: evil, selection: evil, isFiltered: false },
 } as const;
 
 test('no text of a pack becomes markup, and the page fetches and runs nothing', () => {
@@ -49,6 +52,7 @@ test('it says first what its checking has found', () => {
   for (const bad of [
     { ...found, mismatches: [mismatch] },
     { ...found, signature: 'unauthenticated' as const },
+    { ...found, log: { ...found.log, late: ['urn:gw:receipt:a:1'] } },
   ])
     expect(evidencePage(head, bad)).toContain('class="bad"');
   expect(evidencePage(head, { ...found, mismatches: [mismatch], untold: 5 })).toContain('6 things in it do not hold');

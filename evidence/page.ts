@@ -60,7 +60,8 @@ const signers: Readonly<Record<PackVerification['signature'], string>> = {
 
 function verdict({ mismatches, receipts, recomputed, signature, log, untold = 0 }: PackVerification): string {
   const faults = mismatches.length + untold;
-  const isGood = faults === 0 && signature === 'trusted';
+  const asked = log.late.length + log.unlogged.length + log.changed.length + log.untold;
+  const isGood = faults + asked === 0 && signature === 'trusted';
   const told = mismatches
     .slice(0, 20)
     .map(
@@ -68,7 +69,7 @@ function verdict({ mismatches, receipts, recomputed, signature, log, untold = 0 
         `<li>${escaped(`${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`)}</li>`,
     );
   return `<div class="${isGood ? 'good' : 'bad'}"><p>${signers[signature]} ${faults === 0 ? 'All that follows from something else in it holds.' : `${faults} things in it do not hold.`}
-  ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages; ${log.proven} are proven to be in the log of the account.</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
+  ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages; ${log.proven} are proven to be in the log of the account.${asked === 0 ? '' : ` ${asked} have to be asked about: they came late, are not in the log although they should be, or were settled.`}</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
 }
 
 interface Quantity {

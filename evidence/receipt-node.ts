@@ -9,8 +9,26 @@ export interface PackedReceipt {
   readonly receipt: Receipt;
   /** As `GET /v1/gw/lineage/{id}` gives it; null if it was not asked for. */
   readonly lineage: unknown;
-  /** Where it is in the log of the account, with the way from there to the root; absent: not yet. */
-  readonly log?: { readonly index: number; readonly path: readonly string[] };
+  /** Where it is in the log of the account; absent: not yet. */
+  readonly log?: ReceiptInLog;
+}
+
+/** A place in a log, with the way from there to the root. */
+interface LogPlace {
+  readonly index: number;
+  readonly path: readonly string[];
+}
+
+/** `index` null: the log has only what the receipt was before it was settled. */
+export interface ReceiptInLog {
+  readonly index: number | null;
+  readonly path: readonly string[] | null;
+  /** What the log has of the same version, and is not the receipt as it is now, in the order of the log. */
+  readonly replaced?: readonly (LogPlace & {
+    readonly leaf_hash: string;
+    /** As it was; null: nobody knows. */
+    readonly receipt: unknown;
+  })[];
 }
 
 export interface PackMismatch {
@@ -46,24 +64,32 @@ export function receiptNode({ lineage, log, receipt }: PackedReceipt, baseUrl: s
     field,
     isAmount(field) && typeof value === 'number' ? plainDecimal(value) : value,
   ]);
+  const node = { receipt_id: id, ...Object.fromEntries(stated) };
   return {
-    id: urnOf(id, receipt.version),
-    type: ['prov:Entity', 'gw:Receipt'],
-    receipt_id: id,
-    ...Object.fromEntries(stated),
-    ...(receipt.supersedes !== null && { wasRevisionOf: urnOf(id, receipt.supersedes) }),
-    ...(receipt.methodology_hash !== null && { wasGeneratedBy: assessment(receipt.methodology_hash, baseUrl) }),
+    ...provenanceOf(node, baseUrl),
+    ...node,
     ...(lineage !== null && { lineage }),
     ...(log !== undefined && { log }),
   };
 }
+
+/** What of a node follows from the fields of its receipt. */
+export function provenanceOf({ methodology_hash, receipt_id, supersedes, version }: Node, baseUrl: string): Node {
+  return {
+    id: urnOf(receipt_id, version),
+    type: ['prov:Entity', 'gw:Receipt'],
+    ...(supersedes !== null && { wasRevisionOf: urnOf(receipt_id, supersedes) }),
+    ...(typeof methodology_hash === 'string' && { wasGeneratedBy: assessment(methodology_hash, baseUrl) }),
+  };
+}
+export const provenanceFields = ['id', 'type', 'wasRevisionOf', 'wasGeneratedBy'] as const;
 
 const assessment = (hash: string, baseUrl: string): Node => ({
   type: ['prov:Activity'],
   qualifiedAssociation: { type: ['prov:Association'], agent: gatewayOf(baseUrl), hadPlan: planOf(hash) },
 });
 
-const ofNode = ['id', 'type', 'receipt_id', 'wasRevisionOf', 'wasGeneratedBy', 'lineage', 'log'];
+const ofNode: readonly string[] = [...provenanceFields, 'receipt_id', 'lineage', 'log'];
 
 /** The fields of the receipt that a node states; amounts are numbers again. */
 export function receiptOf(node: Node): Readonly<Record<string, unknown>> {

@@ -6,9 +6,12 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalText } from './canonical.ts';
 import { type Checkpoint, signedCheckpoint } from './checkpoint.ts';
+import { LongPack, type Section, sections } from './long-pack.ts';
 import { consistencySpans, inclusionSpans, leafHash, type Span, spanHash } from './merkle.ts';
 import { evidencePack, type PackContents } from './pack.ts';
-import { type PackVerification, verifyPack } from './verify.ts';
+import { signed } from './signature.ts';
+import { type PackVerification, type VerifyOptions, verifyPack as verifyShortPack } from './verify.ts';
+import { verifyLongPack } from './verify-long.ts';
 
 const example = new URL('../docs/examples/receipt.json', import.meta.url);
 const receipt = JSON.parse(readFileSync(example, 'utf8')) as Receipt;
@@ -23,76 +26,136 @@ const leaves = receipts.map((each) => leafHash(canonicalText(each)));
 const hash = (span: Span): string => spanHash(span, ({ index }) => leaves[index] ?? '');
 /** The first was signed within the hour of the calls, so the others are not late. */
 const issuedAt = (size: number) => new Date(size === 3 ? '2026-11-21T09:45:00Z' : '2026-11-30T00:00:00Z');
+const completeUntil = (size: number) => new Date(size === 3 ? '2026-11-21T09:00:00Z' : '2026-11-29T23:00:00Z');
 const checkpointOf = (size: number, signer = key, account = 'acct_1'): Promise<Checkpoint> =>
-  signedCheckpoint({ account, size, root: hash({ begin: 0, end: size }), issued: issuedAt(size) }, signer);
+  signedCheckpoint(
+    { account, size, root: hash({ begin: 0, end: size }), completeUntil: completeUntil(size), issued: issuedAt(size) },
+    signer,
+  );
+
+const year = { from: '2026-01-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' };
 
 interface Made {
   readonly checkpoint: Checkpoint;
   readonly selection?: Record<string, string>;
   readonly only?: (each: Receipt) => boolean;
+  /** Of the second one, whose entry does not know of it. */
+  readonly changed?: Partial<Receipt>;
 }
-async function packWith({ checkpoint, only = () => true, selection = {} }: Made): Promise<unknown> {
+async function packWith({ changed, checkpoint, only = () => true, selection = {} }: Made): Promise<unknown> {
   const contents: PackContents = {
     ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
-    ...{ accountId: 'acct_1', selection, excluded: [] },
-    period: { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2027-01-01T00:00:00Z') },
+    ...{ accountId: 'acct_1', selection: { ...year, ...selection }, excluded: [] },
+    period: { from: new Date(year.from), to: new Date(year.to) },
     receipts: receipts
       .map((each, index) => ({ index, receipt: each }))
       .filter((each) => only(each.receipt) && each.index < checkpoint.tree_size)
       .map(({ index, receipt: each }) => {
         const path = inclusionSpans(index, checkpoint.tree_size).map(hash);
-        return { receipt: each, lineage: null, log: { index, path } };
+        const said = index === 1 ? { ...each, ...changed } : each;
+        return { receipt: said, lineage: null, log: { index, path } };
       }),
     log: { checkpoint, consistency: { from: 3, path: consistencySpans(3, checkpoint.tree_size).map(hash) } },
   };
-  return JSON.parse(await evidencePack(contents, key));
+  return JSON.parse(await (isLong ? longPack(contents) : evidencePack(contents, key)));
 }
+
+/** Whether packs are as a job builds them. */
+let isLong = false;
+
+async function longPack(contents: PackContents): Promise<string> {
+  const texts = new Map<Section, string>();
+  const pack = new LongPack(contents, (section, text) => texts.set(section, (texts.get(section) ?? '') + text));
+  for (const each of contents.receipts) pack.add(each);
+  await pack.finish(key);
+  return sections.map((section) => texts.get(section) ?? '').join('');
+}
+
+async function verifyPack(pack: unknown, options: VerifyOptions): Promise<PackVerification> {
+  async function* bytes() {
+    yield Buffer.from(JSON.stringify(pack));
+  }
+  return isLong ? verifyLongPack(bytes(), options) : verifyShortPack(pack, options);
+}
+
 const fieldsOf = ({ mismatches }: PackVerification) => mismatches.map(({ field }) => field);
 
-describe('the log of a pack', () => {
+describe.each([
+  ['short', false],
+  ['long', true],
+])('the log of a %s pack', (_, long) => {
   let earlier: unknown;
   let pack: unknown;
   beforeAll(async () => {
+    isLong = long;
     earlier = await packWith({ checkpoint: await checkpointOf(3) });
     pack = await packWith({ checkpoint: await checkpointOf(6) });
   });
 
   it('proves its receipts, and goes on from the earlier one', async () => {
-    expect(await verifyPack(pack, trust, earlier)).toMatchObject({ mismatches: [], log: { proven: 6, late: [] } });
+    expect(await verifyPack(pack, { trust, earlier: earlier })).toMatchObject({
+      mismatches: [],
+      log: { proven: 6, late: [] },
+    });
   });
 
   it('is believed of a trusted key and of its account alone', async () => {
     const foreign = await checkpointOf(6, signingKeyOf('02'.repeat(32)));
-    expect(fieldsOf(await verifyPack(await packWith({ checkpoint: foreign }), trust))).toEqual([
+    expect(fieldsOf(await verifyPack(await packWith({ checkpoint: foreign }), { trust }))).toEqual([
       'log.checkpoint.signature',
     ]);
     const other = await checkpointOf(6, key, 'acct_2');
-    expect(fieldsOf(await verifyPack(await packWith({ checkpoint: other }), trust))).toEqual([
+    expect(fieldsOf(await verifyPack(await packWith({ checkpoint: other }), { trust }))).toEqual([
       'log.checkpoint.account',
     ]);
     const unsigned = { ...(await checkpointOf(6)), issued: '2026-12-01T00:00:00.000Z' };
-    expect(fieldsOf(await verifyPack(pack, trust, unsigned))).toEqual(['earlier.signature']);
+    expect(fieldsOf(await verifyPack(pack, { trust, earlier: unsigned }))).toEqual(['earlier.signature']);
   });
 
   it('of some receipts alone lacks none of the earlier pack', async () => {
     const only = ({ model }: Receipt) => model === 'odd';
     const checkpoint = await checkpointOf(6);
     const some = await packWith({ checkpoint, only, selection: { model: 'odd' } });
-    expect(await verifyPack(some, trust, earlier)).toMatchObject({ mismatches: [], log: { proven: 3 } });
+    expect(await verifyPack(some, { trust, earlier: earlier })).toMatchObject({ mismatches: [], log: { proven: 3 } });
     // The same, and nobody asked for less.
-    const lacking = await verifyPack(await packWith({ checkpoint, only }), trust, earlier);
+    const lacking = await verifyPack(await packWith({ checkpoint, only }), { trust, earlier: earlier });
     expect(lacking.mismatches.map(({ found, receipt: name }) => [name, found])).toEqual(
       [0, 2].map((at) => [`urn:gw:receipt:${receipts[at]?.id}:1`, 'nothing']),
     );
   });
 
+  it('names what a kept pack of either format has otherwise, and believes of that only what is signed', async () => {
+    const checkpoint = await checkpointOf(6);
+    for (const keptLong of [false, true]) {
+      isLong = keptLong;
+      const kept = Object(await packWith({ checkpoint: await checkpointOf(3) }));
+      isLong = long;
+      const altered = Object(await packWith({ checkpoint, changed: { energy_wh: 7 } }));
+      const { mismatches } = await verifyPack(altered, { trust, earlier: kept });
+      const named = { receipt: `urn:gw:receipt:${receipts[1]?.id}:1`, expected: 'as it was in the earlier pack' };
+      expect(mismatches).toContainEqual({ ...named, field: 'receipt', found: 'another content' });
+      const alone = await verifyPack(altered, { trust });
+      expect(alone.mismatches).toMatchObject([{ receipt: named.receipt, field: 'log' }]);
+      // The same, if the kept one was altered instead.
+      const [first, ...others] = kept.receipts;
+      const made = { ...kept, receipts: [{ ...first, energy_wh: '7' }, ...others] };
+      expect(fieldsOf(await verifyPack(pack, { trust, earlier: made }))).toContain(
+        keptLong ? 'earlier.manifest' : 'earlier.sha256',
+      );
+      const foreign = await signed(kept.manifest, signingKeyOf('02'.repeat(32)));
+      expect(fieldsOf(await verifyPack(pack, { trust, earlier: { ...kept, signature: foreign } }))).toEqual([
+        'earlier.signature',
+      ]);
+    }
+  });
+
   it('that is anything at all gets an answer', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.jsonValue(), async (value, kept) => {
-        const { mismatches } = await verifyPack({ ...Object(pack), log: value }, trust, kept);
+        const { mismatches } = await verifyPack({ ...Object(pack), log: value }, { trust, earlier: kept });
         expect(mismatches.length).toBeGreaterThan(0);
         const within = { ...Object(pack), log: { ...Object(pack).log, consistency: value } };
-        expect((await verifyPack(within, trust, kept)).mismatches.length).toBeGreaterThan(0);
+        expect((await verifyPack(within, { trust, earlier: kept })).mismatches.length).toBeGreaterThan(0);
       }),
     );
   });

@@ -13,12 +13,22 @@ import { Followed, listNames, listPart } from './followed.ts';
 import { type JsonPart, jsonParts } from './json-parts.ts';
 import { longManifest, longPackFormat } from './long-pack.ts';
 import { entryOf, type ManifestEntry } from './manifest.ts';
-import { statedQuantities } from './quantities.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { ListDigest } from './running-digest.ts';
-import { checkSignature, type Trust } from './signature.ts';
-import { checkReceipt, differences, type PackVerification, unknownMethodologies } from './verify.ts';
-import { LogCheck, logIn, removedEntry } from './verify-log.ts';
+import { checkSignature } from './signature.ts';
+import { Told } from './told.ts';
+import {
+  aboutOf,
+  checkAccount,
+  checkFollows,
+  failed,
+  type PackVerification,
+  shownExclusion,
+  type VerifyOptions,
+} from './verify.ts';
+import { LogCheck } from './verify-log.ts';
+import { checkExclusion, checkNode, checkNumbers, VersionCheck } from './verify-receipts.ts';
+import { SelectionCheck } from './verify-selection.ts';
 
 /** What the page for people is made of. */
 export interface LongVerification extends PackVerification {
@@ -26,19 +36,17 @@ export interface LongVerification extends PackVerification {
   readonly head: Node;
 }
 
-/** `earlier`: as for `verifyPack`. */
 export async function verifyLongPack(
   bytes: AsyncIterable<Uint8Array>,
-  trust: Trust,
-  earlier?: unknown,
+  options: VerifyOptions,
 ): Promise<LongVerification> {
-  const reading = new LongReading(earlier);
+  const reading = new LongReading(options);
   try {
     for await (const part of jsonParts(bytes, isSplit)) reading.take(part);
-    return await reading.finish(trust);
+    return await reading.finish();
   } catch (error) {
-    const mismatches = [ofPack('pack', longPackFormat, `something that cannot be read: ${errorText(error)}`)];
-    return { head: {}, signature: 'invalid', mismatches, receipts: 0, recomputed: 0, log: { proven: 0, late: [] } };
+    const fault = ofPack('pack', longPackFormat, `something that cannot be read: ${errorText(error)}`);
+    return { head: {}, ...failed(fault) };
   }
 }
 
@@ -55,24 +63,28 @@ export async function checkpointOf(bytes: AsyncIterable<Uint8Array>): Promise<un
 const split: ReadonlySet<string> = new Set(['', 'receipts', 'excluded', 'listed', ...listNames.map(listPart)]);
 const isSplit = (path: string): boolean => split.has(path);
 
-/** Mismatches that are told one by one. */
-const mostTold = 1000;
+/** What is said once for all receipts, and needed for each: it stands in front of them. */
+const first = ['issued', 'log', 'publisher'] as const;
 
 class LongReading {
-  readonly #mismatches: PackMismatch[] = [];
-  #untold = 0;
+  readonly #options: VerifyOptions;
+  readonly #mismatches = new Told<PackMismatch>();
   readonly #head: Record<string, unknown> = {};
   readonly #followed = new Followed();
   readonly #stated = new Map<string, ListDigest>();
   readonly #excluded = new ListDigest();
+  readonly #left = new Told<PackVerification['excluded'][number]>();
+  readonly #versions = new VersionCheck();
+  readonly #selection = new SelectionCheck();
   readonly #log: LogCheck;
   #place: readonly [string, string, number] | null = null;
   #earliest: Node | null = null;
   #latest: Node | null = null;
   #recomputed = 0;
 
-  constructor(earlier: unknown) {
-    this.#log = new LogCheck(earlier);
+  constructor(options: VerifyOptions) {
+    this.#options = options;
+    this.#log = new LogCheck(options.earlier);
   }
 
   take({ bytes, path }: JsonPart): void {
@@ -84,26 +96,28 @@ class LongReading {
     else this.#head[path] = value;
   }
 
-  #tell(...mismatches: readonly PackMismatch[]): void {
-    const room = mostTold - this.#mismatches.length;
-    this.#mismatches.push(...mismatches.slice(0, room));
-    this.#untold += Math.max(0, mismatches.length - room);
-  }
-
   #receipt(each: Node, text: string): void {
+    const behind = first.find((name) => !Object.hasOwn(this.#head, name));
+    if (behind !== undefined) throw new TypeError(`${behind} does not stand in front of the receipts`);
     this.#followed.add(each, text);
     this.#order(each);
-    const { mismatches, recomputed } = checkReceipt(each);
-    this.#tell(...mismatches);
+    this.#selection.add(each);
+    const { mismatches, recomputed } = checkNumbers(each);
+    this.#mismatches.add(...checkNode(this.#head, each), ...this.#versions.add(each), ...mismatches);
     if (recomputed) this.#recomputed += 1;
-    this.#log.add(each, logIn(this.#head)?.checkpoint ?? null);
+    this.#mismatches.add(...this.#log.add(each, this.#head));
   }
 
   #order(each: Node): void {
     const place = [String(each.created_at), String(each.receipt_id), Number(each.version)] as const;
     if (this.#place !== null && !isBefore(this.#place, place)) {
       const expected = `behind ${this.#place[1]}, version ${this.#place[2]}`;
-      this.#tell({ receipt: String(each.id), field: 'receipt', expected, found: 'in front of it, or once more' });
+      this.#mismatches.add({
+        receipt: String(each.id),
+        field: 'receipt',
+        expected,
+        found: 'in front of it, or once more',
+      });
     }
     this.#place = place;
     this.#earliest ??= each;
@@ -112,8 +126,9 @@ class LongReading {
 
   #exclusion(each: Node, text: string): void {
     this.#excluded.add(text);
-    const removed = removedEntry(each);
-    if (removed !== null) this.#tell(removed);
+    this.#left.add(shownExclusion(each));
+    for (const check of [this.#versions, this.#selection, this.#log]) check.exclude(each);
+    this.#mismatches.add(...checkExclusion(each));
   }
 
   #listed(path: string, text: string): void {
@@ -122,28 +137,33 @@ class LongReading {
     digest.add(text);
   }
 
-  async finish(trust: Trust): Promise<LongVerification> {
+  async finish(): Promise<LongVerification> {
     const { manifest, signature, ...head } = this.#head;
+    const { account, trust } = this.#options;
     if (head.format !== longPackFormat) throw new TypeError(`its format is ${shown(head.format)}`);
-    const excluded = this.#excluded.length;
-    const follows = this.#followed.finish(excluded);
+    const follows = this.#followed.finish(this.#excluded.length);
     const { mismatches: ofLog, ...log } = await this.#log.finish(head, trust);
-    const expected = { '@context': longPackContext, quantities: statedQuantities, ...follows.head };
-    this.#tell(
+    const mismatches = this.#mismatches;
+    mismatches.add(
+      ...checkAccount(head, account),
       ...this.#checkManifest(manifest, head, follows),
-      ...Object.entries(expected).flatMap(([field, value]) => differences(field, value, head[field])),
-      ...unknownMethodologies(follows.head.methodologies as readonly Node[]),
+      ...checkFollows(head, { '@context': longPackContext, ...follows.head }),
+      ...this.#versions.finish(),
+      ...this.#selection.finish(head),
       ...this.#checkPeriod(head),
       ...ofLog,
     );
     return {
       head,
       signature: await checkSignature(manifest, signature, trust),
-      mismatches: this.#mismatches,
+      mismatches: mismatches.list,
       receipts: this.#followed.versions,
       recomputed: this.#recomputed,
       log,
-      ...(this.#untold > 0 && { untold: this.#untold }),
+      excluded: this.#left.list,
+      about: aboutOf(head),
+      ...(mismatches.untold > 0 && { untold: mismatches.untold }),
+      ...(this.#left.untold > 0 && { untoldExcluded: this.#left.untold }),
     };
   }
 

@@ -6,17 +6,17 @@
  * a pack brings along is never trusted for that alone.
  */
 import { methodologyOfHash } from '@gw/methodology/methodologies';
-import { verify } from '@gw/methodology/recompute';
-import { canonicalText } from './canonical.ts';
 import { packContext } from './context.ts';
-import { manifestOf } from './manifest.ts';
-import { methodologiesOf, packFormat } from './pack.ts';
+import { methodologiesOf, packFormat, packTypes } from './pack.ts';
 import { statedQuantities } from './quantities.ts';
-import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from './receipt-node.ts';
+import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { checkSignature, type SignatureCheck, type Trust } from './signature.ts';
 import { sourcesOf } from './sources.ts';
 import { aggregatesOf, coverage } from './sums.ts';
-import { type LogVerification, verifyLog } from './verify-log.ts';
+import { LogCheck, type LogVerification, noLog } from './verify-log.ts';
+import { checkManifest, differences, type Form, formOf } from './verify-manifest.ts';
+import { checkExclusion, checkNode, checkNumbers, exclusionsOf, VersionCheck } from './verify-receipts.ts';
+import { SelectionCheck, temporalOf } from './verify-selection.ts';
 
 export type { PackMismatch } from './receipt-node.ts';
 export type { Trust } from './signature.ts';
@@ -30,104 +30,128 @@ export interface PackVerification {
   readonly log: Omit<LogVerification, 'mismatches'>;
   /** Of a long pack: mismatches that are not in the list, which would have no end. */
   readonly untold?: number;
+  /** Likewise of what was left out. */
+  readonly untoldExcluded?: number;
+  /** What the gateway says that it left out, whether or not that is a mismatch too; the first thousand. */
+  readonly excluded: readonly {
+    readonly receipt_id: string;
+    readonly version: number | null;
+    readonly reason: string;
+  }[];
+  readonly about: {
+    readonly account: string | null;
+    /** What was asked for, in words. */
+    readonly selection: string;
+    /** By what receipts say: of a part that was left out the log knows nothing. */
+    readonly isFiltered: boolean;
+  };
 }
 
-/** `pack`: parsed JSON. `earlier`: the same, a checkpoint of the account's log or a pack with one, if somebody has kept any. */
-export async function verifyPack(pack: unknown, trust: Trust, earlier?: unknown): Promise<PackVerification> {
-  const nothing = { receipts: 0, recomputed: 0, log: { proven: 0, late: [] } };
+export interface VerifyOptions {
+  readonly trust: Trust;
+  /** Parsed JSON of what somebody has kept: a checkpoint of the account's log, or a pack. */
+  readonly earlier?: unknown;
+  /** Whose pack it has to be; absent: anybody's. */
+  readonly account?: string;
+}
+
+/** `pack`: parsed JSON. */
+export async function verifyPack(pack: unknown, options: VerifyOptions): Promise<PackVerification> {
   try {
     const form = formOf(pack);
-    if ('fault' in form) return { ...nothing, signature: 'invalid', mismatches: [form.fault] };
-    const { head, manifest, receipts, signature } = form;
-    const lineages = receipts.map(checkReceipt);
-    const { mismatches: ofLog, ...log } = await verifyLog(form, trust, earlier);
-    return {
-      signature: await checkSignature(manifest, signature, trust),
-      mismatches: [
-        ...checkManifest(form),
-        ...checkHead(head, receipts),
-        ...checkPeriod(head, receipts),
-        ...checkOnce(receipts),
-        ...lineages.flatMap(({ mismatches }) => mismatches),
-        ...ofLog,
-      ],
-      receipts: receipts.length,
-      recomputed: lineages.filter(({ recomputed }) => recomputed).length,
-      log,
-    };
+    return 'fault' in form ? failed(form.fault) : await checkForm(form, options);
   } catch {
-    return { ...nothing, signature: 'invalid', mismatches: [ofPack('pack', packFormat, 'something else')] };
+    return failed(ofPack('pack', packFormat, 'something else'));
   }
 }
 
-interface Form {
-  readonly head: Node;
-  readonly receipts: readonly Node[];
-  readonly manifest: unknown;
-  readonly signature: unknown;
+export const failed = (mismatch: PackMismatch): PackVerification => ({
+  ...{ signature: 'invalid', mismatches: [mismatch], receipts: 0, recomputed: 0, excluded: [] },
+  ...{ log: noLog, about: { account: null, selection: 'not stated', isFiltered: false } },
+});
+
+async function checkForm(form: Form, { account, earlier, trust }: VerifyOptions): Promise<PackVerification> {
+  const { head, manifest, receipts, signature } = form;
+  const excluded = exclusionsOf(head.excluded);
+  const lineages = receipts.map(checkNumbers);
+  const check = new LogCheck(earlier);
+  const ofEntries = receipts.flatMap((node) => check.add(node, head));
+  for (const each of excluded) check.exclude(each);
+  const { mismatches: ofLog, ...log } = await check.finish(head, trust);
+  return {
+    signature: await checkSignature(manifest, signature, trust),
+    mismatches: [
+      ...checkAccount(head, account),
+      ...checkManifest(form),
+      ...checkHead(head, receipts),
+      ...checkPeriod(head, receipts),
+      ...receipts.flatMap((node) => checkNode(head, node)),
+      ...checkVersions(head, receipts),
+      ...excluded.flatMap(checkExclusion),
+      ...lineages.flatMap(({ mismatches }) => mismatches),
+      ...ofEntries,
+      ...ofLog,
+    ],
+    receipts: receipts.length,
+    recomputed: lineages.filter(({ recomputed }) => recomputed).length,
+    log,
+    excluded: excluded.map(shownExclusion),
+    about: aboutOf(head),
+  };
 }
 
-const same = (a: unknown, b: unknown): boolean => shown(a) === shown(b) && canonicalText(a) === canonicalText(b);
+export const checkAccount = (head: Node, account: string | undefined): PackMismatch[] =>
+  account === undefined || head.account === account ? [] : [ofPack('account', shown(account), shown(head.account))];
 
-function formOf(pack: unknown): Form | { readonly fault: PackMismatch } {
-  if (!isNode(pack)) return { fault: ofPack('pack', 'an object', shown(pack)) };
-  const { manifest, receipts, signature, ...head } = pack;
-  if (head.format !== packFormat) return { fault: ofPack('format', packFormat, shown(head.format)) };
-  if (!Array.isArray(receipts) || !receipts.every(isNode))
-    return { fault: ofPack('receipts', 'a list of receipts', shown(receipts)) };
-  return { head, receipts, manifest, signature };
-}
+export const shownExclusion = ({ reason, receipt_id, version }: Node): PackVerification['excluded'][number] => ({
+  ...{ receipt_id: String(receipt_id), reason: String(reason) },
+  version: typeof version === 'number' ? version : null,
+});
 
-function checkManifest({ head, manifest, receipts }: Form): PackMismatch[] {
-  const follows = manifestOf(head, receipts);
-  if (same(manifest, follows)) return [];
-  const stated = isNode(manifest) && Array.isArray(manifest.parts) ? manifest.parts.filter(isNode) : [];
-  const digests = new Map(stated.map(({ part, sha256 }) => [part, sha256]));
-  const altered = follows.parts.flatMap(({ part, sha256 }) => {
-    const expected = digests.get(part);
-    if (expected === sha256) return [];
-    const where = part === 'head' ? { receipt: null, field: 'head' } : { receipt: part, field: 'sha256' };
-    return [{ ...where, expected: shown(expected), found: sha256 }];
-  });
-  const present = new Set<unknown>(follows.parts.map(({ part }) => part));
-  const gone = [...digests.keys()]
-    .filter((part) => !present.has(part))
-    .map((part) => ({ receipt: String(part), field: 'receipt', expected: 'in the pack', found: 'nothing' }));
-  const found = [...altered, ...gone];
-  // Twice, in another order, or with something beside it.
-  return found.length > 0 ? found : [ofPack('manifest', shown(manifest), shown(follows))];
-}
+export const aboutOf = ({ account, selection }: Node): PackVerification['about'] => ({
+  account: typeof account === 'string' ? account : null,
+  selection: shown(selection),
+  isFiltered: isNode(selection) && (selection.model ?? selection.region) !== undefined,
+});
 
-/** What of the head follows from the receipts. */
-function checkHead(head: Node, receipts: readonly Node[]): PackMismatch[] {
-  const excluded = Array.isArray(head.excluded) ? head.excluded.length : 0;
-  const follows = {
+/** What of a head follows from anything else, member by member. */
+export const checkFollows = (head: Node, follows: Node): PackMismatch[] => {
+  const all = { type: packTypes, temporal: temporalOf(head.selection), quantities: statedQuantities, ...follows };
+  const unknown = (follows.methodologies as readonly Node[]).filter(
+    ({ hash }) => methodologyOfHash(String(hash)) === null,
+  );
+  return [
+    ...Object.entries(all).flatMap(([field, value]) => differences(field, value, head[field])),
+    ...unknown.map(({ hash }) => ofPack('methodologies', 'a methodology that is known here', String(hash))),
+  ];
+};
+
+const checkHead = (head: Node, receipts: readonly Node[]): PackMismatch[] =>
+  checkFollows(head, {
     '@context': packContext,
-    quantities: statedQuantities,
-    coverage: coverage(receipts, excluded),
+    coverage: coverage(receipts, Array.isArray(head.excluded) ? head.excluded.length : 0),
     aggregates: aggregatesOf(receipts),
     sources: sourcesOf(receipts),
     methodologies: methodologiesOf(receipts),
-  };
-  return [
-    ...Object.entries(follows).flatMap(([field, value]) => differences(field, value, head[field])),
-    ...unknownMethodologies(follows.methodologies),
-  ];
+  });
+
+/** Whether they are those that were asked for, in all their versions. */
+function checkVersions(head: Node, receipts: readonly Node[]): PackMismatch[] {
+  const [versions, selection] = [new VersionCheck(), new SelectionCheck()];
+  const faults = receipts.toSorted(byVersion).flatMap((node) => {
+    selection.add(node);
+    return versions.add(node);
+  });
+  for (const each of exclusionsOf(head.excluded)) {
+    versions.exclude(each);
+    selection.exclude(each);
+  }
+  return [...faults, ...versions.finish(), ...selection.finish(head)];
 }
 
-export const unknownMethodologies = (methodologies: readonly Node[]): PackMismatch[] =>
-  methodologies
-    .filter(({ hash }) => methodologyOfHash(String(hash)) === null)
-    .map(({ hash }) => ofPack('methodologies', 'a methodology that is known here', String(hash)));
-
-/** At most where two values first differ, member by member. */
-export function differences(field: string, expected: unknown, found: unknown): PackMismatch[] {
-  if (same(expected, found)) return [];
-  const bothLists = Array.isArray(expected) && Array.isArray(found) && expected.length === found.length;
-  if (!bothLists && !(isNode(expected) && isNode(found))) return [ofPack(field, shown(expected), shown(found))];
-  const [ours, theirs] = [expected as Node, found as Node];
-  const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
-  return [...names].flatMap((name) => differences(`${field}.${name}`, ours[name], theirs[name]));
+function byVersion(one: Node, other: Node): number {
+  const [a, b] = [String(one.receipt_id), String(other.receipt_id)];
+  return a === b ? Number(one.version) - Number(other.version) : a < b ? -1 : 1;
 }
 
 function checkPeriod({ temporal }: Node, receipts: readonly Node[]): PackMismatch[] {
@@ -139,32 +163,4 @@ function checkPeriod({ temporal }: Node, receipts: readonly Node[]): PackMismatc
     const expected = `from ${temporal.start} to before ${temporal.end}`;
     return [{ receipt: String(node.id), field: 'created_at', expected, found: shown(node.created_at) }];
   });
-}
-
-function checkOnce(receipts: readonly Node[]): PackMismatch[] {
-  const seen = new Set<string>();
-  return receipts.flatMap(({ receipt_id, version }) => {
-    const name = `${receipt_id}:${version}`;
-    const isNew = !seen.has(name);
-    seen.add(name);
-    if (isNew) return [];
-    return [{ receipt: `urn:gw:receipt:${name}`, field: 'receipt', expected: 'once', found: 'more than once' }];
-  });
-}
-
-export function checkReceipt(node: Node): { readonly recomputed: boolean; readonly mismatches: PackMismatch[] } {
-  const lineage = isNode(node.lineage) ? node.lineage.lineage : null;
-  if (!isNode(lineage)) return { recomputed: false, mismatches: [] };
-  const result = verify(lineage as unknown as Parameters<typeof verify>[0], receiptOf(node));
-  if (result.ok) return { recomputed: true, mismatches: [] };
-  const mismatches = result.mismatches.map((text) => {
-    const [, field, found, expected] = /^(\S+): (.*) is stated, (.*) follows$/s.exec(text) ?? [];
-    const stated = {
-      field: field ?? 'lineage',
-      expected: expected ?? 'what follows from its facts',
-      found: found ?? text,
-    };
-    return { receipt: String(node.id), ...stated };
-  });
-  return { recomputed: true, mismatches };
 }

@@ -4,11 +4,11 @@ import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
-import type { PackVerification, Trust } from '@gw/evidence/verify';
+import type { PackVerification, Trust, VerifyOptions } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
-const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--earlier FILE] [--statement FILE] [--html FILE] [--json]
+const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--earlier FILE] [--account ID] [--statement FILE] [--html FILE] [--json]
 
 Checks an evidence pack: its signature, the digest of each part, its sums, each number whose lineage is in it, and that its
 receipts are in the log of the account.
@@ -18,6 +18,7 @@ receipts are in the log of the account.
   --earlier FILE    a pack or a checkpoint that was kept: whether the log goes on from it, and nothing in front of it has
                     changed. The new pack has to be asked for with its tree_size as "earlier_tree_size". Of a pack of more
                     than 32 MiB the checkpoint alone is used
+  --account ID      the account that the pack has to be of
   --statement FILE  FILE is a table (CSV, Parquet); this is the job that made it, as JSON, with the signed statement of its digest
   --html FILE       writes a page for people: charts, coverage, methods, sources, and whether the pack holds. It needs no network and can
                     be printed
@@ -25,7 +26,8 @@ receipts are in the log of the account.
 
 Without either nobody is trusted, and the signature proves only that nothing was changed since somebody has signed.
 The exit code is 0 if all holds, 1 if something does not or cannot be read, 2 if all holds but nobody said whom to trust,
-3 if all holds but receipts came into the log after the earlier checkpoint, although the hour of their call was over before it.
+3 if all holds but somebody should be asked: receipts came late, are not in the log although they should be, or were
+settled since the earlier pack or checkpoint.
 `;
 
 /** Resolves with the exit code. */
@@ -37,6 +39,7 @@ export async function verify(args: readonly string[]): Promise<number> {
       jwks: { type: 'string' },
       key: { type: 'string' },
       earlier: { type: 'string' },
+      account: { type: 'string' },
       statement: { type: 'string' },
       html: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -54,30 +57,41 @@ export async function verify(args: readonly string[]): Promise<number> {
     ...(values.jwks !== undefined && { keys: keysIn(values.jwks) }),
     ...(values.key !== undefined && { thumbprint: values.key }),
   };
-  if (values.statement !== undefined) return verifyTable(file, values.statement, trust, values.json);
+  const { account } = values;
+  const options = { trust, ...(account !== undefined && { account }) };
+  if (values.statement !== undefined) return verifyTable(file, values.statement, options, values.json);
   const earlier = values.earlier === undefined ? undefined : await earlierIn(values.earlier);
-  const { head, ...result } = await verified(file, trust, earlier);
+  const { head, ...result } = await verified(file, { ...options, earlier });
   if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
   return exitCode(result);
 }
 
-async function verifyTable(file: string, statementFile: string, trust: Trust, asJson: boolean): Promise<number> {
+async function verifyTable(
+  file: string,
+  statementFile: string,
+  { account, trust }: VerifyOptions,
+  asJson: boolean,
+): Promise<number> {
   const { verifyTable: verified } = await import('@gw/evidence/table-statement');
   const stated = read(statementFile);
   const digest = createHash('sha256');
   sizeOf(file);
   for await (const bytes of bytesOf(file)) digest.update(bytes);
-  const result = await verified(digest.digest('hex'), stated, trust);
-  const { mismatches, signature, statement } = result;
+  const found = await verified(digest.digest('hex'), stated, trust);
+  const { signature, statement } = found;
+  const isOther = account !== undefined && statement.account !== account;
+  const other = { receipt: null, field: 'account', expected: account ?? '', found: String(statement.account) };
+  const mismatches = [...found.mismatches, ...(isOther ? [other] : [])];
+  const result = { ...found, mismatches };
   const lines = [
     `receipts    ${statement.receipts ?? 'unknown'}, not recomputed: a table has no lineages and no proofs`,
     `signature   ${signatures[signature]}`,
     `mismatches  ${mismatches.length}`,
     ...mismatches.map(({ expected, field, found }) => `  table ${field}: expected ${expected}, found ${found}`),
   ];
-  process.stdout.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join('\n')}\n`);
-  return exitCode({ mismatches, signature, log: { proven: 0, late: [] } });
+  process.stdout.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : `${lines.map(harmless).join('\n')}\n`);
+  return exitCode({ mismatches, signature });
 }
 
 /** What is longer is read in parts. */
@@ -85,18 +99,17 @@ const mostAtOnce = 32 * 1024 * 1024;
 
 async function verified(
   file: string,
-  trust: Trust,
-  earlier: unknown,
+  options: VerifyOptions,
 ): Promise<PackVerification & { readonly head: Readonly<Record<string, unknown>> }> {
   // Loaded here, so that the other commands start as fast as without it.
   const [{ verifyPack }, { verifyLongPack }] = await Promise.all([
     import('@gw/evidence/verify'),
     import('@gw/evidence/verify-long'),
   ]);
-  if (sizeOf(file) > mostAtOnce) return verifyLongPack(bytesOf(file), trust, earlier);
+  if (sizeOf(file) > mostAtOnce) return verifyLongPack(bytesOf(file), options);
   const pack = read(file);
-  if (isLong.safeParse(pack).success) return verifyLongPack(bytesOf(file), trust, earlier);
-  return { head: anyObject.parse(pack), ...(await verifyPack(pack, trust, earlier)) };
+  if (isLong.safeParse(pack).success) return verifyLongPack(bytesOf(file), options);
+  return { head: anyObject.parse(pack), ...(await verifyPack(pack, options)) };
 }
 
 const anyObject = z.record(z.string(), z.unknown()).catch({});
@@ -120,7 +133,9 @@ const isLong = z.object({ format: z.literal('gw.evidence_pack/2') });
 async function earlierIn(file: string): Promise<unknown> {
   if (sizeOf(file) <= mostAtOnce) return read(file);
   const { checkpointOf } = await import('@gw/evidence/verify-long');
-  return (await checkpointOf(bytesOf(file))) ?? null;
+  const checkpoint = (await checkpointOf(bytesOf(file))) ?? null;
+  if (checkpoint !== null) return checkpoint;
+  throw new Problem(`Of ${file} the checkpoint alone is used, since it is longer than 32 MiB, and it has none.`);
 }
 
 const bytesOf = (file: string) => createReadStream(file, { highWaterMark: 1024 * 1024 });
@@ -153,9 +168,14 @@ function keysIn(file: string): unknown[] {
   return found.data.keys;
 }
 
-function exitCode({ log, mismatches, signature }: Pick<PackVerification, 'log' | 'mismatches' | 'signature'>): number {
+/** `log`: absent of a table, which has no place in one. */
+function exitCode({
+  log,
+  mismatches,
+  signature,
+}: Pick<PackVerification, 'mismatches' | 'signature'> & { readonly log?: PackVerification['log'] }): number {
   if (mismatches.length > 0 || signature === 'invalid' || signature === 'unknown_key') return 1;
-  if (log.late.length > 0) return 3;
+  if (log && log.late.length + log.unlogged.length + log.changed.length > 0) return 3;
   return signature === 'trusted' ? 0 : 2;
 }
 
@@ -167,25 +187,46 @@ const signatures: Readonly<Record<PackVerification['signature'], string>> = {
 };
 const mostShown = 50;
 
-function textOf({ log, mismatches, receipts, recomputed, signature, untold = 0 }: PackVerification): string {
+function textOf(result: PackVerification): string {
+  const { about, excluded, log, mismatches, receipts, recomputed, signature } = result;
+  const { untold = 0, untoldExcluded = 0 } = result;
   const lines = [
+    `account     ${about.account ?? 'not stated'}`,
+    `selection   ${about.selection}`,
+    ...(about.isFiltered ? ['  a part of them: that no other belongs to it, the log does not prove'] : []),
     `receipts    ${receipts}`,
+    ...listed(
+      excluded,
+      ({ reason, receipt_id, version }) => `${receipt_id} ${version ?? ''} is left out: ${reason}`,
+      untoldExcluded,
+    ),
     `numbers     ${recomputed} recomputed, ${receipts - recomputed} not recomputed`,
     `log         ${log.proven} proven, ${receipts - log.proven} not in it yet`,
-    ...log.late.map((receipt) => `  ${receipt} came into it after the earlier checkpoint, and belongs before it`),
+    ...(log.fault === null ? [] : [`  there are no proofs: ${log.fault}`]),
+    ...listed(log.late, (receipt) => `${receipt} is new, and belongs before the earlier pack or checkpoint`),
+    ...listed(log.unlogged, (receipt) => `${receipt} is not in the log, although it should be by now`),
+    ...listed(log.changed, (receipt) => `${receipt} has changed since the earlier pack or checkpoint`),
+    ...(log.untold === 0 ? [] : [`  and ${log.untold} more receipts that have to be asked about`]),
+    ...listed(log.gaps, ([from, to]) => `the entries ${from} to ${to} are not in this pack`),
     `signature   ${signatures[signature]}`,
     `mismatches  ${mismatches.length + untold}`,
-    ...mismatches
-      .slice(0, mostShown)
-      .map(
-        ({ expected, field, found, receipt }) =>
-          `  ${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`,
-      ),
-    ...(mismatches.length > mostShown
-      ? [
-          `  and ${mismatches.length + untold - mostShown} more; --json has ${untold === 0 ? 'all of them' : `${mismatches.length} of them`}`,
-        ]
-      : []),
+    ...listed(
+      mismatches,
+      ({ expected, field, found, receipt }) => `${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`,
+      untold,
+    ),
   ];
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(harmless).join('\n')}\n`;
 }
+
+/** `untold`: so many more there are that are not in the list. */
+function listed<T>(all: readonly T[], lineOf: (each: T) => string, untold = 0): string[] {
+  const more = all.length + untold - mostShown;
+  const lines = all.slice(0, mostShown).map((each) => `  ${lineOf(each)}`);
+  if (more <= 0) return lines;
+  return [...lines, `  and ${more} more; --json has ${untold === 0 ? 'all of them' : `${all.length} of them`}`];
+}
+
+/** What a pack says goes to a terminal, which would follow control characters, or turn the direction of a line. */
+const harmless = (line: string): string =>
+  line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => `\\u{${(each.codePointAt(0) ?? 0).toString(16)}}`);

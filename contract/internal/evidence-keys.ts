@@ -30,6 +30,8 @@ export const publicJwkOf = (x: string): PublicJwk => ({
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly publicJwk: PublicJwk;
+  /** Keys of before, whose signatures hold on. */
+  readonly former?: readonly PublicJwk[];
 }
 
 /** In front of the 32 bytes in PKCS #8 (RFC 8410). */

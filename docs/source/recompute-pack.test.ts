@@ -29,7 +29,13 @@ function python(pack: string): { code: number | null; out: string } {
 /** Each example as a call of its own: they share their ids. */
 const receipts = Object.values(examples).map(({ lineage, receipt }) => ({
   receipt,
-  lineage: lineage === null ? null : { object: 'gw.receipt_lineage', lineage },
+  lineage:
+    lineage === null
+      ? null
+      : {
+          ...{ object: 'gw.receipt_lineage', receipt_id: receipt.id, receipt_version: receipt.version },
+          ...{ lineage, explanation: null, revision: null },
+        },
 }));
 const single = receipts.filter(({ receipt: { id, version } }, at) => {
   const first = receipts.findIndex((each) => each.receipt.id === id && each.receipt.version === version);
@@ -52,24 +58,27 @@ let long: string;
 beforeAll(async () => {
   const size = leaves.length;
   const root = hash({ begin: 0, end: size });
-  const checkpoint = await signedCheckpoint({ account: 'acct_1', size, root, issued: new Date(0) }, key);
+  const checkpoint = await signedCheckpoint(
+    { account: 'acct_1', size, root, completeUntil: new Date(0), issued: new Date(0) },
+    key,
+  );
   const contents = {
     ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
     ...{ accountId: 'acct_1', selection: {}, period: null, excluded: [], receipts: logged },
     log: { checkpoint, consistency: null },
   };
   text = await evidencePack(contents, key);
-  expect((await verifyPack(JSON.parse(text), {})).mismatches).toEqual([]);
+  expect((await verifyPack(JSON.parse(text), { trust: {} })).mismatches).toEqual([]);
   const texts = new Map<Section, string>();
   const pack = new LongPack(contents, (section, each) => texts.set(section, (texts.get(section) ?? '') + each));
   for (const each of logged.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))) pack.add(each);
-  pack.exclude({ receipt_id: 'rcpt_0', version: null, reason: 'There is no such receipt.' });
+  pack.exclude({ receipt_id: 'rcpt_0', version: null, code: 'not_found', reason: 'There is no such receipt.' });
   await pack.finish(key);
   long = sections.map((section) => texts.get(section)).join('');
   async function* bytes() {
     yield Buffer.from(long);
   }
-  expect((await verifyLongPack(bytes(), {})).mismatches).toEqual([]);
+  expect((await verifyLongPack(bytes(), { trust: {} })).mismatches).toEqual([]);
 });
 
 const placeOf = ({ receipt: { created_at, id, version } }: (typeof logged)[number]) => `${created_at} ${id} ${version}`;

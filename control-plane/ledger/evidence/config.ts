@@ -1,6 +1,6 @@
 /** The key that evidence packs are signed with, and how much of them is kept. */
 import type { SettingReader } from '@gw/contract/internal/environment';
-import { readPublicKeys, type SigningKey, signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { publicJwkOf, readPublicKeys, type SigningKey, signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { PackLimits } from './packs.ts';
 
 const form = /^[0-9a-f]{64}$/i;
@@ -18,7 +18,7 @@ export function readEvidenceKey(settings: SettingReader): SigningKey {
     settings.problem(
       `GW_EVIDENCE_PUBLIC_KEYS does not begin with the public part of GW_EVIDENCE_KEY. Example: GW_EVIDENCE_PUBLIC_KEYS=${[x, ...published.filter((other) => other !== x)].join(',')}`,
     );
-  return key;
+  return { ...key, former: published.slice(1).map(publicJwkOf) };
 }
 
 export interface PackSettings extends PackLimits {

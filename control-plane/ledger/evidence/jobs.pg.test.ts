@@ -80,8 +80,8 @@ async function packOf(accountId: string, id: string): Promise<string> {
 async function* bytesOf(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
-const verified = (text: string, trusted = { thumbprint: key.publicJwk.kid }, earlier?: unknown) =>
-  verifyLongPack(bytesOf(text), trusted, earlier);
+const verified = (text: string, earlier?: unknown) =>
+  verifyLongPack(bytesOf(text), { trust: { thumbprint: key.publicJwk.kid }, earlier });
 
 const entriesOf = (accountId: string, count: number, firstMs = 0): Entry[] =>
   Array.from({ length: count }, (_, n) => entryFrom(callAt(at(firstMs + Math.floor(n / 3))), { accountId }));
@@ -123,7 +123,7 @@ test('a pack of more receipts than a reply holds is built by a job: the range, t
   });
   // Behind parse and stringify, and after the key was exchanged.
   const keys = [signingKeyOf('02'.repeat(32)).publicJwk.x, key.publicJwk.x].map(publicJwkOf);
-  expect(await verifyLongPack(bytesOf(JSON.stringify(JSON.parse(text))), { keys })).toMatchObject({
+  expect(await verifyLongPack(bytesOf(JSON.stringify(JSON.parse(text))), { trust: { keys } })).toMatchObject({
     signature: 'trusted',
     mismatches: [],
   });

@@ -1,16 +1,24 @@
 /**
- * What a pack says of the log of the account: the newest checkpoint, the way of each receipt to its root, and the entries whose
- * receipts are gone.
+ * What a pack says of the log of the account: the newest checkpoint, the way of each receipt to its root, also of what it was before it was
+ * settled, and the entries whose receipts are gone.
+ *
+ * Invariant: every entry that the log has of a receipt in the pack is in the pack, whatever it says.
  */
 import type { Checkpoint } from '@gw/evidence/checkpoint';
-import type { Excluded, PackContents, PackedReceipt } from '@gw/evidence/pack';
+import type { Excluded, PackContents, PackedReceipt, PackLog } from '@gw/evidence/pack';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { entryHash } from '../log/append.ts';
 import { goingOn } from '../log/routes.ts';
-import { inclusionPaths, LogBrokenError } from '../log/tree.ts';
+import { hasCheckpoints, inclusionPaths, LogBrokenError } from '../log/tree.ts';
+import { notGenuine } from './select.ts';
 
 type Contents = Omit<PackContents, 'log'>;
 type Proven = Pick<PackContents, 'excluded' | 'log' | 'receipts'>;
+
+interface From {
+  readonly checkpoint: Checkpoint | null;
+  readonly earlierSize: number | null;
+}
 
 interface LogEntry {
   readonly index: number;
@@ -18,25 +26,40 @@ interface LogEntry {
   readonly version: number;
   /** Hexadecimal. */
   readonly leaf: string;
+  readonly content: string;
 }
 
 /** Returns the receipts and the exclusions with what the log says of them. `earlierSize`: to prove that it goes on from there. */
-export async function withProofs(
-  db: Database,
-  contents: Contents,
-  { checkpoint, earlierSize }: { readonly checkpoint: Checkpoint | null; readonly earlierSize: number | null },
-): Promise<Proven> {
-  const { excluded, receipts } = contents;
-  if (checkpoint === null) return { excluded, receipts, log: null };
+export async function withProofs(db: Database, contents: Contents, { checkpoint, earlierSize }: From): Promise<Proven> {
+  const { accountId, excluded, receipts } = contents;
+  if (checkpoint === null) return { excluded, receipts, log: await logOf(db, accountId, { checkpoint, earlierSize }) };
   const entries = await entriesOf(db, contents, checkpoint.tree_size);
-  const left = [...excluded.map(markedBy(contents, entries)), ...removedOf(contents, entries)];
+  const removed = [...removedOf(contents, entries), ...(await missedByFilter(db, contents, checkpoint.tree_size))];
+  const left = [...excluded.map(markedBy(contents, entries)), ...removed];
   try {
     const proven = await withPaths(db, contents, { checkpoint, entries });
-    const consistency = earlierSize === null ? null : await goingOn(db, checkpoint, earlierSize);
-    return { receipts: proven, excluded: left, log: { checkpoint, consistency } };
+    return { receipts: proven, excluded: left, log: await logOf(db, accountId, { checkpoint, earlierSize }) };
   } catch (error) {
     if (!(error instanceof LogBrokenError)) throw error;
     return { receipts, excluded: left, log: { checkpoint, consistency: null, fault: error.message } };
+  }
+}
+
+/** What a pack says of the log as a whole; null: there is none yet. */
+export async function logOf(
+  db: Database,
+  accountId: string,
+  { checkpoint, earlierSize }: From,
+): Promise<PackLog | null> {
+  if (checkpoint === null) {
+    if (!(await hasCheckpoints(db, accountId))) return null;
+    return { checkpoint, consistency: null, fault: 'The newest checkpoint cannot be read.' };
+  }
+  try {
+    return { checkpoint, consistency: earlierSize === null ? null : await goingOn(db, checkpoint, earlierSize) };
+  } catch (error) {
+    if (!(error instanceof LogBrokenError)) throw error;
+    return { checkpoint, consistency: null, fault: error.message };
   }
 }
 
@@ -51,14 +74,14 @@ async function entriesOf(
   size: number,
 ): Promise<Entries> {
   const ids = [...receipts.map(({ receipt }) => receipt.id), ...excluded.map(({ receipt_id }) => receipt_id)];
-  const isFiltered = ['model', 'region', 'receipt_ids'].some((filter) => selection[filter] !== undefined);
+  const isOfSome = ['model', 'region', 'receipt_ids'].some((filter) => selection[filter] !== undefined);
   // One of the two: for both at once Postgres would read the whole log.
   const those =
-    period === null || isFiltered
+    period === null || isOfSome
       ? Prisma.sql`receipt_id = ANY (${ids})`
       : Prisma.sql`created_at >= ${period.from} AND created_at < ${period.to}`;
   const found = await db.$queryRaw<LogEntry[]>`
-    SELECT index::float8 AS index, receipt_id, version, encode(leaf_hash, 'hex') AS leaf FROM receipt_log
+    SELECT index::float8 AS index, receipt_id, version, encode(leaf_hash, 'hex') AS leaf, content_sha256 AS content FROM receipt_log
     WHERE account_id = ${accountId} AND index < ${size} AND ${those}
     ORDER BY index`;
   const entries = new Map<string, LogEntry[]>();
@@ -88,19 +111,65 @@ function removedOf(contents: Contents, entries: Entries): Excluded[] {
   const left = contents.excluded.map(({ receipt_id, version }) => nameOf(receipt_id, version));
   const known = new Set([...namesOf(contents), ...left]);
   const gone = [...entries].filter(([name]) => !known.has(name)).flatMap(([, [entry]]) => entry ?? []);
-  return gone.map(({ index, receipt_id, version }) => ({
-    receipt_id,
-    version,
-    reason: 'The log of the account has it, and it is not stored any more.',
-    log_index: index,
-  }));
+  return gone.map(notStored);
 }
 
-/** A version that was settled since the checkpoint has no entry for its content yet. */
-function entryFor({ receipt }: PackedReceipt, entries: Entries): LogEntry | undefined {
-  const own = entries.get(nameOf(receipt.id, receipt.version));
-  const leaf = own && entryHash(JSON.stringify(receipt));
-  return own?.find((entry) => entry.leaf === leaf);
+const notStored = ({ index, receipt_id, version }: Omit<LogEntry, 'content' | 'leaf'>): Excluded => ({
+  ...{
+    receipt_id,
+    version,
+    code: 'not_stored',
+    reason: 'The log of the account has it, and it is not stored any more.',
+  },
+  log_index: index,
+});
+
+const isFiltered = ({ selection }: Pick<Contents, 'selection'>): boolean =>
+  ['model', 'region'].some((filter) => selection[filter] !== undefined);
+
+/** More are not named; the pack fails by the first. */
+const mostMissed = 1000;
+
+/**
+ * What a filter by what receipts say would leave out in silence: those of the period that are gone, and those that the checks of the ledger
+ * know to be altered, which may say anything.
+ */
+async function missedByFilter(db: Database, contents: Contents, size: number): Promise<Excluded[]> {
+  const { accountId, excluded, period } = contents;
+  if (period === null || !isFiltered(contents)) return [];
+  const gone = await db.$queryRaw<Omit<LogEntry, 'content' | 'leaf'>[]>`
+    SELECT min(l.index)::float8 AS index, l.receipt_id, l.version FROM receipt_log l
+    WHERE l.account_id = ${accountId} AND l.index < ${size} AND l.created_at >= ${period.from} AND l.created_at < ${period.to}
+      AND NOT EXISTS (
+        SELECT 1 FROM receipts r
+        WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
+    GROUP BY l.receipt_id, l.version ORDER BY index LIMIT ${mostMissed}`;
+  const altered = await db.$queryRaw<{ receipt_id: string; version: number }[]>`
+    SELECT r.id AS receipt_id, r.version FROM integrity_faults f
+    JOIN receipts r ON r.id = f.name AND r.version = f.number
+    WHERE f.kind = 'receipt' AND f.mended_at IS NULL AND r.account_id = ${accountId}
+      AND r.created_at >= ${period.from} AND r.created_at < ${period.to}
+    ORDER BY r.id, r.version LIMIT ${mostMissed}`;
+  const known = new Set([
+    ...namesOf(contents),
+    ...excluded.map(({ receipt_id, version }) => nameOf(receipt_id, version)),
+  ]);
+  return [...gone.map(notStored), ...altered.map(({ receipt_id, version }) => notGenuine(receipt_id, version))].filter(
+    ({ receipt_id, version }) => !known.has(nameOf(receipt_id, version)),
+  );
+}
+
+/** Of a version: the entry of its content, if there is one yet, and those of others. */
+interface OwnEntries {
+  readonly present: LogEntry | null;
+  readonly others: readonly LogEntry[];
+}
+
+function ownEntries({ receipt }: PackedReceipt, entries: Entries): OwnEntries {
+  const own = entries.get(nameOf(receipt.id, receipt.version)) ?? [];
+  const leaf = own.length === 0 ? null : entryHash(JSON.stringify(receipt));
+  // Facts that came late make another entry of the same receipt.
+  return { present: own.find((each) => each.leaf === leaf) ?? null, others: own.filter((each) => each.leaf !== leaf) };
 }
 
 async function withPaths(
@@ -108,12 +177,34 @@ async function withPaths(
   { accountId, receipts }: Contents,
   { checkpoint, entries }: { readonly checkpoint: Checkpoint; readonly entries: Entries },
 ): Promise<PackedReceipt[]> {
-  const indexes = receipts.map((each) => entryFor(each, entries)?.index ?? null);
-  const known = indexes.filter((index) => index !== null);
-  const paths = await inclusionPaths(db, accountId, known, checkpoint.tree_size);
-  const byIndex = new Map(known.map((index, at) => [index, paths[at] ?? []]));
+  const own = receipts.map((each) => ownEntries(each, entries));
+  const known = own.flatMap(({ others, present }) => [...(present === null ? [] : [present]), ...others]);
+  const indexes = known.map(({ index }) => index);
+  const paths = await inclusionPaths(db, accountId, indexes, checkpoint.tree_size);
+  const byIndex = new Map(indexes.map((index, at) => [index, paths[at] ?? []]));
+  const pathOf = (index: number): readonly string[] => byIndex.get(index) ?? [];
+  const bodies = await replacedBodies(
+    db,
+    own.flatMap(({ others }) => others),
+  );
   return receipts.map((each, at) => {
-    const index = indexes[at] ?? null;
-    return index === null ? each : { ...each, log: { index, path: byIndex.get(index) ?? [] } };
+    const { others = [], present = null } = own[at] ?? {};
+    if (present === null && others.length === 0) return each;
+    const replaced = others.map(({ content, index, leaf, receipt_id }) => ({
+      ...{ index, path: pathOf(index), leaf_hash: leaf },
+      receipt: bodies.get(`${receipt_id}:${content}`) ?? null,
+    }));
+    const place = { index: present?.index ?? null, path: present === null ? null : pathOf(present.index) };
+    return { ...each, log: replaced.length === 0 ? place : { ...place, replaced } };
   });
+}
+
+/** What receipts were before they were settled, by their id and the digest of the row. */
+async function replacedBodies(db: Database, entries: readonly LogEntry[]): Promise<ReadonlyMap<string, unknown>> {
+  if (entries.length === 0) return new Map();
+  const ids = [...new Set(entries.map(({ receipt_id }) => receipt_id))];
+  const found = await db.$queryRaw<{ name: string; body: unknown }[]>`
+    SELECT receipt_id || ':' || coalesce(replaced ->> 'content_sha256', '') AS name, replaced -> 'body' AS body
+    FROM receipt_replacements WHERE receipt_id = ANY (${ids})`;
+  return new Map(found.map(({ body, name }) => [name, body]));
 }

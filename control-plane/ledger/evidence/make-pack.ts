@@ -70,7 +70,12 @@ async function withLineages(
     const receipt = receiptOfRow(row);
     const lineage = lineageOrReason(stores, row, elementAt(facts, at));
     if (typeof lineage === 'string')
-      excluded.push({ receipt_id: row.id, version: row.version, reason: `Its lineage alone. ${lineage}` });
+      excluded.push({
+        receipt_id: row.id,
+        version: row.version,
+        code: 'no_lineage',
+        reason: `Its lineage alone. ${lineage}`,
+      });
     receipts.push({ receipt, lineage: typeof lineage === 'string' ? null : lineage });
   }
   return { receipts, excluded };

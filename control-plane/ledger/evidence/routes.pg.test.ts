@@ -61,7 +61,7 @@ test('a pack holds the receipts of the account from `from` to before `to`, all v
     superseded: [`urn:gw:receipt:${middle.receipt.id}:1`],
     degraded_receipts: [degraded.receipt.id],
   });
-  const verified = await verifyPack(body, { thumbprint: publicJwk.kid });
+  const verified = await verifyPack(body, { trust: { thumbprint: publicJwk.kid } });
   expect(verified).toMatchObject({ signature: 'trusted', mismatches: [], receipts: 5, recomputed: 4 });
 });
 

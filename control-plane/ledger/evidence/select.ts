@@ -58,13 +58,20 @@ async function selectAt(stores: Stores, accountId: string, asked: Asked, places:
   return {
     rows: rows.filter((_, at) => faults[at] === null),
     excluded: [
-      ...rows.flatMap(({ id, version }, at) =>
-        faults[at] === null ? [] : [{ receipt_id: id, version, reason: 'What is stored is not what was issued.' }],
-      ),
-      ...[...new Set(missing)].map((id) => ({ receipt_id: id, version: null, reason: notFound })),
+      ...rows.flatMap(({ id, version }, at) => (faults[at] === null ? [] : [notGenuine(id, version)])),
+      ...[...new Set(missing)].map((id) => ({
+        receipt_id: id,
+        version: null,
+        code: 'not_found' as const,
+        reason: notFound,
+      })),
     ],
   };
 }
+
+export const notGenuine = (id: string, version: number): Excluded => ({
+  ...{ receipt_id: id, version, code: 'not_genuine', reason: 'What is stored is not what was issued.' },
+});
 
 const notFound = 'The account has no such receipt among those asked for, or it is not stored yet.';
 

@@ -1,7 +1,7 @@
 /** The log of receipts: that each receipt comes into it once, and that nobody can take one out unseen. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
-import { type Checkpoint, checkCheckpoint } from '@gw/evidence/checkpoint';
+import { type Checkpoint, checkCheckpoint, signedCheckpoint } from '@gw/evidence/checkpoint';
 import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
 import { cases } from '@gw/testing/cases';
 import { callAt, type Entry, entryFrom, ingest } from '@gw/testing/control-plane/calls';
@@ -25,13 +25,15 @@ beforeEach(() =>
     'receipt_log_checkpoints',
     'receipt_log_changes',
     'integrity_faults',
+    'audit',
+    'audit_heads',
   ),
 );
 
 const accountId = 'acct_log';
 const key = signingKeyOf('e1'.repeat(32));
 const clock = new Date('2026-11-22T00:00:00Z');
-const append = () => appendReceipts({ db: stores.db, now: () => clock, key, seals: testSeals });
+const append = (by = key, db = stores.db) => appendReceipts({ db, now: () => clock, key: by, seals: testSeals });
 const at = (minute: number) => new Date(Date.parse('2026-11-20T10:00:00Z') + minute * 60_000).toISOString();
 const receipt = (minute: number, account = accountId, changes: object = {}): Entry =>
   entryFrom(callAt(at(minute)), { accountId: account, changes });
@@ -147,7 +149,7 @@ test('a receipt that comes while its hour is being logged is logged in the next 
       };
     },
   });
-  await appendReceipts({ db, now: () => clock, key, seals: testSeals });
+  await append(key, db);
   expect(await logged()).toHaveLength(1);
   await append();
   expect((await logged()).map(({ receiptId }) => receiptId)).toEqual([first.receipt.id, second.receipt.id]);
@@ -177,6 +179,115 @@ test('a row that was altered is not logged; it is when it is mended', async () =
   expect((await logged()).map(({ receiptId }) => receiptId)).toEqual([other.receipt.id, altered.receipt.id]);
   expect(await marks()).toBe(0);
   await expectProven();
+});
+
+test('a checkpoint says before which time the log has all that was stored, and never less than the one before', async () => {
+  await ingest(stores.db, receipt(1), receipt(70));
+  await append();
+  expect(await checkpoints()).toMatchObject([{ complete_until: '2026-11-21T23:00:00.000Z' }]);
+  // One that was held up, and an instance whose clock is behind.
+  await ingest(stores.db, receipt(3));
+  await appendReceipts({ db: stores.db, now: () => new Date('2026-11-20T13:00:00Z'), key, seals: testSeals });
+  expect((await checkpoints()).map(({ complete_until }) => complete_until)).toEqual(
+    Array.from({ length: 2 }, () => '2026-11-21T23:00:00.000Z'),
+  );
+});
+
+test('while hours wait to be logged, a checkpoint says that it is complete up to the first of them', async () => {
+  const hours = 130;
+  await ingest(stores.db, ...Array.from({ length: hours }, (_, hour) => receipt(-60 * hour)));
+  await append();
+  const signed = await checkpoints();
+  expect(signed.map(({ complete_until, tree_size }) => [tree_size, complete_until])).toEqual([
+    [100, new Date(Date.parse(at(-60 * (hours - 1))) + 100 * 3_600_000).toISOString()],
+    [hours, '2026-11-21T23:00:00.000Z'],
+  ]);
+  // One that nobody could log keeps it back, and one whose seal is wrong does not.
+  const [failing, altered] = [receipt(-60 * 200), receipt(-60 * 300)];
+  await ingest(stores.db, failing, altered, receipt(1), receipt(1, 'acct_other'), receipt(-60 * 200, 'acct_other'));
+  await stores.tamper(`UPDATE receipts SET energy_wh = energy_wh + 1 WHERE id = '${altered.receipt.id}'`);
+  await append();
+  expect((await checkpoints()).at(-1)).toMatchObject({
+    tree_size: hours + 2,
+    complete_until: '2026-11-21T23:00:00.000Z',
+  });
+});
+
+test('a death between the entries and their checkpoint leaves it to the next round', async () => {
+  await ingest(stores.db, receipt(1), receipt(2));
+  const dies = {
+    ...key,
+    get privateKey(): never {
+      throw new Error('Killed here.');
+    },
+  };
+  await expect(append(dies)).rejects.toThrow('cannot go on');
+  expect([await logSize(stores.db, accountId), await marks(), await checkpoints()]).toEqual([2, 1, []]);
+  await append();
+  expect(await marks()).toBe(0);
+  expect(await checkpoints()).toMatchObject([{ tree_size: 2 }]);
+  await expectProven();
+});
+
+test.each([
+  ['cannot be read', `UPDATE receipt_log_checkpoints SET checkpoint = '{}'::json`],
+  ['is gone', 'DELETE FROM receipt_log_checkpoints'],
+  ['is another one, signed before', 'DELETE FROM receipt_log_checkpoints WHERE tree_size = 50'],
+  [
+    'says something else than was signed',
+    `UPDATE receipt_log_checkpoints SET checkpoint = replace(checkpoint::text, '"root_hash":"', '"root_hash":"00')::json`,
+  ],
+  [
+    'is signed by a key that is not ours',
+    async () => {
+      const issued = new Date('2026-11-20T12:00:00Z');
+      const root = await rootOf(stores.db, accountId, 40);
+      const forged = await signedCheckpoint(
+        { account: accountId, size: 40, root, completeUntil: issued, issued },
+        signingKeyOf('02'.repeat(32)),
+      );
+      await stores.tamper('DELETE FROM receipt_log_checkpoints WHERE tree_size > 40');
+      await stores.tamper(`UPDATE receipt_log_checkpoints SET checkpoint = '${JSON.stringify(forged)}'::json`);
+    },
+  ],
+])('no other, shorter log is signed, even if the last checkpoint %s', async (_, how) => {
+  await ingest(stores.db, ...Array.from({ length: 40 }, (__, minute) => receipt(minute)));
+  await append();
+  await ingest(stores.db, ...Array.from({ length: 10 }, (__, minute) => receipt(60 + minute)));
+  await append();
+  await (typeof how === 'string' ? stores.tamper(how) : how());
+  const before = await checkpoints();
+  // Made anew without one.
+  await stores.empty('receipt_log', 'receipt_log_nodes');
+  await stores.tamper(`DELETE FROM receipts WHERE created_at = '${at(7)}'`);
+  await stores.tamper(
+    `INSERT INTO receipt_log_changes (account_id, hour) SELECT DISTINCT account_id, date_trunc('hour', created_at, 'UTC') FROM receipts`,
+  );
+  await expect(append()).rejects.toThrow('cannot go on');
+  expect(await checkpoints()).toEqual(before);
+});
+
+test('a log that was cut back to an earlier checkpoint does not go on', async () => {
+  await ingest(stores.db, ...Array.from({ length: 40 }, (_, minute) => receipt(minute)));
+  await append();
+  await ingest(stores.db, ...Array.from({ length: 10 }, (_, minute) => receipt(60 + minute)));
+  await append();
+  for (const where of ['receipt_log_checkpoints WHERE tree_size = 50', 'receipt_log WHERE index >= 40'])
+    await stores.tamper(`DELETE FROM ${where}`);
+  await stores.tamper(`DELETE FROM receipts WHERE created_at >= '${at(60)}'`);
+  await ingest(stores.db, receipt(130));
+  await expect(append()).rejects.toThrow('cannot go on');
+  expect(await checkpoints()).toHaveLength(1);
+});
+
+test('the log goes on from a checkpoint that a key of before has signed', async () => {
+  await ingest(stores.db, receipt(1));
+  await append();
+  await ingest(stores.db, receipt(2));
+  const next = signingKeyOf('02'.repeat(32));
+  await expect(append(next)).rejects.toThrow('cannot go on');
+  await append({ ...next, former: [key.publicJwk] });
+  expect(await checkpoints()).toHaveLength(2);
 });
 
 test('an account whose audit chain or log is broken holds up no other, and gets no checkpoint', async () => {

@@ -2,28 +2,27 @@
  * Puts the receipts of hours that are over into the log of their account, and signs how far it is.
  *
  * Invariant: a receipt that was stored is in the log, however it came: the marks of its hour are taken away only after all that was
- * stored when they were read has been logged. What is logged is what was sealed: an altered row is not, and its hour stays marked.
- * Several instances can do it at once.
+ * stored when they were read has been logged, and signed: whoever dies in between leaves them to the next round. What is logged is
+ * what was sealed: an altered row is not, and its hour stays marked. Several instances can do it at once.
  */
 
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
-import { type Checkpoint, signedCheckpoint } from '@gw/evidence/checkpoint';
 import { leafHash } from '@gw/evidence/merkle';
-import type { Database, Queryable } from '@gw/prisma/client';
-import { appendAudit } from '../../people/audit/append.ts';
+import type { Database } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
 import { genuine, type Seals, storedColumns } from '../receipts/sealed-rows.ts';
-import { appendLeaves, type Leaf, LogBrokenError, lockLog, logSize, newestCheckpoint, rootOf } from './tree.ts';
+import { signCheckpoint } from './sign.ts';
+import { appendLeaves, type Leaf, lockLog } from './tree.ts';
 
 const everyMs = 60_000;
 /** Hours of accounts in one round, and receipts in one transaction. */
 const hoursAtOnce = 100;
 const pageSize = 500;
-/** Receipts arrive in the ledger a little after the end of their hour. */
-export const restS = 300;
+/** The receipt of a call arrives in the ledger when the call ends, so some time after the hour in which it began. */
+const restS = 900;
 
 export interface LogOptions extends Pick<Context, 'db' | 'now'> {
   readonly seals: Seals;
@@ -50,7 +49,7 @@ export function startReceiptLog(options: LogOptions & Pick<Context, 'log'>): Rep
 interface DueHour {
   readonly account_id: string;
   readonly hour: Date;
-  readonly marks: bigint[];
+  readonly marks: readonly bigint[];
 }
 
 /** Logs all hours that are over and have marks, and signs a checkpoint of each account whose log has grown. Rejects if one could not. */
@@ -62,15 +61,21 @@ export async function appendReceipts(options: LogOptions, signal?: AbortSignal):
     work().catch(
       (cause) => void failures.push(new Error(`The log of receipts of ${account} cannot go on.`, { cause })),
     );
+  const until = await endOfRest(options);
+  const done = new Followed();
   for (let after = { account_id: '', hour: new Date(0) }; !signal?.aborted; ) {
     const due = await db.$queryRaw<DueHour[]>`
       SELECT account_id, hour, array_agg(seq) AS marks FROM receipt_log_changes
-      WHERE (hour, account_id) > (${after.hour}, ${after.account_id})
-        AND hour < date_trunc('hour', now() - ${restS}::int * INTERVAL '1 second', 'UTC')
+      WHERE (hour, account_id) > (${after.hour}, ${after.account_id}) AND hour < ${until}
       GROUP BY hour, account_id ORDER BY hour, account_id LIMIT ${hoursAtOnce}`;
-    for (const hour of due) if (!signal?.aborted) await apart(hour.account_id, () => appendHour(options, hour, signal));
+    for (const hour of due)
+      if (!signal?.aborted)
+        await apart(hour.account_id, async () => done.add(hour, await appendHour(options, hour, signal)));
     for (const account of new Set(due.map(({ account_id }) => account_id)))
-      await apart(account, () => signCheckpoint(options, account));
+      await apart(account, async () => {
+        await signCheckpoint(options, account, { until, marks: done.marks(account) });
+        await db.$executeRaw`DELETE FROM receipt_log_changes WHERE seq = ANY (${done.takeWhole(account)}::bigint[])`;
+      });
     const last = due.at(-1);
     if (last === undefined || due.length < hoursAtOnce) break;
     after = last;
@@ -78,20 +83,52 @@ export async function appendReceipts(options: LogOptions, signal?: AbortSignal):
   if (failures.length > 0) throw new AggregateError(failures, `The logs of ${failures.length} accounts cannot go on.`);
 }
 
-async function appendHour(
-  options: LogOptions,
-  { account_id, hour, marks }: DueHour,
-  signal?: AbortSignal,
-): Promise<void> {
-  const { db, seals } = options;
-  let isWhole = true;
-  for (let page: Page = { next: null, isGenuine: true }; page !== null; ) {
-    page = await appendPage(db, seals, { accountId: account_id, hour, after: page.next });
-    isWhole &&= page.isGenuine;
-    if (page.next === null) break;
-    if (signal?.aborted) return;
+/** The hours before it are over. By the slower of two clocks: a hasty one would make honest receipts late. */
+async function endOfRest({ db, now }: LogOptions): Promise<Date> {
+  const [found] = await db.$queryRaw<{ until: Date }[]>`
+    SELECT date_trunc('hour', least(${now()}, now()) - ${restS}::int * INTERVAL '1 second', 'UTC') AS until`;
+  return found?.until ?? new Date(0);
+}
+
+/** `cut`: the process ends, and not all of the hour was looked at. `partial`: all that is genuine was logged. */
+type Outcome = 'cut' | 'partial' | 'whole';
+
+/** The marks whose hours a round has logged, by account. */
+class Followed {
+  readonly #whole = new Map<string, bigint[]>();
+  readonly #partial = new Map<string, bigint[]>();
+
+  add({ account_id, marks }: DueHour, outcome: Outcome): void {
+    if (outcome === 'cut') return;
+    const kept = outcome === 'whole' ? this.#whole : this.#partial;
+    kept.set(account_id, [...(kept.get(account_id) ?? []), ...marks]);
   }
-  if (isWhole) await db.$executeRaw`DELETE FROM receipt_log_changes WHERE seq = ANY (${marks}::bigint[])`;
+
+  marks(account: string): bigint[] {
+    return [...(this.#whole.get(account) ?? []), ...(this.#partial.get(account) ?? [])];
+  }
+
+  /** Those of whole hours, once. */
+  takeWhole(account: string): bigint[] {
+    const whole = this.#whole.get(account) ?? [];
+    this.#whole.delete(account);
+    return whole;
+  }
+}
+
+async function appendHour(
+  { db, seals }: LogOptions,
+  { account_id, hour }: DueHour,
+  signal?: AbortSignal,
+): Promise<Outcome> {
+  let isWhole = true;
+  for (let after: Page['next'] = null; ; ) {
+    const page = await appendPage(db, seals, { accountId: account_id, hour, after });
+    isWhole &&= page.isGenuine;
+    if (page.next === null) return isWhole ? 'whole' : 'partial';
+    if (signal?.aborted) return 'cut';
+    after = page.next;
+  }
 }
 
 interface Page {
@@ -139,28 +176,3 @@ const leafOf = ({ body, content_sha256, created_at, id, version }: LedgerRow): L
 
 /** The hash of a receipt in the log. `body`: its JSON. */
 export const entryHash = (body: string): string => leafHash(canonicalText(JSON.parse(body)));
-
-async function signCheckpoint({ db, key, now }: LogOptions, accountId: string): Promise<void> {
-  await db.$transaction(async (tx) => {
-    await lockLog(tx, accountId);
-    const size = await logSize(tx, accountId);
-    const before = await newestCheckpoint(tx, accountId);
-    if (before !== null) await expectToGoOn(tx, before, size);
-    if (size === (before?.tree_size ?? 0)) return;
-    const root = await rootOf(tx, accountId, size);
-    const checkpoint = await signedCheckpoint({ account: accountId, size, root, issued: now() }, key);
-    await tx.$executeRaw`
-      INSERT INTO receipt_log_checkpoints (account_id, tree_size, checkpoint)
-      VALUES (${accountId}, ${size}, ${JSON.stringify(checkpoint)}::json)`;
-    await appendAudit(tx, now(), {
-      ...{ accountId, actor: { kind: 'system', id: 'receipt_log', name: null }, action: 'receipt_log.signed' },
-      ...{ target: `receipt_log:${accountId}`, requestId: null, after: { tree_size: size, root_hash: root } },
-    });
-  });
-}
-
-/** Nothing is signed that does not go on from what was signed before. */
-async function expectToGoOn(tx: Queryable, { account, root_hash, tree_size }: Checkpoint, size: number): Promise<void> {
-  if (size < tree_size || (await rootOf(tx, account, tree_size)) !== root_hash)
-    throw new LogBrokenError('The log of receipts does not go on from its last checkpoint.');
-}

@@ -13,7 +13,7 @@ import { refuse, sendJson } from '../../shared/replies.ts';
 import { findReceipt } from '../receipts/find-receipt.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { entryHash } from './append.ts';
-import { consistencyPath, inclusionPaths, newestCheckpoint } from './tree.ts';
+import { consistencyPath, hasCheckpoints, inclusionPaths, LogBrokenError, newestCheckpoint } from './tree.ts';
 
 const namedSchema = z.object({ id: z.string(), version: z.int() });
 const schema = { params: z.object({ id: z.string() }), querystring: proofQuerySchema };
@@ -26,6 +26,8 @@ export function proofRoutes(app: FastifyInstance, context: Context, seals: Seals
     const { earlier_tree_size, version } = request.query;
     // Before the receipt, which may be settled meanwhile.
     const checkpoint = await newestCheckpoint(db, accountId);
+    if (checkpoint === null && (await hasCheckpoints(db, accountId)))
+      throw new LogBrokenError('The newest checkpoint of the log of receipts cannot be read.');
     const found = await findReceipt({ ...context, seals }, accountId, request.params.id, version);
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);

@@ -27,10 +27,17 @@ export interface Leaf {
   readonly contentSha256: string;
 }
 
+/** For readers; null also if it cannot be read, which `hasCheckpoints` tells. */
 export async function newestCheckpoint(db: Queryable, accountId: string): Promise<Checkpoint | null> {
   const [found] = await db.$queryRaw<{ checkpoint: unknown }[]>`
     SELECT checkpoint FROM receipt_log_checkpoints WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1`;
   return checkpointIn(found?.checkpoint);
+}
+
+export async function hasCheckpoints(db: Queryable, accountId: string): Promise<boolean> {
+  const found = await db.$queryRaw<unknown[]>`
+    SELECT 1 FROM receipt_log_checkpoints WHERE account_id = ${accountId} LIMIT 1`;
+  return found.length > 0;
 }
 
 export const lockLog = (tx: Queryable, accountId: string): Promise<unknown> =>

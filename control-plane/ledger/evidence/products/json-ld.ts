@@ -1,8 +1,8 @@
 /** A signed pack. */
 import { setImmediate } from 'node:timers/promises';
 import { LongPack, sections } from '@gw/evidence/long-pack';
-import { goingOn } from '../../log/routes.ts';
 import { newestCheckpoint } from '../../log/tree.ts';
+import { logOf } from '../log-proofs.ts';
 import { packedOf } from '../make-pack.ts';
 import { selectReceipts } from '../select.ts';
 import type { Product, ProductOrder, ProductStores } from './product.ts';
@@ -15,11 +15,9 @@ export async function jsonLdProduct(stores: ProductStores, { about, pack, writer
   const { accountId } = about;
   // Before the receipts: whatever it counts was stored by then.
   const checkpoint = await newestCheckpoint(stores.db, accountId);
-  const { earlier_tree_size: from = null, include_lineage: withLineage } = asked;
-  const consistency = checkpoint === null || from === null ? null : await goingOn(stores.db, checkpoint, from);
-  const text = new LongPack({ ...about, log: checkpoint && { checkpoint, consistency } }, (section, piece) =>
-    writer.write(sections.indexOf(section), piece),
-  );
+  const { earlier_tree_size: earlierSize = null, include_lineage: withLineage } = asked;
+  const log = await logOf(stores.db, accountId, { checkpoint, earlierSize });
+  const text = new LongPack({ ...about, log }, (section, piece) => writer.write(sections.indexOf(section), piece));
   return {
     take: async (window) => {
       const selected = await selectReceipts(stores, accountId, window);

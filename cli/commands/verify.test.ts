@@ -1,0 +1,99 @@
+/** What `./gw verify` prints; what it finds: evidence/verify.test.ts. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { LongPack, type Section, sections } from '@gw/evidence/long-pack';
+import { evidencePack, type PackContents } from '@gw/evidence/pack';
+import { afterAll, expect, test, vi } from 'vitest';
+import { verify } from './verify.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-verify-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const key = signingKeyOf('01'.repeat(32));
+const contents: PackContents = {
+  ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
+  ...{ accountId: 'acct_1', selection: { receipt_ids: ['rcpt_1'] }, period: null, receipts: [], log: null },
+  excluded: [{ receipt_id: 'rcpt_1', version: null, code: 'not_found', reason: 'There is none.' }],
+};
+
+async function longPack(all: PackContents): Promise<string> {
+  const texts = new Map<Section, string>();
+  const pack = new LongPack(all, (section, text) => texts.set(section, (texts.get(section) ?? '') + text));
+  for (const each of all.receipts) pack.add(each);
+  for (const each of all.excluded) pack.exclude(each);
+  await pack.finish(key);
+  return sections.map((section) => texts.get(section) ?? '').join('');
+}
+
+const said = async (changes: Partial<PackContents>, ...args: string[]) =>
+  saidOf(await evidencePack({ ...contents, ...changes }, key), ...args);
+const saidOfLong = async (changes: Partial<PackContents>, ...args: string[]) =>
+  saidOf(await longPack({ ...contents, ...changes }), ...args);
+
+async function saidOf(pack: string, ...args: string[]): Promise<{ code: number; out: string }> {
+  const file = join(folder, 'pack.jsonld');
+  writeFileSync(file, pack);
+  let out = '';
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += text;
+    return true;
+  });
+  try {
+    return { code: await verify([file, '--key', key.publicJwk.kid, ...args]), out };
+  } finally {
+    write.mockRestore();
+  }
+}
+
+test('it says whose pack it is, of what, and what is left out', async () => {
+  const { code, out } = await said({});
+  expect(code).toBe(0);
+  expect(out).toContain('account     acct_1\n');
+  expect(out).toContain('selection   {"receipt_ids":["rcpt_1"]}\n');
+  expect(out).toContain('  rcpt_1  is left out: There is none.\n');
+  expect(await said({}, '--account', 'acct_2')).toMatchObject({ code: 1, out: expect.stringContaining('acct_2') });
+});
+
+test('of a long pack it says the same, and the exit code tells what it has found', async () => {
+  expect(await saidOfLong({})).toMatchObject({ code: 0, out: expect.stringContaining('is left out: There is none.') });
+  expect(await saidOfLong({}, '--account', 'acct_2')).toMatchObject({ code: 1 });
+  const receipt = JSON.parse(readFileSync(new URL('../../docs/examples/receipt.json', import.meta.url), 'utf8'));
+  const asked = { selection: { receipt_ids: [receipt.id] }, receipts: [{ receipt, lineage: null }], excluded: [] };
+  // Its hour is not over, and long over.
+  expect(await saidOfLong({ ...asked, issuedAt: new Date(receipt.created_at) })).toMatchObject({ code: 0 });
+  const late = await saidOfLong({ ...asked, issuedAt: new Date('2027-01-01') });
+  expect(late).toMatchObject({ code: 3, out: expect.stringContaining('is not in the log, although it should be') });
+  const gone = { receipt_id: receipt.id, version: 2, code: 'not_genuine' as const, reason: 'Not so.' };
+  const bad = await saidOfLong({ ...asked, excluded: [gone] });
+  expect(bad).toMatchObject({ code: 1, out: expect.stringContaining(`${receipt.id} 2 is left out: Not so.`) });
+  const many = Array.from({ length: 1200 }, (_, n) => ({ ...gone, receipt_id: `rcpt_${n}`, version: 1 }));
+  const { out } = await saidOfLong({ ...asked, excluded: many });
+  expect(out.match(/and 1150 more; --json has 1000 of them/g)).toHaveLength(2);
+  expect(out).toContain('mismatches  1200\n');
+});
+
+test('of a kept pack that is too long to be held it needs the checkpoint', async () => {
+  const kept = join(folder, 'kept.jsonld');
+  writeFileSync(kept, `{"receipts":[{"much":"${'x'.repeat(33 * 1024 * 1024)}"}],"log":null}`);
+  await expect(saidOfLong({}, '--earlier', kept)).rejects.toThrow('longer than 32 MiB, and it has none');
+});
+
+test('it says why there are no proofs, and that a filter proves nothing of what it left out', async () => {
+  const log = { checkpoint: null, consistency: null, fault: 'The log has no node 0:7.' };
+  const { code, out } = await said({ log, selection: { model: 'm', receipt_ids: ['rcpt_1'] } });
+  expect(code).toBe(1);
+  expect(out).toContain('  there are no proofs: The log has no node 0:7.\n');
+  expect(out).toContain('  a part of them: ');
+});
+
+test('what a pack says cannot write to the terminal', async () => {
+  const evil = '\u001b[2J\u001b[Hmismatches  0\r\n\u009b8m\u202e';
+  const { out } = await said({
+    accountId: evil,
+    excluded: [{ receipt_id: evil, version: 1, code: 'not_genuine', reason: evil }],
+  });
+  expect(out).toContain('\\u{1b}[2J\\u{1b}[Hmismatches  0\\u{d}\\u{a}\\u{9b}8m\\u{202e}');
+  expect([...out].filter((each) => each !== '\n' && /[\p{Cc}\p{Cf}]/u.test(each))).toEqual([]);
+});

@@ -1,0 +1,118 @@
+/**
+ * Whether the receipts of a pack are those that were asked for, as far as they say themselves.
+ *
+ * Invariant: nothing is kept that grows with the receipts, since few can be asked for by their ids.
+ */
+import { mostReceipts } from '@gw/contract/evidence';
+import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
+import { ListDigest } from './running-digest.ts';
+import { Told } from './told.ts';
+
+/** The time of a pack follows from what was asked for. */
+export const temporalOf = (selection: unknown): unknown =>
+  isNode(selection) && selection.from !== undefined
+    ? { type: ['dct:PeriodOfTime'], start: selection.from, end: selection.to }
+    : undefined;
+
+const fault = (receipt: unknown, field: string, expected: unknown, found: unknown): PackMismatch => ({
+  ...{ receipt: String(receipt), field, expected: shown(expected), found: shown(found) },
+});
+
+/** Of a field: which values there are, each with the first receipt that has it. */
+class Values {
+  readonly #first = new Map<unknown, unknown>();
+
+  /** One that is left out is as wrong as those that are kept. */
+  add(value: unknown, receipt: unknown): void {
+    if (this.#first.size <= mostReceipts.plain && !this.#first.has(value)) this.#first.set(value, receipt);
+  }
+
+  has(value: unknown): boolean {
+    return this.#first.has(value);
+  }
+
+  others(field: string, isAsked: (value: unknown) => boolean, asked: unknown): PackMismatch[] {
+    return [...this.#first].flatMap(([value, receipt]) =>
+      isAsked(value) ? [] : [fault(receipt, field, asked, value)],
+    );
+  }
+}
+
+/** Versions without a lineage, or those of which it is said that they have none. */
+class Bare {
+  readonly names = new Told<string>();
+  readonly digest = new ListDigest();
+
+  add({ receipt_id, version }: Node): void {
+    const name = `urn:gw:receipt:${receipt_id}:${version}`;
+    this.names.add(name);
+    this.digest.add(name);
+  }
+}
+
+/** The versions of a receipt come one after the other, the newest last. */
+export class SelectionCheck {
+  readonly #models = new Values();
+  readonly #regions = new Values();
+  readonly #ids = new Values();
+  readonly #left = new Values();
+  readonly #bare = new Bare();
+  readonly #explained = new Bare();
+  #last: Node | null = null;
+
+  add(node: Node): void {
+    if (this.#last?.receipt_id !== node.receipt_id) this.#newest();
+    this.#last = node;
+    if (node.lineage === undefined) this.#bare.add(node);
+  }
+
+  exclude(each: Node): void {
+    this.#left.add(each.receipt_id, null);
+    if (each.code === 'no_lineage') this.#explained.add(each);
+  }
+
+  #newest(): void {
+    if (this.#last === null) return;
+    const { id, model, receipt_id, region } = this.#last;
+    this.#models.add(model, id);
+    this.#regions.add(region, id);
+    this.#ids.add(receipt_id, id);
+  }
+
+  /** To be called once, behind the last receipt. */
+  finish({ selection }: Node): PackMismatch[] {
+    if (!isNode(selection)) return [ofPack('selection', 'what was asked for', shown(selection))];
+    this.#newest();
+    const { include_lineage, model, receipt_ids, region } = selection;
+    return [
+      ...(model === undefined ? [] : this.#models.others('model', (value) => value === model, model)),
+      ...(region === undefined ? [] : this.#regions.others('region', (value) => value === region, region)),
+      ...(Array.isArray(receipt_ids) ? this.#checkIds(receipt_ids) : []),
+      ...(include_lineage === true ? this.#checkLineages() : []),
+    ];
+  }
+
+  #checkIds(asked: readonly unknown[]): PackMismatch[] {
+    const ids = new Set(asked);
+    const missing = [...ids].filter((id) => !this.#ids.has(id) && !this.#left.has(id));
+    return [
+      ...this.#ids.others('receipt_id', (id) => ids.has(id), 'one of those asked for'),
+      ...missing.map((id) => ({
+        ...{ receipt: `urn:gw:receipt:${id}`, field: 'receipt' },
+        ...{ expected: 'in the pack, or left out by name', found: 'nothing' },
+      })),
+    ];
+  }
+
+  #checkLineages(): PackMismatch[] {
+    const [bare, explained] = [this.#bare, this.#explained];
+    const known = new Set(explained.names.list);
+    const missing = bare.names.list.filter((name) => !known.has(name));
+    const isAll = bare.names.untold + explained.names.untold === 0;
+    if (isAll || (missing.length > 0 && explained.names.untold === 0))
+      return missing.map((name) => fault(name, 'lineage', 'a lineage, as was asked for', undefined));
+    // Too many to be kept; both stand in one order.
+    if (bare.digest.hex() === explained.digest.hex()) return [];
+    return [ofPack('lineage', 'one of each receipt, as was asked for, or left out by name', 'others')];
+  }
+}
