@@ -1,0 +1,196 @@
+/** Whatever an honest gateway goes through, nobody who checks its packs accuses it. */
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { verifyPack } from '@gw/evidence/verify';
+import { cases } from '@gw/testing/cases';
+import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
+import { testSeals } from '@gw/testing/control-plane/fixtures';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { appendReceipts } from '../log/append.ts';
+
+let running: TestApp;
+let clock: number;
+beforeAll(async () => {
+  running = await startTestApp(() => new Date(clock));
+}, 120_000);
+afterAll(() => running?.stop());
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** Some days ago: receipts are settled within a week of real time. */
+const start = Math.floor((Date.now() - 5 * dayMs) / hourMs) * hourMs;
+const key = signingKeyOf('e1'.repeat(32));
+const trust = { thumbprint: key.publicJwk.kid };
+const urnOf = ({ receipt }: Entry) => `urn:gw:receipt:${receipt.id}:1`;
+
+/** What happens, one after the other. Numbers are minutes, or choose among what is there. */
+type Step =
+  | { readonly kind: 'pass' | 'restate' | 'settle' | 'spool'; readonly minutes: number }
+  | { readonly kind: 'append' | 'appendTwice' | 'burst' | 'call' | 'close' | 'pack' }
+  | { readonly kind: 'die'; readonly at: number };
+const minutes = fc.nat(600);
+const steps = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('pass' as const), minutes: fc.nat(150) }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('call' as const) }) },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('append' as const) }) },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('pack' as const) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('restate' as const, 'settle' as const), minutes }) },
+    fc.record({ kind: fc.constant('spool' as const), minutes }),
+    fc.record({ kind: fc.constantFrom('appendTwice' as const, 'burst' as const, 'close' as const) }),
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('die' as const), at: fc.nat(40) }) },
+  ),
+  { minLength: 10, maxLength: 40 },
+);
+
+/** An account, and all that is true of it. */
+class History {
+  readonly accountId: string;
+  readonly entries: Entry[] = [];
+  readonly versions = new Map<string, number>();
+  /** When a receipt came to Postgres. */
+  readonly storedAt = new Map<string, number>();
+  readonly packs: { readonly pack: Awaited<ReturnType<typeof this.packOf>>; readonly at: number }[] = [];
+  readonly settledAt = new Map<string, number>();
+
+  constructor(accountId: string) {
+    this.accountId = accountId;
+  }
+
+  async call(calledAt: number, isClosed = false): Promise<void> {
+    const made = entryFrom(callAt(new Date(calledAt).toISOString()), { accountId: this.accountId });
+    this.entries.push(made);
+    this.storedAt.set(urnOf(made), clock);
+    await running.store(isClosed ? unattended(made, { shown: false }) : made);
+  }
+
+  append(db = running.stores.db): Promise<void> {
+    return appendReceipts({ db, now: () => new Date(clock), key, seals: testSeals });
+  }
+
+  /** Ends in front of one of its statements, as a process does that is killed. */
+  async die(at: number): Promise<void> {
+    let left = at;
+    const dying = <T extends object>(db: T): T =>
+      new Proxy(db, {
+        get: (target, name) => {
+          const value = Reflect.get(target, name);
+          if (name === '$transaction')
+            return (work: (tx: object) => unknown, ...more: unknown[]) =>
+              value.call(target, (tx: object) => work(dying(tx)), ...more);
+          if (name !== '$queryRaw' && name !== '$executeRaw') return value;
+          return (...args: unknown[]) => {
+            left -= 1;
+            if (left < 0) throw new Error('Killed here.');
+            return value.apply(target, args);
+          };
+        },
+      });
+    await this.append(dying(running.stores.db)).catch(() => {});
+  }
+
+  async packOf(earlier?: number) {
+    const reply = await running.app.inject({
+      method: 'POST',
+      url: '/v1/gw/evidence-pack',
+      headers: identified({ 'x-gw-account-id': this.accountId, 'x-gw-scopes': 'gw:export' }),
+      payload: {
+        from: new Date(start - 10 * dayMs).toISOString(),
+        ...(earlier !== undefined && { earlier_tree_size: earlier }),
+      },
+    });
+    expect(reply.statusCode, reply.body).toBe(200);
+    return reply.json();
+  }
+
+  /** A pack of now, held against each that was kept. */
+  async pack(): Promise<void> {
+    for (const kept of [null, ...this.packs.slice(-4)]) {
+      const size = kept?.pack.log?.checkpoint.tree_size;
+      const pack = await this.packOf(size);
+      for (const earlier of kept === null ? [undefined] : [kept.pack, kept.pack.log?.checkpoint ?? kept.pack]) {
+        const found = await verifyPack(pack, { trust, earlier, account: this.accountId });
+        expect(found).toMatchObject({ signature: 'trusted', mismatches: [], receipts: pack.receipts.length });
+        this.expectTrue(found.log, kept?.at ?? null);
+      }
+      if (kept === null) this.packs.push({ pack, at: clock });
+    }
+  }
+
+  /** What is named is so. */
+  expectTrue(log: Awaited<ReturnType<typeof verifyPack>>['log'], keptAt: number | null): void {
+    const calls = new Map(this.entries.map((each) => [urnOf(each), Date.parse(each.receipt.created_at)]));
+    const hourEnd = (urn: string) => (Math.floor((calls.get(urn) ?? 0) / hourMs) + 1) * hourMs;
+    for (const urn of log.late) {
+      // It came after the kept one, and a quarter of an hour after the end of its hour.
+      expect(this.storedAt.get(urn)).toBeGreaterThanOrEqual(hourEnd(urn) + 15 * minuteMs);
+      expect(keptAt).not.toBeNull();
+    }
+    for (const urn of log.unlogged) expect(clock).toBeGreaterThan(hourEnd(urn) + 15 * minuteMs);
+    for (const urn of log.changed) expect(this.settledAt.has(urn)).toBe(true);
+    expect(log.fault).toBeNull();
+  }
+}
+
+async function run(history: History, step: Step): Promise<void> {
+  const { entries } = history;
+  const pick = (n: number): Entry | undefined => entries[n % Math.max(entries.length, 1)];
+  if (step.kind === 'pass') clock += step.minutes * minuteMs;
+  if (step.kind === 'call') await history.call(clock);
+  if (step.kind === 'close') await history.call(clock, true);
+  if (step.kind === 'spool') await history.call(clock - step.minutes * minuteMs);
+  if (step.kind === 'burst') for (let n = 0; n < 6; n += 1) await history.call(clock - n * hourMs);
+  if (step.kind === 'append') await history.append();
+  if (step.kind === 'appendTwice') await Promise.all([history.append(), history.append(), history.call(clock)]);
+  if (step.kind === 'die') await history.die(step.at);
+  if (step.kind === 'pack') await history.pack();
+  const entry = step.kind === 'settle' || step.kind === 'restate' ? pick(step.minutes) : undefined;
+  if (entry === undefined) return;
+  const { id } = entry.receipt;
+  if (step.kind === 'settle') {
+    // What was closed becomes what was made; what was made, what was shown.
+    const isMade = step.minutes % 2 === 0;
+    await running.store(isMade ? entry : unattended(entry, { shown: true }));
+    history.settledAt.set(urnOf(entry), clock);
+    return;
+  }
+  const version = (history.versions.get(id) ?? 1) + 1;
+  history.versions.set(id, version);
+  const changes = { id, version, supersedes: version - 1, carbon_g: version };
+  await running.store(entryFrom(callAt(entry.receipt.created_at), { accountId: history.accountId, changes }));
+}
+
+test('calls, spools, settled and restated receipts, backlogs, two instances and deaths anywhere: every pack verifies', async () => {
+  let account = 0;
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      clock = start;
+      const history = new History(`acct_honest_${account++}`);
+      for (const step of all) await run(history, step);
+      await history.append();
+      await history.pack();
+      // In the end everything is there.
+      clock += 3 * hourMs;
+      await history.append();
+      const { log, mismatches } = await verifyPack(await history.packOf(), { trust });
+      expect([mismatches, log.unlogged]).toEqual([[], []]);
+    }),
+    { numRuns: cases(200, 20) },
+  );
+}, 900_000);
+
+test('the ledger of an upgraded gateway, of which nothing is logged yet, is never accused while it is', async () => {
+  clock = start + 40 * hourMs;
+  const history = new History('acct_upgraded');
+  for (let hour = 0; hour < 130; hour += 1) await history.call(start - (100 - hour) * hourMs);
+  await history.pack();
+  // Killed again and again, so that a pack sees each state on the way.
+  for (let at = 30; at < 1000; at = Math.ceil(at * 1.6)) {
+    await history.die(at);
+    await history.pack();
+  }
+  await history.append();
+  await history.pack();
+}, 300_000);
