@@ -28,6 +28,19 @@ LONG = "gw.evidence_pack/2"
 PIECE = 1 << 20
 
 
+def once(pairs):
+    """Of a member that is there twice, other programs might read the other one."""
+    members = {}
+    for name, value in pairs:
+        if name in members:
+            raise SystemExit(f"A member is there twice: {name}")
+        members[name] = value
+    return members
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=once)
+
+
 class Reader:
     """Members of a pack and items of its lists, one after the other."""
 
@@ -59,7 +72,7 @@ class Reader:
         self.peek()
         while True:
             try:
-                value, end = json.JSONDecoder().raw_decode(self.text, self.at)
+                value, end = DECODER.raw_decode(self.text, self.at)
                 # A number at the end of what was read may go on.
                 if end < len(self.text) or self.ended:
                     self.at = end
@@ -80,8 +93,12 @@ class Reader:
     def members(self):
         """Names; whoever gets one reads its value before the next one."""
         self.take("{")
+        seen = set()
         while self.peek() != "}":
             name = self.value()
+            if name in seen:
+                raise SystemExit(f"A member is there twice: {name}")
+            seen.add(name)
             self.take(":")
             yield name
             if self.peek() != "}":
@@ -168,6 +185,7 @@ class Receipts:
                 self.close_part()
         else:
             self.singles.append({"part": node["id"], "sha256": sha256(node)})
+        self.check_amounts(node)
         self.logged += self.check_log(node, checkpoint)
         self.recomputed += self.check_numbers(node)
 
@@ -196,13 +214,33 @@ class Receipts:
             self.close_part()
 
     def check_log(self, node, checkpoint):
-        if "log" not in node:
+        """Whether a receipt is in the log of the checkpoint. If not, it is listed: whether it should be, the hour of its call tells."""
+        log, name = node.get("log"), node["id"]
+        if log is not None:
+            self.checks.compare(f"{name}: a checkpoint for its place in the log", checkpoint is not None, True)
+        if log is None or checkpoint is None:
+            print(f"{name}: not in the log")
             return 0
-        entry = recompute.canonical(receipt_of(node)).encode()
-        leaf = hashlib.sha256(b"\x00" + entry).hexdigest()
-        found = root_of(leaf, node["log"]["index"], checkpoint["tree_size"], node["log"]["path"])
-        self.checks.compare(f"{node['id']}: root of the log", checkpoint["root_hash"], found)
-        return 1
+        for entry in log.get("replaced", []):  # what it was before it was settled
+            leaf = entry["leaf_hash"] if entry["receipt"] is None else leaf_of(entry["receipt"])
+            found = in_log(leaf, entry, checkpoint)
+            self.checks.compare(f"{name}: root of the log, before", checkpoint["root_hash"], found)
+            self.checks.compare(f"{name}: what it was is known", entry["receipt"] is not None, True)
+        if log["index"] is None:
+            print(f"{name}: in the log as it was before it was settled")
+            return 0
+        found = in_log(leaf_of(receipt_of(node)), log, checkpoint)
+        self.checks.compare(f"{name}: root of the log", checkpoint["root_hash"], found)
+        return int(found == checkpoint["root_hash"])
+
+    def check_amounts(self, node):
+        """Each amount is written in the one way there is, so that none is left out of the sums."""
+        for name, value in node.items():
+            if not AMOUNT.search(name) or value is None:
+                continue
+            is_text = isinstance(value, str) and len(value) < 400 and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value)
+            follows = plain(Decimal(repr(float(value)))) if is_text else "a decimal as text"
+            self.checks.compare(f"{node['id']}: {name} as text", value, follows)
 
     def check_numbers(self, node):
         lineage = (node.get("lineage") or {}).get("lineage")
@@ -232,6 +270,18 @@ def root_of(leaf, index, size, path):
         pair = leaf + sibling if is_left else sibling + leaf
         leaf = hashlib.sha256(b"\x01" + bytes.fromhex(pair)).hexdigest()
     return leaf if len(turns) == len(path) else None
+
+
+def leaf_of(receipt):
+    return hashlib.sha256(b"\x00" + recompute.canonical(receipt).encode()).hexdigest()
+
+
+def in_log(leaf, place, checkpoint):
+    """The root that the way of an entry leads to; None if there is no such entry."""
+    index, size = place["index"], checkpoint["tree_size"]
+    if type(index) is not int or type(size) is not int or not 0 <= index < size:
+        return None
+    return root_of(leaf, index, size, place["path"])
 
 
 def documents_of(reader):

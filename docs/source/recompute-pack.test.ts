@@ -86,7 +86,9 @@ const placeOf = ({ receipt: { created_at, id, version } }: (typeof logged)[numbe
 test('everything in a pack is had again from the pack alone, short or long', () => {
   const explained = single.filter(({ lineage }) => lineage !== null).length;
   expect(explained).toBeGreaterThan(0);
-  const out = `${single.length} receipts, ${explained} recomputed, ${leaves.length} in the log, 0 faults\n`;
+  const last = single.at(-1)?.receipt;
+  const out = `urn:gw:receipt:${last?.id}:${last?.version}: not in the log
+${single.length} receipts, ${explained} recomputed, ${leaves.length} in the log, 0 faults\n`;
   for (const each of [text, long, JSON.stringify(JSON.parse(long), null, 1)])
     expect(python(each)).toEqual({ code: 0, out });
 });
@@ -105,6 +107,20 @@ test.each([
     '\\"utilisation\\":{\\"value\\":0.4',
     '\\"utilisation\\":{\\"value\\":0.5',
     'methodology_hash: sha256:',
+  ],
+  ['a place beyond the end of the log', /"log":\{"index":0,/, '"log":{"index":1000,', 'root of the log'],
+  ['an amount as a number', /"carbon_operation_g":"([\d.]+)"/, '"carbon_operation_g":$1', 'a decimal as text'],
+  [
+    'an amount with a zero more',
+    /"carbon_operation_g":"([\d.]+)"/,
+    '"carbon_operation_g":"$10"',
+    'carbon_operation_g as text',
+  ],
+  [
+    'a member that is there twice',
+    '"account":"acct_1"',
+    '"account":"acct_2","account":"acct_1"',
+    'there twice: account',
   ],
   ['a word of the head', '"account":"acct_1"', '"account":"acct_2"', 'digest of head'],
 ])('%s that was altered is found', (_, was, is, told) => {
