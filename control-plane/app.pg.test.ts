@@ -141,7 +141,7 @@ test('operators see which part is missing', async () => {
     200,
     {
       ...{ status: 'ok', postgres: true, redis: true, catalogue: true },
-      ...{ audit_chain_faults: 0, receipt_integrity_faults: 0, integrity_check_overdue: false },
+      ...{ audit_chain_faults: 0, receipt_integrity_faults: 0, receipt_log_faults: 0, integrity_check_overdue: false },
       ...{ ledger_waiting: 0, ledger_set_aside: 0 },
     },
   ]);

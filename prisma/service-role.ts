@@ -47,6 +47,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   // Counters and places that move.
   catalogue_version: ['SELECT', changing('version')],
   integrity_checks: ['SELECT', changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at')],
+  receipt_log_checks: ['SELECT', changing('claimed_until', 'begun_at', 'account_id', 'index', 'finished_at')],
   // What was found stays, even when it is mended.
   integrity_faults: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at')],
   // Sealed.

@@ -26,9 +26,11 @@ import type { GridSettings } from './grid/config.ts';
 import { startGridJobs } from './grid/jobs.ts';
 import { publishGrid } from './grid/publish.ts';
 import { adaptersOf, createRefresh } from './grid/refresh.ts';
+import { startLogCheck } from './integrity/check-logs.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { startIntegrityJobs } from './integrity/jobs.ts';
 import { startReceiptLog } from './log/append.ts';
+import { trustIn } from './log/sign.ts';
 import { startIngester } from './receipts/ingest.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
@@ -70,6 +72,7 @@ export function startJobs(
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
     startVersionJobs(context, { catalogue, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, seals }, integrity),
+    startLogCheck({ db, log, seals, trust: trustIn(key), fullS: integrity.fullS }, integrity.everyS),
     startUsageHours({ db, log }),
     startRebasing(context),
     startDeliveries({ ...context, vault }),

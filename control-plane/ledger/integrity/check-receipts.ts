@@ -92,16 +92,23 @@ export async function checkPage(
   return { checked: rows.length, faults: [...altered, ...missing, ...removed], next };
 }
 
-/** What the logs of the accounts have between two places, and the ledger does not. `to` null: to the end. */
+/** What the logs of the accounts have between two places, and the ledger does not: all of it, page by page. `to` null: to the end. */
 async function removedSince(db: Database, after: Place, to: Place | null): Promise<Fault[]> {
   const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
-  return db.$queryRaw<Fault[]>`
-    SELECT DISTINCT l.receipt_id AS name, l.version AS number, 'missing' AS fault FROM receipt_log l
-    WHERE (l.receipt_id, l.version) > (${after.id}, ${after.version}) ${end}
-      AND NOT EXISTS (
-        SELECT 1 FROM receipts r
-        WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
-    LIMIT ${pageSize}`;
+  const removed: Fault[] = [];
+  for (let from = after; ; ) {
+    const page = await db.$queryRaw<Fault[]>`
+      SELECT DISTINCT l.receipt_id AS name, l.version AS number, 'missing' AS fault FROM receipt_log l
+      WHERE (l.receipt_id, l.version) > (${from.id}, ${from.version}) ${end}
+        AND NOT EXISTS (
+          SELECT 1 FROM receipts r
+          WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
+      ORDER BY name, number LIMIT ${pageSize}`;
+    removed.push(...page);
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return removed;
+    from = { id: last.name, version: last.number };
+  }
 }
 
 /** Begins the full check or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */

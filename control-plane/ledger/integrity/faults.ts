@@ -7,13 +7,19 @@
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 
-export type FaultKind = 'audit' | 'receipt';
+export type FaultKind = 'audit' | 'log' | 'receipt';
+
+const what: Readonly<Record<FaultKind, string>> = {
+  audit: 'the audit log was altered',
+  log: 'the log of receipts of an account was altered',
+  receipt: 'a receipt was altered in storage',
+};
 
 /** One record that was found altered, missing or forged. */
 export interface Fault {
-  /** A chain, the id of a receipt, or the digest of a part of facts. */
+  /** A chain, the id of a receipt, the digest of a part of facts, or the account of a log. */
   readonly name: string;
-  /** The number of the entry in its chain, or the version of the receipt; 0 for a part of facts. */
+  /** The number of the entry in its chain, the version of the receipt, or the index in its log; 0 for a part of facts. */
   readonly number: number;
   readonly fault: string;
 }
@@ -25,7 +31,6 @@ export async function noteFaults(
   faults: readonly Fault[],
 ): Promise<void> {
   if (faults.length === 0) return;
-  const what = kind === 'audit' ? 'the audit log was altered' : 'a receipt was altered in storage';
   try {
     const rows = await db.$queryRaw<(Fault & { is_new: boolean })[]>`
       WITH known AS (SELECT name, number FROM integrity_faults WHERE kind = ${kind} AND mended_at IS NULL)
@@ -36,9 +41,9 @@ export async function noteFaults(
         mended_at = NULL
       RETURNING name, number::float8 AS number, fault,
         NOT EXISTS (SELECT 1 FROM known k WHERE k.name = i.name AND k.number = i.number) AS is_new`;
-    for (const { is_new, ...fault } of rows) if (is_new) log.error(fault, what);
+    for (const { is_new, ...fault } of rows) if (is_new) log.error(fault, what[kind]);
   } catch (cause) {
-    for (const fault of faults) log.error({ ...fault, err: cause }, what);
+    for (const fault of faults) log.error({ ...fault, err: cause }, what[kind]);
   }
 }
 
@@ -67,5 +72,5 @@ export type FaultCounts = Readonly<Record<FaultKind, number>>;
 export async function countFaults(db: Database): Promise<FaultCounts> {
   const rows = await db.integrityFault.groupBy({ by: ['kind'], where: { mendedAt: null }, _count: true });
   const of = (kind: FaultKind): number => rows.find((row) => row.kind === kind)?._count ?? 0;
-  return { audit: of('audit'), receipt: of('receipt') };
+  return { audit: of('audit'), log: of('log'), receipt: of('receipt') };
 }

@@ -12,6 +12,14 @@ export function registerIntegrity(registry: Registry, db: Database): void {
     faultsOf(db, 'receipt', 'gw_receipt_integrity_faults', 'Versions of receipts that are not what was stored'),
   );
   registry.registerMetric(
+    faultsOf(
+      db,
+      'log',
+      'gw_receipt_log_faults',
+      'Entries and checkpoints of the logs of receipts that are not what was signed',
+    ),
+  );
+  registry.registerMetric(
     new Gauge({
       name: 'gw_integrity_full_check_timestamp_seconds',
       help: 'When the last full check of the audit log, and of the receipts, ended',

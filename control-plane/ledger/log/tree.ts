@@ -78,17 +78,17 @@ async function storeNodes(
   levels: readonly (readonly Place[])[],
   newLeaves: ReadonlyMap<number, string>,
 ): Promise<void> {
-  let known = new Map([...newLeaves].map(([index, hash]) => [keyOf({ level: 0, index }), hash]));
+  let known = new Map([...newLeaves].map(([index, hash]) => [nodeName({ level: 0, index }), hash]));
   const made: (Place & { readonly hash: string })[] = [];
   for (const places of levels) {
-    const missing = places.flatMap(childrenOf).filter((place) => !known.has(keyOf(place)));
+    const missing = places.flatMap(childrenOf).filter((place) => !known.has(nodeName(place)));
     for (const [key, hash] of await readNodes(tx, accountId, missing)) known.set(key, hash);
     const nodes = places.map((place) => ({
       ...place,
       hash: joined(childrenOf(place).map((child) => hashIn(known, child))),
     }));
     made.push(...nodes);
-    known = new Map(nodes.map((node) => [keyOf(node), node.hash]));
+    known = new Map(nodes.map((node) => [nodeName(node), node.hash]));
   }
   if (made.length === 0) return;
   await tx.$executeRaw`
@@ -97,18 +97,24 @@ async function storeNodes(
     FROM json_to_recordset(${JSON.stringify(made)}::json) AS n (level smallint, index bigint, hash text)`;
 }
 
-const keyOf = ({ index, level }: Place): string => `${level}:${index}`;
+/** By which `readNodes` tells them apart. */
+export const nodeName = ({ index, level }: Place): string => `${level}:${index}`;
 
 function hashIn(nodes: ReadonlyMap<string, string>, place: Place): string {
-  const hash = nodes.get(keyOf(place));
-  if (hash === undefined) throw new LogBrokenError(`The log of receipts has no node ${keyOf(place)}.`);
+  const hash = nodes.get(nodeName(place));
+  if (hash === undefined) throw new LogBrokenError(`The log of receipts has no node ${nodeName(place)}.`);
   return hash;
 }
 
 /** Rows of the log are gone. */
 export class LogBrokenError extends Error {}
 
-async function readNodes(db: Queryable, accountId: string, places: readonly Place[]): Promise<Map<string, string>> {
+/** Those that are stored; the entries are level 0. */
+export async function readNodes(
+  db: Queryable,
+  accountId: string,
+  places: readonly Place[],
+): Promise<Map<string, string>> {
   if (places.length === 0) return new Map();
   const of = (isLeaf: boolean) => places.filter(({ level }) => (level === 0) === isLeaf);
   const found = await db.$queryRaw<{ level: number; index: number; hash: string }[]>`
@@ -118,7 +124,7 @@ async function readNodes(db: Queryable, accountId: string, places: readonly Plac
     SELECT n.level::int, n.index::float8, encode(n.hash, 'hex') FROM receipt_log_nodes n
     WHERE n.account_id = ${accountId} AND (n.level, n.index) IN (
       SELECT * FROM unnest(${of(false).map(({ level }) => level)}::int[], ${of(false).map(({ index }) => index)}::bigint[]))`;
-  return new Map(found.map(({ hash, index, level }) => [keyOf({ level, index }), hash]));
+  return new Map(found.map(({ hash, index, level }) => [nodeName({ level, index }), hash]));
 }
 
 /** The hashes of spans of the log, in their order. Throws LogBrokenError if a row that they follow from is gone. */

@@ -1,0 +1,203 @@
+/**
+ * Checks the logs of receipts: entries against receipts, nodes against entries, checkpoints against both and against the audit chain.
+ *
+ * Invariant: what of a log is altered or gone is found by the account and the index of the entry (or the size of the checkpoint). A
+ * receipt that is altered is not blamed on the log: the check of the receipts finds it.
+ */
+import { checkCheckpoint, checkpointIn } from '@gw/evidence/checkpoint';
+import { childrenOf, completedNodes, joined } from '@gw/evidence/merkle';
+import type { Trust } from '@gw/evidence/verify';
+import type { Database } from '@gw/prisma/client';
+import { entryHash } from '../log/append.ts';
+import { signedAction } from '../log/sign.ts';
+import { LogBrokenError, nodeName, readNodes, rootOf } from '../log/tree.ts';
+import type { LedgerRow } from '../receipts/seal.ts';
+import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import type { Fault } from './faults.ts';
+
+export interface LogStores {
+  readonly db: Database;
+  readonly seals: Seals;
+  /** Whose checkpoints are ours. */
+  readonly trust: Trust;
+}
+
+/** Where a page begins: an entry of the log of an account. */
+export interface LogPlace {
+  readonly accountId: string;
+  readonly index: number;
+}
+
+/** Complete nodes of two levels are within one page. */
+export const pageSize = 256;
+
+/** Checks a page. `next` null: it was the last. */
+export async function checkLogPage(
+  stores: LogStores,
+  { accountId, index }: LogPlace,
+): Promise<{ readonly faults: readonly Fault[]; readonly next: LogPlace | null }> {
+  const { db } = stores;
+  const entries = await entriesFrom(db, accountId, index);
+  const isLast = entries.every((entry) => entry.index < index + pageSize);
+  const page = entries.filter((entry) => entry.index < index + pageSize);
+  const end = isLast ? Math.max(index, ...page.map((entry) => entry.index + 1)) : index + pageSize;
+  const there = new Set(page.map((entry) => entry.index));
+  const missing = Array.from({ length: end - index }, (_, at) => index + at).filter((each) => !there.has(each));
+  const found = [
+    ...missing.map((number) => ({ number, fault: 'missing' })),
+    ...(await entryFaults(stores, page)),
+    ...(missing.length > 0 ? [] : await nodeFaults(db, accountId, { from: index, to: end })),
+    ...(await checkpointFaults(stores, accountId, { from: index, to: isLast ? null : end })),
+    ...(isLast ? await auditFaults(db, accountId) : []),
+  ];
+  const faults = found.map(({ fault, number }) => ({ name: accountId, number, fault }));
+  if (!isLast) return { faults, next: { accountId, index: end } };
+  const following = await nextAccount(db, accountId);
+  return { faults, next: following === null ? null : { accountId: following, index: 0 } };
+}
+
+type Numbered = Pick<Fault, 'fault' | 'number'>;
+
+interface EntryRow {
+  readonly index: number;
+  readonly receipt_id: string;
+  readonly version: number;
+  readonly leaf: string;
+  readonly content: string;
+  /** Of the receipt as it is stored; null: it is gone, which the check of the receipts tells. */
+  readonly body: string | null;
+  readonly stored: string | null;
+}
+
+/** A page, and one more if there is more, however far away. */
+const entriesFrom = (db: Database, accountId: string, index: number): Promise<EntryRow[]> => db.$queryRaw<EntryRow[]>`
+  SELECT l.index::float8 AS index, l.receipt_id, l.version, encode(l.leaf_hash, 'hex') AS leaf, l.content_sha256 AS content,
+    r.body::text AS body, coalesce(r.content_sha256, '') AS stored
+  FROM receipt_log l
+  LEFT JOIN receipts r ON r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version
+    AND r.account_id = l.account_id
+  WHERE l.account_id = ${accountId} AND l.index >= ${index} ORDER BY l.index LIMIT ${pageSize + 1}`;
+
+async function entryFaults({ db, seals }: LogStores, entries: readonly EntryRow[]): Promise<Numbered[]> {
+  const there = entries.filter(({ body }) => body !== null);
+  const altered = there.filter(({ body, content, leaf, stored }) => content === stored && !isEntry(body, leaf));
+  const others = there.filter(({ content, stored }) => content !== stored);
+  const known = await replacedEntries(db, others);
+  const replaced = others.filter(
+    ({ content, leaf, receipt_id }) => !isEntry(known.get(`${receipt_id}:${content}`), leaf),
+  );
+  const genuine = await genuineAmong({ db, seals }, [...altered, ...replaced]);
+  return [
+    ...altered.filter(({ index }) => genuine.has(index)).map(({ index }) => ({ number: index, fault: 'altered' })),
+    ...replaced.filter(({ index }) => genuine.has(index)).map(({ index }) => ({ number: index, fault: 'replaced' })),
+  ];
+}
+
+function isEntry(body: string | null | undefined, leaf: string): boolean {
+  try {
+    return typeof body === 'string' && entryHash(body) === leaf;
+  } catch {
+    return false;
+  }
+}
+
+async function replacedEntries(db: Database, entries: readonly EntryRow[]): Promise<ReadonlyMap<string, string>> {
+  if (entries.length === 0) return new Map();
+  const ids = entries.map(({ receipt_id }) => receipt_id);
+  const found = await db.$queryRaw<{ name: string; body: string }[]>`
+    SELECT receipt_id || ':' || coalesce(replaced ->> 'content_sha256', '') AS name, (replaced -> 'body')::text AS body
+    FROM receipt_replacements WHERE receipt_id = ANY (${ids})`;
+  return new Map(found.map(({ body, name }) => [name, body]));
+}
+
+/** The indexes of those whose receipts are what was stored. */
+async function genuineAmong(
+  { db, seals }: Pick<LogStores, 'db' | 'seals'>,
+  entries: readonly EntryRow[],
+): Promise<ReadonlySet<number>> {
+  if (entries.length === 0) return new Set();
+  const ids = entries.map(({ receipt_id }) => receipt_id);
+  const rows = await db.$queryRaw<LedgerRow[]>`SELECT ${storedColumns} FROM receipts r WHERE r.id = ANY (${ids})`;
+  const faults = await seals.check(rows);
+  const sound = new Set(rows.flatMap(({ id, version }, at) => (faults[at] === null ? `${id}:${version}` : [])));
+  return new Set(
+    entries.filter(({ receipt_id, version }) => sound.has(`${receipt_id}:${version}`)).map(({ index }) => index),
+  );
+}
+
+/** The nodes that end in the page. */
+async function nodeFaults(
+  db: Database,
+  accountId: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Numbered[]> {
+  const places = completedNodes(from, to).flat();
+  const stored = await readNodes(db, accountId, [...places, ...places.flatMap(childrenOf)]);
+  return places.flatMap((place) => {
+    const number = place.index * 2 ** place.level;
+    const hash = stored.get(nodeName(place));
+    if (hash === undefined) return [{ number, fault: 'node missing' }];
+    const children = childrenOf(place).map((child) => stored.get(nodeName(child)));
+    // A node below that is gone is told by itself.
+    if (!children.every((child) => child !== undefined)) return [];
+    return joined(children) === hash ? [] : [{ number, fault: 'node altered' }];
+  });
+}
+
+/** Of the checkpoints that end in the page. `to` null: and of those beyond the last entry. */
+async function checkpointFaults(
+  { db, trust }: LogStores,
+  accountId: string,
+  { from, to }: { readonly from: number; readonly to: number | null },
+): Promise<Numbered[]> {
+  const rows = await db.$queryRaw<{ size: number; checkpoint: unknown }[]>`
+    SELECT tree_size::float8 AS size, checkpoint FROM receipt_log_checkpoints
+    WHERE account_id = ${accountId} AND tree_size > ${from} AND (${to}::bigint IS NULL OR tree_size <= ${to})
+    ORDER BY tree_size`;
+  const faults: Numbered[] = [];
+  for (const { checkpoint: stored, size } of rows) {
+    const checkpoint = checkpointIn(stored);
+    const isOurs = checkpoint?.account === accountId && checkpoint.tree_size === size;
+    if (!isOurs || (await checkCheckpoint(checkpoint, trust)) !== 'trusted')
+      faults.push({ number: size, fault: 'checkpoint altered' });
+    else if (!(await hasRoot(db, accountId, checkpoint)))
+      faults.push({ number: size, fault: 'checkpoint of another log' });
+  }
+  return faults;
+}
+
+async function hasRoot(
+  db: Database,
+  accountId: string,
+  { root_hash, tree_size }: { readonly tree_size: number; readonly root_hash: string },
+): Promise<boolean> {
+  try {
+    return (await rootOf(db, accountId, tree_size)) === root_hash;
+  } catch (error) {
+    if (error instanceof LogBrokenError) return false;
+    throw error;
+  }
+}
+
+/** Checkpoints that the audit log tells of otherwise, or that one of the two does not have. */
+const auditFaults = (db: Database, accountId: string): Promise<Numbered[]> => db.$queryRaw<Numbered[]>`
+  SELECT coalesce(told.size, stored.size)::float8 AS number,
+    CASE WHEN stored.size IS NULL THEN 'checkpoint missing' ELSE 'checkpoint not in the audit log' END AS fault
+  FROM (
+    SELECT CASE WHEN after ->> 'tree_size' ~ '^[0-9]{1,15}$' THEN (after ->> 'tree_size')::bigint ELSE 0 END AS size,
+      after ->> 'root_hash' AS root
+    FROM audit WHERE chain = ${accountId} AND action = ${signedAction}) told
+  FULL JOIN (
+    SELECT tree_size AS size, checkpoint ->> 'root_hash' AS root FROM receipt_log_checkpoints
+    WHERE account_id = ${accountId}) stored ON told.size = stored.size
+  WHERE told.root IS DISTINCT FROM stored.root ORDER BY number`;
+
+/** Of which there is a log, or should be. */
+async function nextAccount(db: Database, after: string): Promise<string | null> {
+  const [found] = await db.$queryRaw<{ id: string | null }[]>`
+    SELECT least(
+      (SELECT min(account_id) FROM receipt_log WHERE account_id > ${after}),
+      (SELECT min(account_id) FROM receipt_log_checkpoints WHERE account_id > ${after}),
+      (SELECT min(id) FROM accounts WHERE id > ${after})) AS id`;
+  return found?.id ?? null;
+}
