@@ -22,6 +22,7 @@ export function startUsageHours(context: { readonly db: Database; readonly log: 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted && (await sumHours(context.db)) === atOnce);
     await checkAnHour(context);
+    await findMissingHours(context);
   };
   const job = repeat({ name: 'sums of usage', everyMs, log: context.log, run });
   return {
@@ -88,6 +89,42 @@ export async function checkAnHour({ db, log }: { readonly db: Database; readonly
     log.error(
       { accountId: account_id, hour: hour.toISOString() },
       'the sums of an hour of usage were altered in storage',
+    );
+    await db.$executeRaw`INSERT INTO usage_changes (account_id, hour) VALUES (${account_id}, ${hour})`;
+  }
+}
+
+/** Hours of an account that are looked at in one round. */
+const hoursInARow = 500;
+
+/**
+ * Looks for hours of an account, any one, that have receipts and neither sums nor a mark, and has them summed: somebody with the database has
+ * taken their sums away. Of those that the job has not come to there are marks.
+ */
+export async function findMissingHours({ db, log }: { readonly db: Database; readonly log: Logger }): Promise<void> {
+  const missing = await db.$queryRaw<{ account_id: string; hour: Date }[]>`
+    WITH account AS MATERIALIZED (SELECT id FROM accounts ORDER BY random() LIMIT 1),
+    begun AS MATERIALIZED (
+      SELECT a.id, (
+        SELECT date_trunc('hour', r.created_at, 'UTC') FROM receipts r WHERE r.account_id = a.id
+        ORDER BY r.created_at LIMIT 1) AS at
+      FROM account a),
+    picked AS MATERIALIZED (
+      SELECT id AS account_id, greatest(at, date_trunc('hour',
+        at + random() * (now() - at) - ${hoursInARow}::int / 2 * INTERVAL '1 hour', 'UTC')) AS first
+      FROM begun WHERE at IS NOT NULL)
+    SELECT account_id, h.hour FROM picked,
+      generate_series(first, first + (${hoursInARow}::int - 1) * INTERVAL '1 hour', INTERVAL '1 hour') AS h(hour)
+    WHERE NOT EXISTS (SELECT 1 FROM usage_hours u WHERE (u.account_id, u.hour) = (picked.account_id, h.hour))
+      AND NOT EXISTS (SELECT 1 FROM usage_changes c WHERE (c.account_id, c.hour) = (picked.account_id, h.hour))
+      AND (
+        -- One by one, each by the index, and not all of the account.
+        SELECT TRUE FROM receipts r WHERE r.account_id = picked.account_id
+          AND r.created_at >= h.hour AND r.created_at < h.hour + INTERVAL '1 hour' LIMIT 1)`;
+  for (const { account_id, hour } of missing) {
+    log.error(
+      { accountId: account_id, hour: hour.toISOString() },
+      'the sums of an hour of usage are gone from storage',
     );
     await db.$executeRaw`INSERT INTO usage_changes (account_id, hour) VALUES (${account_id}, ${hour})`;
   }

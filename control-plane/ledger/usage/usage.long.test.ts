@@ -5,7 +5,7 @@ import { sumHours } from './hours.ts';
 import { type UsageQuestion, usageOf } from './usage.ts';
 
 const receipts = 1_000_000;
-const chunk = 50_000;
+const chunk = 10_000;
 let stores: OwnStores;
 beforeAll(async () => {
   stores = await startOwnStores();
@@ -56,4 +56,10 @@ it(`over ${receipts} receipts of a month`, { timeout: 900_000 }, async () => {
   expect(summed?.total.requests).toBe(receipts);
   expect(summed?.data.length).toBe(30 * 30 * 7);
   expect(summed?.total).toMatchObject({ cost: expect.any(Number), missing: { energy_high_wh: receipts } });
+  // As if nothing was said of the period: it begins and ends within an hour.
+  const odd = { ...question, from: new Date('2026-09-01T10:40:20.123Z'), to: new Date('2026-09-30T21:33:10.456Z') };
+  const [edges, edgesMs] = await timed(() => usageOf(stores.db, odd));
+  console.log(`a period that begins and ends within an hour: ${edgesMs} ms`);
+  const inIt = (at: Date) => Math.ceil(((at.getTime() - from.getTime()) * receipts) / (30 * 86_400_000));
+  expect(edges?.total.requests).toBe(inIt(odd.to) - inIt(odd.from));
 });

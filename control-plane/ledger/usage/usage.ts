@@ -7,7 +7,6 @@
 import type { OperatorUsageGroup, UsageQuery, UsageRow, UsageTotal } from '@gw/contract/usage';
 import { type DerivedAmount, derivedNames, usageAmountNames } from '@gw/contract/usage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
-import { counted } from '../receipts/ledger.ts';
 import { asSums, body, facetColumns, facetsAndAmounts, sumColumns, summed } from './calls.ts';
 import { boughtFor, boughtJoin, marketColumns } from './market.ts';
 import { costColumns, priceJoins, pricePeriods } from './money.ts';
@@ -87,36 +86,71 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
   };
 }
 
-/** Common table expressions, of which `calls` has a row per hour and facets from sums, and one per receipt from the others. */
+interface Span {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** A period in whole hours, whose sums there may be, and the parts of hours at its ends. */
+export function partsOf({ from, to }: Span): { readonly whole: Span; readonly edges: readonly Span[] } {
+  const whole = { from: new Date(Math.ceil(from.getTime() / hourMs) * hourMs), to: hourOf(to) };
+  if (whole.from > whole.to) return { whole: { from, to: from }, edges: [{ from, to }] };
+  const edges = [
+    { from, to: whole.from },
+    { from: whole.to, to },
+  ];
+  return { whole, edges: edges.filter((edge) => edge.from < edge.to) };
+}
+
+/**
+ * Common table expressions, of which `calls` has a row per hour and facets from sums, and one per receipt from the others. Every read of
+ * receipts states its times as values: joined ones would have Postgres look through the months of all receipts.
+ */
 function calls({ accountId, from, to, version }: UsageQuestion): Prisma.Sql {
   const own = (table: string): Prisma.Sql =>
     accountId === null ? Prisma.sql`TRUE` : Prisma.sql`${Prisma.raw(table)}.account_id = ${accountId}`;
-  const first = hourOf(from);
-  // Of an hour that the period has a part of, the sum is too much.
-  const parts = [from, to].filter((end) => end.getTime() !== hourOf(end).getTime()).map(hourOf);
+  const { edges, whole } = partsOf({ from, to });
   const isFault = Prisma.sql`f.kind = 'receipt' AND f.name = r.id AND f.number = r.version AND f.mended_at IS NULL`;
+  const columns = Prisma.sql`hour, 1, ${facetColumns}, ${asSums}`;
+  const sound = (span: Span): Prisma.Sql => Prisma.sql`
+    r.created_at >= ${span.from} AND r.created_at < ${span.to} AND ${countedIn(version, span)}
+    AND NOT EXISTS (SELECT 1 FROM integrity_faults f WHERE ${isFault})`;
+  const edgeCalls = edges.map(
+    (edge) => Prisma.sql`
+      UNION ALL
+      SELECT account_id, ${columns} FROM (
+        SELECT r.account_id, ${hourOf(edge.from)}::timestamptz AS hour, ${facetsAndAmounts}
+        FROM receipts r CROSS JOIN LATERAL ${body}
+        WHERE ${own('r')} AND ${sound(edge)}) receipts_of_edge`,
+  );
   return Prisma.sql`
     unsummed AS (
-      SELECT account_id, hour FROM usage_changes c WHERE ${own('c')} AND hour >= ${first} AND hour < ${to}
-      UNION
-      SELECT account_id, hour FROM usage_hours u WHERE ${own('u')} AND hour = ANY(${parts}::timestamptz[])
+      SELECT account_id, hour FROM usage_changes c WHERE ${own('c')} AND hour >= ${whole.from} AND hour < ${whole.to}
       UNION
       SELECT r.account_id, date_trunc('hour', r.created_at, 'UTC') FROM integrity_faults f JOIN receipts r ON ${isFault}
-      WHERE ${own('r')} AND r.created_at >= ${from} AND r.created_at < ${to}),
+      WHERE ${own('r')} AND r.created_at >= ${whole.from} AND r.created_at < ${whole.to}),
     calls AS (
       SELECT account_id, hour, requests, ${facetColumns}, ${sumColumns} FROM usage_hours u
-      WHERE ${own('u')} AND issued = ${version === 'issued'} AND hour >= ${first} AND hour < ${to}
+      WHERE ${own('u')} AND issued = ${version === 'issued'} AND hour >= ${whole.from} AND hour < ${whole.to}
         AND NOT EXISTS (SELECT 1 FROM unsummed n WHERE (n.account_id, n.hour) = (u.account_id, u.hour))
       UNION ALL
-      SELECT account_id, hour, 1, ${facetColumns}, ${asSums} FROM (
+      SELECT account_id, ${columns} FROM (
         SELECT n.account_id, n.hour, ${facetsAndAmounts}
         FROM unsummed n
-        JOIN receipts r ON r.account_id = n.account_id AND r.created_at >= greatest(n.hour, ${from})
-          AND r.created_at < least(n.hour + INTERVAL '1 hour', ${to})
+        JOIN receipts r ON r.account_id = n.account_id AND r.created_at >= n.hour
+          AND r.created_at < n.hour + INTERVAL '1 hour'
         CROSS JOIN LATERAL ${body}
-        WHERE ${counted(version)} AND NOT EXISTS (SELECT 1 FROM integrity_faults f WHERE ${isFault})
-      ) receipts_of_hours)`;
+        WHERE ${sound(whole)}) receipts_of_hours
+      ${edges.length === 0 ? Prisma.empty : Prisma.join(edgeCalls, ' ')})`;
 }
+
+/** As `counted`, of a span of time. */
+const countedIn = (version: UsageQuestion['version'], { from, to }: Span): Prisma.Sql =>
+  version === 'issued'
+    ? Prisma.sql`r.version = 1`
+    : Prisma.sql`NOT EXISTS (
+        SELECT 1 FROM receipts n WHERE n.id = r.id AND n.created_at = r.created_at AND n.version > r.version
+          AND n.created_at >= ${from} AND n.created_at < ${to})`;
 
 const countsAndSums = Prisma.raw(
   [
