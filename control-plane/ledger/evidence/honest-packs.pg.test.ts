@@ -1,10 +1,12 @@
 /** Whatever an honest gateway goes through, nobody who checks its packs accuses it. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { verifyPack } from '@gw/evidence/verify';
+import { type VerifyOptions, verifyPack } from '@gw/evidence/verify';
+import { verifyLongPack } from '@gw/evidence/verify-long';
 import { cases } from '@gw/testing/cases';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
 import { testSeals } from '@gw/testing/control-plane/fixtures';
+import { longPackOf } from '@gw/testing/control-plane/long-pack';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendReceipts } from '../log/append.ts';
@@ -55,6 +57,8 @@ interface Kept {
 /** An account, and all that is true of it. */
 class History {
   readonly accountId: string;
+  /** Whether its packs are built as a job builds them. */
+  readonly isLong: boolean;
   readonly entries: Entry[] = [];
   readonly versions = new Map<string, number>();
   /** When a receipt came to Postgres. */
@@ -62,8 +66,9 @@ class History {
   readonly packs: Kept[] = [];
   readonly settledAt = new Map<string, number>();
 
-  constructor(accountId: string) {
+  constructor(accountId: string, isLong: boolean) {
     this.accountId = accountId;
+    this.isLong = isLong;
   }
 
   async call(calledAt: number, isClosed = false): Promise<void> {
@@ -88,17 +93,29 @@ class History {
   }
 
   async packOf(earlier?: number): Promise<Kept> {
+    const asked = {
+      from: new Date(start - 10 * dayMs).toISOString(),
+      ...(earlier !== undefined && { earlier_tree_size: earlier }),
+    };
+    const { accountId } = this;
+    if (this.isLong)
+      return JSON.parse(await longPackOf(running.stores.db, key, { accountId, asked, now: new Date(clock) }));
     const reply = await running.app.inject({
       method: 'POST',
       url: '/v1/gw/evidence-pack',
-      headers: identified({ 'x-gw-account-id': this.accountId, 'x-gw-scopes': 'gw:export' }),
-      payload: {
-        from: new Date(start - 10 * dayMs).toISOString(),
-        ...(earlier !== undefined && { earlier_tree_size: earlier }),
-      },
+      headers: identified({ 'x-gw-account-id': accountId, 'x-gw-scopes': 'gw:export' }),
+      payload: asked,
     });
     expect(reply.statusCode, reply.body).toBe(200);
     return reply.json();
+  }
+
+  verified(pack: Kept, options: Omit<VerifyOptions, 'trust'> = {}) {
+    async function* bytes() {
+      yield Buffer.from(JSON.stringify(pack));
+    }
+    const all = { ...options, trust };
+    return this.isLong ? verifyLongPack(bytes(), all) : verifyPack(pack, all);
   }
 
   /** A pack of now, held against each that was kept. */
@@ -107,7 +124,7 @@ class History {
       const size = kept?.log?.checkpoint.tree_size;
       const pack = await this.packOf(size);
       for (const earlier of kept === null ? [undefined] : [kept, kept.log?.checkpoint ?? kept]) {
-        const found = await verifyPack(pack, { trust, earlier, account: this.accountId });
+        const found = await this.verified(pack, { earlier, account: this.accountId });
         expect(found).toMatchObject({ signature: 'trusted', mismatches: [], receipts: pack.receipts.length });
         this.expectTrue(found.log, kept);
       }
@@ -180,33 +197,48 @@ async function run(history: History, step: Step): Promise<void> {
 test('calls, spools, settled and restated receipts, backlogs, two instances and deaths anywhere: every pack verifies', async () => {
   let account = 0;
   await fc.assert(
-    fc.asyncProperty(steps, async (all) => {
+    fc.asyncProperty(steps, fc.boolean(), async (all, isLong) => {
       clock = start;
-      const history = new History(`acct_honest_${account++}`);
+      const history = new History(`acct_honest_${account++}`, isLong);
       for (const step of all) await run(history, step);
       await history.append();
       await history.pack();
       // In the end everything is there.
       clock += 3 * hourMs;
       await history.append();
-      const { log, mismatches } = await verifyPack(await history.packOf(), { trust });
+      const { log, mismatches } = await history.verified(await history.packOf());
       expect([mismatches, log.unlogged]).toEqual([[], []]);
     }),
     { numRuns: cases(200, 20) },
   );
 }, 900_000);
 
-test('the ledger of an upgraded gateway, of which nothing is logged yet, is never accused while it is', async () => {
-  clock = start + 40 * hourMs;
-  const history = new History('acct_upgraded');
-  for (let hour = 0; hour < 130; hour += 1) await history.call(start - (100 - hour) * hourMs);
-  await history.pack();
-  // Killed again and again, so that a pack sees each state on the way.
-  for (let at = 30; at < 1000; at = Math.ceil(at * 1.6)) {
-    await history.die(at);
+test.each([
+  ['short', false],
+  ['long', true],
+])(
+  'the ledger of an upgraded gateway, of which nothing is logged yet, is never accused while it is: %s packs',
+  async (size, isLong) => {
+    clock = start + 40 * hourMs;
+    const history = new History(`acct_upgraded_${size}`, isLong);
+    for (let hour = 0; hour < 130; hour += 1) await history.call(start - (100 - hour) * hourMs);
     await history.pack();
-    clock += minuteMs;
-  }
-  await history.append();
-  await history.pack();
-}, 300_000);
+    // Killed again and again, so that a pack sees each state on the way.
+    for (let at = 30; at < 1000; at = Math.ceil(at * 1.6)) {
+      await history.die(at);
+      await history.pack();
+      clock += minuteMs;
+    }
+    await history.append();
+    await history.pack();
+    // Nobody has to be asked about anything (exit code 0), also against the newest that was kept.
+    const kept = history.packs.at(-1);
+    const pack = await history.packOf(kept?.log?.checkpoint.tree_size);
+    for (const earlier of [undefined, kept, kept?.log?.checkpoint]) {
+      const { log, mismatches, signature } = await history.verified(pack, { earlier });
+      expect([signature, mismatches, log.late, log.unlogged, log.changed]).toEqual(['trusted', [], [], [], []]);
+      expect(log.proven).toBe(130);
+    }
+  },
+  300_000,
+);

@@ -125,6 +125,13 @@ test.each<[string, string | (() => Promise<void>), string[]]>([
   expect(found.every((each) => each.startsWith(accountId))).toBe(true);
 });
 
+test('an entry that was put far behind the others is found, and holds the check up for no time', async () => {
+  for (const index of ['4000000000000000', '9223372036854775807'])
+    await stores.tamper(`INSERT INTO receipt_log SELECT account_id, ${index}, receipt_id || ${index}, version, created_at, leaf_hash, content_sha256
+      FROM receipt_log WHERE account_id = '${accountId}' AND index = 3`);
+  expect(await check()).toEqual(expect.arrayContaining([`${accountId} 602 missing`, `${accountId} 768 missing`]));
+});
+
 test('an altered receipt alone is no fault of the log', async () => {
   await stores.tamper(`UPDATE receipts SET energy_wh = energy_wh + 1 WHERE id = '${entries[5]?.receipt.id}'`);
   expect(await check()).toEqual([]);

@@ -38,6 +38,13 @@ export async function checkLogPage(
 ): Promise<{ readonly faults: readonly Fault[]; readonly next: LogPlace | null }> {
   const { db } = stores;
   const entries = await entriesFrom(db, accountId, index);
+  const [first] = entries;
+  // Whoever puts an entry far away does not have each of those in between looked for.
+  if (first !== undefined && first.index >= index + pageSize)
+    return {
+      faults: [{ name: accountId, number: index, fault: 'missing' }],
+      next: { accountId, index: first.index - (first.index % pageSize) },
+    };
   const isLast = entries.every((entry) => entry.index < index + pageSize);
   const page = entries.filter((entry) => entry.index < index + pageSize);
   const end = isLast ? Math.max(index, ...page.map((entry) => entry.index + 1)) : index + pageSize;
@@ -76,7 +83,7 @@ const entriesFrom = (db: Database, accountId: string, index: number): Promise<En
   FROM receipt_log l
   LEFT JOIN receipts r ON r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version
     AND r.account_id = l.account_id
-  WHERE l.account_id = ${accountId} AND l.index >= ${index} ORDER BY l.index LIMIT ${pageSize + 1}`;
+  WHERE l.account_id = ${accountId} AND l.index >= ${index} AND l.index <= ${Number.MAX_SAFE_INTEGER} ORDER BY l.index LIMIT ${pageSize + 1}`;
 
 async function entryFaults({ db, seals }: LogStores, entries: readonly EntryRow[]): Promise<Numbered[]> {
   const there = entries.filter(({ body }) => body !== null);
