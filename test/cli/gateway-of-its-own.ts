@@ -52,7 +52,10 @@ export class OwnGateway {
   async foreground(...args: string[]) {
     const child = spawn(inCheckout('gw'), ['up', ...args], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    let said = '';
+    for (const output of [child.stdout, child.stderr]) output.on('data', (data) => (said += data));
     await eventually('the gateway to be ready', () => readRunFile(this.dir) !== null || child.exitCode !== null);
+    if (child.exitCode !== null) throw new Error(`The gateway ended with ${child.exitCode}: ${said}`);
     // Whoever read its output is gone now, as when a terminal is closed.
     child.stdout.destroy();
     child.stderr.destroy();
