@@ -175,6 +175,7 @@ describe('Monte Carlo over the stated distributions', () => {
     totalParametersB: null,
     modelClass: 'frontier',
   } as const;
+  const unknown = { ...call.model, activeParametersB: null, totalParametersB: null, modelClass: null } as const;
   it.each<[string, CallFacts]>([
     ['a known model', call],
     ['a range of parameters', of([8, 28])],
@@ -195,6 +196,8 @@ describe('Monte Carlo over the stated distributions', () => {
     ['one far below', totalThat(null, 0.01)],
     ['one far below without the overhead', totalThat(false, 0.01)],
     ['one far above with it', totalThat(true, 8)],
+    ['one of a model that nobody knows', { ...totalThat(null), model: unknown }],
+    ['one of an unknown model without the overhead', { ...totalThat(false, 0.05), model: unknown }],
     ['accelerators that were shared', counters(500, 200_000)],
     ['accelerators far from the model', { ...counters(500, 500), telemetry: shapes.gpu_counters?.(12) ?? null }],
     ['accelerators of this call alone', counters(500, 500)],

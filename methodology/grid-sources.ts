@@ -16,8 +16,10 @@ const table: readonly (readonly [string, SourceTerms])[] = [
   ['egrid-2023', terms('public domain (EPA); MIT (CodeCarbon)', '2025', 'https://www.epa.gov/egrid')],
   ['ipcc-ar5-1', terms('facts (IPCC); MIT (CodeCarbon)', '2014', 'https://www.ipcc.ch/report/ar5/wg3/')],
   ['electricity-maps', terms('contract with Electricity Maps', null, 'https://www.electricitymaps.com')],
+  // Generation per type is in ENTSO-E's list of data available for free re-use (version of 18 October 2023).
   ['entsoe', terms('CC-BY-4.0', null, 'https://transparency.entsoe.eu')],
-  ['neso', terms('CC-BY-4.0', null, 'https://carbonintensity.org.uk')],
+  // The service itself may not be sold on or replaced; its data is under the licence.
+  ['neso', terms('CC-BY-4.0', null, 'https://github.com/carbon-intensity/terms')],
   ['watttime', terms('contract with WattTime', null, 'https://watttime.org')],
 ];
 const ember = 'https://ember-energy.org/data/yearly-electricity-data/';

@@ -55,11 +55,18 @@ function attentionOf(draw: Draw, context: number, activeB: number, totalB: numbe
   return 1 + draw.random() * ((context * 100 * scale ** (2 / 3)) / (activeB * 1e9));
 }
 
-/** Of a range any model in it is as likely; of a class any of those that it stands for, by the order of its size. */
+const writers = Object.values(classSpans).filter((span) => span !== classSpans.embedding);
+
+/**
+ * Of a range any model in it is as likely; of a class any of those that it stands for, by the order of its size; without
+ * a class any class is as likely.
+ */
 function modelOf({ model, requestedTier }: CallFacts, draw: Draw) {
   const end = draw.random();
   if (model.activeParametersB === null || requestedTier === 'proxy') {
-    const { active, total } = classSpans[model.modelClass ?? 'large'];
+    const { active, total } = model.modelClass
+      ? classSpans[model.modelClass]
+      : (writers[Math.floor(draw.random() * writers.length)] ?? classSpans.large);
     const at = ({ max, min }: ParameterRange) => min * (max / min) ** end;
     return { activeB: at(active), totalB: at(total), conditions: unmeasured };
   }
@@ -110,14 +117,14 @@ function ofWork({ site }: CallFacts, work: Work, draw: Draw): DrawnEnergy {
   return { energy: it * (1 + Math.max(0, (site.pue - 1) * (1 + draw.normal() * spreads.overheadAssumed))), it };
 }
 
-/** Of a figure far from the modelled energy either of the two is right. */
-function isBelieved(measuredWh: number, expectedWh: number, draw: Draw): boolean {
-  const ratio = measuredWh / expectedWh;
+/** Of a figure far from the modelled energy, or that nothing is modelled beside, either of the two is right. */
+function isBelieved(measuredWh: number, expectedWh: number | null, draw: Draw): boolean {
+  const ratio = expectedWh === null ? Number.POSITIVE_INFINITY : measuredWh / expectedWh;
   const isDoubtful = ratio > comparison.plausibleWithin || ratio * comparison.plausibleWithin < 1;
   return !isDoubtful || draw.random() < 0.5;
 }
 
-function drawnEnergy(facts: CallFacts, work: DrawnWork, expectedWh: number, draw: Draw): DrawnEnergy {
+function drawnEnergy(facts: CallFacts, work: DrawnWork, expectedWh: number | null, draw: Draw): DrawnEnergy {
   const { site, telemetry } = facts;
   if (!telemetry || 'refused' in telemetry) return ofWork(facts, work, draw);
   const { energyWh, includesPue, scope, stated } = telemetry;
@@ -140,13 +147,14 @@ function drawnEnergy(facts: CallFacts, work: DrawnWork, expectedWh: number, draw
 }
 
 /** One draw from the distributions: Wh, g and mL; null where the receipt has none. */
-function drawn(facts: CallFacts, { modelled_energy_wh: expected }: Impact, draw: Draw) {
+function drawn(facts: CallFacts, impact: Impact, draw: Draw) {
   const { grid, site, usage } = facts;
   if (!grid || !usage) throw new Error('These facts cannot be drawn from.');
   const work = drawnWork(facts, usage, draw);
-  const { energy, it } = drawnEnergy(facts, work, expected ?? Number.NaN, draw);
+  const { energy, it } = drawnEnergy(facts, work, impact.modelled_energy_wh ?? null, draw);
   const perGpu = (embodied.serverGwpKg / serving.serverGpus + embodied.gpuGwpKg) * 1000;
-  const made = (work.seconds / embodied.lifespanS) * perGpu * draw.ratio(spreads.embodiedLeast, spreads.embodiedMost);
+  const making = (work.seconds / embodied.lifespanS) * perGpu * draw.ratio(spreads.embodiedLeast, spreads.embodiedMost);
+  const made = impact.carbon_embodied_g === null ? 0 : making;
   const onSite = Number(site.wueOnsiteLPerKwh) * draw.ratio(spreads.waterOnSite);
   const perKwh = onSite + site.pue * Number(grid.waterLPerKwh) * draw.ratio(spreads.waterGrid);
   return {
