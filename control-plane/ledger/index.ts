@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { Vault } from '../catalogue/credentials/vault.ts';
 import type { Context } from '../shared/context.ts';
 import { budgetRoutes } from './budgets/routes.ts';
+import { createDeliveryMetrics, type DeliveryMetrics } from './budgets/webhooks/delivery-metrics.ts';
 import { webhookRoutes } from './budgets/webhooks/routes.ts';
 import type { PackSettings } from './evidence/config.ts';
 import { registerPacks } from './evidence/gauges.ts';
@@ -32,6 +33,7 @@ export { countWaiting } from './receipts/waiting.ts';
 export interface LedgerServices {
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
+  readonly deliveryMetrics: DeliveryMetrics;
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
   readonly packs: PackSettings;
@@ -53,6 +55,7 @@ export function openLedger(
     vault,
     seals: openLedgerSeals({ ...context, keys, sealedSince }),
     versionMetrics: createVersionMetrics(context.db),
+    deliveryMetrics: createDeliveryMetrics(),
     fullCheckS: fullS,
   };
 }
@@ -78,8 +81,13 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { seals, 
   webhookRoutes(app, context, vault);
 }
 
-export function registerMetrics(registry: Registry, { db, redis }: Context, { versionMetrics }: LedgerServices): void {
+export function registerMetrics(
+  registry: Registry,
+  { db, redis }: Context,
+  { deliveryMetrics, versionMetrics }: LedgerServices,
+): void {
   versionMetrics.register(registry);
+  deliveryMetrics.register(registry);
   registerIntegrity(registry, db);
   registerWaiting(registry, redis);
   registerPacks(registry, db);

@@ -17,6 +17,7 @@ import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import { startRebasing } from './budgets/rebase.ts';
 import { startDeliveries } from './budgets/webhooks/deliver.ts';
+import type { DeliveryMetrics } from './budgets/webhooks/delivery-metrics.ts';
 import type { PackSettings } from './evidence/config.ts';
 import { startEvidenceJobs } from './evidence/jobs.ts';
 import type { GpuSettings } from './gpu/config.ts';
@@ -39,6 +40,7 @@ import type { VersionMetrics } from './receipts/version-metrics.ts';
 import { startUsageHours } from './usage/hours.ts';
 
 interface JobServices {
+  readonly deliveryMetrics: DeliveryMetrics;
   /** Signs checkpoints of the log of receipts. */
   readonly evidenceKey: SigningKey;
   readonly packs: PackSettings;
@@ -65,7 +67,7 @@ export function startJobs(
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
   const { db, redis, log, now } = context;
-  const { evidenceKey: key, packs, seals, vault, versionMetrics } = services;
+  const { deliveryMetrics, evidenceKey: key, packs, seals, vault, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, log) }),
     dailyPartitions(context),
@@ -75,7 +77,7 @@ export function startJobs(
     startLogCheck({ db, log, seals, trust: trustIn(key), fullS: integrity.fullS }, integrity.everyS),
     startUsageHours({ db, log }),
     startRebasing(context),
-    startDeliveries({ ...context, vault }),
+    startDeliveries({ ...context, vault, metrics: deliveryMetrics }),
     startReceiptLog({ db, key, log, now, seals }),
     ...(packs.builds > 0
       ? [startEvidenceJobs({ ...context, key, limits: packs, seals, redisUrl, concurrency: packs.builds })]

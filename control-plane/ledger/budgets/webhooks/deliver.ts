@@ -12,6 +12,7 @@ import { guardedRequest } from '@gw/service/guarded-request';
 import type { Vault } from '../../../catalogue/credentials/vault.ts';
 import type { Context } from '../../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../../shared/repeat.ts';
+import type { DeliveryMetrics, DeliveryOutcome } from './delivery-metrics.ts';
 import { sealAgain, secretOf } from './webhooks.ts';
 
 const timeoutMs = 10_000;
@@ -27,6 +28,7 @@ const stopWithinMs = 3000;
 
 export interface DeliveryOptions extends Pick<Context, 'db' | 'log' | 'now' | 'providerGuard'> {
   readonly vault: Vault | null;
+  readonly metrics: Pick<DeliveryMetrics, 'tried'>;
 }
 
 export function startDeliveries(options: DeliveryOptions): RepeatedJob {
@@ -81,13 +83,14 @@ interface Tried {
 }
 
 async function deliver(options: DeliveryOptions, event: Claimed): Promise<void> {
-  const { db, log, now } = options;
+  const { db, log, metrics, now } = options;
   const { status, error } = await tryOnce(options, event);
   const { accountId, attempts, budgetId, month, notedAt, threshold } = event;
   const triedAt = now();
   const next = new Date(triedAt.getTime() + pauseMs(attempts));
   const isOver = next.getTime() > notedAt.getTime() + giveUpAfterMs;
-  const outcome = error === null ? 'delivered' : isOver ? 'given_up' : 'failed';
+  const outcome: DeliveryOutcome = error === null ? 'delivered' : isOver ? 'given_up' : 'failed';
+  metrics.tried(outcome);
   const nextAt = outcome === 'failed' ? next : null;
   const { count } = await db.budgetEvent.updateMany({
     // Unless another instance has claimed it since: then the outcome is its own.

@@ -89,7 +89,11 @@ const path = () => `/operator/v1/accounts/${accountId}/budget-webhook`;
 const admin = () => withToken(running.operator, tokens.admin);
 const set = async (url = `${receiver.url}/hook?team=1`) => (await admin()('PUT', path(), { url })).json();
 const state = async () => (await admin()('GET', path())).json();
-const options = () => ({ ...running.context, vault: createVault([key]) });
+const options = () => ({
+  ...running.context,
+  vault: createVault([key]),
+  metrics: running.services.ledger.deliveryMetrics,
+});
 const deliver = () => deliverDue(options());
 const use = async (carbon_g: number, more: Partial<Receipt> = {}) => {
   const id = receiptIdAt(new Date('2026-04-03T10:00:00.000Z'));
@@ -224,6 +228,40 @@ test('after 24 hours it is given up, and the log and the operator see it', async
   await use(1);
   await deliver();
   expect(receiver.asked).toHaveLength(tries);
+});
+
+test('the metrics count each try by what came of it, from 0 on, and have no other labels', async () => {
+  const counted = async (): Promise<Record<string, number>> => {
+    const { body } = await running.operator.inject('/metrics');
+    const lines = body.split('\n').filter((line) => line.startsWith('gw_webhook_deliveries_total{'));
+    return Object.fromEntries(
+      lines.map((line) => [/outcome="(\w+)"/.exec(line)?.[1], Number(/ (\d+)$/.exec(line)?.[1])]),
+    );
+  };
+  const before = await counted();
+  expect(Object.keys(before).sort()).toEqual(['delivered', 'failed', 'given_up']);
+  const since = async () => {
+    const now = await counted();
+    return Object.keys(now)
+      .sort()
+      .map((outcome) => (now[outcome] ?? 0) - (before[outcome] ?? 0));
+  };
+  await set();
+  await use(80);
+  receiver.answer({ status: 500 });
+  await deliver();
+  later(1);
+  await deliver();
+  expect(await since()).toEqual([0, 2, 0]);
+  receiver.answer({ status: 200 });
+  later(1);
+  await deliver();
+  expect(await since()).toEqual([1, 2, 0]);
+  await use(30);
+  receiver.answer({ status: 500 });
+  later(24 * 60);
+  await deliver();
+  expect(await since()).toEqual([1, 2, 1]);
 });
 
 test('a redirect is not followed', async () => {
