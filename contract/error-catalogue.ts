@@ -137,7 +137,7 @@ const inferenceErrors = defineErrors({
     retry: 'after_retry_after',
     message:
       'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
-    when: 'A part of the gateway is at its bound of work or memory, for this account or for everybody; large bodies are refused first. Or each deployment that was tried for the call has as many calls as it takes at once, or cannot take any.',
+    when: 'A part of the gateway is at its bound of work or memory, for this account or for everybody; large bodies are refused first. Or nobody said in time whether the key and its limits allow the call. Or each deployment that was tried for the call has as many calls as it takes at once, or cannot take any.',
     action: 'Wait for the seconds in Retry-After; send fewer large bodies at once.',
   },
 });

@@ -51,6 +51,11 @@ const byOthers = ['direct_response', 'ext_authz_denied', 'request_rate_limited',
 const fromStatus = (value: number) => ({
   status_code_filter: { comparison: { op: 'GE', value: { default_value: value, runtime_key: 'gw.unset' } } },
 });
+/** A part that is away is noticed at once; one that has too much to do, or stands still, by the time that passes. */
+const unansweredAfterMs = 500;
+const hasWaited = {
+  duration_filter: { comparison: { op: 'GE', value: { default_value: unansweredAfterMs, runtime_key: 'gw.unset' } } },
+};
 const byNobody = expression(`!(${startsWith(byOthers)})`);
 
 const addIfMissing = (key: string, value: string) => ({ header: { key, value }, append_action: 'ADD_IF_ABSENT' });
@@ -113,6 +118,8 @@ export function localReplies(addresses: Addresses): object[] {
     ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
     ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
     known(both(toProvider, flags('UF')), 'upstream_error', [keptRequestId]),
+    // Nobody said in time whether the key and its limits allow the call.
+    known(both(details('ext_authz_error', 'rate_limiter_error'), hasWaited), 'overloaded'),
     known(flags('UF', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE'), 'internal_error'),
     known(both(status(500), flags('UAEX')), 'internal_error'),
     known(both(fromStatus(500), byNobody), 'internal_error'),

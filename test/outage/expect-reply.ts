@@ -19,6 +19,13 @@ export function expectInternalError(reply: Reply): void {
   expect(reply.headers.get('x-gw-receipt-id')).toBeNull();
 }
 
+/** The gateway had no answer of its own in time, and says when to ask again. */
+export function expectOverloaded(reply: Reply): void {
+  expectError(reply, 503, 'inference_error', 'overloaded');
+  expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(reply.headers.get('x-gw-receipt-id')).toBeNull();
+}
+
 /** The completion arrived whole, with the block of a call that nobody measured. Returns its id. */
 export function expectDegraded(reply: Reply): string {
   expect(reply).toMatchObject({

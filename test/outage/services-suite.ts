@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { gateway } from './broken-gateway.ts';
 import type { Call, Reply } from './client.ts';
-import { expectComplete, expectDegraded, expectError, expectInternalError } from './expect-reply.ts';
+import { expectComplete, expectDegraded, expectError, expectInternalError, expectOverloaded } from './expect-reply.ts';
 import { instancesOf } from './instances.ts';
 import { eventually } from './own-gateway.ts';
 
@@ -82,12 +82,15 @@ describe('services that fail', () => {
     gateway.client.chat({ stream: true, sim: { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '0' } });
 
   describe('ext-authz', () => {
-    test('killed with a call in its hands: internal_error, and no provider is asked', async () => {
+    test('killed with a call in its hands: refused by us, and no provider is asked', async () => {
       gateway.pause('ext-authz');
       const sim = { 'x-sim-marker': 'authz-killed' };
       const replies = await inHands('ext-authz', () => [gateway.client.chat({ sim })]);
       gateway.kill('ext-authz');
-      for (const reply of await Promise.all(replies)) expectInternalError(reply);
+      // As one that waited for it in vain, if that took long enough.
+      for (const reply of await Promise.all(replies))
+        if (reply.status === 503) expectOverloaded(reply);
+        else expectInternalError(reply);
       expect(await gateway.client.reachedProvider('authz-killed')).toBe(0);
       await gateway.whole();
     });
@@ -99,9 +102,9 @@ describe('services that fail', () => {
       await gateway.start('ext-authz');
     });
 
-    test('standing still: internal_error within Envoy’s patience, and calls pass when it goes on', async () => {
+    test('standing still, as when it has too much to do: overloaded within Envoy’s patience, and calls pass when it goes on', async () => {
       const goOn = gateway.pause('ext-authz');
-      expectInternalError(await gateway.client.chat());
+      expectOverloaded(await gateway.client.chat());
       goOn();
       await gateway.whole();
     });
