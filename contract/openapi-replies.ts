@@ -4,6 +4,7 @@ import { type CatalogueCode, errorCatalogue } from './error-catalogue.ts';
 import type { ErrorDefinition } from './error-definition.ts';
 import { apiError, errorBody, errorHeaders } from './errors.ts';
 import { exampleAddresses } from './example-addresses.ts';
+import { budgetHeaderName, budgetScopes, budgetUnits } from './internal/budgets.ts';
 import { reexecuted, reexecutedChange } from './internal/idempotency-key.ts';
 import type { Route } from './routes.ts';
 
@@ -31,6 +32,9 @@ const limitHeaders = [
 ] as const;
 
 const header = (schema: Json, description: string): Json => ({ description, schema });
+/** One item for each budget; `used` is a part of 1, rounded down, and may be above it. */
+const budgetItem = `(${budgetUnits.join('|')});scope=(${budgetScopes.join('|')});kind=(hard|soft);used=\\d{1,6}\\.\\d{3}`;
+const budgetHeaderPattern = `^${budgetItem}(, ${budgetItem})*$`;
 const count: Json = { type: 'integer', minimum: 0 };
 
 export const headers = {
@@ -38,6 +42,10 @@ export const headers = {
   'cache-control': header({ type: 'string' }, 'What was read is good for ever'),
   'x-request-id': header({ type: 'string' }, 'Names this call; quote it when you ask for help'),
   'x-gw-receipt-id': header({ type: 'string' }, 'On every reply whose call reached a provider'),
+  [budgetHeaderName]: header(
+    { type: 'string', pattern: budgetHeaderPattern },
+    'The budgets of this call of which 80 % or more are used or reserved, this call included: a list by RFC 9651, docs/budgets.md',
+  ),
   'idempotent-replayed': header(
     { type: 'string', const: 'true' },
     'The reply is that of an earlier request with this key',
@@ -84,7 +92,10 @@ export function successHeaders(route: Route, isImmutable = false): Json {
       ...(isImmutable ? (['etag', 'cache-control'] as const) : []),
       ...(route.limit === null ? [] : limits),
     ],
-    takesIdempotencyKey(route) ? ['idempotent-replayed', 'idempotent-reexecuted'] : [],
+    [
+      ...(isInference ? ([budgetHeaderName] as const) : []),
+      ...(takesIdempotencyKey(route) ? (['idempotent-replayed', 'idempotent-reexecuted'] as const) : []),
+    ],
   );
 }
 
@@ -169,10 +180,12 @@ function errorHeadersOf(status: number, names: readonly CatalogueCode[]): Json {
   const certain = possible.filter((name) => brought.every((each) => each.has(name)));
   // A call without a key, or with a method that no route has, meets no limit.
   const limited = status === 401 || status === 405 ? [] : limitHeaders;
+  // A provider's error is a reply to a call that has reserved.
+  const ofBudgets = names.some((name) => name.startsWith('upstream_')) ? ([budgetHeaderName] as const) : [];
   const futile = status === 429 ? (['x-should-retry'] as const) : [];
   return headersOf(
     ['x-request-id', ...certain],
-    [...new Set([...possible.filter((name) => !certain.includes(name)), ...limited, ...futile])],
+    [...new Set([...possible.filter((name) => !certain.includes(name)), ...limited, ...ofBudgets, ...futile])],
   );
 }
 
