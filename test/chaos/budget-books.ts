@@ -1,0 +1,84 @@
+/**
+ * The budgets of the account under chaos, against its receipts: one of each unit that receipts have, too large to refuse anything.
+ *
+ * What a budget says was used is the sum over the newest versions of the receipts of its month, and of what was reserved for those
+ * without a number (docs/budgets.md, "What is counted where"). However parts broke, it is exact in the end, since the sums of Postgres
+ * take the place of what Redis has counted.
+ */
+import { type BudgetUnit, monthOf, nearestSteps } from '@gw/contract/internal/budgets';
+import type { Receipt } from '@gw/contract/receipt';
+import { timeOfReceipt } from '@gw/control-plane/internals/ledger/receipts/receipt-id';
+import { redisBudgetUse } from '@gw/service/budgets';
+import { Redis } from 'ioredis';
+import { newest, type Row } from '../long/ledger-claims.ts';
+import { apiOf } from '../operator-api.ts';
+import type { OwnGateway } from '../outage/own-gateway.ts';
+
+const units = ['carbon_g', 'energy_wh', 'tokens'] as const satisfies readonly BudgetUnit[];
+type Unit = (typeof units)[number];
+
+interface Budget {
+  readonly unit: Unit;
+  readonly used: number;
+}
+
+const pathOf = (accountId: string): string => `/operator/v1/accounts/${accountId}/budgets`;
+
+export async function setBudgets({ stack }: OwnGateway, accountId: string): Promise<void> {
+  const api = apiOf(stack);
+  for (const unit of units)
+    await api.send('POST', pathOf(accountId), { scope: 'account', unit, amount: 1e9, kind: 'hard' });
+}
+
+/** Differences, a line each. `endedAt`: when the last call had ended; a clock that was wrong has dated calls behind it. */
+export async function budgetDifferences(
+  { db, stack }: OwnGateway,
+  accountId: string,
+  rows: readonly Row[],
+  endedAt: number,
+): Promise<string[]> {
+  const month = monthOf(endedAt);
+  const { data } = (await apiOf(stack).get(pathOf(accountId))) as { readonly data: readonly Budget[] };
+  const bodies = newest(rows)
+    .map(({ body }) => body)
+    .filter(({ created_at }) => created_at.startsWith(month));
+  const rowsOfEstimates = await db.budgetEstimate.findMany({ where: { accountId } });
+  const estimates = new Map(rowsOfEstimates.map((row) => [row.receiptId, row]));
+  const amountOf = (unit: Unit, body: Receipt): number => {
+    const { carbonG = null, energyWh = null, tokens = null } = estimates.get(body.id) ?? {};
+    const estimate = { carbon_g: carbonG, energy_wh: energyWh, tokens };
+    return numberOf(unit, body) ?? estimate[unit] ?? 0;
+  };
+  const wrong = data.flatMap(({ unit, used }) => {
+    const ought = bodies.reduce((sum, body) => sum + amountOf(unit, body), 0);
+    // A sum of many fractions is rounded once to whole steps, in whatever order Postgres adds them.
+    const apart = Math.abs(nearestSteps(unit, used) - nearestSteps(unit, ought));
+    return apart <= (unit === 'tokens' ? 0 : 1) ? [] : `the budget of ${unit} says ${used} in place of ${ought}`;
+  });
+  const nothing = bodies.flatMap((body) =>
+    units.some((unit) => numberOf(unit, body) === null) && !estimates.has(body.id)
+      ? `the receipt ${body.id} (${body.status}, ${body.degraded_reason}) has no number and counts as nothing`
+      : [],
+  );
+  return [...wrong, ...nothing, ...(await stillReserved(stack.redisUrl, { accountId, month }, endedAt))];
+}
+
+const numberOf = (unit: Unit, body: Receipt): number | null => {
+  if (unit !== 'tokens') return body[unit];
+  const { completion_tokens: written, prompt_tokens: read } = body;
+  return read === null || written === null ? null : read + written;
+};
+
+/** Nothing is reserved for a call that has ended, whoever of those that carried it has died. */
+async function stillReserved(redisUrl: string, book: { accountId: string; month: string }, endedAt: number) {
+  const redis = new Redis(redisUrl);
+  try {
+    const calls = await redisBudgetUse(redis).calls(book);
+    return [...calls].flatMap(([id, { state }]) => {
+      const isDatedLater = (timeOfReceipt(id)?.getTime() ?? 0) > endedAt;
+      return state === 'reserved' && !isDatedLater ? `something is still reserved for ${id}` : [];
+    });
+  } finally {
+    redis.disconnect();
+  }
+}
