@@ -6,7 +6,7 @@ import { startIdempotencyStep } from './idempotency-step.ts';
 import { startLimitStep } from './limit-step.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
 import { usedBy } from './processes.ts';
-import { figuresOf, type Report, withoutIdle } from './report.ts';
+import { budgetCostOf, figuresOf, type Report, withoutIdle } from './report.ts';
 import { runRounds, scenarios } from './rounds.ts';
 import { screeningSteps } from './screening.ts';
 import { reportText } from './table.ts';
@@ -14,7 +14,7 @@ import { startTargets } from './targets.ts';
 
 const usage = `gw bench [--seconds N] [--rounds N] [--json]
 
-Measures the simulated provider alone, plain Envoy in front of it, and the whole gateway, in turns.
+Measures the simulated provider alone, plain Envoy in front of it, and the whole gateway, without and with a budget, in turns.
 
   --seconds N    length of one measurement (default 4, at most 60)
   --rounds N     how often each is measured (default 3, at most 20)
@@ -63,6 +63,7 @@ async function benchTargets({ rounds, seconds }: Options, signal: AbortSignal): 
       figures: scenarios
         .filter((scenario) => scenario !== 'idle')
         .flatMap((scenario) => targets.map(({ name }) => figuresOf(samples, scenario, name))),
+      budget: budgetCostOf(samples),
       rssMb: Object.fromEntries(
         targets.map(({ name, pids }) => [
           name,

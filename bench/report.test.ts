@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { figuresOf, type Report, totalWithoutProvider, withoutIdle } from './report.ts';
+import { budgetCostOf, figuresOf, type Report, totalWithoutProvider, withoutIdle } from './report.ts';
 import type { Sample, Scenario } from './rounds.ts';
 import { reportText, show, table } from './table.ts';
 import type { Target } from './target.ts';
@@ -22,6 +22,17 @@ test('ratios and added times compare the same round, so a machine that slows dow
   expect(figures.addedP50Ms).toBe(1.5);
   expect(figures.requestsPerS).toBe(60);
   expect(figures.errors).toBe(25);
+});
+
+test('what a budget costs is told as a part of the same account without one, in the same round', () => {
+  const budget = [
+    { ...sample(0, 'budget', 'json-32', { requests: 80 }), cpuUs: { simulator: 9, envoy: 4400 } },
+    { ...sample(1, 'budget', 'json-32', { requests: 18 }), cpuUs: { simulator: 9, envoy: 5400 } },
+  ];
+  const { cpuUs, requestsPerS } = budgetCostOf([...json, ...budget]);
+  expect(requestsPerS).toBeCloseTo((0.8 + 0.9) / 2);
+  expect(cpuUs).toBeCloseTo((4400 / 80 / (5000 / 125) + 5400 / 18 / (5000 / 20)) / 2);
+  expect(budgetCostOf(json)).toEqual({ requestsPerS: null, cpuUs: null });
 });
 
 test('processor time is shared among all replies, also those with an error', () => {
@@ -53,6 +64,7 @@ const report: Report = {
   rounds: 2,
   secondsPerMeasurement: 4,
   figures: [figuresOf(json, 'json-32', 'envoy'), figuresOf(json, 'json-32', 'gateway')],
+  budget: { requestsPerS: 0.93, cpuUs: 1.05 },
   rssMb: { gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 } },
   micro: [
     { name: 'cheap', us: 29.9, limitUs: 30 },
@@ -64,6 +76,7 @@ test('the text shows each figure in its column, a dash for the unknown, and whic
   const text = reportText(report);
   expect(text).toContain('2 CPUs shared with the load generator');
   expect(text).toMatch(/plain Envoy +550 +1\.00 +6\.00 +2\.00 +– +– +0\n/);
+  expect(text).toMatch(/requests\/s +0\.93\n +CPU per request +1\.05\n/);
   expect(text).toMatch(/gateway +60\.0 +0\.15 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
   expect(text).toMatch(/cheap +29\.9 +≤ 30 +ok\n/);
   expect(text).toMatch(/dear +30\.1 +≤ 30 +exceeded\n/);

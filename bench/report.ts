@@ -24,11 +24,19 @@ export interface Figures {
   readonly cpuUsPerEvent: PerPart;
 }
 
+/** What a budget costs a call: figures of the gateway with one, as parts of those without, of the same account and round. */
+export interface BudgetCost {
+  readonly requestsPerS: number | null;
+  /** Of all parts but the provider, for one request. */
+  readonly cpuUs: number | null;
+}
+
 export interface Report {
   readonly machine: { readonly cpus: number; readonly platform: string; readonly node: string };
   readonly rounds: number;
   readonly secondsPerMeasurement: number;
   readonly figures: readonly Figures[];
+  readonly budget: BudgetCost;
   readonly rssMb: Readonly<Partial<Record<TargetName, PerPart>>>;
   /** Processor time of steps by themselves. */
   readonly micro: readonly Micro[];
@@ -58,7 +66,9 @@ export function figuresOf(samples: readonly Sample[], scenario: Scenario, target
   const plain = ({ round }: Sample): Sample | undefined =>
     samples.find((other) => other.round === round && other.scenario === scenario && other.target === 'envoy');
   const added = (time: 'p50Ms' | 'p99Ms'): number | null =>
-    target === 'gateway' ? medianOf(own, (each) => difference(each.load[time], plain(each)?.load[time])) : null;
+    target === 'gateway' || target === 'budget'
+      ? medianOf(own, (each) => difference(each.load[time], plain(each)?.load[time]))
+      : null;
   const perPart = (per: (sample: Sample) => number): PerPart =>
     Object.fromEntries(
       Object.keys(own[0]?.cpuUs ?? {}).map((part) => [
@@ -83,6 +93,21 @@ export function figuresOf(samples: readonly Sample[], scenario: Scenario, target
     cpuUsPerRequest: perPart(({ load }) => load.requests + load.errors),
     cpuUsPerEvent: perPart(({ load }) => load.events),
   };
+}
+
+export function budgetCostOf(samples: readonly Sample[]): BudgetCost {
+  const scenario: Scenario = 'json-32';
+  const having = samples.filter((sample) => sample.scenario === scenario && sample.target === 'budget');
+  const without = ({ round }: Sample): Sample | undefined =>
+    samples.find((other) => other.round === round && other.scenario === scenario && other.target === 'gateway');
+  const cpuUs = ({ cpuUs: parts, load }: Sample): number | null =>
+    ratio(totalWithoutProvider(parts), load.requests + load.errors);
+  const compared = (figure: (sample: Sample) => number | null): number | null =>
+    medianOf(having, (sample) => {
+      const other = without(sample);
+      return other === undefined ? null : ratio(figure(sample), figure(other));
+    });
+  return { requestsPerS: compared(requestsPerS), cpuUs: compared(cpuUs) };
 }
 
 /** All parts but the provider, which is not ours to make cheaper. Null if any figure is missing. */

@@ -4,7 +4,12 @@ import { isExceeded, type Micro } from './micro.ts';
 import { type Figures, type PerPart, type Report, type TargetName, totalWithoutProvider } from './report.ts';
 import { type Scenario, STREAM_TOKENS, STREAMS } from './rounds.ts';
 
-const title: Record<TargetName, string> = { provider: 'provider alone', envoy: 'plain Envoy', gateway: 'gateway' };
+const title: Record<TargetName, string> = {
+  provider: 'provider alone',
+  envoy: 'plain Envoy',
+  gateway: 'gateway',
+  budget: 'with a budget',
+};
 
 /** Two to four significant digits, a dash for what is not known. */
 export function show(value: number | null | undefined): string {
@@ -87,6 +92,13 @@ export function reportText(report: Report): string {
     ['JSON chat completions, 32 connections', speedTable(report.figures, 'json-32')],
     [`${streams}, time to the first token`, speedTable(report.figures, 'stream')],
     ['CPU µs per request, 32 connections', partTable(byTarget(report, 'json-32', 'cpuUsPerRequest'))],
+    [
+      'A budget, 32 connections: the gateway with one / without, same account and round',
+      table([
+        ['requests/s', show(report.budget.requestsPerS)],
+        ['CPU per request', show(report.budget.cpuUs)],
+      ]),
+    ],
     ['CPU µs per stream event, opening included', partTable(byTarget(report, 'stream', 'cpuUsPerEvent'))],
     ['RSS in MB after all rounds', partTable(rss)],
     ['CPU µs of steps of a request, in this process', microTable(report.micro)],

@@ -1,7 +1,8 @@
 /** Something that answers chat completions, and the processes that work for it. */
 
 export interface Target {
-  readonly name: 'provider' | 'envoy' | 'gateway';
+  /** `budget`: the gateway too, with a key of the same account that has a budget. */
+  readonly name: 'provider' | 'envoy' | 'gateway' | 'budget';
   /** Up to and with `/v1`. */
   readonly baseUrl: string;
   /** Secrets among them: they never go into arguments or output. */

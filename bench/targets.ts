@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { envoyBinary } from '@gw/stack/binaries';
 import { freePorts } from '@gw/stack/ports';
 import { type Stack, startStack } from '@gw/stack/stack';
+import { z } from 'zod';
 import { startPlainEnvoy } from './plain-envoy.ts';
 import type { Target } from './target.ts';
 
@@ -23,22 +24,39 @@ interface Watch {
   readonly signal: AbortSignal;
 }
 
-function targetsOf(stack: Stack, envoyPort: number, envoyPid: number): Target[] {
+const account = '/operator/v1/accounts/acct_demo_enterprise';
+
+/** Another key of the account that is measured, with a budget that refuses nothing. */
+async function keyWithBudget({ controlUrl, operatorToken }: Stack): Promise<string> {
+  const post = async (path: string, body: object): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' };
+    const reply = await fetch(controlUrl + account + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!reply.ok) throw new Error(`The benchmark could not make a key with a budget: ${await reply.text()}`);
+    return reply.json();
+  };
+  const { id, key } = z.object({ id: z.string(), key: z.string() }).parse(await post('/keys', { name: 'benchmark' }));
+  await post('/budgets', { scope: 'key', name: id, unit: 'tokens', amount: 1e12, kind: 'hard' });
+  return key;
+}
+
+function targetsOf(stack: Stack, budgetKey: string, envoyPort: number, envoyPid: number): Target[] {
   // The address and not "localhost", because looking a name up would be part of what is measured.
   const at = (port: number | string): string => `http://127.0.0.1:${port}/v1`;
   const simulator = (): Record<string, number> => {
     const pid = stack.pids().simulator;
     return pid === undefined ? {} : { simulator: pid };
   };
+  const gateway = (name: Target['name'], key: string): Target => ({
+    name,
+    baseUrl: at(new URL(stack.publicUrl).port),
+    headers: { authorization: `Bearer ${key}` },
+    pids: () => stack.pids(),
+  });
   return [
     { name: 'provider', baseUrl: at(new URL(stack.simulatorUrl).port), headers: {}, pids: simulator },
     { name: 'envoy', baseUrl: at(envoyPort), headers: {}, pids: () => ({ ...simulator(), envoy: envoyPid }) },
-    {
-      name: 'gateway',
-      baseUrl: at(new URL(stack.publicUrl).port),
-      headers: { authorization: `Bearer ${stack.keys.enterprise}` },
-      pids: () => stack.pids(),
-    },
+    gateway('gateway', stack.keys.enterprise),
+    gateway('budget', budgetKey),
   ];
 }
 
@@ -53,12 +71,13 @@ export async function startTargets(watch: Watch): Promise<Targets> {
     const binary = await envoyBinary(watch.log);
     const stack = await startStack({ dir, ...watch });
     ends.push(() => stack.stop());
+    const budgetKey = await keyWithBudget(stack);
     const [port = 0] = await freePorts(1);
     const upstreamPort = Number(new URL(stack.simulatorUrl).port);
     const concurrency = Math.min(availableParallelism(), 8);
     const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort, concurrency });
     ends.push(() => envoy.stop());
-    return { targets: targetsOf(stack, port, envoy.pid), model: stack.model ?? 'sim-small', stop };
+    return { targets: targetsOf(stack, budgetKey, port, envoy.pid), model: stack.model ?? 'sim-small', stop };
   } catch (error) {
     await stop();
     throw error;

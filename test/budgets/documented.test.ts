@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { inCheckout } from '@gw/stack/checkout';
+import { Redis } from 'ioredis';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
@@ -164,5 +165,41 @@ test('a budget of money refuses by the prices in force; without a price it count
     await expect.poll(code, { timeout: 10_000 }).toBe('cost_budget_exceeded');
   } finally {
     await removeEntries(api, `prices/${encodeURIComponent(price.id)}`);
+  }
+});
+
+test('a call without budgets asks Valkey nothing of them; one with some asks once before it goes out, and tells it once afterwards', async () => {
+  const redis = new Redis(stack.redisUrl);
+  const monitor = await redis.monitor();
+  const seen: string[] = [];
+  // What scripts do inside is not sent by anybody.
+  monitor.on('monitor', (_at: string, words: string[], source: string) => {
+    if (source !== 'lua') seen.push(words.join(' '));
+  });
+  /** Of the sidecars, in `calls` calls; the control plane asks for sums beside them. */
+  const commandsOf = async (calls: number) => {
+    seen.length = 0;
+    for (let call = 0; call < calls; call += 1) await asked();
+    // What went before it on this connection has arrived; what nobody waits for may still be on its way.
+    await expect
+      .poll(async () => (await redis.ping()) && seen.filter((words) => /^ping/i.test(words)).length > 0)
+      .toBe(true);
+    return () =>
+      seen.filter((words) => /^eval/i.test(words) && words.includes(`gw:budget`) && words.includes(accountId()));
+  };
+  try {
+    const without = await commandsOf(5);
+    expect(without()).toEqual([]);
+    expect(seen.some((words) => words.includes(accountId()))).toBe(true);
+    await set('tokens', 1e9, 'hard');
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const having = await commandsOf(5);
+    // `rcpt_…` is an argument of a reservation and of a settlement alone; a new base names its turn first.
+    await expect
+      .poll(() => having().filter((words) => / rcpt_[\w-]+ /.test(words) && !/ gw:\S+ \d+ \d+ bud_/.test(words)).length)
+      .toBe(10);
+  } finally {
+    monitor.disconnect();
+    redis.disconnect();
   }
 });
