@@ -84,6 +84,7 @@ export async function usedByReceipts(api: OperatorApi, accountId: string) {
   const query = { account_id: accountId, from, interval: 'total', group_by: '', simulated: 'include' };
   const { total } = (await api.get('/operator/v1/usage', query)) as { readonly total: Record<string, number> };
   return {
+    requests: total.requests ?? 0,
     tokens: (total.prompt_tokens ?? 0) + (total.completion_tokens ?? 0),
     degraded: total.requests_degraded ?? 0,
   };

@@ -1,5 +1,6 @@
 /** A budget over two ext-authz and two sidecars, of which one is killed. */
 import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
 import { instancesOf } from '../outage/instances.ts';
@@ -60,6 +61,35 @@ describe('budgets', () => {
       async () => (await usedByReceipts(api, accountId)).tokens === (await now()).used,
     );
   }, 120_000);
+
+  test('a Valkey that is emptied under calls is right again, to the token, by the sums of the receipts', async () => {
+    const used = await leave(1e6);
+    const before = await usedByReceipts(api, accountId);
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'x-sim-tokens-per-second': '8',
+    };
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const body = JSON.stringify({ model: 'sim-small', stream: true, max_tokens: 30, messages });
+    const streams = Array.from({ length: 10 }, async () =>
+      (await fetch(`${gateway.stack.publicUrl}/v1/chat/completions`, { method: 'POST', headers, body })).text(),
+    );
+    await eventually('the calls to run', async () => (await now()).reserved >= 10 * 30);
+    const redis = new Redis(gateway.stack.redisUrl);
+    await redis.flushall();
+    redis.disconnect();
+    for (const text of await Promise.all(streams)) expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
+    const counted = async () => {
+      const [budget, receipts] = [await now(), await usedByReceipts(api, accountId)];
+      return {
+        reserved: budget.reserved,
+        apart: budget.used - receipts.tokens,
+        calls: receipts.requests - before.requests,
+      };
+    };
+    await expect.poll(counted, { timeout: 90_000 }).toEqual({ reserved: 0, apart: used - before.tokens, calls: 10 });
+  }, 180_000);
 
   test('what a killed sidecar had reserved is settled by the receipts of its calls, and by the estimate where they have no number', async () => {
     const before = await leave(1e6);
