@@ -1,5 +1,6 @@
 /** A budget over two ext-authz and two sidecars, of which one is killed. */
 import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
+import { redisBudgetUse } from '@gw/service/budgets';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
@@ -78,7 +79,6 @@ describe('budgets', () => {
     await eventually('the calls to run', async () => (await now()).reserved >= 10 * 30);
     const redis = new Redis(gateway.stack.redisUrl);
     await redis.flushall();
-    redis.disconnect();
     for (const text of await Promise.all(streams)) expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
     const counted = async () => {
       const [budget, receipts] = [await now(), await usedByReceipts(api, accountId)];
@@ -89,6 +89,13 @@ describe('budgets', () => {
       };
     };
     await expect.poll(counted, { timeout: 90_000 }).toEqual({ reserved: 0, apart: used - before.tokens, calls: 10 });
+    // What the next calls are decided by, not only what is shown meanwhile.
+    const book = { accountId, month: new Date().toISOString().slice(0, 7) };
+    const all = (await now()).used;
+    await expect
+      .poll(() => redisBudgetUse(redis).state(book, budget.id), { timeout: 60_000 })
+      .toEqual({ base: all, used: all, held: 0 });
+    redis.disconnect();
   }, 180_000);
 
   test('what a killed sidecar had reserved is settled by the receipts of its calls, and by the estimate where they have no number', async () => {
