@@ -139,6 +139,8 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         ...controlPlaneSettings(),
         ...stores,
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
+        // Of glibc: its threads, which compress packs, would each keep memory of their own.
+        MALLOC_ARENA_MAX: '2',
         GW_CONTROL_LISTEN: onLoopback(layout.furtherPorts[name as ControlPlaneName] ?? ports.control),
         // It listens on none of these; it refuses them as providers.
         GW_PUBLIC_LISTEN: [ports.public, ...Object.values(layout.furtherPorts)].map(onLoopback).join(','),
@@ -163,10 +165,11 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
 /**
  * V8 takes its limit from the machine's memory and lets garbage pile up accordingly. The control plane makes the most of
  * it and never holds more than a batch; the others need room for replies of 64 MiB. V8 of Node 24 counts the young
- * generation too: with its usual 48 MB or more of that, a load took it to the limit, and it collected without end.
+ * generation too: with its usual 48 MB or more of that, a load took it to the limit, and it collected without end. With 4 MB in
+ * place of 8 it takes 20 MB less and a twelfth more processor time, which is a hundredth of a call's.
  */
 const heapLimits: Readonly<Record<Program, readonly string[]>> = {
-  'control-plane': ['--max-old-space-size=192', '--max-semi-space-size=8'],
+  'control-plane': ['--max-old-space-size=192', '--max-semi-space-size=4'],
   'ext-authz': [],
   'receipt-sidecar': [],
   simulator: [],
@@ -188,11 +191,7 @@ export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
     start: async () => {
       // A killed process leaves its socket file behind, which would be in the way.
       rmSync(join(layout.sockets, `${name}.sock`), { force: true });
-      const args = [
-        '--enable-source-maps',
-        ...heapLimits[program],
-        join(layout.checkoutOf(name), 'dist', `${program}.js`),
-      ];
+      const args = [...heapLimits[program], join(layout.checkoutOf(name), 'dist', `${program}.js`)];
       return orderly(await startChild({ command: process.execPath, args, env, logFile }), layout);
     },
   };

@@ -41,6 +41,14 @@ afterAll(async () => {
 const peakMib = (pid: number | null | undefined): number =>
   Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
+/** The same since it was last asked, so that it can be told which part of the work took it. */
+const peaks: Record<string, number> = {};
+function notePeak(phase: string): void {
+  const { pid } = gateway.stack.part('control-plane');
+  peaks[phase] = Math.round(peakMib(pid));
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
 const timed = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
   const begun = performance.now();
   return [await run(), (performance.now() - begun) / 1000];
@@ -134,8 +142,11 @@ test('a million receipts are one pack, and no process takes more than 300 MiB fo
   const limits = { perS: 20_000, burst: 20_000, perDay: 10_000_000, streams: 100 };
   const key = await accounts.create(limits, { scopes: ['gw:read', 'gw:export'] });
   const { accountId } = await accounts.db.apiKey.findUniqueOrThrow({ where: { publicId: key.slice(3, 15) } });
+  notePeak('start');
   const [, filledS] = await timed(() => fill(accountId));
+  notePeak('fill');
   const [, loggedS] = await timed(() => logged(accountId));
+  notePeak('log');
   // The times alone tell how far it is, to whoever waits.
   console.log(`stored in ${filledS.toFixed(0)} s, in the log after ${loggedS.toFixed(0)} s more`);
   const calls = startCalls(await accounts.create(limits));
@@ -143,6 +154,7 @@ test('a million receipts are one pack, and no process takes more than 300 MiB fo
   await p99Of(calls);
   await delay(20_000);
   const quiet = await p99Of(calls);
+  notePeak('quiet');
 
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(`${gateway.stack.publicUrl}${path}`, {
@@ -165,6 +177,7 @@ test('a million receipts are one pack, and no process takes more than 300 MiB fo
   });
   expect(job).toMatchObject({ state: 'ready', receipts_done: receipts });
   const busy = await p99Of(calls);
+  notePeak('build');
 
   const file = join(gateway.dir, 'million.jsonld');
   const [, readS] = await timed(async () => {
@@ -173,7 +186,9 @@ test('a million receipts are one pack, and no process takes more than 300 MiB fo
     await pipeline(Readable.fromWeb(reply.body as Parameters<typeof Readable.fromWeb>[0]), createWriteStream(file));
   });
   const reading = await p99Of(calls);
-  const controlPlaneMib = peakMib(gateway.stack.part('control-plane').pid);
+  notePeak('read');
+  console.log('most memory of the control plane, MiB:', peaks);
+  const controlPlaneMib = Math.max(...Object.values(peaks));
   const envoyMib = peakMib(gateway.stack.part('envoy').pid);
   const jwks = join(gateway.dir, 'jwks.json');
   writeFileSync(jwks, await (await fetch(`${gateway.stack.publicUrl}/.well-known/jwks.json`)).text());
