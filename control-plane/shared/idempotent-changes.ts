@@ -17,7 +17,7 @@ import {
 import type { Claim, Found, Idempotency, StoredReply } from '@gw/service/idempotency';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from './context.ts';
-import { refuse } from './replies.ts';
+import { refuse, whenOver } from './replies.ts';
 
 /** A reply that may be given again. */
 export interface MadeReply {
@@ -144,12 +144,6 @@ const placeOf = ({ method, params, routeOptions }: FastifyRequest): string =>
 
 const sizeOf = ({ headers, routeOptions }: FastifyRequest): number =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : routeOptions.bodyLimit;
-
-/** At once if its client has gone already. */
-const whenOver = ({ raw }: FastifyReply, then: () => void): void => {
-  if (raw.closed) then();
-  else raw.once('close', then);
-};
 
 /** Null if it is not to be kept. */
 function storedReply(reply: FastifyReply, payload: unknown, stamp: string): StoredReply | null {

@@ -24,6 +24,12 @@ export function refuse(reply: FastifyReply, error: ApiError, addresses: Addresse
 export const sendJson = (reply: FastifyReply, text: string, status = 200): FastifyReply =>
   reply.code(status).type(jsonType).send(text);
 
+/** When its client has it, or has gone; at once if it has gone already. */
+export const whenOver = ({ raw }: FastifyReply, then: () => void): void => {
+  if (raw.closed) then();
+  else raw.once('close', then);
+};
+
 /** Makes `app` answer exceptions, unknown paths and wrong methods with the error object. What is 5xx is logged. */
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   app.setErrorHandler(async (cause, request, reply) => {

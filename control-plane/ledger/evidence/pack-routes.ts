@@ -1,8 +1,8 @@
 /**
  * `GET` and `DELETE /v1/gw/evidence-pack/{id}`: how far a long pack is, and the pack.
  *
- * Invariant: few are read at once, since each holds a chunk in memory (closed: whoever asks for more is told to ask again). A reader
- * that is slow holds no connection to Postgres.
+ * Invariant: few are read at once, since each holds a chunk in memory (closed: whoever asks for more is told to ask again), and fewer by
+ * one account. A reader that is slow holds no connection to Postgres.
  */
 import { Readable } from 'node:stream';
 import { apiError } from '@gw/contract/errors';
@@ -16,9 +16,9 @@ import { refuse, sendJson } from '../../shared/replies.ts';
 import { chunksOf } from './chunks.ts';
 import { mediaTypes } from './media-types.ts';
 import { cancelPack, findPack, jobOf, type PackRow } from './packs.ts';
+import { Places } from './places.ts';
 import { type ByteRange, rangeOf } from './range.ts';
 
-const atOnce = 16;
 const url = '/v1/gw/evidence-pack/:id';
 const schema = { params: z.object({ id: z.string() }) };
 const pollAfterS = 2;
@@ -53,7 +53,7 @@ export function sendState(reply: FastifyReply, row: PackRow): FastifyReply {
 }
 
 function packSender({ addresses, db }: Context) {
-  let underWay = 0;
+  const readers = new Places({ inAll: 16, ofAccount: 4, what: 'evidence packs being read', retryAfterS: 5 });
   return (request: FastifyRequest, reply: FastifyReply, row: PackRow): FastifyReply => {
     const bytes = row.bytes ?? 0;
     const etag = `"${row.id}-${row.try}"`;
@@ -61,7 +61,8 @@ function packSender({ addresses, db }: Context) {
     if (range === 'unsatisfiable')
       return refuse(reply.header('content-range', `bytes */${bytes}`), apiError('range_not_satisfiable'), addresses);
     const { end, start }: ByteRange = range ?? { start: 0, end: bytes };
-    if (underWay >= atOnce) return refuse(reply, apiError('overloaded', { retryAfterS: 5 }), addresses);
+    const place = readers.take(row.account_id);
+    if ('refused' in place) return refuse(reply, place.refused, addresses);
     void reply.headers({
       etag,
       'accept-ranges': 'bytes',
@@ -73,12 +74,12 @@ function packSender({ addresses, db }: Context) {
     if (digest !== null) void reply.header('repr-digest', `sha-256=:${Buffer.from(digest, 'hex').toString('base64')}:`);
     if (range !== null) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`);
     // Of anything else Fastify would state the length.
-    if (request.method === 'HEAD') return reply.send(Readable.from([]));
-    underWay += 1;
+    if (request.method === 'HEAD') {
+      place.leave();
+      return reply.send(Readable.from([]));
+    }
     const body = Readable.from(chunksOf(db, row, start, end), { highWaterMark: 1 });
-    body.once('close', () => {
-      underWay -= 1;
-    });
+    body.once('close', place.leave);
     return reply.send(body);
   };
 }

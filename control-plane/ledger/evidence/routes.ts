@@ -1,8 +1,9 @@
 /**
  * `POST /v1/gw/evidence-pack`: receipts of the account as signed JSON-LD.
  *
- * Invariant: a pack that is the reply is bounded in receipts, and few are made at once, since each is held in memory (closed:
- * whoever asks for more is told to ask again). What has more receipts is entered for a job, and it needs Postgres alone.
+ * Invariant: a pack that is the reply is bounded in receipts. Few are made at once, and few are on their way to their clients, since each
+ * is held in memory (closed: whoever asks for more is told to ask again); no account has more than its share of either. What has more
+ * receipts is entered for a job, and it needs Postgres alone.
  */
 import { randomUUID } from 'node:crypto';
 import { apiError, fieldError } from '@gw/contract/errors';
@@ -19,7 +20,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
-import { refuse } from '../../shared/replies.ts';
+import { refuse, whenOver } from '../../shared/replies.ts';
 import { withStrictBodies } from '../../shared/strict-body.ts';
 import { newestCheckpoint } from '../log/tree.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
@@ -27,9 +28,8 @@ import { makePack } from './make-pack.ts';
 import { mediaTypes } from './media-types.ts';
 import { packRoutes, sendState } from './pack-routes.ts';
 import { enterPack, mostUnderWay, type PackLimits, quotaReason } from './packs.ts';
+import { Places } from './places.ts';
 import { type Period, selectFew } from './select.ts';
-
-const atOnce = 4;
 
 interface EvidenceServices {
   readonly seals: Seals;
@@ -46,10 +46,11 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
   const { addresses, now } = context;
   const stores = { ...context, seals: services.seals };
   const enter = packEntry(context, services);
-  let underWay = 0;
+  const builds = new Places({ inAll: 4, ofAccount: 2, what: 'evidence packs being made', retryAfterS: 1 });
   const options = {
     config: { reply: z.union([evidencePackSchema, packJobSchema]) },
     schema: { body: evidenceRequestSchema },
+    onRequest: placeUntilRead(context),
   };
   app.withTypeProvider<ZodTypeProvider>().post('/v1/gw/evidence-pack', options, async (request, reply) => {
     const { accountId, scopes } = identityOf(request);
@@ -62,8 +63,8 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
       const extra = tableRefusal(asked);
       return extra === null ? enter(request, reply, { asked, period: period.is }) : refuse(reply, extra, addresses);
     }
-    if (underWay >= atOnce) return refuse(reply, apiError('overloaded', { retryAfterS: 1 }), addresses);
-    underWay += 1;
+    const place = builds.take(accountId);
+    if ('refused' in place) return refuse(reply, place.refused, addresses);
     try {
       const most = withLineage ? mostReceipts.withLineage : mostReceipts.plain;
       const selection = { asked, period: period.is, most };
@@ -83,9 +84,22 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
       const text = await makePack(stores, { ...choice, key: services.key });
       return reply.type(mediaTypes.jsonld).header('cache-control', 'no-store').send(text);
     } finally {
-      underWay -= 1;
+      place.leave();
     }
   });
+}
+
+/**
+ * Holds a place from the first moment of a request until its client has read the reply. A reply that is given again for an
+ * `Idempotency-Key` needs one too.
+ */
+function placeUntilRead({ addresses }: Context) {
+  const places = new Places({ inAll: 16, ofAccount: 4, what: 'requests for evidence packs under way', retryAfterS: 5 });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const place = places.take(identityOf(request).accountId);
+    if ('refused' in place) return refuse(reply, place.refused, addresses);
+    whenOver(reply, place.leave);
+  };
 }
 
 /** What has no place in a table. */
