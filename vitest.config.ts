@@ -11,7 +11,7 @@ const stores = '**/*.pg.test.ts';
 const stack = 'test/**/*.test.ts';
 const own = [
   // They start an Envoy.
-  'envoy/{access-log,cors,drain,edge,instances,internal-tls,internal-token,render,tls}.test.ts',
+  'envoy/{access-log,cors,drain,edge,instances,internal-tls,internal-token,long-replies,render,tls}.test.ts',
   'test/access/secrets.test.ts',
   'test/cli/{broken-start,commands,launcher}.test.ts',
   'test/errors/failing-parts.test.ts',

@@ -149,7 +149,7 @@ function responses(route: Route, known: Operation): Json {
     200: success,
     ...(known.mayBePending && { 202: pending }),
     ...(known.mayBeJob && { 202: job }),
-    ...(route.isLong && {
+    ...(route.hasParts && {
       206: {
         description: 'The bytes that `Range` asks for, of a state that does not change',
         headers: successHeaders(route),
@@ -169,7 +169,7 @@ function errorStatuses(route: Route): number[] {
   if (route.scope !== null) statuses.push(401, 403);
   if (route.limit !== null) statuses.push(429);
   if (route.path.includes('{')) statuses.push(404);
-  if (route.isLong) statuses.push(416);
+  if (route.hasParts) statuses.push(416);
   if (takesIdempotencyKey(route)) statuses.push(409);
   if (route.handler === 'sidecar') statuses.push(502);
   return statuses.sort();

@@ -16,8 +16,10 @@ export interface Route {
   readonly scope: Scope | null;
   readonly limit: LimitKind | null;
   readonly handler: Handler;
-  /** The reply may take as long as its client reads; Envoy breaks it off only if it stands still. */
+  /** The reply may take as long as its client reads; Envoy breaks it off only if it does not begin, or stands still. */
   readonly isLong?: true;
+  /** Parts of the reply can be asked for (`Range`). */
+  readonly hasParts?: true;
   /** True if a suspended account may not call it, because it spends money or gives access. */
   readonly needsActive?: true;
   readonly summary: string;
@@ -130,6 +132,7 @@ export const routes: readonly Route[] = [
     scope: 'gw:export',
     limit: 'management',
     handler: 'control',
+    isLong: true,
     summary: 'Export receipts as a signed JSON-LD evidence pack; a long one is built by a job',
   },
   {
@@ -139,6 +142,7 @@ export const routes: readonly Route[] = [
     limit: 'management',
     handler: 'control',
     isLong: true,
+    hasParts: true,
     summary: 'Read a long evidence pack, or how far its job is',
   },
   {

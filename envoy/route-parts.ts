@@ -1,4 +1,4 @@
-/** Parts of routes: what Envoy tells ext-authz when it asks about limits, and how it asks the control plane again. */
+/** Parts of routes: what Envoy tells ext-authz when it asks about limits, how long it waits for the control plane, and how it asks again. */
 
 import { identityNamespace, missingIdentity } from '@gw/contract/internal/identity';
 import type { Route } from '@gw/contract/routes';
@@ -35,7 +35,7 @@ export function rateLimits(kind: string, more: readonly object[] = []): object[]
  * A second try at a route of the control plane, of which one of several may have just died. A call that may have changed
  * something already is not sent again.
  */
-export const askElsewhere = (method: Route['method']) => ({
+const askElsewhere = (method: Route['method']) => ({
   retry_on: `connect-failure,refused-stream,${method === 'GET' ? 'reset' : 'reset-before-request'}`,
   num_retries: 1,
   retry_back_off: { base_interval: '0.005s' },
@@ -49,3 +49,14 @@ export const askElsewhere = (method: Route['method']) => ({
   ],
   host_selection_retry_max_attempts: '10',
 });
+
+/** How long a reply may stand still whose client may take its time; sockets and Envoy hold up to some megabytes that it has yet to read. */
+const standsStill = '120s';
+
+/** `timeout`: of the whole reply, or, where a client may take its time to read, of its beginning. */
+export function patience({ isLong, method }: Route, timeout: string): object {
+  const retry_policy = askElsewhere(method);
+  if (!isLong) return { timeout, retry_policy };
+  // One try has that long to begin; a read then asks another instance once.
+  return { timeout: '0s', idle_timeout: standsStill, retry_policy: { ...retry_policy, per_try_timeout: timeout } };
+}

@@ -13,7 +13,7 @@ import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { type Route, routes } from '@gw/contract/routes';
 import { byListeners, byOrder, type ProviderWay } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
-import { askElsewhere, bodyActions, rateLimits } from './route-parts.ts';
+import { bodyActions, patience, rateLimits } from './route-parts.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
 /** HEAD is GET without the body of its reply: probes and caches ask so. */
@@ -137,12 +137,12 @@ function controlRoutes(route: Route): object[] {
   const within = (timeout: string, further: object[] = []) => ({
     name: 'control',
     match: { ...pathMatch(route.path), headers: [...headers, ...further] },
-    route: { cluster: 'control_plane', timeout, rate_limits: limits, retry_policy: askElsewhere(route.method) },
+    route: { cluster: 'control_plane', rate_limits: limits, ...patience(route, timeout) },
     // Node refuses an expectation that it does not know, and has no words for it.
     request_headers_to_remove: ['authorization', 'cookie', 'expect'],
     typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },
   });
-  const others = within(route.isLong ? '0s' : '10s');
+  const others = within('10s');
   return route.method === 'GET' ? [others] : [within(waitsForFirst.timeout, waitsForFirst.headers), others];
 }
 
