@@ -40,6 +40,26 @@ test('problems of the counters of GPUs are reported together with the others', (
   expect(() => loadConfig(wrong)).toThrow(/GW_REDIS_URL[\s\S]*a\.energy: is not a metric/);
 });
 
+test('the settings of evidence packs have defaults and bounds, and what is wrong is named with an example', () => {
+  expect(loadConfig(good).packs).toEqual({ keepDays: 7, quotaBytes: 5_000_000_000, builds: 1 });
+  const set = { GW_EVIDENCE_KEEP_DAYS: '30', GW_EVIDENCE_QUOTA_MB: '1', GW_EVIDENCE_BUILDS: '0' };
+  expect(loadConfig({ ...good, ...set }).packs).toEqual({ keepDays: 30, quotaBytes: 1_000_000, builds: 0 });
+  for (const [name, text] of [
+    ['GW_EVIDENCE_KEEP_DAYS', '0'],
+    ['GW_EVIDENCE_KEEP_DAYS', '3651'],
+    ['GW_EVIDENCE_KEEP_DAYS', 'a week'],
+    ['GW_EVIDENCE_QUOTA_MB', '0'],
+    ['GW_EVIDENCE_BUILDS', '17'],
+    ['GW_EVIDENCE_BUILDS', '-1'],
+    ['GW_EVIDENCE_KEY', 'e1'],
+  ] as const)
+    expect(() => loadConfig({ ...good, [name]: text }), `${name}=${text}`).toThrow(name);
+  const other = 'A'.repeat(43);
+  expect(() => loadConfig({ ...good, GW_EVIDENCE_PUBLIC_KEYS: other })).toThrow(
+    /GW_EVIDENCE_PUBLIC_KEYS does not begin with the public part of GW_EVIDENCE_KEY[\s\S]*Example/,
+  );
+});
+
 test('every problem is reported at once, and no secret is', () => {
   const secret = 'short-secret';
   expect(() => loadConfig({ GW_INTERNAL_TOKEN: secret })).toThrow(
