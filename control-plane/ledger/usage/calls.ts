@@ -2,21 +2,11 @@
  * What of a receipt counts in usage, as SQL: the one place that both the sums of hours and the reads of receipts take it from, so that
  * they cannot differ.
  */
-import { usageAmountNames } from '@gw/contract/usage';
+import { usageAmountNames, usageGroups } from '@gw/contract/usage';
 import { Prisma } from '@gw/prisma/client';
 
 /** The columns of a call that can tell rows apart. */
-const facets = [
-  'key_id',
-  'project',
-  'model',
-  'provider',
-  'region',
-  'tier',
-  'status',
-  'grid_basis',
-  'simulated',
-] as const;
+const facets = [...usageGroups, 'simulated'] as const;
 
 /** Everything that is summed; each has a column `known_…` with the number of calls of which it is known. */
 export const summed = ['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const;
