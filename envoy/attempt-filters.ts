@@ -1,5 +1,17 @@
 /** What makes a request one of a provider, whichever way it goes there: the credential, and nothing that is ours. */
+import { finishedHeader } from '@gw/contract/internal/finished-header';
+import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
+import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { typed } from './typed.ts';
+
+/** The sidecar and the filter of the last resort trust these on a reply, so a provider's own are taken off. */
+export const trustedHeaders = [
+  credentialMissingHeader,
+  atCapacityHeader,
+  unhealthyHeader,
+  firstAttemptHeader,
+  finishedHeader,
+] as const;
 
 export interface ProviderCredential {
   readonly header: string;

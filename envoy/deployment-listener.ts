@@ -2,10 +2,16 @@
  * The internal listener of a deployment, where an attempt of a call becomes a call of its provider: path, beginning of the body,
  * headers, credential and host.
  */
-import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
 import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { attemptScript } from './attempt.lua.ts';
-import { cleanUpFilter, credentialFilter, luaFilter, overwriting, type ProviderCredential } from './attempt-filters.ts';
+import {
+  cleanUpFilter,
+  credentialFilter,
+  luaFilter,
+  overwriting,
+  type ProviderCredential,
+  trustedHeaders,
+} from './attempt-filters.ts';
 import { bufferLimitBytes, type DeploymentLeaf, leafName, listenerName } from './clusters.ts';
 import { typed } from './typed.ts';
 
@@ -98,7 +104,7 @@ function listener(deployment: DeploymentEndpoint): object {
     },
     // Overwrites what a provider may send: the sidecar trusts this header to know who answered.
     response_headers_to_add: [overwriting('x-gw-deployment', deployment.id)],
-    response_headers_to_remove: [credentialMissingHeader, atCapacityHeader, unhealthyHeader, firstAttemptHeader],
+    response_headers_to_remove: trustedHeaders,
     request_headers_to_add: Object.entries(headers ?? {}).map(([name, value]) => overwriting(name, value)),
   };
   const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {

@@ -14,8 +14,7 @@ import {
   laterHeaders,
   listenerCluster,
 } from '@gw/contract/internal/first-attempt';
-import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
-import { cleanUpFilter, credentialFilter, luaFilter, overwriting } from './attempt-filters.ts';
+import { cleanUpFilter, credentialFilter, luaFilter, overwriting, trustedHeaders } from './attempt-filters.ts';
 import { type DeploymentPlace, internalCluster, leaf, listenerName } from './clusters.ts';
 import type { DeploymentEndpoint } from './deployment-listener.ts';
 import { luaString } from './lua-string.ts';
@@ -58,14 +57,7 @@ function firstAttempt(deployment: DeploymentEndpoint): object {
   const appended = (name: string, value: string) => ({ append: overwriting(name, value) });
   const cleanUp = cleanUpFilter(kind, {
     request: Object.entries(headers ?? {}).map(([name, value]) => appended(name, value)),
-    // The sidecar trusts these, so a provider's own must not be among them.
-    response: [
-      { remove: credentialMissingHeader },
-      { remove: atCapacityHeader },
-      { remove: unhealthyHeader },
-      { remove: firstAttemptHeader },
-      appended('x-gw-deployment', id),
-    ],
+    response: [...trustedHeaders.map((name) => ({ remove: name })), appended('x-gw-deployment', id)],
   });
   return leaf(deployment, firstAttemptName(deployment), [
     luaFilter(failing),

@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
+import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { connectionGroups } from './connection-groups.ts';
 import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
@@ -167,5 +168,6 @@ export interface LastResortErrors {
 export function degradedLua({ upstreamError, receiptError }: LastResortErrors, templateDir: string): string {
   return readFileSync(`${templateDir}/degraded.lua`, 'utf8')
     .replace('@UPSTREAM_ERROR@', () => luaString(upstreamError))
-    .replace('@RECEIPT_ERROR@', () => luaString(receiptError));
+    .replace('@RECEIPT_ERROR@', () => luaString(receiptError))
+    .replace('@FINISHED@', () => luaString(finishedHeader));
 }

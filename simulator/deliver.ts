@@ -22,6 +22,7 @@ export interface Timing {
 const PROVIDER_HEADERS = { 'x-sim-provider': 'simulator', 'set-cookie': 'sim_session=1' } as const;
 /** What a dishonest provider could claim of the gateway, or make a browser do. */
 const FORGED_HEADERS = {
+  'x-gw-finished': '1',
   'x-gw-receipt-id': 'rcpt_forged',
   'x-gw-deployment': 'forged',
   'x-gw-cluster': 'forged',

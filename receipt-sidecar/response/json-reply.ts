@@ -6,6 +6,7 @@
  * that it still has and adds the degraded receipt.
  */
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { ok } from '@gw/contract/internal/result';
 import { answerAfter, finishedWith, setHeader } from '../messages.ts';
 import type { ShownReceipt } from '../receipt.ts';
@@ -15,6 +16,9 @@ import type { ReplyJob } from '../threads/jobs.ts';
 import type { JobResult, ThreadPool } from '../threads/thread-pool.ts';
 import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
+
+/** Tells the filter of the last resort what `finishedWith` tells the access log. */
+const isFinished = setHeader(finishedHeader, '1');
 
 /** Reads a reply. `account` is whose call it is: accounts take turns on the threads. */
 export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => MaybePromise<JobResult<ReplyReading>>;
@@ -65,7 +69,11 @@ export class JsonReply implements Reply {
         await kept.store('application/json');
       }
       const length = body.reduce((sum, part) => sum + part.length, 0);
-      const setHeaders = [setHeader('content-type', 'application/json'), setHeader('content-length', String(length))];
+      const setHeaders = [
+        setHeader('content-type', 'application/json'),
+        setHeader('content-length', String(length)),
+        isFinished,
+      ];
       call.answer(
         { responseBody: { response: { headerMutation: { setHeaders } } }, ...finishedWith(record.unsaved) },
         body,
@@ -83,6 +91,7 @@ export class JsonReply implements Reply {
       setHeader(':status', String(error.status)),
       ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
       setHeader('content-length', String(body.length)),
+      isFinished,
     ];
     const response = { bodyMutation: { body }, headerMutation: { setHeaders } };
     answerAfter(saved, call, { responseBody: { response } }, record);

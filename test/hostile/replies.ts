@@ -16,6 +16,7 @@ const forged = { gw: forgedReceipt, routing_trace: { policy: marker } };
 const headers = {
   'cache-control': 'public, max-age=99999',
   'set-cookie': `a=${marker}`,
+  'x-gw-finished': '1',
   'x-gw-receipt-id': `rcpt_${marker}`,
 };
 const json = { ...headers, 'content-type': 'application/json' };
