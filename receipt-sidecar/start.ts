@@ -11,6 +11,7 @@ import { serveHealth } from '@gw/service/health';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { openRedisWriter } from '@gw/service/redis-writer';
 import type { z } from 'zod';
 import { readAccessLog } from './access-log.ts';
 import { createBudgetMetrics } from './budgets/budget-metrics.ts';
@@ -71,14 +72,18 @@ export async function startSidecar(config: Config) {
   const log = openLog('receipt-sidecar', config.logLevel);
   warmUp();
   await startFirstThread();
-  // The ledger's writer has a shorter patience of its own.
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000, autoPipelining: true });
+  // The ledger has a shorter patience of its own.
+  const writes = openRedisWriter({ url: config.redisUrl, log, commandTimeoutMs: 1000 });
   // The catalogue is read over a connection of its own, with time for a large value.
   const subscriber = openRedis(config.redisUrl, log);
   const reader = openRedis(config.redisUrl, log, { commandTimeoutMs: 5000 });
   // Its commands keep their order, and a large reply holds up no receipt.
   const claims = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000 });
-  await Promise.all([redis, subscriber, reader, claims].map((connection) => untilReady(connection, 2000)));
+  await Promise.all([
+    ...[redis, subscriber, reader, claims].map((connection) => untilReady(connection, 2000)),
+    writes.untilReady(2000),
+  ]);
 
   const { onDamaged, damagedLines } = watchDamage(log);
   const spool = await openSpool(config.spoolDir, hostname(), { onDamaged, reserveBytes: spoolReserveBytes });
@@ -90,7 +95,11 @@ export async function startSidecar(config: Config) {
     log,
   });
   const storeClock = openStoreClock(redis);
-  const ledger = openLedgerWriter({ redis, spool, now: storeClock.now, maxStreamLength: config.maxStreamLength, log });
+  const ledger = openLedgerWriter({
+    ...{ writes, redis, spool, log },
+    now: storeClock.now,
+    maxStreamLength: config.maxStreamLength,
+  });
   const clock = () => performance.now();
   const usageMetrics = createUsageMetrics(config.mostUsageSeries);
   const receiptMetrics = createReceiptMetrics(ledger.counts, damagedLines);
@@ -219,6 +228,7 @@ export async function startSidecar(config: Config) {
       catalogue.stop();
       await ledger.stop();
       storeClock.stop();
+      writes.stop();
       await policyEvents.stop();
       await threads.pool.stop();
       for (const connection of [redis, subscriber, reader, claims]) connection.disconnect();

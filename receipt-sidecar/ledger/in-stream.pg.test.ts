@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';
 import type { Redis } from 'ioredis';
@@ -21,6 +22,7 @@ const log = pino(
 let dir: string;
 let valkey: Service;
 let redis: Redis;
+let writes: RedisWriter;
 let writers: LedgerWriter[];
 
 const start = () => startValkey({ dir: join(dir, 'valkey'), log: () => {} });
@@ -34,19 +36,21 @@ beforeEach(async () => {
   restored = [];
   valkey = await start();
   redis = openRedis(valkey.url, log, { commandTimeoutMs: 1000 });
-  await untilReady(redis, 5000);
+  writes = openRedisWriter({ url: valkey.url, log: pino({ level: 'silent' }), commandTimeoutMs: 1000 });
+  await Promise.all([untilReady(redis, 5000), writes.untilReady(5000)]);
   writers = [];
 });
 afterEach(async () => {
   await Promise.all(writers.map((writer) => writer.stop()));
   redis.disconnect();
+  writes.stop();
   await valkey.stop();
   rmSync(dir, { recursive: true, force: true });
 });
 
 async function openWriter(): Promise<LedgerWriter> {
   const spool = await openSpool(join(dir, 'spool'), 'here');
-  const writer = openLedgerWriter({ redis, spool, now: Date.now, maxStreamLength: 100_000, log });
+  const writer = openLedgerWriter({ writes, redis, spool, now: Date.now, maxStreamLength: 100_000, log });
   writers.push(writer);
   return writer;
 }

@@ -5,7 +5,7 @@
  * Invariant: nothing waits for a mark. A missing one only costs the degraded receipt of a call whose sidecar dies.
  */
 import { pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
-import type { Redis } from 'ioredis';
+import type { Command, RedisWriter } from '@gw/service/redis-writer';
 
 export interface PendingReceipts {
   add(receiptId: string, entry: string): void;
@@ -19,7 +19,7 @@ export interface PendingReceipts {
 }
 
 export interface PendingOptions {
-  readonly redis: Redis;
+  readonly writes: RedisWriter;
   /** By the clock of Redis, ms since 1970. */
   readonly now: () => number;
   readonly isAway: () => boolean;
@@ -29,13 +29,17 @@ const renewEveryMs = pendingLeaseMs / 3;
 /** The texts expire after an hour, and a stream may last longer. */
 const textEveryRenewals = 60;
 
-export function openPendingReceipts({ redis, now, isAway }: PendingOptions): PendingReceipts {
+export function openPendingReceipts({ writes, now, isAway }: PendingOptions): PendingReceipts {
   const underWay = new Map<string, string>();
-  // Both commands are on their way before the provider is asked.
-  const mark = (receiptId: string, entry: string): void => {
-    redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS).catch(() => undefined);
-    redis.zadd(pendingReceiptsKey, now() + pendingLeaseMs, receiptId).catch(() => undefined);
+  const put = (...commands: readonly Command[]): void => {
+    writes.send(...commands).catch(() => undefined);
   };
+  // Both commands are on their way before the provider is asked.
+  const mark = (receiptId: string, entry: string): void =>
+    put(
+      ['SET', receiptKey(receiptId), entry, 'EX', String(receiptTtlS)],
+      ['ZADD', pendingReceiptsKey, String(now() + pendingLeaseMs), receiptId],
+    );
   const markAll = (): void => {
     for (const [receiptId, entry] of underWay) mark(receiptId, entry);
   };
@@ -44,8 +48,8 @@ export function openPendingReceipts({ redis, now, isAway }: PendingOptions): Pen
     if (underWay.size === 0 || isAway()) return;
     renewals += 1;
     if (renewals % textEveryRenewals === 0) return markAll();
-    const until = now() + pendingLeaseMs;
-    redis.zadd(pendingReceiptsKey, ...[...underWay.keys()].flatMap((id) => [until, id])).catch(() => undefined);
+    const until = String(now() + pendingLeaseMs);
+    put(['ZADD', pendingReceiptsKey, ...[...underWay.keys()].flatMap((id) => [until, id])]);
   };
   const timer = setInterval(renew, renewEveryMs);
   return {
@@ -54,10 +58,7 @@ export function openPendingReceipts({ redis, now, isAway }: PendingOptions): Pen
       if (!isAway()) mark(receiptId, entry);
     },
     remove: (receiptId) => void underWay.delete(receiptId),
-    unmark(receiptId) {
-      redis.unlink(receiptKey(receiptId)).catch(() => undefined);
-      redis.zrem(pendingReceiptsKey, receiptId).catch(() => undefined);
-    },
+    unmark: (receiptId) => put(['UNLINK', receiptKey(receiptId)], ['ZREM', pendingReceiptsKey, receiptId]),
     markAll,
     stop: () => clearInterval(timer),
   };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';
 import type { Redis } from 'ioredis';
@@ -17,6 +18,7 @@ import { type LedgerWriter, openLedgerWriter } from './writer.ts';
 let dir: string;
 let valkey: Service;
 let redis: Redis;
+let writes: RedisWriter;
 let writer: LedgerWriter;
 /** Messages of the log. */
 let logged: string[];
@@ -32,9 +34,11 @@ beforeEach(async () => {
   logged = [];
   const log = pino({ level: 'info' }, { write: (line: string) => logged.push(JSON.parse(line).msg) });
   redis = openRedis(valkey.url, log, { commandTimeoutMs: 1000 });
-  await untilReady(redis, 5000);
+  writes = openRedisWriter({ url: valkey.url, log, commandTimeoutMs: 1000 });
+  await Promise.all([untilReady(redis, 5000), writes.untilReady(5000)]);
   writer = openLedgerWriter({
     redis,
+    writes,
     spool: await openSpool(spoolFolder(), hostname()),
     now: Date.now,
     maxStreamLength: 100_000,
@@ -44,6 +48,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await writer.stop();
   redis.disconnect();
+  writes.stop();
   await valkey.stop();
   rmSync(dir, { recursive: true, force: true });
 });
@@ -119,7 +124,7 @@ test('Redis away and the disk hung: a reply waits for neither; what the disk tak
 test('while Redis stands still one receipt waits for it, the next ones go to the spool at once; then all come home', async () => {
   process.kill(valkey.pid, 'SIGSTOP');
   expect(await writer.finish('a', entry('a'))).toBe(true);
-  const sent = vi.spyOn(redis, 'xadd');
+  const sent = vi.spyOn(writes, 'send');
   expect(await writer.finish('b', entry('b'))).toBe(true);
   expect(sent).not.toHaveBeenCalled();
   process.kill(valkey.pid, 'SIGCONT');
@@ -131,7 +136,7 @@ test('a stream that nobody reads grows to its bound; further receipts go to the 
   await writer.stop();
   const spool = await openSpool(spoolFolder(), hostname());
   const log = pino({ level: 'silent' });
-  writer = openLedgerWriter({ redis, spool, now: Date.now, maxStreamLength: 10, log });
+  writer = openLedgerWriter({ writes, redis, spool, now: Date.now, maxStreamLength: 10, log });
   const ids = Array.from({ length: 25 }, (_, n) => `r${n}`);
   const [before, after] = [ids.slice(0, 10), ids.slice(10)];
   await Promise.all(before.map((id) => writer.finish(id, entry(id))));
@@ -169,7 +174,7 @@ test('a disk that hangs while the spool is read holds up nothing else', async ()
   await writer.stop();
   const hung = { append: async () => undefined, replay: () => new Promise<never>(() => undefined) };
   const log = pino({ level: 'silent' });
-  writer = openLedgerWriter({ redis, spool: hung, now: Date.now, maxStreamLength: 5, log });
+  writer = openLedgerWriter({ writes, redis, spool: hung, now: Date.now, maxStreamLength: 5, log });
   await delay(1500);
   for (const id of ['a', 'b', 'c', 'd', 'e']) await writer.finish(id, entry(id));
   await eventually(async () => writer.counts().full);

@@ -1,4 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { ledgerProbeKey } from '@gw/contract/internal/redis';
+import type { RedisWriter, Reply } from '@gw/service/redis-writer';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -12,11 +14,13 @@ const emptyStream = async () => ['epoch', 0, '', '0-0'];
 const stillRedis = () => {
   const xadd = vi.fn(silent);
   /** Of the probe. */
-  const set = vi.fn<() => Promise<unknown>>(silent);
-  const commands = { xadd, set, zadd: silent, zrem: silent, unlink: silent, eval: emptyStream };
-  const redis = { status: 'ready', on: vi.fn(), ...commands };
-  return { redis: redis as unknown as Redis, xadd, set };
+  const set = vi.fn<() => Promise<readonly Reply[]>>(silent);
+  const send: RedisWriter['send'] = (first) =>
+    first?.[0] === 'XADD' ? xadd() : first?.[0] === 'SET' && first[1] === ledgerProbeKey ? set() : silent();
+  return { writes: { send, ...connection }, xadd, set };
 };
+const connection = { isReady: () => true, untilReady: async () => undefined, stop: vi.fn() };
+const redis = { status: 'ready', on: vi.fn(), eval: emptyStream } as unknown as Redis;
 const entry = (id: string) => JSON.stringify({ receipt: { id } });
 
 let append: ReturnType<typeof vi.fn<Spool['append']>>;
@@ -44,7 +48,7 @@ beforeEach(() => {
   set = still.set;
   const spool: Spool = { append, replay: () => Promise.resolve(0) };
   writer = openLedgerWriter({
-    redis: still.redis,
+    ...{ redis, writes: still.writes },
     spool,
     now: Date.now,
     maxStreamLength: 100_000,
@@ -89,13 +93,13 @@ test('once Redis is known to be away the disk has all of the 250 ms', async () =
 test('a Redis that answers more slowly than a write waits for it is not taken for one that is back', async () => {
   finish('a');
   await advance(250);
-  set.mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 200)));
+  set.mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 200, [])));
   await advance(2000);
   finish('b');
   await advance(1);
   expect(append).toHaveBeenCalledTimes(1);
   expect(xadd).toHaveBeenCalledOnce();
-  set.mockImplementation(() => Promise.resolve());
+  set.mockImplementation(() => Promise.resolve([]));
   await advance(2000);
   finish('c');
   expect(xadd).toHaveBeenCalledTimes(2);
@@ -113,13 +117,10 @@ describe('both stores hang, and come back after the client was shown another rec
       areBack = resolve;
     });
     const added: unknown[] = [];
-    const command = () => back;
-    const redis = {
-      ...{ status: 'ready', on: vi.fn(), eval: emptyStream, set: command, zadd: command, zrem: command },
-      xadd: async (...args: unknown[]) => {
-        await back;
-        added.push(args.at(-1));
-      },
+    const send: RedisWriter['send'] = async (first) => {
+      await back;
+      if (first?.[0] === 'XADD') added.push(first.at(-1));
+      return [];
     };
     let onDisk: string[] = [];
     const spool: Spool = {
@@ -136,8 +137,7 @@ describe('both stores hang, and come back after the client was shown another rec
     };
     const log = pino({ level: 'silent' });
     const own = openLedgerWriter({
-      redis: redis as unknown as Redis,
-      spool,
+      ...{ redis, spool, writes: { send, ...connection } },
       now: Date.now,
       maxStreamLength: 100_000,
       log,

@@ -10,6 +10,7 @@
 import { ledgerProbeKey, ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
+import type { Command, RedisWriter } from '@gw/service/redis-writer';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from './bounded.ts';
 import { openInStream, type StreamCounts } from './in-stream.ts';
@@ -38,6 +39,9 @@ export interface LedgerWriter {
 }
 
 export interface LedgerWriterOptions {
+  /** For what each call writes, in the order in which it is written. */
+  readonly writes: RedisWriter;
+  /** For looks at the stream. */
   readonly redis: Redis;
   readonly spool: Spool;
   /** By the clock of Redis, ms since 1970: another process judges by it whether a lease is over. */
@@ -73,7 +77,14 @@ const keptAs = (receiptId: string, entry: string): string => (isShown(entry) ? r
 class StreamFull extends Error {}
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is under way, away, spooled and kept.
-export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: LedgerWriterOptions): LedgerWriter {
+export function openLedgerWriter({
+  writes,
+  redis,
+  spool,
+  now,
+  maxStreamLength,
+  log,
+}: LedgerWriterOptions): LedgerWriter {
   let spooled = true; // An earlier process may have left something.
   /** True after Redis did not take a receipt in time: no other one waits for it until it answers again. */
   let away = false;
@@ -86,17 +97,19 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
   /** Ids whose clients were shown another receipt than the one that was made, which can still arrive late on disk. */
   const givenUp = new Set<string>();
 
-  const pending = openPendingReceipts({ redis, now, isAway: () => away });
+  const pending = openPendingReceipts({ writes, now, isAway: () => away });
 
-  const toStream = (entry: string) =>
-    redis.xadd(ledgerStream, '*', 'entry', entry).then((streamId) => streamId && inStream.added(streamId, entry));
-  // One command each, not a script: the keys live on different nodes of a cluster. The stream comes first.
+  const toStream = (entry: string, ...more: readonly Command[]) =>
+    writes.send(['XADD', ledgerStream, '*', 'entry', entry], ...more).then(([streamId]) => {
+      if (typeof streamId === 'string') inStream.added(streamId, entry);
+    });
+  // The stream comes first: what is refused after it is there all the same.
   const toRedis = (receiptId: string, entry: string) =>
-    Promise.all([
-      toStream(entry),
-      redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
-      redis.zrem(pendingReceiptsKey, receiptId),
-    ]);
+    toStream(
+      entry,
+      ['SET', receiptKey(receiptId), entry, 'EX', String(receiptTtlS)],
+      ['ZREM', pendingReceiptsKey, receiptId],
+    );
   /** What has no id is not dropped: the ingester sets it aside, for a human. */
   const bringToRedis = (entry: string): Promise<unknown> => {
     const receiptId = idOf(entry);
@@ -160,7 +173,7 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
   };
 
   const replay = async (): Promise<void> => {
-    if (!spooled || away || full || disk.hanging() || redis.status !== 'ready') return;
+    if (!spooled || away || full || disk.hanging() || !writes.isReady()) return;
     spooled = false;
     try {
       const count = await spool.replay(async (entries) => {
@@ -197,9 +210,9 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
     return bringing;
   };
   const probe = async (): Promise<void> => {
-    if (!away || redis.status !== 'ready') return;
+    if (!away || !writes.isReady()) return;
     // A write, as patient as one: a Redis that is slow, or full, would else be tried, and given up, again and again.
-    const asked = redis.set(ledgerProbeKey, '', 'PX', redisBoundMs);
+    const asked = writes.send(['SET', ledgerProbeKey, '', 'PX', String(redisBoundMs)]);
     if (!(await succeedsWithin(asked, { leftMs: redisBoundMs }))) return;
     log.info('receipts go to Redis again');
     away = false;

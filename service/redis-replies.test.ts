@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
+import { type Reply, readReplies } from './redis-replies.ts';
+
+const asSent = (reply: Reply): string => {
+  if (reply === null) return '$-1\r\n';
+  if (reply instanceof Error) return `-${reply.message}\r\n`;
+  return typeof reply === 'number' ? `:${reply}\r\n` : `$${reply.length}\r\n${reply}\r\n`;
+};
+const replies: fc.Arbitrary<Reply> = fc.oneof(
+  fc.constant(null),
+  fc.integer(),
+  fc.string({ unit: fc.constantFrom('a', '\r', '\n', '$', '\u00e9') }),
+  fc.constantFrom('ERR a', 'OOM b').map((words) => new Error(words)),
+);
+
+test('replies are read as they were sent, however they are cut', () => {
+  fc.assert(
+    fc.property(fc.array(replies), fc.array(fc.nat(9)), (sent, cuts) => {
+      const read: Reply[] = [];
+      const fail = vi.fn();
+      const take = readReplies((reply) => {
+        read.push(reply);
+        return true;
+      }, fail);
+      let text = sent.map(asSent).join('');
+      for (const length of cuts) {
+        take(text.slice(0, length));
+        text = text.slice(length);
+      }
+      take(text);
+      expect(read).toEqual(sent);
+      expect(fail).not.toHaveBeenCalled();
+    }),
+  );
+});
+
+test.each(['HTTP/1.1 400 Bad Request\r\n', '*1\r\n:1\r\n', '$x\r\n', '$1\r\nab\r\n', '$-2\r\n'])(
+  '%j is no reply',
+  (text) => {
+    const fail = vi.fn();
+    readReplies(() => true, fail)(text);
+    expect(fail).toHaveBeenCalledOnce();
+  },
+);
+
+test('a reply that nobody waits for is none', () => {
+  const fail = vi.fn();
+  readReplies(() => false, fail)('+OK\r\n');
+  expect(fail).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startValkey } from '@gw/stack/services/valkey';
+import { emptyValkey } from '@gw/testing/valkey';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openRedisWriter, type RedisWriter } from './redis-writer.ts';
+
+const silent = pino({ level: 'silent' });
+function opened(url: string, commandTimeoutMs = 5000, log = silent): RedisWriter {
+  const writer = openRedisWriter({ url, log, commandTimeoutMs });
+  onTestFinished(() => writer.stop());
+  return writer;
+}
+async function ready(url: string, commandTimeoutMs?: number): Promise<RedisWriter> {
+  const writer = opened(url, commandTimeoutMs);
+  await vi.waitUntil(writer.isReady, 5000);
+  return writer;
+}
+
+test('commands of many groups are answered in their order, and those of one turn leave in one write', async () => {
+  const url = await emptyValkey();
+  const writer = await ready(url);
+  const other = new Redis(url);
+  onTestFinished(() => other.disconnect());
+  const write = vi.spyOn((await import('node:net')).Socket.prototype, 'write');
+  onTestFinished(() => write.mockRestore());
+  const groups = Array.from({ length: 3000 }, (_, n) =>
+    writer.send(['SET', `key ${n}`, `é🌍 ${n}`], ['APPEND', `key ${n}`, '\r\n'], ['GET', `key ${n}`]),
+  );
+  const replies = await Promise.all(groups);
+  expect(write.mock.calls.filter(([text]) => String(text).includes('key 1'))).toHaveLength(1);
+  for (const [n, [set, , text]] of replies.entries()) {
+    expect(set).toBe('OK');
+    expect(Buffer.from(String(text), 'latin1').toString()).toBe(`é🌍 ${n}\r\n`);
+  }
+  expect(await other.get('key 7')).toBe('é🌍 7\r\n');
+});
+
+test('an error fails its own group alone, and the commands beside it were carried out', async () => {
+  const writer = await ready(await emptyValkey());
+  const groups = [
+    writer.send(['SET', 'a', '1']),
+    writer.send(['SET', 'b', '1'], ['INCR', 'a', 'too many']),
+    writer.send(['GET', 'b'], ['GET', 'nothing'], ['INCR', 'a']),
+  ];
+  await expect(groups[1]).rejects.toThrow(/wrong number of arguments/);
+  expect(await groups[0]).toEqual(['OK']);
+  expect(await groups[2]).toEqual(['1', null, 2]);
+});
+
+test('commands fail at once while Redis is away, what was under way fails, and it comes back by itself', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gwwrites-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const start = () => startValkey({ dir, log: () => {} });
+  let valkey = await start();
+  onTestFinished(() => valkey.stop());
+  const said: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => said.push(JSON.parse(line).msg) });
+  const writer = opened(valkey.url, 60_000, log);
+  await vi.waitUntil(writer.isReady, 5000);
+  process.kill(valkey.pid, 'SIGSTOP');
+  const underWay = writer.send(['PING']);
+  const failed = expect(underWay).rejects.toThrow();
+  process.kill(valkey.pid, 'SIGKILL');
+  await failed;
+  await expect(writer.send(['PING'])).rejects.toThrow('Redis is away.');
+  valkey = await start();
+  await vi.waitUntil(writer.isReady, 15_000);
+  expect(await writer.send(['PING'])).toEqual(['PONG']);
+  expect(said).toEqual(['Redis is away', 'Redis is back']);
+});
+
+test('a Redis that stands still fails what waits for it in time, and later answers go to whom they belong', async () => {
+  const url = await emptyValkey();
+  const writer = await ready(url, 200);
+  const other = new Redis(url);
+  onTestFinished(() => other.disconnect());
+  await other.client('PAUSE', 600);
+  await expect(writer.send(['SET', 'slow', '1'])).rejects.toThrow('Redis took too long.');
+  await vi.waitUntil(async () => (await other.get('slow')) === '1', 5000);
+  expect(await writer.send(['GET', 'slow'])).toEqual(['1']);
+});
+
+/** A server that answers each connection with what it is told, and notes what it was sent. */
+async function startServer(answer: (socket: Socket, text: string) => void): Promise<{ server: Server; port: number }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => answer(socket, bytes.toString()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { server, port: address !== null && typeof address === 'object' ? address.port : 0 };
+}
+
+test('it says who it is and which database it wants before anything else, and is not ready if that is refused', async () => {
+  const seen: string[] = [];
+  let verdict = '-WRONGPASS no\r\n';
+  const { port } = await startServer((socket, text) => {
+    seen.push(text);
+    socket.write(`${verdict}+OK\r\n+PONG\r\n`);
+  });
+  const writer = opened(`redis://me:p%40ss@127.0.0.1:${port}/3`);
+  await vi.waitUntil(() => seen.length > 1, 5000);
+  expect(writer.isReady()).toBe(false);
+  verdict = '+OK\r\n';
+  await vi.waitUntil(writer.isReady, 5000);
+  expect(seen[0]).toBe(
+    '*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$4\r\np@ss\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*1\r\n$4\r\nPING\r\n',
+  );
+});
+
+test('what is no Redis is never ready', async () => {
+  let asked = 0;
+  const { port } = await startServer((socket) => {
+    asked += 1;
+    socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
+  });
+  const writer = opened(`redis://127.0.0.1:${port}`);
+  await vi.waitUntil(() => asked > 2, 10_000);
+  expect(writer.isReady()).toBe(false);
+  expect(() => openRedisWriter({ url: 'https://x', log: silent, commandTimeoutMs: 1 })).toThrow('https:');
+});
