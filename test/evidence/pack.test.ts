@@ -1,4 +1,5 @@
 /** Evidence as an auditor gets it: calls through the gateway, their pack, the published key, and the shell command. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keySetSchema, mostReceipts } from '@gw/contract/evidence';
@@ -11,6 +12,8 @@ import { stack } from '../shared-stack.ts';
 let dir: string;
 let pack: string;
 let ids: string[];
+/** More than a reply holds with their lineages. */
+const many: string[] = [];
 const inDir = (name: string, text: string): string => {
   const file = join(dir, name);
   writeFileSync(file, text);
@@ -31,7 +34,10 @@ beforeAll(async () => {
   const client = new OpenAI({ apiKey: stack.keys.auditPlus, baseURL: `${stack.publicUrl}/v1`, maxRetries: 0 });
   const replies = await Promise.all(
     ['sim-small', 'sim-measured'].map((model) =>
-      client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 }),
+      client.chat.completions.create({
+        ...{ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 },
+        metadata: { project: `of ${model}` },
+      }),
     ),
   );
   ids = replies.map((reply) => (reply as unknown as { gw: { id: string } }).gw.id);
@@ -63,6 +69,11 @@ test('a pack of two calls verifies by the key that the gateway publishes to ever
   expect(untrusted).toMatchObject({ code: 2 });
   expect(untrusted.out).toContain('unauthenticated');
   expect(await gw('verify', file, '--key', 'x')).toMatchObject({ code: 1 });
+});
+
+test('each receipt of it says what its call is charged to', () => {
+  const receipts: { project: string }[] = JSON.parse(pack).receipts;
+  expect(receipts.map(({ project }) => project).sort()).toEqual(['of sim-measured', 'of sim-small']);
 });
 
 test('an altered number is named, with what it has to be', async () => {
@@ -104,8 +115,7 @@ test('the commands of the documentation do what it says', async () => {
 
 test('a long pack is built by a job, and the commands of the documentation follow it, read it and verify it', async () => {
   const client = new OpenAI({ apiKey: stack.keys.auditPlus, baseURL: `${stack.publicUrl}/v1`, maxRetries: 5 });
-  const many: string[] = [];
-  // One more than a reply holds with lineages, within the limit of the tier.
+  // Within the limit of the tier.
   while (many.length <= mostReceipts.withLineage) {
     const messages = [{ role: 'user', content: 'Hello' }] as const;
     const replies = await Promise.all(
@@ -141,6 +151,66 @@ test('the same idempotency key gives the same pack, byte for byte', async () => 
   const text = await one.text();
   expect(await again.text()).toBe(text);
   expect(await other.text()).not.toBe(text);
+});
+
+test('a long pack that is asked for twice with one idempotency key is one job, and another body is refused', async () => {
+  const asked = { receipt_ids: many, include_lineage: true };
+  let key = '';
+  const first = await vi.waitFor(
+    async () => {
+      key = randomUUID();
+      const reply = await packOf(asked, { 'idempotency-key': key });
+      // Those of the test before may be under way yet.
+      expect(reply.status).toBe(202);
+      return reply;
+    },
+    { timeout: 30_000, interval: 500 },
+  );
+  const again = await packOf(asked, { 'idempotency-key': key });
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
+  expect(again.headers.get('location')).toBe(first.headers.get('location'));
+  expect(await again.json()).toEqual(await first.json());
+  const other = await packOf({ receipt_ids: many }, { 'idempotency-key': key });
+  const { error } = (await other.json()) as { error: { code: string } };
+  expect([other.status, error.code]).toEqual([400, 'idempotency_key_reused']);
+});
+
+test('a page for people and the statement of a table come from the shell too', async () => {
+  const keys = inDir('jwks.json', await (await fetch(`${stack.publicUrl}/.well-known/jwks.json`)).text());
+  const file = inDir('paged.jsonld', pack);
+  const page = join(dir, 'page.html');
+  expect(await gw('verify', file, '--jwks', keys, '--html', page)).toMatchObject({ code: 0, err: '' });
+  const html = readFileSync(page, 'utf8');
+  expect(html).toContain('acct_demo_audit_plus');
+  expect(html).not.toMatch(/<script|<link|\s(src|href)=/);
+  const nowhere = await gw('verify', file, '--jwks', keys, '--html', join(dir, 'no-folder', 'page.html'));
+  expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('cannot be written')]);
+
+  const reply = await vi.waitFor(
+    async () => {
+      const entered = await packOf({ receipt_ids: ids, format: 'csv' });
+      expect(entered.status).toBe(202);
+      return entered;
+    },
+    { timeout: 30_000, interval: 500 },
+  );
+  const at = `${stack.publicUrl}${reply.headers.get('location')}`;
+  const headers = { authorization: `Bearer ${stack.keys.auditPlus}` };
+  const job = await vi.waitFor(
+    async () => {
+      const state = await (await fetch(at, { headers: { ...headers, accept: 'application/json' } })).text();
+      expect(JSON.parse(state).state).toBe('ready');
+      return state;
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+  const csv = await (await fetch(at, { headers })).text();
+  const statement = ['--statement', inDir('job.json', job), '--jwks', keys];
+  const held = await gw('verify', inDir('receipts.csv', csv), ...statement);
+  expect(held).toMatchObject({ code: 0, err: '' });
+  expect(held.out).toContain('receipts    2, not recomputed');
+  const altered = await gw('verify', inDir('altered.csv', csv.replace('sim-small', 'sim-large')), ...statement);
+  expect([altered.code, altered.out]).toEqual([1, expect.stringContaining('mismatches  1\n')]);
 });
 
 test('a key without the scope is refused', async () => {
