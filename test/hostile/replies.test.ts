@@ -77,14 +77,21 @@ it('a refusal is shown without secrets, and with our name of the model', async (
   );
 });
 
+/** The other names under x-gw- are between the parts. */
+const expectOneOfOurs = (headers: object): void =>
+  expect(Object.keys(headers).filter((name) => name.startsWith('x-gw-'))).toEqual(['x-gw-receipt-id']);
+
 it.each(['plain', 'deep JSON', 'unknown model'])('no cache may keep a reply: %s', async (name) => {
   const { headers } = await ask(name);
   expect(headers['cache-control']).toBe('no-store');
+  expectOneOfOurs(headers);
   expect(JSON.stringify(headers)).not.toContain(marker);
 });
 
 it('no cache may keep a stream', async () => {
-  expect((await askStream('plain stream')).headers['cache-control']).toBe('no-store');
+  const { headers } = await askStream('plain stream');
+  expect(headers['cache-control']).toBe('no-store');
+  expectOneOfOurs(headers);
 });
 
 describe('200 replies at random', () => {
