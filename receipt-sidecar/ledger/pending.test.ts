@@ -10,14 +10,28 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+let sent: Command[] = [];
+const send = async (...commands: Command[]) => {
+  sent.push(...commands);
+  return [];
+};
+const named = (name: string) => sent.filter((command) => command[0] === name);
+const writes = { send, isReady: () => true, untilReady: async () => undefined, stop: () => undefined };
+
+test('while Redis is away nothing piles up for it, and what began meanwhile is marked when it is back', async () => {
+  sent = [];
+  let away = true;
+  const pending = openPendingReceipts({ writes, now: Date.now, isAway: () => away });
+  pending.add('rcpt', '{}');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(sent).toEqual([]);
+  away = false;
+  pending.markAll();
+  expect(sent.map(([name]) => name)).toEqual(['SET', 'ZADD']);
+  pending.stop();
+});
+
 test('a call of more than an hour keeps its lease and its text, until it ends', async () => {
-  let sent: Command[] = [];
-  const send = async (...commands: Command[]) => {
-    sent.push(...commands);
-    return [];
-  };
-  const named = (name: string) => sent.filter((command) => command[0] === name);
-  const writes = { send, isReady: () => true, untilReady: async () => undefined, stop: () => undefined };
   const pending = openPendingReceipts({ writes, now: Date.now, isAway: () => false });
   pending.add('rcpt', '{}');
   for (let half = 0; half < 4; half += 1) {

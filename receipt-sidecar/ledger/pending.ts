@@ -34,7 +34,7 @@ export function openPendingReceipts({ writes, now, isAway }: PendingOptions): Pe
   const put = (...commands: readonly Command[]): void => {
     writes.send(...commands).catch(() => undefined);
   };
-  // Both commands are on their way before the provider is asked.
+  // Both commands leave in the turn in which the provider is asked.
   const mark = (receiptId: string, entry: string): void =>
     put(
       ['SET', receiptKey(receiptId), entry, 'EX', String(receiptTtlS)],
