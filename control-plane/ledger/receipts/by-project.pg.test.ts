@@ -1,0 +1,28 @@
+/** That the receipts of a project are found without reading those of the whole account. */
+import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+}, 120_000);
+afterAll(() => stores?.stop());
+
+test('a project of few receipts is found by an index, which has only receipts with a project', async () => {
+  await stores.tamper(`
+    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, body)
+    SELECT 'rcpt_' || n, 1, timestamptz '2026-09-01Z' + n * interval '1 minute', 'acct_many', 'key', '/v1/chat/completions',
+      'm', 'r', 'parametric', 'complete', json_build_object('project', CASE WHEN n % 1000 = 0 THEN 'rare' END)
+    FROM generate_series(1, 10000) n`);
+  await stores.tamper('ANALYZE receipts');
+  const plan = await stores.db.$queryRaw<{ 'QUERY PLAN': string }[]>`
+    EXPLAIN (ANALYZE) SELECT r.id FROM receipts r WHERE r.account_id = 'acct_many' AND r.body ->> 'project' = 'rare'
+    ORDER BY r.created_at DESC, r.id DESC LIMIT 51`;
+  const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+  expect(text).not.toContain('Rows Removed by Filter');
+  const [size] = await stores.db.$queryRaw<{ rows: number }[]>`
+    SELECT sum(c.reltuples)::float8 AS rows FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+    WHERE c.relkind = 'i' AND i.indrelid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'receipts'::regclass)
+      AND pg_get_expr(i.indpred, i.indrelid) LIKE '%project%'`;
+  expect(size?.rows).toBe(10);
+});
