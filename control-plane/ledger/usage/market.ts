@@ -10,10 +10,10 @@ const covers = (what: string): string => `
   FROM energy_contracts e WHERE ${what} AND (e.provider IS NULL OR e.provider = p.provider) AND (e.region IS NULL OR e.region = p.region)
     AND p.hour >= e.valid_from AND p.hour < e.valid_to`;
 
-/** What holds for the calls of an hour at a provider in a region; `calls` has to stand before it. */
-export const boughtFor = Prisma.raw(`bought AS (
+/** What holds for the calls of an hour at a provider in a region; `places` has to stand before it. */
+export const boughtFor = Prisma.raw(`bought AS MATERIALIZED (
   SELECT p.*, contract.share, contract.g_per_kwh, residual.g_per_kwh AS residual_g_per_kwh
-  FROM (SELECT DISTINCT hour, provider, region FROM calls) p
+  FROM (SELECT DISTINCT hour, provider, region FROM places) p
   CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.share), 0) AS share, coalesce(sum(e.share * e.g_per_kwh), 0) AS g_per_kwh
     ${covers("e.instrument <> 'residual_mix'")}) contract

@@ -9,7 +9,7 @@ import { type DerivedAmount, derivedNames, usageAmountNames } from '@gw/contract
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { asSums, body, facetColumns, facetsAndAmounts, sumColumns, summed } from './calls.ts';
 import { boughtFor, boughtJoin, marketColumns } from './market.ts';
-import { costColumns, priceJoins, pricePeriods } from './money.ts';
+import { costColumns, placesAndPrices, priceJoin } from './money.ts';
 
 export interface UsageQuestion extends Pick<UsageQuery, 'interval' | 'simulated' | 'version'> {
   readonly group_by: readonly OperatorUsageGroup[];
@@ -66,12 +66,12 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
   const groups = Prisma.raw(['date', ...group_by, 'simulated'].join());
   const shown = Prisma.raw(['date', ...group_by, 'simulated'].map((name) => `'${name}', ${name}`).join());
   const rows = await db.$queryRaw<Row[]>`
-    WITH ${calls(question)}, ${pricePeriods}, ${boughtFor}
+    WITH ${calls(question)}, ${placesAndPrices}, ${boughtFor}
     SELECT GROUPING(simulated) = 1 AS is_total, is_counted, json_build_object(${shown}) AS groups,
       ${countsAndSums}, coalesce(array_agg(DISTINCT grid_basis) FILTER (WHERE grid_basis IS NOT NULL), '{}') AS bases
     FROM (
       SELECT *, ${Prisma.raw(date)} AS date, NOT simulated OR ${simulated === 'include'} AS is_counted FROM (
-        SELECT c.*, ${costColumns}, ${marketColumns} FROM calls c ${priceJoins} ${boughtJoin}) priced
+        SELECT c.*, ${costColumns}, ${marketColumns} FROM calls c ${priceJoin} ${boughtJoin}) priced
     ) counted
     GROUP BY GROUPING SETS ((${groups}, is_counted), (is_counted)) ORDER BY is_total DESC, ${groups}
     LIMIT ${mostRows + 3}`;
