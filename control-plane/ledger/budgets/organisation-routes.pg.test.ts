@@ -71,17 +71,23 @@ test('a budget of the whole account, or of a key of another account, is not thei
   expect([foreign.statusCode, foreign.json().error.code]).toEqual([400, 'invalid_name']);
 });
 
+type Admin = Awaited<ReturnType<typeof newOrganisation>>['admin'];
+
+async function expectUnchangeable(admin: Admin, id: string, refusal: readonly [number, string]): Promise<void> {
+  for (const [method, body] of [
+    ['PATCH', { amount: 1 }],
+    ['DELETE', undefined],
+  ] as const) {
+    const reply = await admin.call(method, `${own}/${id}`, body);
+    expect([method, reply.statusCode, reply.json().error.code]).toEqual([method, ...refusal]);
+  }
+}
+
 test('what an operator has set they see and cannot change, and their own holds beside it', async () => {
   const organisation = await newOrganisation();
   const { admin } = organisation;
   const set = (await operator()('POST', atOperators(organisation), ofProject)).json();
-  for (const [method, body] of [
-    ['PATCH', { amount: 1e6 }],
-    ['DELETE', undefined],
-  ] as const) {
-    const reply = await admin.call(method, `${own}/${set.id}`, body);
-    expect([method, reply.statusCode, reply.json().error.code]).toEqual([method, 409, 'invalid_transition']);
-  }
+  await expectUnchangeable(admin, set.id, [409, 'invalid_transition']);
   const beside = (await admin.call('POST', own, { ...ofProject, amount: 10 })).json();
   expect(idsIn(await admin.call('GET', own))).toEqual([set.id, beside.id]);
   // An operator changes any.
@@ -92,13 +98,7 @@ test("another organisation's budget is not found, whatever is asked of it", asyn
   const { admin } = await newOrganisation();
   const other = await newOrganisation();
   const theirs = (await other.admin.call('POST', own, ofProject)).json();
-  for (const [method, body] of [
-    ['PATCH', { amount: 1 }],
-    ['DELETE', undefined],
-  ] as const) {
-    const reply = await admin.call(method, `${own}/${theirs.id}`, body);
-    expect([method, reply.statusCode, reply.json().error.code]).toEqual([method, 404, 'invalid_budget']);
-  }
+  await expectUnchangeable(admin, theirs.id, [404, 'invalid_budget']);
   expect(idsIn(await admin.call('GET', own))).toEqual([]);
   expect((await other.admin.call('GET', own)).json().data).toMatchObject([{ id: theirs.id, amount: 1000 }]);
   // Nor has an operator it under another account.
