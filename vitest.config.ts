@@ -37,6 +37,7 @@ const slowest = [
   'test/outage/broken',
   'test/outage/broken-keys',
   'test/outage/pairs',
+  'test/chaos/chaos',
   'test/errors/retries',
   'test/cancel/after-a-minute',
   'test/errors/failing-parts',
@@ -53,6 +54,7 @@ const slowest = [
   'test/catalogue/life',
   'test/input/large-bodies',
   'control-plane/people/keys/propagation.pg',
+  'envoy/long-replies',
   'envoy/edge',
 ];
 class SlowestFirst extends BaseSequencer {
