@@ -55,10 +55,12 @@ export function unattendedReceipt(logged: AccessLogEntry): ShownReceipt | null {
 
 /** `rest`: further members of the JSON object. */
 function degradedEntry(logged: AccessLogEntry, rest: string): string | null {
-  const degraded = gwFields(logged)?.degraded?.stringValue;
+  const { degraded: block, reserved: estimate } = gwFields(logged) ?? {};
+  const degraded = block?.stringValue;
+  const reserved = estimate?.stringValue;
   const caller = loggedCaller(logged);
   const endpoint = logged.request?.path?.split('?', 1)[0];
   if (!degraded || !caller || !endpoint) return null;
   const head = JSON.stringify({ ...caller, endpoint });
-  return `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null${rest}}`;
+  return `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null${reserved ? `,"reserved":${reserved}` : ''}${rest}}`;
 }

@@ -188,6 +188,7 @@ export class Call implements Processor {
       attempts,
       length: parts.reduce((sum, part) => sum + part.length, 0),
       slot: this.#slot?.id ?? null,
+      reserved: reservation ? JSON.stringify(reservation.estimate) : null,
       isRerun: this.#kept?.mayHaveRun ?? false,
     });
     this.#call.answer(answer, parts);

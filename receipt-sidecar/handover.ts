@@ -38,6 +38,8 @@ interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
+  /** What the call is estimated at, as JSON, which counts in its budgets then; null: it has none. */
+  readonly reserved: string | null;
   /** Whether an earlier call with its idempotency key may have run. */
   readonly isRerun: boolean;
   /** The id of the slot of a stream; null for any other call. */
@@ -46,7 +48,8 @@ interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
 
 /** Returns the last answer to the request, which names the clusters of the attempts. The body goes beside it. */
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
-  const { attempts, degraded, headers, isRerun, length, path, receiptId, request, route, slot, timeouts } = outgoing;
+  const { attempts, degraded, headers, isRerun, length, path, receiptId, request, reserved, route, slot, timeouts } =
+    outgoing;
   const { order } = attempts;
   const forAttempts = [...attempts.headers, ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
   const setHeaders = [
@@ -64,6 +67,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const chunk_object = chunkObjects[request.endpoint];
   const metadata = {
     ...{ receipt_id: receiptId, degraded, chunk_object },
+    ...(reserved === null ? {} : { reserved }),
     ...(slot === null ? {} : { slot }),
     ...(isRerun ? { reexecuted } : {}),
   };

@@ -126,4 +126,39 @@ describe('budgets', () => {
     expect(degraded - degradedBefore).toBeGreaterThan(0);
     expect((await now()).used - before).toBe(tokens - tokensBefore + (degraded - degradedBefore) * each);
   }, 180_000);
+
+  test('what sidecars had reserved that die while Valkey is away counts as estimated too', async () => {
+    const before = await leave(1e6);
+    const receiptsBefore = await usedByReceipts(api, accountId);
+    const estimates = () =>
+      gateway.db.budgetEstimate.aggregate({ where: { accountId }, _count: true, _sum: { tokens: true } });
+    const estimatesBefore = await estimates();
+    await gateway.killForGood('valkey');
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'x-sim-tokens-per-second': '4',
+    };
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const body = JSON.stringify({ model: 'sim-small', stream: true, max_tokens: 30, messages });
+    const url = `${gateway.stack.publicUrl}/v1/chat/completions`;
+    const begun = await Promise.all(Array.from({ length: 10 }, () => fetch(url, { method: 'POST', headers, body })));
+    expect(begun.map(({ status }) => status)).toEqual(begun.map(() => 200));
+    for (const name of ['receipt-sidecar', 'receipt-sidecar-2'] as const) gateway.kill(name);
+    await Promise.all(begun.map((reply) => reply.text().catch(() => '')));
+    await gateway.start('valkey');
+    const apart = async () => {
+      const [receipts, stored] = [await usedByReceipts(api, accountId), await estimates()];
+      const estimated = Number(stored._sum.tokens) - Number(estimatesBefore._sum.tokens);
+      return {
+        degraded: receipts.degraded - receiptsBefore.degraded,
+        estimated: stored._count - estimatesBefore._count,
+        apart: (await now()).used - before - (receipts.tokens - receiptsBefore.tokens) - estimated,
+        reserved: (await now()).reserved,
+      };
+    };
+    await expect
+      .poll(apart, { timeout: 90_000, interval: 500 })
+      .toEqual({ degraded: 10, estimated: 10, apart: 0, reserved: 0 });
+  }, 180_000);
 });
