@@ -109,7 +109,7 @@ test('whatever comes in whatever order, what is used is the base and each call o
         });
     }
   };
-  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 60 }), check), { numRuns: cases(500) });
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 60 }), check), { numRuns: cases(2_000) });
 }, 120_000);
 
 test('calls that are reserved at once never take more than there is', async () => {

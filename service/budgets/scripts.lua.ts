@@ -60,8 +60,8 @@ for i = 3, #ARGV, 4 do
   if reply[1] == 0 and most >= 0 and used + tonumber(amount) > most then reply[1] = #ids end
 end
 if ARGV[2] == '1' then
-  if redis.call('HEXISTS', calls, ARGV[1]) == 1 then return reply end
   reply[1] = 0
+  if redis.call('HEXISTS', calls, ARGV[1]) == 1 then return reply end
 end
 if reply[1] == 0 then
   take_out(ARGV[1])
