@@ -189,6 +189,8 @@ def check(lineage, receipt, text, checks):
         check_digest(lineage, checks)
         outputs = check_steps(lineage, document, checks)
         checks.compare_fields("", lineage, lineage_words(lineage, receipt, outputs))
+        if "modelled_energy_wh" in outputs:
+            checks.compare("modelled_energy_wh", lineage["modelled_energy_wh"], outputs["modelled_energy_wh"], same)
         if receipt is not None:
             check_receipt(receipt, lineage, outputs, checks)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -1,6 +1,8 @@
 """Alters and leaves out each value of receipts and lineages, one at a time, and says which of that recompute.py did not find.
 
 python3 mutations.py <folder of recompute.py> <kinds.json> <every so many leaves of a receipt> <and of a lineage>
+
+Those at the top of a lineage are tried all.
 """
 import contextlib
 import io
@@ -62,6 +64,7 @@ for at, each in enumerate(json.load(open(sys.argv[2]))):
     paths = []
     for part, stride in (("receipt", int(sys.argv[3])), ("lineage", int(sys.argv[4]))):
         paths += [(part, *path) for path in leaves(each[part])[at % stride :: stride]]
+    paths += [("lineage", name) for name, value in each["lineage"].items() if not isinstance(value, (dict, list))]
     missed = []
     for path in paths:
         name = name_of(each, path)

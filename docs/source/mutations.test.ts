@@ -110,6 +110,6 @@ describe('one value that was altered or left out is found by recompute.py', () =
         name,
       ).toEqual([]);
     }
-  });
+  }, 1_800_000);
 });
 const isOfGrid = (name: string): boolean => name === 'grid_intensity' || name === 'WUE_grid';
