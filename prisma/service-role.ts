@@ -82,6 +82,8 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   restatements: whole,
   sessions: whole,
   usage_changes: ['SELECT', 'INSERT', 'DELETE'],
+  usage_day_changes: ['SELECT', 'INSERT', 'DELETE'],
+  usage_days: ['SELECT', 'INSERT', 'DELETE'],
   usage_hours: ['SELECT', 'INSERT', 'DELETE'],
   _prisma_migrations: [],
 };

@@ -37,7 +37,7 @@ import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
 import type { VersionMetrics } from './receipts/version-metrics.ts';
-import { startUsageHours } from './usage/hours.ts';
+import { startUsageSums } from './usage/job.ts';
 
 interface JobServices {
   readonly deliveryMetrics: DeliveryMetrics;
@@ -75,7 +75,7 @@ export function startJobs(
     startVersionJobs(context, { catalogue, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, seals }, integrity),
     startLogCheck({ db, log, seals, trust: trustIn(key), fullS: integrity.fullS }, integrity.everyS),
-    startUsageHours({ db, log }),
+    startUsageSums({ db, log }),
     startRebasing(context),
     startDeliveries({ ...context, vault, metrics: deliveryMetrics }),
     startReceiptLog({ db, key, log, now, seals }),

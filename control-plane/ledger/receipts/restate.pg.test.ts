@@ -22,7 +22,8 @@ import {
   settles,
 } from '@gw/testing/control-plane/restatements';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type UsageQuestion, usageOf } from '../usage/usage.ts';
+import type { UsageQuestion } from '../usage/question.ts';
+import { usageOf } from '../usage/usage.ts';
 import { supersede } from './supersede.ts';
 
 let stores: Stores;

@@ -42,3 +42,10 @@ export const sumColumns = list(summed.flatMap((name) => [name, `known_${name}`])
 export const sumsOfCalls = list(summed.flatMap((name) => [`sum(${name})`, `count(${name})`]));
 /** Of one call, as if it were a sum. */
 export const asSums = list(summed.flatMap((name) => [name, `(${name} IS NOT NULL)::int`]));
+/** Over rows of sums, in their order. */
+export const sumsOfSums = list(
+  summed.flatMap((name) => [`sum(${name}) AS ${name}`, `sum(known_${name}) AS known_${name}`]),
+);
+
+/** The first moment of the UTC day that a time is in. */
+export const dayOf = (time: string): Prisma.Sql => Prisma.raw(`date_bin('1 day', ${time}, TIMESTAMPTZ '2000-01-01Z')`);

@@ -7,31 +7,13 @@
 import type { Database } from '@gw/prisma/client';
 import { Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
-import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { newest } from '../receipts/ledger.ts';
 import { body, facetColumns, facetsAndAmounts, sumColumns, sumsOfCalls } from './calls.ts';
 
-const everyMs = 30_000;
 /** How many hours of accounts one statement sums. */
-const atOnce = 20;
+export const hoursAtOnce = 20;
 /** Receipts arrive in the ledger a little after the end of their hour. */
-const restS = 300;
-
-export function startUsageHours(context: { readonly db: Database; readonly log: Logger }): RepeatedJob {
-  const stopping = new AbortController();
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted && (await sumHours(context.db)) === atOnce);
-    await checkAnHour(context);
-    await findMissingHours(context);
-  };
-  const job = repeat({ name: 'sums of usage', everyMs, log: context.log, run });
-  return {
-    stop: () => {
-      stopping.abort();
-      return job.stop();
-    },
-  };
-}
+export const restS = 300;
 
 /** Sums hours that are over and were changed since. Returns how many. One instance at a time does it. */
 export async function sumHours(db: Database): Promise<number> {
@@ -43,7 +25,7 @@ export async function sumHours(db: Database): Promise<number> {
         WITH due AS (
           SELECT account_id, hour FROM usage_changes
           WHERE hour < date_trunc('hour', now() - ${restS} * INTERVAL '1 second', 'UTC')
-          GROUP BY account_id, hour ORDER BY hour LIMIT ${atOnce}),
+          GROUP BY account_id, hour ORDER BY hour LIMIT ${hoursAtOnce}),
         taken AS (DELETE FROM usage_changes c USING due d WHERE (c.account_id, c.hour) = (d.account_id, d.hour)),
         outdated AS (DELETE FROM usage_hours u USING due d WHERE (u.account_id, u.hour) = (d.account_id, d.hour)),
         summed AS (

@@ -8,20 +8,20 @@ import { Prisma } from '@gw/prisma/client';
 
 const covers = (what: string): string => `
   FROM energy_contracts e WHERE ${what} AND (e.provider IS NULL OR e.provider = p.provider) AND (e.region IS NULL OR e.region = p.region)
-    AND p.hour >= e.valid_from AND p.hour < e.valid_to`;
+    AND p.since >= e.valid_from AND p.since < e.valid_to`;
 
-/** What holds for the calls of an hour at a provider in a region; `places` has to stand before it. */
+/** What holds for the calls at a provider in a region since a turn; `places` has to stand before it. */
 export const boughtFor = Prisma.raw(`bought AS MATERIALIZED (
   SELECT p.*, contract.share, contract.g_per_kwh, residual.g_per_kwh AS residual_g_per_kwh
-  FROM (SELECT DISTINCT hour, provider, region FROM places) p
+  FROM (SELECT DISTINCT since, provider, region FROM places) p
   CROSS JOIN LATERAL (
     SELECT coalesce(sum(e.share), 0) AS share, coalesce(sum(e.share * e.g_per_kwh), 0) AS g_per_kwh
     ${covers("e.instrument <> 'residual_mix'")}) contract
   LEFT JOIN LATERAL (SELECT min(e.g_per_kwh) AS g_per_kwh ${covers("e.instrument = 'residual_mix'")}) residual ON TRUE)`);
 
-/** To be joined to `calls c`: one row of each. No provider and no region has an empty name. */
+/** To be joined to `merged c`: one row of each. No provider and no region has an empty name. */
 export const boughtJoin = Prisma.raw(`
-  JOIN bought ON bought.hour = c.hour AND coalesce(bought.provider, '') = coalesce(c.provider, '')
+  JOIN bought ON bought.since = c.since AND coalesce(bought.provider, '') = coalesce(c.provider, '')
     AND coalesce(bought.region, '') = coalesce(c.region, '')`);
 
 const kwh = 'coalesce(c.energy_wh, 0) * 0.001';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { UsageRow } from '@gw/contract/usage';
-import { sumHours } from '@gw/control-plane/internals/ledger/usage/hours';
+import { sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ beforeEach(() => running.stores.db.price.deleteMany());
 const ask = async (id: string, query: string) =>
   (await running.get(`/v1/usage?from=2026-03-01&to=2026-03-03${query}`, { 'x-gw-account-id': id })).json();
 const summed = async (): Promise<void> => {
-  while ((await sumHours(running.stores.db)) > 0);
+  await sumUsage(running.stores.db);
 };
 
 interface Price {

@@ -1,10 +1,14 @@
-/** Sums over a million receipts: the same as those of the receipts, and how long both take. */
+/** Sums over a million receipts of a month, or over more of a year (`GW_TEST_RECEIPTS`): the same as those of the receipts, and how long both take. */
+import { dayMs } from '@gw/contract/internal/durations';
 import { type OwnStores, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sumHours } from './hours.ts';
-import { type UsageQuestion, usageOf } from './usage.ts';
+import { sumUsage } from './job.ts';
+import type { UsageQuestion } from './question.ts';
+import { usageOf } from './usage.ts';
 
-const receipts = 1_000_000;
+const receipts = Number(process.env.GW_TEST_RECEIPTS ?? 1_000_000);
+const days = receipts > 1_000_000 ? 360 : 30;
+const from = new Date(days > 30 ? '2025-09-01' : '2026-09-01');
 const chunk = 10_000;
 let stores: OwnStores;
 beforeAll(async () => {
@@ -12,27 +16,30 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stores?.stop());
 
-it(`over ${receipts} receipts of a month`, { timeout: 900_000 }, async () => {
+it(`over ${receipts} receipts of ${days} days`, { timeout: 3_600_000 }, async () => {
   // Five models, two regions, three keys; without what only a lineage needs.
   for (let first = 0; first < receipts; first += chunk)
     await stores.tamper(`
     INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
       prompt_tokens, completion_tokens, energy_wh, carbon_g, body)
-    SELECT 'rcpt_' || n, 1, timestamptz '2026-09-01Z' + n * INTERVAL '30 days' / ${receipts}, 'acct_large', 'key' || n % 3,
+    SELECT 'rcpt_' || n, 1, timestamptz '${from.toISOString()}' + n * (INTERVAL '${days} days' / ${receipts}), 'acct_large', 'key' || n % 3,
       '/v1/chat/completions', 'model' || n % 5, 'region' || n % 2, 'parametric', 'complete', n % 1000, n % 500,
       n % 977 / 1000.0, n % 491 / 1000.0,
       json_build_object('provider', 'p', 'project', 'project' || n % 7, 'grid_basis', 'lifecycle', 'energy_low_wh', n % 977 / 2000.0, 'water_ml', n % 91)
     FROM generate_series(${first}, ${first + chunk - 1}) n`);
-  const from = new Date('2026-09-01');
   const asked = {
     accountId: 'acct_large',
     from,
-    to: new Date('2026-10-01'),
+    to: new Date(from.getTime() + days * dayMs),
     version: 'restated',
     simulated: 'exclude',
     currency: 'EUR',
   } as const;
-  const question: UsageQuestion = { ...asked, interval: 'day', group_by: ['model', 'region', 'key_id', 'project'] };
+  const question: UsageQuestion = {
+    ...asked,
+    interval: days > 30 ? 'month' : 'day',
+    group_by: ['model', 'region', 'key_id', 'project'],
+  };
   const timed = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
     const begun = performance.now();
     return [await run(), Math.round(performance.now() - begun)];
@@ -40,13 +47,13 @@ it(`over ${receipts} receipts of a month`, { timeout: 900_000 }, async () => {
   // Each model has a new price every day, and one of the two regions has its own.
   await stores.tamper(`INSERT INTO prices (id, provider, model, region, valid_from, input_per_mtok, output_per_mtok, source)
     SELECT m || ' ' || d || ' ' || r, 'p', 'model' || m, nullif('region' || r, 'region1'),
-      timestamptz '2026-08-15Z' + d * INTERVAL '1 day', 1 + d, 2 + m, 'made up'
-    FROM generate_series(0, 4) m, generate_series(0, 40) d, generate_series(0, 1) r`);
+      timestamptz '${from.toISOString()}' + (d - 5) * INTERVAL '1 day', 1 + d, 2 + m, 'made up'
+    FROM generate_series(0, 4) m, generate_series(0, ${days + 10}) d, generate_series(0, 1) r`);
   await stores.tamper(`INSERT INTO usage_changes (account_id, hour)
     SELECT DISTINCT account_id, date_trunc('hour', created_at, 'UTC') FROM receipts`);
   const [live, liveMs] = await timed(() => usageOf(stores.db, question));
   const [, sumMs] = await timed(async () => {
-    while ((await sumHours(stores.db)) > 0);
+    await sumUsage(stores.db);
   });
   const [summed, summedMs] = await timed(() => usageOf(stores.db, question));
   console.log(
@@ -54,12 +61,16 @@ it(`over ${receipts} receipts of a month`, { timeout: 900_000 }, async () => {
   );
   expect(summed).toEqual(live);
   expect(summed?.total.requests).toBe(receipts);
-  expect(summed?.data.length).toBe(30 * 30 * 7);
+  expect(summed?.data.length).toBe((days > 30 ? 12 : 30) * 30 * 7);
   expect(summed?.total).toMatchObject({ cost: expect.any(Number), missing: { energy_high_wh: receipts } });
   // As if nothing was said of the period: it begins and ends within an hour.
-  const odd = { ...question, from: new Date('2026-09-01T10:40:20.123Z'), to: new Date('2026-09-30T21:33:10.456Z') };
+  const odd = {
+    ...question,
+    from: new Date(from.getTime() + 38_420_123),
+    to: new Date(asked.to.getTime() - 8_809_544),
+  };
   const [edges, edgesMs] = await timed(() => usageOf(stores.db, odd));
   console.log(`a period that begins and ends within an hour: ${edgesMs} ms`);
-  const inIt = (at: Date) => Math.ceil(((at.getTime() - from.getTime()) * receipts) / (30 * 86_400_000));
+  const inIt = (at: Date) => Math.ceil(((at.getTime() - from.getTime()) * receipts) / (days * dayMs));
   expect(edges?.total.requests).toBe(inIt(odd.to) - inIt(odd.from));
 });

@@ -3,12 +3,9 @@ import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import type { Receipt } from '@gw/contract/receipt';
 import { operatorUsageSchema, type UsageRow, usageAmountNames, usageSchema } from '@gw/contract/usage';
-import {
-  checkAnHour,
-  findMissingHours,
-  startUsageHours,
-  sumHours,
-} from '@gw/control-plane/internals/ledger/usage/hours';
+import { checkADay } from '@gw/control-plane/internals/ledger/usage/days';
+import { checkAnHour, findMissingHours, sumHours } from '@gw/control-plane/internals/ledger/usage/hours';
+import { startUsageSums, sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
@@ -174,7 +171,7 @@ test('rows are told apart by project, and the ledger lists the receipts of one',
     { project: null, energy_wh: 12 },
   ];
   expect((await ask(id, period)).data).toMatchObject(rows);
-  while ((await sumHours(running.stores.db)) > 0);
+  await sumUsage(running.stores.db);
   expect((await ask(id, period)).data).toMatchObject(rows);
   const listed = await running.get('/v1/gw/receipts?project=one&order=asc', account(id));
   expect(listed.json().data.map((receipt: Receipt) => receipt.id)).toEqual(one.map(({ receipt }) => receipt.id));
@@ -208,13 +205,13 @@ test('as CSV the rows have a head, and no cell that a spreadsheet would take for
   expect([of('energy_wh'), of('water_ml'), of('missing_water_ml'), end]).toEqual(['0.25', '', '1', '']);
 });
 
-/** Half a year of calls of every kind, among them versions that replace others. */
+/** Three days of calls of every kind, among them versions that replace others. */
 function randomEntries(seed: number, id: string) {
   let count = 0;
   const random = (): number => createHash('sha256').update(`${seed} ${count++}`).digest().readUInt32LE() / 2 ** 32;
   const pick = <T>(...each: T[]): T => each[Math.floor(random() * each.length)] as T;
   return Array.from({ length: 300 }, () => {
-    const made = new Date(Date.UTC(2026, 0, 1) + Math.floor(random() * 40) * 1_800_000);
+    const made = new Date(Date.UTC(2026, 0, 1) + Math.floor(random() * 150) * 1_800_000);
     const amount = () => pick(null, random() / 7, 1e-7 * random());
     const receipt: Partial<Receipt> = {
       id: receiptIdAt(made),
@@ -244,24 +241,39 @@ const questions = [
 test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summed already (seed %i)', async (seed) => {
   const id = `acct_hours_${seed}`;
   const { db } = running.stores;
-  const periods = ['from=2026-01-01&to=2026-01-02', 'from=2026-01-01T03:20:00Z&to=2026-01-01T17:45:01Z'];
+  const periods = [
+    ...['from=2026-01-01&to=2026-01-05', 'from=2026-01-01T03:20:00Z&to=2026-01-01T17:45:01Z'],
+    'from=2026-01-01T03:20:00Z&to=2026-01-03T17:45:01Z',
+  ];
   const answers = () => Promise.all(periods.flatMap((period) => questions.map((query) => ask(id, period + query))));
   const entries = randomEntries(seed, id);
   const half = entries.slice(0, 150).flat();
   await running.store(...half);
-  const marks = () => db.usageChange.count({ where: { accountId: id } });
+  const where = { where: { accountId: id } };
+  const marks = async () => (await db.usageChange.count(where)) + (await db.usageDayChange.count(where));
   expect(await marks()).toBeGreaterThan(0);
   const live = await answers();
-  while ((await sumHours(db)) > 0);
+  await sumUsage(db);
   expect(await marks()).toBe(0);
-  expect(await db.usageHour.count({ where: { accountId: id } })).toBeGreaterThan(50);
+  expect(await db.usageHour.count(where)).toBeGreaterThan(50);
+  expect(await db.usageDay.count(where)).toBeGreaterThan(50);
   expect(await answers()).toEqual(live);
   expect(live[0].total.requests).toBeGreaterThan(50);
-  // New ones: their hours are read from the receipts until they are summed again.
+  // Days alone: nothing else is read for whole ones.
+  await running.stores.tamper(`ALTER TABLE usage_hours DISABLE TRIGGER ALL`);
+  await running.stores.tamper(`CREATE TABLE kept AS SELECT * FROM usage_hours WHERE account_id = '${id}'`);
+  await running.stores.tamper(`DELETE FROM usage_hours WHERE account_id = '${id}'`);
+  expect((await answers()).slice(0, questions.length)).toEqual(live.slice(0, questions.length));
+  await running.stores.tamper('INSERT INTO usage_hours SELECT * FROM kept');
+  await running.stores.tamper('DROP TABLE kept');
+  await running.stores.tamper(`ALTER TABLE usage_hours ENABLE TRIGGER ALL`);
+  // New ones: their hours are read from the receipts until they are summed again, and their days from the hours.
   await running.store(...entries.slice(150).flat());
   const more = await answers();
   expect(more[0].total.requests).toBeGreaterThan(live[0].total.requests);
-  while ((await sumHours(db)) > 0);
+  await sumHours(db);
+  expect(await answers()).toEqual(more);
+  await sumUsage(db);
   expect(await answers()).toEqual(more);
 });
 
@@ -281,7 +293,7 @@ test('a receipt that comes while its hour is being summed is in the next sum', a
   await Promise.all(summing);
   const asked = () => ask(id, 'from=2026-02-01&to=2026-02-02&interval=total');
   expect((await asked()).total).toMatchObject({ requests: 240, energy_wh: 240 });
-  while ((await sumHours(db)) > 0);
+  await sumUsage(db);
   expect((await asked()).total).toMatchObject({ requests: 240, energy_wh: 240 });
   expect(await db.usageChange.count({ where: { accountId: id } })).toBe(0);
 });
@@ -305,7 +317,7 @@ test('a receipt that changes in its row makes its hour be summed again', async (
   const unknown = Object.fromEntries(usageAmountNames.map((name) => [name, null]));
   const closed = { tier: 'degraded' as const, degraded_reason: 'sidecar_unavailable' as const, ...unknown };
   await running.store({ ...entryOf({ ...made.receipt, ...closed }, id), facts: null });
-  while ((await sumHours(db)) > 0);
+  await sumUsage(db);
   expect((await ask(id, 'interval=total')).total).toMatchObject({ requests_degraded: 1, energy_wh: null });
   await running.store(made);
   expect(await db.receipt.count({ where: { accountId: id } })).toBe(1);
@@ -317,7 +329,7 @@ test('a receipt that is known to be altered is in no sum, also where its hour is
   const time = new Date('2026-02-03T05:00:00.000Z');
   const [good, bad] = [entryOf({ id: receiptIdAt(time), energy_wh: 1 }, id), entryOf({ id: receiptIdAt(time) }, id)];
   await running.store(good, bad);
-  while ((await sumHours(running.stores.db)) > 0);
+  await sumUsage(running.stores.db);
   await running.stores.tamper(`UPDATE receipts SET energy_wh = 99 WHERE id = '${bad.receipt.id}'`);
   // Reading it finds the fault.
   expect((await running.get(`/v1/gw/receipts/${bad.receipt.id}`, account(id))).statusCode).toBe(500);
@@ -328,31 +340,55 @@ test('a sum that somebody has changed in the database is found and made again', 
   const id = 'acct_forged_sum';
   const { db } = running.stores;
   await running.store(entryOf({ id: receiptIdAt(new Date('2026-02-05T05:00:00.000Z')), energy_wh: 1 }, id));
-  while ((await sumHours(db)) > 0);
+  await sumUsage(db);
   await running.stores.tamper(`DELETE FROM usage_hours WHERE account_id <> '${id}'`);
   const lines: unknown[] = [];
   const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
   await checkAnHour({ db, log });
   expect(lines).toEqual([]);
   await running.stores.tamper(`UPDATE usage_hours SET energy_wh = 0.5 WHERE account_id = '${id}'`);
-  const job = startUsageHours({ db, log });
+  const job = startUsageSums({ db, log });
   await eventually(() => lines.length > 0);
   await job.stop();
   expect(lines).toEqual([{ accountId: id, hour: '2026-02-05T05:00:00.000Z' }]);
-  while ((await sumHours(db)) > 0);
+  await sumUsage(db);
   expect((await ask(id, 'from=2026-02-05&to=2026-02-06')).total).toMatchObject({ energy_wh: 1 });
+});
+
+test.each([
+  ['changed', 'UPDATE usage_days SET energy_wh = 0.5'],
+  ['taken away', 'DELETE FROM usage_days'],
+])('sums of a day that somebody has %s are found and made again', async (_how, tampering) => {
+  const id = 'acct_forged_day';
+  const { db } = running.stores;
+  await running.store(entryOf({ id: receiptIdAt(new Date('2026-02-15T05:00:00.000Z')), energy_wh: 1 }, id));
+  await sumUsage(db);
+  const lines: unknown[] = [];
+  const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
+  await running.stores.tamper(`DELETE FROM usage_hours WHERE account_id <> '${id}'`);
+  const usage = async () => (await ask(id, 'from=2026-02-15&to=2026-02-16')).total.energy_wh;
+  const before = await usage();
+  await checkADay({ db, log });
+  expect(lines).toEqual([]);
+  await running.stores.tamper(`${tampering} WHERE account_id = '${id}'`);
+  expect(await usage()).not.toBe(before);
+  await checkADay({ db, log });
+  expect(lines).toEqual([{ accountId: id, day: '2026-02-15T00:00:00.000Z' }]);
+  expect(await usage()).toBe(before);
+  await sumUsage(db);
+  expect(await usage()).toBe(before);
 });
 
 test('an hour whose sums were taken away is found and summed again', async () => {
   const { db } = running.stores;
   const id = 'acct_demo_audit';
   await running.stores.tamper(`DELETE FROM accounts WHERE id <> '${id}'`);
-  await running.stores.empty('receipts', 'usage_hours', 'usage_changes');
+  await running.stores.empty('receipts', 'usage_hours', 'usage_changes', 'usage_days', 'usage_day_changes');
   for (const hour of ['05', '06', '07'])
     await running.store(
       entryOf({ id: receiptIdAt(new Date(Date.now() - Number(hour) * 3_600_000)), energy_wh: 1 }, id),
     );
-  while ((await sumHours(db)) > 0);
+  await sumUsage(db);
   const lines: unknown[] = [];
   const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
   await findMissingHours({ db, log });
@@ -365,7 +401,7 @@ test('an hour whose sums were taken away is found and summed again', async () =>
   await findMissingHours({ db, log });
   expect(lines).toEqual([{ accountId: id, hour: hour.toISOString() }]);
   expect((await ask(id, day)).total.requests).toBe(3);
-  while ((await sumHours(db)) > 0);
+  await sumUsage(db);
   await findMissingHours({ db, log });
   expect([lines.length, (await ask(id, day)).total.requests]).toEqual([1, 3]);
 });
@@ -379,7 +415,7 @@ test('a period from and to any moment sums what began in it', async () => {
   const ends = [0, 1, 3_599_999, 3_600_000, 3_600_001, 5_400_000, 7_200_000, 20_000_000, 25_200_000, calls[9] ?? 0];
   const times = ends.map((at) => (at > start ? at : start + at));
   for (const isSummed of [false, true]) {
-    if (isSummed) while ((await sumHours(db)) > 0);
+    if (isSummed) await sumUsage(db);
     for (const from of times)
       for (const to of times.filter((each) => each > from)) {
         const query = `from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}&interval=total&simulated=include`;

@@ -1,0 +1,71 @@
+/**
+ * Sums of the days that are over (`usage_days`), made from the sums of their hours, so that a year is read from thousands of rows.
+ *
+ * Invariant: a day is taken from its sums only while neither `usage_day_changes` nor `usage_changes` has a mark in it. The marks come with
+ * the sums of hours, and the statement that takes them away has seen those: both are of one snapshot.
+ */
+import type { Database } from '@gw/prisma/client';
+import { Prisma } from '@gw/prisma/client';
+import type { Logger } from '@gw/service/log';
+import { dayOf, facetColumns, sumColumns, sumsOfSums } from './calls.ts';
+import { restS } from './hours.ts';
+
+/** How many days of accounts one statement sums. */
+export const daysAtOnce = 10;
+
+const columns = Prisma.sql`account_id, day, issued, requests, ${facetColumns}, ${sumColumns}`;
+const inDay = (hour: Prisma.Sql, day: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`${hour} >= ${day} AND ${hour} < ${day} + INTERVAL '1 day'`;
+
+/** Sums of the days in `due`, in the order of the columns. */
+const sumsOf = (due: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT account_id, day, issued, sum(requests) AS requests, ${facetColumns}, ${sumsOfSums}
+  FROM (SELECT d.day, u.* FROM ${due} d JOIN usage_hours u ON u.account_id = d.account_id
+    AND ${inDay(Prisma.sql`u.hour`, Prisma.sql`d.day`)}) hours
+  GROUP BY account_id, day, issued, ${facetColumns}`;
+
+const hasMarkedHour = Prisma.sql`EXISTS (
+  SELECT 1 FROM usage_changes h WHERE h.account_id = c.account_id AND ${inDay(Prisma.sql`h.hour`, Prisma.sql`c.day`)})`;
+
+/** Sums days that are over and were changed since. Returns how many. One instance at a time does it. */
+export async function sumDays(db: Database): Promise<number> {
+  return db.$transaction(
+    async (tx) => {
+      await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('usage_days'))`;
+      const [done] = await tx.$queryRaw<{ days: number }[]>`
+        WITH due AS (
+          SELECT account_id, day FROM usage_day_changes c
+          WHERE day < date_trunc('day', now() - ${restS} * INTERVAL '1 second', 'UTC') AND NOT ${hasMarkedHour}
+          GROUP BY account_id, day ORDER BY day LIMIT ${daysAtOnce}),
+        taken AS (DELETE FROM usage_day_changes c USING due d WHERE (c.account_id, c.day) = (d.account_id, d.day)),
+        outdated AS (DELETE FROM usage_days u USING due d WHERE (u.account_id, u.day) = (d.account_id, d.day)),
+        summed AS (INSERT INTO usage_days (${columns}) ${sumsOf(Prisma.sql`due`)})
+        SELECT count(*)::int AS days FROM due`;
+      return done?.days ?? 0;
+    },
+    { timeout: 120_000, maxWait: 10_000 },
+  );
+}
+
+/**
+ * Makes the sums of a day again, any one that has sums of hours, and has it summed anew if they differ or are gone: somebody with the
+ * database has changed them. The sums of the hours are checked by themselves.
+ */
+export async function checkADay({ db, log }: { readonly db: Database; readonly log: Logger }): Promise<void> {
+  const differing = await db.$queryRaw<{ account_id: string; day: Date }[]>`
+    WITH picked AS MATERIALIZED (
+      SELECT account_id, day FROM (
+        SELECT account_id, ${dayOf('hour')} AS day FROM usage_hours
+        WHERE id >= (SELECT min(id) + random() * (max(id) - min(id)) FROM usage_hours) ORDER BY id LIMIT 1) c
+      WHERE NOT ${hasMarkedHour}
+        AND NOT EXISTS (SELECT 1 FROM usage_day_changes d WHERE (d.account_id, d.day) = (c.account_id, c.day))),
+    stored AS (SELECT ${columns} FROM usage_days JOIN picked USING (account_id, day)),
+    made AS (${sumsOf(Prisma.sql`picked`)})
+    SELECT DISTINCT account_id, day FROM (
+      (SELECT * FROM stored EXCEPT ALL SELECT * FROM made) UNION ALL (SELECT * FROM made EXCEPT ALL SELECT * FROM stored)
+    ) differences`;
+  for (const { account_id, day } of differing) {
+    log.error({ accountId: account_id, day: day.toISOString() }, 'the sums of a day of usage were altered in storage');
+    await db.$executeRaw`INSERT INTO usage_day_changes (account_id, day) VALUES (${account_id}, ${day})`;
+  }
+}
