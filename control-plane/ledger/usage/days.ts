@@ -11,11 +11,11 @@ import { dayOf, facetColumns, sumColumns, sumsOfSums } from './calls.ts';
 import { restS } from './hours.ts';
 
 /** How many days of accounts one statement sums. */
-export const daysAtOnce = 10;
+export const daysAtOnce = 50;
 
 const columns = Prisma.sql`account_id, day, issued, requests, ${facetColumns}, ${sumColumns}`;
 const inDay = (hour: Prisma.Sql, day: Prisma.Sql): Prisma.Sql =>
-  Prisma.sql`${hour} >= ${day} AND ${hour} < ${day} + INTERVAL '1 day'`;
+  Prisma.sql`${hour} >= ${day} AND ${hour} < ${day} + INTERVAL '24 hours'`;
 
 /** Sums of the days in `due`, in the order of the columns. */
 const sumsOf = (due: Prisma.Sql): Prisma.Sql => Prisma.sql`
@@ -47,16 +47,20 @@ export async function sumDays(db: Database): Promise<number> {
   );
 }
 
+/** A row, any one. The bound is of the type of the ids, so that it is found by their index. */
+const anyOf = (table: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  ${table} WHERE id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM ${table}) ORDER BY id LIMIT 1`;
+
 /**
- * Makes the sums of a day again, any one that has sums of hours, and has it summed anew if they differ or are gone: somebody with the
- * database has changed them. The sums of the hours are checked by themselves.
+ * Makes the sums of a day again, any one that has sums of hours or of its own, and has it and its hours summed anew if they differ or are
+ * gone: somebody with the database has changed the ones or the others.
  */
 export async function checkADay({ db, log }: { readonly db: Database; readonly log: Logger }): Promise<void> {
   const differing = await db.$queryRaw<{ account_id: string; day: Date }[]>`
     WITH picked AS MATERIALIZED (
-      SELECT account_id, day FROM (
-        SELECT account_id, ${dayOf('hour')} AS day FROM usage_hours
-        WHERE id >= (SELECT min(id) + random() * (max(id) - min(id)) FROM usage_hours) ORDER BY id LIMIT 1) c
+      SELECT DISTINCT account_id, day FROM (
+        (SELECT account_id, ${dayOf('hour')} AS day FROM ${anyOf(Prisma.sql`usage_hours`)})
+        UNION ALL (SELECT account_id, day FROM ${anyOf(Prisma.sql`usage_days`)})) c
       WHERE NOT ${hasMarkedHour}
         AND NOT EXISTS (SELECT 1 FROM usage_day_changes d WHERE (d.account_id, d.day) = (c.account_id, c.day))),
     stored AS (SELECT ${columns} FROM usage_days JOIN picked USING (account_id, day)),
@@ -66,6 +70,10 @@ export async function checkADay({ db, log }: { readonly db: Database; readonly l
     ) differences`;
   for (const { account_id, day } of differing) {
     log.error({ accountId: account_id, day: day.toISOString() }, 'the sums of a day of usage were altered in storage');
-    await db.$executeRaw`INSERT INTO usage_day_changes (account_id, day) VALUES (${account_id}, ${day})`;
+    await db.$executeRaw`
+      WITH marked AS (INSERT INTO usage_day_changes (account_id, day) VALUES (${account_id}, ${day}))
+      INSERT INTO usage_changes (account_id, hour)
+      SELECT DISTINCT account_id, hour FROM usage_hours
+      WHERE account_id = ${account_id} AND ${inDay(Prisma.sql`hour`, Prisma.sql`${day}::timestamptz`)}`;
   }
 }

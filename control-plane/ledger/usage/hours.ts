@@ -59,7 +59,7 @@ export async function checkAnHour({ db, log }: { readonly db: Database; readonly
   const differing = await db.$queryRaw<{ account_id: string; hour: Date }[]>`
     WITH picked AS (
       SELECT account_id, hour FROM usage_hours u
-      WHERE id >= (SELECT min(id) + random() * (max(id) - min(id)) FROM usage_hours)
+      WHERE id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM usage_hours)
         AND NOT EXISTS (SELECT 1 FROM usage_changes c WHERE (c.account_id, c.hour) = (u.account_id, u.hour))
       ORDER BY id LIMIT 1),
     stored AS (SELECT ${columns} FROM usage_hours JOIN picked USING (account_id, hour)),

@@ -6,11 +6,13 @@ import { checkADay, daysAtOnce, sumDays } from './days.ts';
 import { checkAnHour, findMissingHours, hoursAtOnce, sumHours } from './hours.ts';
 
 const everyMs = 30_000;
+/** After that it checks, even if more is left to sum, as after a migration. */
+const longestMs = 60_000;
 
 export function startUsageSums(context: { readonly db: Database; readonly log: Logger }): RepeatedJob {
   const stopping = new AbortController();
   const run = async (): Promise<void> => {
-    await sumUsage(context.db, stopping.signal);
+    await sumUsage(context.db, AbortSignal.any([stopping.signal, AbortSignal.timeout(longestMs)]));
     await checkAnHour(context);
     await findMissingHours(context);
     await checkADay(context);
@@ -24,8 +26,9 @@ export function startUsageSums(context: { readonly db: Database; readonly log: L
   };
 }
 
-/** Sums everything that is over: the hours first, since the days are made of them. */
+/** Sums everything that is over. The hours come before each lot of days, since days are made of them and are many after a migration. */
 export async function sumUsage(db: Database, signal?: AbortSignal): Promise<void> {
-  while (signal?.aborted !== true && (await sumHours(db)) === hoursAtOnce);
-  while (signal?.aborted !== true && (await sumDays(db)) === daysAtOnce);
+  const goesOn = (): boolean => signal?.aborted !== true;
+  for (let days = daysAtOnce; days === daysAtOnce && goesOn(); days = await sumDays(db))
+    while ((await sumHours(db)) === hoursAtOnce && goesOn());
 }

@@ -1,7 +1,7 @@
 /**
  * Carbon by the market-based method, as SQL: what was bought of electricity in place of the average of the grid (docs/reporting.md).
  *
- * Invariant: the figures of rows follow from their sums of energy and carbon alone, so they are the same whether rows are sums of an hour
+ * Invariant: the figures of rows follow from their sums of energy and carbon alone, so they are the same whether rows are sums of many
  * or single calls. Of a call energy and carbon are known together; where nothing was bought, both methods give the same.
  */
 import { Prisma } from '@gw/prisma/client';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { UsageRow } from '@gw/contract/usage';
 import { sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
+import { usageOf } from '@gw/control-plane/internals/ledger/usage/usage';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -137,7 +138,17 @@ test.each([1, 2, 3])('money by project is that of the receipts one by one, summe
     return { total: shown(total), rows: data.map((row: UsageRow) => ({ project: row.project, ...shown(row) })) };
   };
   expect(wanted.total.missing).toBeGreaterThan(50);
-  expect(await told()).toEqual(wanted);
-  await summed();
-  expect(await told()).toEqual(wanted);
+  const ofAllAccounts = async () => {
+    const asked = { accountId: null, from: hour(0), to: hour(48), version: 'restated', simulated: 'exclude' } as const;
+    const question = { ...asked, interval: 'total', group_by: ['account_id', 'project'], currency: 'USD' } as const;
+    const { data } = (await usageOf(running.stores.db, question)) ?? { data: [] };
+    return data.flatMap(({ account_id, cost, missing, project, requests }) =>
+      account_id === id ? [{ project, requests, cost, missing: missing.cost ?? 0 }] : [],
+    );
+  };
+  for (const sum of [async () => {}, summed]) {
+    await sum();
+    expect(await told()).toEqual(wanted);
+    expect(await ofAllAccounts()).toEqual(wanted.rows);
+  }
 });

@@ -1,7 +1,7 @@
 /**
  * What calls cost, as SQL: their tokens at the price in force in their hour (decision 39).
  *
- * Invariant: the cost of rows follows from the sums of their tokens alone, so it is the same whether rows are sums of an hour or single
+ * Invariant: the cost of rows follows from the sums of their tokens alone, so it is the same whether rows are sums of many or single
  * calls. Of a call both counts of tokens are known, or neither is.
  */
 import { Prisma } from '@gw/prisma/client';

@@ -76,8 +76,8 @@ function fromSums(question: UsageQuestion, { edges, whole }: Parts): Prisma.Sql[
         AND NOT EXISTS (SELECT 1 FROM days_by_hours n WHERE (n.account_id, n.day) = (u.account_id, u.day))`,
     Prisma.sql`
       SELECT u.account_id, u.hour, ${columns} FROM days_by_hours d
-      JOIN usage_hours u ON u.account_id = d.account_id AND u.hour >= d.day AND u.hour < d.day + INTERVAL '1 day'
-      WHERE ${issued} AND ${isSummed}`,
+      JOIN usage_hours u ON u.account_id = d.account_id AND u.hour >= d.day AND u.hour < d.day + INTERVAL '24 hours'
+      WHERE ${ownOf(question, 'u')} AND ${within('u.hour', whole)} AND ${issued} AND ${isSummed}`,
     ...edges.map(
       (edge) => Prisma.sql`
       SELECT account_id, hour, ${columns} FROM usage_hours u
@@ -86,7 +86,7 @@ function fromSums(question: UsageQuestion, { edges, whole }: Parts): Prisma.Sql[
   ];
 }
 
-/** Each read states its times as values: joined ones would have Postgres look through the months of all receipts. */
+/** Each read states its times as values: joined ones would have Postgres look through the months of all receipts. `hour` of a row is when it began. */
 function fromReceipts(question: UsageQuestion, { edges, whole }: Parts): Prisma.Sql[] {
   const columns = Prisma.sql`hour, 1, ${facetColumns}, ${asSums}`;
   const sound = (span: Span): Prisma.Sql => Prisma.sql`

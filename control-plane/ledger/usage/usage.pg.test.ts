@@ -238,6 +238,21 @@ const questions = [
   '&interval=total',
 ];
 
+/** While the sums of hours of an account are away, and nothing has noticed it. */
+async function withoutHours(id: string, look: () => Promise<void>): Promise<void> {
+  const { tamper } = running.stores;
+  await tamper('ALTER TABLE usage_hours DISABLE TRIGGER ALL');
+  await tamper(`CREATE TABLE kept AS SELECT * FROM usage_hours WHERE account_id = '${id}'`);
+  await tamper(`DELETE FROM usage_hours WHERE account_id = '${id}'`);
+  try {
+    await look();
+  } finally {
+    await tamper('INSERT INTO usage_hours SELECT * FROM kept');
+    await tamper('DROP TABLE kept');
+    await tamper('ALTER TABLE usage_hours ENABLE TRIGGER ALL');
+  }
+}
+
 test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summed already (seed %i)', async (seed) => {
   const id = `acct_hours_${seed}`;
   const { db } = running.stores;
@@ -260,13 +275,9 @@ test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summe
   expect(await answers()).toEqual(live);
   expect(live[0].total.requests).toBeGreaterThan(50);
   // Days alone: nothing else is read for whole ones.
-  await running.stores.tamper(`ALTER TABLE usage_hours DISABLE TRIGGER ALL`);
-  await running.stores.tamper(`CREATE TABLE kept AS SELECT * FROM usage_hours WHERE account_id = '${id}'`);
-  await running.stores.tamper(`DELETE FROM usage_hours WHERE account_id = '${id}'`);
-  expect((await answers()).slice(0, questions.length)).toEqual(live.slice(0, questions.length));
-  await running.stores.tamper('INSERT INTO usage_hours SELECT * FROM kept');
-  await running.stores.tamper('DROP TABLE kept');
-  await running.stores.tamper(`ALTER TABLE usage_hours ENABLE TRIGGER ALL`);
+  await withoutHours(id, async () =>
+    expect((await answers()).slice(0, questions.length)).toEqual(live.slice(0, questions.length)),
+  );
   // New ones: their hours are read from the receipts until they are summed again, and their days from the hours.
   await running.store(...entries.slice(150).flat());
   const more = await answers();
@@ -286,7 +297,7 @@ test('a receipt that comes while its hour is being summed is in the next sum', a
   );
   let stored = false;
   const summing = [0, 1].map(async () => {
-    while (!stored) await sumHours(db);
+    while (!stored) await sumUsage(db);
   });
   for (let at = 0; at < entries.length; at += 4) await running.store(...entries.slice(at, at + 4));
   stored = true;
@@ -341,7 +352,8 @@ test('a sum that somebody has changed in the database is found and made again', 
   const { db } = running.stores;
   await running.store(entryOf({ id: receiptIdAt(new Date('2026-02-05T05:00:00.000Z')), energy_wh: 1 }, id));
   await sumUsage(db);
-  await running.stores.tamper(`DELETE FROM usage_hours WHERE account_id <> '${id}'`);
+  for (const table of ['usage_hours', 'usage_days'])
+    await running.stores.tamper(`DELETE FROM ${table} WHERE account_id <> '${id}'`);
   const lines: unknown[] = [];
   const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
   await checkAnHour({ db, log });
@@ -356,8 +368,13 @@ test('a sum that somebody has changed in the database is found and made again', 
 });
 
 test.each([
-  ['changed', 'UPDATE usage_days SET energy_wh = 0.5'],
-  ['taken away', 'DELETE FROM usage_days'],
+  ['changed', `UPDATE usage_days SET energy_wh = 0.5 WHERE account_id = 'acct_forged_day'`],
+  ['taken away', `DELETE FROM usage_days WHERE account_id = 'acct_forged_day'`],
+  [
+    'changed together with those of its hours',
+    `UPDATE usage_days SET energy_wh = 0.5 WHERE account_id = 'acct_forged_day';
+     UPDATE usage_hours SET energy_wh = 0.25 WHERE account_id = 'acct_forged_day'`,
+  ],
 ])('sums of a day that somebody has %s are found and made again', async (_how, tampering) => {
   const id = 'acct_forged_day';
   const { db } = running.stores;
@@ -365,18 +382,39 @@ test.each([
   await sumUsage(db);
   const lines: unknown[] = [];
   const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
-  await running.stores.tamper(`DELETE FROM usage_hours WHERE account_id <> '${id}'`);
+  for (const table of ['usage_hours', 'usage_days'])
+    await running.stores.tamper(`DELETE FROM ${table} WHERE account_id <> '${id}'`);
   const usage = async () => (await ask(id, 'from=2026-02-15&to=2026-02-16')).total.energy_wh;
   const before = await usage();
   await checkADay({ db, log });
   expect(lines).toEqual([]);
-  await running.stores.tamper(`${tampering} WHERE account_id = '${id}'`);
+  for (const statement of tampering.split(';')) await running.stores.tamper(statement);
   expect(await usage()).not.toBe(before);
   await checkADay({ db, log });
   expect(lines).toEqual([{ accountId: id, day: '2026-02-15T00:00:00.000Z' }]);
   expect(await usage()).toBe(before);
   await sumUsage(db);
   expect(await usage()).toBe(before);
+  expect(await db.usageDay.count({ where: { accountId: id } })).toBe(2);
+});
+
+test('sums of a day that has no calls are found and taken away', async () => {
+  const id = 'acct_invented_day';
+  const { db } = running.stores;
+  await running.store(entryOf({ id: receiptIdAt(new Date('2026-02-16T05:00:00.000Z')), energy_wh: 1 }, id));
+  await sumUsage(db);
+  await running.stores.tamper(`DELETE FROM usage_days WHERE account_id <> '${id}'`);
+  await running.stores.tamper(`DELETE FROM usage_hours WHERE account_id <> '${id}'`);
+  await running.stores.tamper(`UPDATE usage_days SET day = day + INTERVAL '24 hours'`);
+  const usage = async () => (await ask(id, 'from=2026-02-17&to=2026-02-18')).total.requests;
+  expect(await usage()).toBe(1);
+  const lines: unknown[] = [];
+  const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
+  await checkADay({ db, log });
+  expect(lines).toHaveLength(2);
+  expect(await usage()).toBe(0);
+  await sumUsage(db);
+  expect([await usage(), await db.usageDay.count({ where: { accountId: id } })]).toEqual([0, 2]);
 });
 
 test('an hour whose sums were taken away is found and summed again', async () => {
@@ -409,11 +447,14 @@ test('an hour whose sums were taken away is found and summed again', async () =>
 test('a period from and to any moment sums what began in it', async () => {
   const { db } = running.stores;
   const id = 'acct_odd_edges';
-  const start = Date.parse('2026-02-10T00:00:00Z');
-  const calls = Array.from({ length: 60 }, (_, n) => start + n * 7 * 60_000 + n * 137);
+  // Two midnights are among the calls, so that there is a whole day between hours.
+  const start = Date.parse('2026-02-10T20:00:00Z');
+  const midnight = 4 * 3_600_000;
+  const calls = Array.from({ length: 60 }, (_, n) => start + n * 37 * 60_000 + n * 137);
   await running.store(...calls.map((at) => entryOf({ id: receiptIdAt(new Date(at)), energy_wh: 1 }, id)));
-  const ends = [0, 1, 3_599_999, 3_600_000, 3_600_001, 5_400_000, 7_200_000, 20_000_000, 25_200_000, calls[9] ?? 0];
-  const times = ends.map((at) => (at > start ? at : start + at));
+  const ends = [0, 1, 3_600_000, 5_400_000, midnight - 1, midnight, midnight + 1, midnight + 3_600_000];
+  const later = [86_399_999, 86_400_000, 86_400_001, 90_000_000, 120_000_000].map((at) => at + midnight);
+  const times = [...ends, ...later].map((at) => start + at).concat(calls[9] ?? 0);
   for (const isSummed of [false, true]) {
     if (isSummed) await sumUsage(db);
     for (const from of times)

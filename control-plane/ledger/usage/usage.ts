@@ -52,16 +52,15 @@ export const mostRows = 10_000;
  */
 export async function usageOf(db: Queryable, question: UsageQuestion): Promise<Usage | null> {
   const { group_by, interval, simulated } = question;
-  const dates = { day: "'YYYY-MM-DD'", month: "'YYYY-MM'", total: null }[interval];
-  const date = dates === null ? 'NULL' : `to_char(day AT TIME ZONE 'UTC', ${dates})`;
+  const form = { day: 'YYYY-MM-DD', month: 'YYYY-MM', total: '' }[interval];
   const groups = Prisma.raw(['date', ...group_by, 'simulated'].join());
   const shown = Prisma.raw(['date', ...group_by, 'simulated'].map((name) => `'${name}', ${name}`).join());
   const rows = await db.$queryRaw<Row[]>`
-    WITH ${turns}, ${calls(question)}, ${merged(group_by)}, ${placesAndPrices}, ${boughtFor}
+    WITH ${turns}, ${calls(question)}, ${merged(question)}, ${placesAndPrices}, ${boughtFor}
     SELECT GROUPING(simulated) = 1 AS is_total, is_counted, json_build_object(${shown}) AS groups,
       ${countsAndSums}, coalesce(array_agg(DISTINCT grid_basis) FILTER (WHERE grid_basis IS NOT NULL), '{}') AS bases
     FROM (
-      SELECT *, ${Prisma.raw(date)} AS date, NOT simulated OR ${simulated === 'include'} AS is_counted FROM (
+      SELECT *, to_char(begun AT TIME ZONE 'UTC', ${form}) AS date, NOT simulated OR ${simulated === 'include'} AS is_counted FROM (
         SELECT c.*, ${costColumns}, ${marketColumns} FROM merged c ${priceJoin} ${boughtJoin}) priced
     ) counted
     GROUP BY GROUPING SETS ((${groups}, is_counted), (is_counted)) ORDER BY is_total DESC, ${groups}
@@ -80,15 +79,21 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
 /** What rows are told apart by until the end: for their prices and contracts, for the counts of kinds, and for what is in the total. */
 const keptApart = ['model', 'provider', 'region', 'tier', 'status', 'grid_basis', 'simulated'];
 
+const beginnings = {
+  day: dayOf('hour'),
+  month: Prisma.sql`date_trunc('month', hour, 'UTC')`,
+  total: Prisma.sql`NULL::timestamptz`,
+};
+
 /**
- * The rows of `calls` of a day in one, as far as nothing tells them apart: what follows is done for hundreds of rows and not for
+ * The rows of `calls` of an interval in one, as far as nothing tells them apart: what follows is done for thousands of rows and not for
  * hundreds of thousands. Sums stay what they are, since decimals are added exactly in any order.
  */
-function merged(groupBy: readonly string[]): Prisma.Sql {
-  const columns = Prisma.raw([...new Set([...groupBy, ...keptApart])].join());
+function merged({ group_by, interval }: UsageQuestion): Prisma.Sql {
+  const columns = Prisma.raw([...new Set([...group_by, ...keptApart])].join());
   return Prisma.sql`merged AS MATERIALIZED (
-    SELECT ${dayOf('hour')} AS day, ${sinceTurn} AS since, ${columns}, sum(requests) AS requests, ${sumsOfSums}
-    FROM calls c, turns GROUP BY day, since, ${columns})`;
+    SELECT ${beginnings[interval]} AS begun, ${sinceTurn} AS since, ${columns}, sum(requests) AS requests, ${sumsOfSums}
+    FROM calls c, turns GROUP BY begun, since, ${columns})`;
 }
 
 const countsAndSums = Prisma.raw(
