@@ -7,7 +7,7 @@
 import type { Database } from '@gw/prisma/client';
 import { Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
-import { dayOf, facetColumns, sumColumns, sumsOfSums } from './calls.ts';
+import { byItself, dayOf, facetColumns, sumColumns, sumsOfSums } from './calls.ts';
 import { restS } from './hours.ts';
 
 /** How many days of accounts one statement sums. */
@@ -20,8 +20,8 @@ const inDay = (hour: Prisma.Sql, day: Prisma.Sql): Prisma.Sql =>
 /** Sums of the days in `due`, in the order of the columns. */
 const sumsOf = (due: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT account_id, day, issued, sum(requests) AS requests, ${facetColumns}, ${sumsOfSums}
-  FROM (SELECT d.day, u.* FROM ${due} d JOIN usage_hours u ON u.account_id = d.account_id
-    AND ${inDay(Prisma.sql`u.hour`, Prisma.sql`d.day`)}) hours
+  FROM (SELECT d.day, u.* FROM ${due} d CROSS JOIN LATERAL (
+    SELECT * FROM usage_hours u WHERE u.account_id = d.account_id AND ${inDay(Prisma.sql`u.hour`, Prisma.sql`d.day`)} ${byItself}) u) hours
   GROUP BY account_id, day, issued, ${facetColumns}`;
 
 const hasMarkedHour = Prisma.sql`EXISTS (

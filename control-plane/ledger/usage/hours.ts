@@ -8,7 +8,7 @@ import type { Database } from '@gw/prisma/client';
 import { Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import { newest } from '../receipts/ledger.ts';
-import { body, facetColumns, facetsAndAmounts, sumColumns, sumsOfCalls } from './calls.ts';
+import { body, byItself, facetColumns, facetsAndAmounts, sumColumns, sumsOfCalls } from './calls.ts';
 
 /** How many hours of accounts one statement sums. */
 export const hoursAtOnce = 20;
@@ -43,9 +43,9 @@ const sumsOf = (due: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT account_id, hour, issued, count(*), ${facetColumns}, ${sumsOfCalls}
   FROM (
     SELECT d.account_id, d.hour, r.version = 1 AS is_first, ${newest} AS is_newest, ${facetsAndAmounts}
-    FROM ${due} d
-    JOIN receipts r ON r.account_id = d.account_id
-      AND r.created_at >= d.hour AND r.created_at < d.hour + INTERVAL '1 hour'
+    FROM ${due} d CROSS JOIN LATERAL (
+      SELECT * FROM receipts r WHERE r.account_id = d.account_id
+        AND r.created_at >= d.hour AND r.created_at < d.hour + INTERVAL '1 hour' ${byItself}) r
     CROSS JOIN LATERAL ${body}) calls
   JOIN (VALUES (TRUE), (FALSE)) v (issued) ON CASE WHEN issued THEN is_first ELSE is_newest END
   GROUP BY account_id, hour, issued, ${facetColumns}`;

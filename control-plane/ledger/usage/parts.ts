@@ -6,7 +6,7 @@
  */
 import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { Prisma } from '@gw/prisma/client';
-import { asSums, body, dayOf, facetColumns, facetsAndAmounts, sumColumns } from './calls.ts';
+import { asSums, body, byItself, dayOf, facetColumns, facetsAndAmounts, sumColumns } from './calls.ts';
 import type { UsageQuestion } from './question.ts';
 
 interface Span {
@@ -75,9 +75,10 @@ function fromSums(question: UsageQuestion, { edges, whole }: Parts): Prisma.Sql[
       WHERE ${ownOf(question, 'u')} AND ${issued} AND ${within('day', whole)}
         AND NOT EXISTS (SELECT 1 FROM days_by_hours n WHERE (n.account_id, n.day) = (u.account_id, u.day))`,
     Prisma.sql`
-      SELECT u.account_id, u.hour, ${columns} FROM days_by_hours d
-      JOIN usage_hours u ON u.account_id = d.account_id AND u.hour >= d.day AND u.hour < d.day + INTERVAL '24 hours'
-      WHERE ${ownOf(question, 'u')} AND ${within('u.hour', whole)} AND ${issued} AND ${isSummed}`,
+      SELECT u.account_id, u.hour, ${columns} FROM days_by_hours d CROSS JOIN LATERAL (
+        SELECT * FROM usage_hours u
+        WHERE u.account_id = d.account_id AND u.hour >= d.day AND u.hour < d.day + INTERVAL '24 hours' AND ${issued} ${byItself}) u
+      WHERE ${isSummed}`,
     ...edges.map(
       (edge) => Prisma.sql`
       SELECT account_id, hour, ${columns} FROM usage_hours u
@@ -96,11 +97,10 @@ function fromReceipts(question: UsageQuestion, { edges, whole }: Parts): Prisma.
     Prisma.sql`
       SELECT account_id, ${columns} FROM (
         SELECT n.account_id, n.hour, ${facetsAndAmounts}
-        FROM unsummed n
-        JOIN receipts r ON r.account_id = n.account_id AND r.created_at >= n.hour
-          AND r.created_at < n.hour + INTERVAL '1 hour'
-        CROSS JOIN LATERAL ${body}
-        WHERE ${sound(whole)}) receipts_of_hours`,
+        FROM unsummed n CROSS JOIN LATERAL (
+          SELECT * FROM receipts r WHERE r.account_id = n.account_id AND r.created_at >= n.hour
+            AND r.created_at < n.hour + INTERVAL '1 hour' AND ${sound(whole)} ${byItself}) r
+        CROSS JOIN LATERAL ${body}) receipts_of_hours`,
     ...edges.map(
       (edge) => Prisma.sql`
       SELECT account_id, ${columns} FROM (
