@@ -6,6 +6,7 @@ import { apiError, errorBody, errorHeaders } from './errors.ts';
 import { exampleAddresses } from './example-addresses.ts';
 import { budgetHeaderName, budgetScopes, budgetUnits } from './internal/budgets.ts';
 import { reexecuted, reexecutedChange } from './internal/idempotency-key.ts';
+import { overheadHeader } from './internal/overhead.ts';
 import type { Route } from './routes.ts';
 
 export type Json = Record<string, unknown>;
@@ -45,6 +46,10 @@ export const headers = {
   [budgetHeaderName]: header(
     { type: 'string', pattern: budgetHeaderPattern },
     'The budgets of this call of which 80 % or more are used or reserved, this call included: a list by RFC 9651, docs/budgets.md',
+  ),
+  [overheadHeader]: header(
+    { type: 'string', pattern: '^\\d+\\.\\d\\d$' },
+    'How long the gateway took of this call, ms, without the provider; of a stream until the provider was asked. Missing where a first attempt failed',
   ),
   'idempotent-replayed': header(
     { type: 'string', const: 'true' },
@@ -93,7 +98,7 @@ export function successHeaders(route: Route, isImmutable = false): Json {
       ...(route.limit === null ? [] : limits),
     ],
     [
-      ...(isInference ? ([budgetHeaderName] as const) : []),
+      ...(isInference ? ([budgetHeaderName, overheadHeader] as const) : []),
       ...(takesIdempotencyKey(route) ? (['idempotent-replayed', 'idempotent-reexecuted'] as const) : []),
     ],
   );

@@ -1,6 +1,7 @@
 /** What makes a request one of a provider, whichever way it goes there: the credential, and nothing that is ours. */
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
+import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { typed } from './typed.ts';
 
@@ -11,6 +12,7 @@ export const trustedHeaders = [
   unhealthyHeader,
   firstAttemptHeader,
   finishedHeader,
+  requestTimeHeader,
 ] as const;
 
 export interface ProviderCredential {

@@ -2,6 +2,7 @@
 
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
 import { idempotencyKeyHeader, reexecutedHeader, replayedHeader } from '@gw/contract/internal/idempotency-key';
+import { overheadHeader } from '@gw/contract/internal/overhead';
 
 /** What the official SDK sends from a browser, besides the headers that every page may send. */
 const requestHeaders = [
@@ -28,6 +29,7 @@ const replyHeaders = [
   'x-request-id',
   'x-gw-receipt-id',
   budgetHeaderName,
+  overheadHeader,
   'retry-after',
   'x-should-retry',
   replayedHeader,

@@ -1,11 +1,12 @@
 /** The two ways of a call to providers, as actions of a route. */
 import { requestIdField } from '@gw/contract/internal/first-attempt';
+import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import { orderOfAttempts } from './first-attempt.ts';
 import { setHeader } from './sink.ts';
 
 /** The action of a route, and headers for its replies. */
 export interface ProviderWay {
-  readonly headersToAdd?: readonly object[];
+  readonly headersToAdd: readonly object[];
   readonly [action: string]: unknown;
 }
 
@@ -20,8 +21,12 @@ const retries = {
 /** The sidecar sets x-envoy-upstream-rq-timeout-ms for JSON. */
 const timeout = '0s';
 
+/** In place of a provider's own. The request was whole at the first time; the last attempt began at the second. */
+const requestTime = setHeader(requestTimeHeader, '%COMMON_DURATION(DS_RX_END:US_TX_BEG:us)%');
+
 /** All attempts by the listeners of deployments. */
 export const byListeners: ProviderWay = {
+  headersToAdd: [requestTime],
   cluster_header: 'x-gw-cluster',
   cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
   timeout,
@@ -42,7 +47,7 @@ export const byOrder: ProviderWay = {
   ...orderOfAttempts,
   auto_host_rewrite: true,
   // Envoy takes it from the request, where the attempt has taken it off.
-  headersToAdd: [setHeader('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`)],
+  headersToAdd: [requestTime, setHeader('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`)],
   timeout,
   retry_policy: { ...retries, refresh_cluster_on_retry: true },
 };

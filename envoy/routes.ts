@@ -96,7 +96,7 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls', bodyActions);
   const provider = (headers: object[], idleTimeout: string) => {
-    const to = (header: string, { headersToAdd = [], ...way }: ProviderWay) => ({
+    const to = (header: string, { headersToAdd, ...way }: ProviderWay) => ({
       name: 'provider',
       match: { ...match, headers: [...headers, { name: header, present_match: true }] },
       route: { ...way, idle_timeout: idleTimeout, rate_limits: limits },

@@ -131,9 +131,10 @@ export class CallRecord {
     this.#status = status;
   }
 
-  /** Notes that the provider has finished: the time until now is its latency. */
-  replied(): void {
+  /** Notes that the provider has finished, and returns when: the time until then is its latency. */
+  replied(): number {
     this.#repliedAt = performance.now();
+    return this.#repliedAt;
   }
 
   /** Of the deployment that answered; of the first one while nobody knows who did. */

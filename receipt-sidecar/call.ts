@@ -30,6 +30,7 @@ import {
   wait,
 } from './messages.ts';
 import { answerNotAsked, isNotAsked } from './not-asked.ts';
+import type { OverheadMetrics } from './overhead.ts';
 import { newReceiptId } from './receipt.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
 import { attemptsOf } from './request/attempts.ts';
@@ -51,6 +52,7 @@ export interface CallContext extends Timeouts, Steps, Watchers, Omit<Books, 'fai
   readonly idempotencyMetrics: Pick<IdempotencyMetrics, 'ended'>;
   readonly ends: Pick<Ends, 'ask'>;
   readonly now: () => number;
+  readonly overhead: Pick<OverheadMetrics, 'of'>;
 }
 
 /** One call. Errors of the gateway itself go to `call.fail`, after which Envoy goes on without this process. */
@@ -214,14 +216,17 @@ export class Call implements Processor {
     this.#attempts?.answered(answered);
     const reply = { record, call: this.#call, kept: this.#kept, headers, addresses: this.#context.addresses };
     if (answerUnread({ ...reply, attempts, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
+    const overhead = this.#context.overhead.of(headers, attempts);
     this.#reply = openReply({
-      ...{ ...reply, message: request.responseHeaders, stream },
+      ...{ ...reply, overhead, message: request.responseHeaders, stream },
       ...{ status, account: this.#caller?.accountId ?? '', readReply: this.#context.readReply },
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),
     });
     const isRerun = this.#kept?.mayHaveRun ?? false;
-    this.#call.answer(toClient(headers, record.identity.receiptId, { isRerun, stream, budgets: record.budgets }));
+    this.#call.answer(
+      toClient(headers, record.identity.receiptId, { isRerun, stream, budgets: record.budgets, overhead }),
+    );
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {

@@ -10,6 +10,7 @@ import { attemptOrderHeader, requestIdField } from '@gw/contract/internal/first-
 import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse } from '@gw/grpc/service';
 import { bodyMode, gwMetadata, type Headers, headerMode, orderMetadata, replyHeaders, setHeader } from './messages.ts';
+import type { Overhead } from './overhead.ts';
 import type { Admitted } from './request/admission.ts';
 import { type Attempts, timeoutsOf } from './request/attempts.ts';
 import { headersToRemove, steeringHeaders, type Timeouts } from './request/headers.ts';
@@ -84,17 +85,18 @@ interface ShownHead {
   readonly stream: boolean;
   /** What is told of budgets; null: nothing. */
   readonly budgets: string | null;
+  readonly overhead: Overhead;
 }
 
 /** Replaces the provider's `headers` by ours. The body of a stream then comes piece by piece, any other body whole. */
 export function toClient(
   headers: Headers,
   receiptId: string,
-  { budgets, isRerun, stream }: ShownHead,
+  { budgets, isRerun, overhead, stream }: ShownHead,
 ): IProcessingResponse {
   const removeHeaders = [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name));
   const ofBudgets = budgets === null ? [] : [setHeader(budgetHeaderName, budgets)];
-  const setHeaders = [...replyHeaders(receiptId, isRerun), ...ofBudgets];
+  const setHeaders = [...replyHeaders(receiptId, isRerun), ...ofBudgets, ...(stream ? overhead.headers(null) : [])];
   return {
     responseHeaders: { response: { headerMutation: { setHeaders, removeHeaders } } },
     modeOverride: {

@@ -31,6 +31,7 @@ import { openStoreClock } from './ledger/store-clock.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import { createMeasuredTrouble } from './measured-trouble.ts';
 import type { Caller } from './messages.ts';
+import { createOverheadMetrics } from './overhead.ts';
 import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptMetrics } from './receipt-metrics.ts';
 import { createLastRegions } from './request/last-regions.ts';
@@ -102,6 +103,7 @@ export async function startSidecar(config: Config) {
   });
   const clock = () => performance.now();
   const usageMetrics = createUsageMetrics(config.mostUsageSeries);
+  const overhead = createOverheadMetrics(clock);
   const receiptMetrics = createReceiptMetrics(ledger.counts, damagedLines);
   const slotMetrics = createSlotMetrics(() => slots);
   const slots = new StreamSlots({
@@ -172,6 +174,7 @@ export async function startSidecar(config: Config) {
     ends,
     failedAttempts,
     firstAttempts,
+    overhead,
     now: Date.now,
     upstreamTimeoutS: config.upstreamTimeoutS,
     firstByteTimeoutS: config.firstByteTimeoutS,
@@ -204,6 +207,7 @@ export async function startSidecar(config: Config) {
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
         receiptMetrics.register(registry);
         usageMetrics.register(registry);
+        overhead.register(registry);
         deploymentHealth.register(registry);
         slotMetrics.register(registry);
         budgetMetrics.register(registry);

@@ -23,6 +23,8 @@ const PROVIDER_HEADERS = { 'x-sim-provider': 'simulator', 'set-cookie': 'sim_ses
 /** What a dishonest provider could claim of the gateway, or make a browser do. */
 const FORGED_HEADERS = {
   'x-gw-finished': '1',
+  'x-gw-overhead-ms': '987654.32',
+  'x-gw-request-us': '987654321',
   'x-gw-receipt-id': 'rcpt_forged',
   'x-gw-deployment': 'forged',
   'x-gw-cluster': 'forged',

@@ -9,6 +9,7 @@ import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { ok } from '@gw/contract/internal/result';
 import { answerAfter, finishedWith, setHeader } from '../messages.ts';
+import type { Overhead } from '../overhead.ts';
 import type { ShownReceipt } from '../receipt.ts';
 import { andThen, type MaybePromise } from '../request/maybe-promise.ts';
 import { inlineBytes } from '../threads/body-threads.ts';
@@ -27,12 +28,14 @@ export interface JsonReplyContext extends ReplyContext {
   readonly status: number;
   readonly account: string;
   readonly readReply: ReadReply;
+  readonly overhead: Overhead;
 }
 
 export class JsonReply implements Reply {
   readonly #context: JsonReplyContext;
   readonly seen = null;
   #isOver = false;
+  #repliedAt = 0;
 
   constructor(context: JsonReplyContext) {
     this.#context = context;
@@ -42,7 +45,7 @@ export class JsonReply implements Reply {
     const { account, call, readReply, record, status } = this.#context;
     const { request } = record.identity;
     // What it then waits for is not the provider's time.
-    record.replied();
+    this.#repliedAt = record.replied();
     const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
     const read = andThen(readReply(account, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
@@ -59,7 +62,7 @@ export class JsonReply implements Reply {
   }
 
   #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
-    const { call, kept, record, energyReader } = this.#context;
+    const { call, kept, overhead, record, energyReader } = this.#context;
     const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null);
     const answer = async (shown: ShownReceipt): Promise<void> => {
       if (this.#isOver) return;
@@ -72,6 +75,7 @@ export class JsonReply implements Reply {
       const setHeaders = [
         setHeader('content-type', 'application/json'),
         setHeader('content-length', String(length)),
+        ...overhead.headers(this.#repliedAt),
         isFinished,
       ];
       call.answer(

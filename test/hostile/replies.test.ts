@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, expectRefusal, invalid, processIds, type Reply, upstream } from '../input/ask.ts';
 import { stack } from '../sdk/gateway.ts';
 import { addHostileProvider, expectHonest, model, seenByNode, seenByPython } from './gateway.ts';
-import { marker } from './replies.ts';
+import { forgedOverhead, marker } from './replies.ts';
 
 let hostile: Awaited<ReturnType<typeof addHostileProvider>>;
 beforeAll(async () => {
@@ -78,8 +78,11 @@ it('a refusal is shown without secrets, and with our name of the model', async (
 });
 
 /** The other names under x-gw- are between the parts. */
-const expectOneOfOurs = (headers: object): void =>
-  expect(Object.keys(headers).filter((name) => name.startsWith('x-gw-'))).toEqual(['x-gw-receipt-id']);
+const expectOneOfOurs = (headers: object): void => {
+  const { 'x-gw-overhead-ms': overhead = '0', ...others } = headers as Readonly<Record<string, string>>;
+  expect(Number(overhead)).toBeLessThan(Number(forgedOverhead));
+  expect(Object.keys(others).filter((name) => name.startsWith('x-gw-'))).toEqual(['x-gw-receipt-id']);
+};
 
 it.each(['plain', 'deep JSON', 'unknown model'])('no cache may keep a reply: %s', async (name) => {
   const { headers } = await ask(name);

@@ -13,10 +13,13 @@ export const marker = 'FORGED';
 const forgedReceipt = { id: `rcpt_${marker}`, object: 'gw.receipt', energy_wh: 0, carbon_g: 0, tier: marker };
 const forged = { gw: forgedReceipt, routing_trace: { policy: marker } };
 
+export const forgedOverhead = '987654.32';
 const headers = {
   'cache-control': 'public, max-age=99999',
   'set-cookie': `a=${marker}`,
   'x-gw-finished': '1',
+  'x-gw-overhead-ms': forgedOverhead,
+  'x-gw-request-us': '987654321',
   'x-gw-receipt-id': `rcpt_${marker}`,
 };
 const json = { ...headers, 'content-type': 'application/json' };

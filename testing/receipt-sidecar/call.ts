@@ -85,6 +85,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     ends: { ask: async (_id, record) => void (await record('client')) },
     failedAttempts: createFailedAttempts(null),
     firstAttempts: createFirstAttempts(() => 0, null),
+    overhead: { of: () => ({ headers: () => [] }) },
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
     upstreamTimeoutS: 600,
     firstByteTimeoutS: 30,

@@ -1,0 +1,49 @@
+/**
+ * How long the gateway took of a call: from the last byte of the request until it was sent to the provider, and from the last byte of
+ * a JSON reply until the sidecar has done with it. Neither the provider's time is in it, nor that of a client that sends slowly.
+ */
+import { overheadHeader, requestTimeHeader } from '@gw/contract/internal/overhead';
+import { Histogram, type Registry } from 'prom-client';
+import { type Headers, setHeader } from './messages.ts';
+
+/** Of one call. */
+export interface Overhead {
+  /** The header of the reply; none where Envoy's part is not known. `repliedAt`: when the reply was whole; null: of a stream's head. */
+  headers(repliedAt: number | null): readonly ReturnType<typeof setHeader>[];
+}
+
+export interface OverheadMetrics {
+  /** Reads Envoy's part of a reply. */
+  of(headers: Headers, attempts: number): Overhead;
+  register(registry: Registry): void;
+}
+
+export function createOverheadMetrics(now: () => number): OverheadMetrics {
+  const seconds = new Histogram({
+    name: 'gw_overhead_seconds',
+    help: 'Time that the gateway took of a call: before the provider was asked, and behind its whole JSON reply',
+    labelNames: ['phase'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [],
+  });
+  return {
+    of(headers, attempts) {
+      const requestMs = requestMsOf(headers, attempts);
+      if (requestMs !== null) seconds.observe({ phase: 'request' }, requestMs / 1000);
+      return {
+        headers(repliedAt) {
+          const replyMs = repliedAt === null ? 0 : now() - repliedAt;
+          if (repliedAt !== null) seconds.observe({ phase: 'reply' }, replyMs / 1000);
+          return requestMs === null ? [] : [setHeader(overheadHeader, (requestMs + replyMs).toFixed(2))];
+        },
+      };
+    },
+    register: (registry) => registry.registerMetric(seconds),
+  };
+}
+
+/** Null where Envoy did not say it, or where failed attempts of other providers are in it. */
+function requestMsOf(headers: Headers, attempts: number): number | null {
+  const told = headers.get(requestTimeHeader) ?? '';
+  return attempts === 1 && /^\d{1,12}$/.test(told) ? Number(told) / 1000 : null;
+}
