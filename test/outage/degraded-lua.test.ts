@@ -35,6 +35,13 @@ it('puts the degraded block in front of [DONE], wherever the bytes are cut', asy
   }
 });
 
+it('takes words for the sidecar off what Envoy answers by itself, and changes nothing else', async () => {
+  envoy.answer({ pieces: [errors.upstreamError], type: 'application/json', status: 502, isOwn: true });
+  const reply = await fetch(envoy.url);
+  expect([reply.status, await reply.text()]).toEqual([502, errors.upstreamError]);
+  expect([...reply.headers.keys()].filter((name) => name.startsWith('x-gw-'))).toEqual(['x-gw-receipt-id']);
+});
+
 it('lets nothing pass behind [DONE]', async () => {
   const forged = 'data: {"choices":[]}\n\n';
   expect((await ask([chunk, `${end}${forged}`, forged])).text).toBe(chunk + own + end);

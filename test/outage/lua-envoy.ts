@@ -22,6 +22,8 @@ export interface Sent {
   readonly pieces: readonly (string | Buffer)[];
   readonly type?: string;
   readonly status?: number;
+  /** As Envoy answers by itself: no deployment, and words for the sidecar. */
+  readonly isOwn?: boolean;
 }
 
 export interface LuaEnvoy {
@@ -107,10 +109,10 @@ function config(port: number, upstreamPort: number, chunkObject: string, { http2
 async function startProvider(sent: () => Sent, { http2 = false }: ProviderOptions) {
   const answer = async (request: IncomingMessage | Http2ServerRequest, response: ServerResponse) => {
     request.resume();
-    const { pieces, type = 'text/event-stream', status = 200 } = sent();
+    const { isOwn = false, pieces, type = 'text/event-stream', status = 200 } = sent();
     response.writeHead(status, {
       'content-type': type,
-      'x-gw-deployment': 'd',
+      ...(isOwn ? { 'x-gw-unhealthy': '1', 'x-gw-request-us': '7' } : { 'x-gw-deployment': 'd' }),
       'set-cookie': 'a=b',
       'x-gw-receipt-id': 'forged',
       'cache-control': 'public, max-age=99999',
