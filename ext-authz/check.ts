@@ -7,7 +7,7 @@ import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { budgetsText } from '@gw/contract/internal/budgets';
-import { callerHeader, callerText, identityHeaders } from '@gw/contract/internal/identity';
+import { identityHeaders } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
@@ -30,31 +30,24 @@ function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckRespo
   const { limits, shadow } = key.account;
   const { addedCostPercent, addedLatencyMs } = key.account.tolerance;
   const keyStreams = key.limits?.streams ?? null;
-  const caller = {
-    account_id: key.accountId,
-    key_id: key.publicId,
-    streams: `${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`,
-    ...(keyStreams === null ? {} : { key_streams: String(keyStreams) }),
-    ...(key.project === null ? {} : { project: key.project }),
-    ...(key.budgets.length > 0 ? { budgets: budgetsText(key.budgets) } : {}),
-    ...(key.account.models ? { models: JSON.stringify(key.account.models) } : {}),
+  const fields = {
+    account_id: text(key.accountId),
+    key_id: text(key.publicId),
+    tier: text(key.account.tier),
+    limits: text(limitsText(key)),
+    streams: text(`${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`),
+    ...(keyStreams === null ? {} : { key_streams: text(String(keyStreams)) }),
+    ...(key.project === null ? {} : { project: text(key.project) }),
+    ...(key.budgets.length > 0 ? { budgets: text(budgetsText(key.budgets)) } : {}),
+    ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
     ...(addedLatencyMs === null && addedCostPercent === null
       ? {}
-      : { tolerance: `${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}` }),
+      : { tolerance: text(`${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}`) }),
   };
-  // All of it, since a sidecar of the release before reads it here.
-  const named = { ...caller, tier: key.account.tier, limits: limitsText(key) };
-  const fields = Object.fromEntries(Object.entries(named).map(([name, value]) => [name, text(value)]));
   const base = { status: { code: 0 }, dynamicMetadata: { fields } };
   return {
-    sidecar: {
-      ...base,
-      okResponse: {
-        // The client's own key goes no further than this.
-        headersToRemove: ['authorization'],
-        headers: [header(callerHeader, callerText(caller))],
-      },
-    },
+    // The client's own key goes no further than this.
+    sidecar: { ...base, okResponse: { headersToRemove: ['authorization'] } },
     control: {
       ...base,
       okResponse: {

@@ -9,7 +9,6 @@ import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { type AttemptWatch, type Watchers, watchAttempts } from './attempt-watch.ts';
 import { type Books, CallRecord } from './call-record.ts';
-import { type Caller, projectOf, readCaller } from './caller.ts';
 import type { Ends } from './ends.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
 import { KeptReply } from './idempotency/kept-reply.ts';
@@ -18,9 +17,12 @@ import {
   attemptCount,
   bodyMode,
   bytesOf,
+  type Caller,
   type Headers,
   headerMode,
   immediate,
+  projectOf,
+  readCaller,
   readHeaders,
   replay,
   slow,
@@ -112,7 +114,7 @@ export class Call implements Processor {
 
   #requestHeaders(request: ProcessingRequest): void {
     this.#headers = readHeaders(request.requestHeaders);
-    this.#caller = readCaller(request, this.#headers);
+    this.#caller = readCaller(request);
     if (!this.#caller) return this.#refuse(apiError('internal_error'));
     const refused = refusedHeaders(this.#headers);
     if (refused) return this.#refuse(refused);

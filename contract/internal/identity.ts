@@ -6,7 +6,7 @@
  */
 import type { AccountTier, Scope } from '../access.ts';
 
-/** Dynamic-metadata namespace that ext-authz fills; the rate limit and the access log read it. */
+/** Dynamic-metadata namespace that ext-authz fills; the rate limit and the sidecar read it. */
 export const identityNamespace = 'envoy.filters.http.ext_authz';
 
 /** Envoy sends this in a question about limits if ext-authz has said nothing. No account has this name. */
@@ -30,16 +30,6 @@ export const identityHeaders = {
   /** JSON array, or absent for all models. */
   models: 'x-gw-models',
 } as const;
-
-/**
- * From ext-authz to the sidecar, what it has to know of the caller: JSON in ASCII, of texts by their names. A header comes once with each
- * call; metadata would come with each message. A sidecar reads the same names in the metadata where an older ext-authz sends no header.
- */
-export const callerHeader = 'x-gw-caller';
-
-/** Names and texts as the value of that header. */
-export const callerText = (fields: Readonly<Record<string, string>>): string =>
-  JSON.stringify(fields).replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Carries the internal token: `Bearer <token>`, to the control plane and on every gRPC call of Envoy. */
 export const internalTokenHeader = 'x-gw-internal-token';

@@ -36,9 +36,6 @@ const forged = {
   'x-gw-account-id': 'acct_demo_enterprise',
   'x-gw-key-id': stack.keys.enterprise.slice(3, 15),
   'x-gw-tier': 'enterprise',
-  'x-gw-caller': JSON.stringify({
-    ...{ account_id: 'acct_demo_enterprise', key_id: stack.keys.enterprise.slice(3, 15), streams: '1000' },
-  }),
   'x-gw-scopes': 'inference:read inference:write gw:read gw:lineage gw:export admin:keys',
 };
 

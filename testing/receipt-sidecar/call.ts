@@ -1,7 +1,5 @@
 /** A call as Envoy would bring it, without Envoy: messages go in, answers and errors are kept. */
-
 import type { ApiError } from '@gw/contract/errors';
-import { callerHeader, callerText } from '@gw/contract/internal/identity';
 import { err, ok } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
@@ -107,8 +105,8 @@ export const chatBody = (fields: object = {}): string =>
 export interface CallForTests {
   readonly answers: IProcessingResponse[];
   readonly errors: unknown[];
-  /** The whole request, with more of what ext-authz says and more headers; what comes of it stands in `answers`. */
-  ask(body: string, caller?: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>): void;
+  /** The whole request, with more of ext-authz' metadata and more headers; what comes of it stands in `answers`. */
+  ask(body: string, metadata?: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>): void;
   /** The provider's headers, with the deployment's name as its listener adds it. */
   replyHeaders(headers?: Readonly<Record<string, string>>): void;
   replyBody(text: string, end: boolean): void;
@@ -129,14 +127,16 @@ export function callForTests(context: CallContext): CallForTests {
   return {
     answers,
     errors,
-    ask(body, caller = {}, headers = {}) {
+    ask(body, metadata = {}, headers = {}) {
+      const said = Object.entries({ account_id: 'acct', key_id: 'key', ...metadata });
+      const fields = Object.fromEntries(said.map(([name, stringValue]) => [name, { stringValue }]));
       call.message(
         message({
           requestHeaders: headerList({
             ...{ ':path': '/v1/chat/completions', 'content-type': 'application/json' },
-            [callerHeader]: callerText({ account_id: 'acct', key_id: 'key', ...caller }),
             ...headers,
           }),
+          metadataContext: { filterMetadata: { 'envoy.filters.http.ext_authz': { fields } } },
         }),
       );
       call.message(message({ requestBody: { body: Buffer.from(body), endOfStream: true } }));
