@@ -222,6 +222,12 @@ test('a change to what is there already stands in no log and is told to nobody',
   await expect.poll(() => told).toHaveLength(1);
 });
 
+test('a list of models that is longer than the header it travels in is refused', async () => {
+  const models = Array.from({ length: 600 }, (_, at) => `${at}`.padStart(30, 'x'));
+  const { error } = (await as('admin')('PATCH', `${path}/acct_x`, { models })).json();
+  expect(error).toMatchObject({ code: 'invalid_models', message: expect.stringContaining('16384 characters') });
+});
+
 test('wrong values change nothing', async () => {
   const bodies = [
     {},

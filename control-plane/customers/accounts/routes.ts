@@ -24,6 +24,8 @@ const reasonBody = z.strictObject({ reason: nameSchema });
 const reinstateBody = reasonBody.extend({ accepts_match: z.boolean().default(false) });
 /** A positive number that Postgres can hold as an integer. */
 const count = z.int().min(1).max(2_147_483_647);
+/** Envoy hands the list on as a header, and takes 32 kB of headers in all. */
+const mostModelText = 16_384;
 const updateBody = z
   .strictObject({
     name: nameSchema.exactOptional(),
@@ -38,7 +40,15 @@ const updateBody = z
       // In the order in which they are stored and shown, so that the same set is no change.
       .transform((set) => shadowLimits.filter((limit) => set.includes(limit)))
       .exactOptional(),
-    models: z.array(z.string().min(1).max(200)).max(1000).nullable().exactOptional(),
+    models: z
+      .array(z.string().min(1).max(200))
+      .max(1000)
+      .refine(
+        (list) => JSON.stringify(list).length <= mostModelText,
+        `has more than ${mostModelText} characters as JSON`,
+      )
+      .nullable()
+      .exactOptional(),
     tolerance: z
       .strictObject({
         added_latency_ms: toleranceSchema.nullable().exactOptional(),
