@@ -11,7 +11,7 @@ import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { type Route, routes } from '@gw/contract/routes';
-import { byListeners, byOrder, type ProviderWay } from './provider-routes.ts';
+import { byListeners, byOrder, type ProviderWay, requestTime } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { bodyActions, patience, rateLimits } from './route-parts.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
@@ -96,12 +96,12 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls', bodyActions);
   const provider = (headers: object[], idleTimeout: string) => {
-    const to = (header: string, { headersToAdd, ...way }: ProviderWay) => ({
+    const to = (header: string, { headersToAdd = [], ...way }: ProviderWay) => ({
       name: 'provider',
       match: { ...match, headers: [...headers, { name: header, present_match: true }] },
       route: { ...way, idle_timeout: idleTimeout, rate_limits: limits },
       response_headers_to_add: headersToAdd,
-      typed_per_filter_config: filters,
+      typed_per_filter_config: { ...filters, ...requestTime },
     });
     return [to(attemptOrderHeader, byOrder), to('x-gw-cluster', byListeners)];
   };

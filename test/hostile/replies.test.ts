@@ -84,7 +84,7 @@ const expectOneOfOurs = (headers: object): void => {
   expect(Object.keys(others).filter((name) => name.startsWith('x-gw-'))).toEqual(['x-gw-receipt-id']);
 };
 
-it.each(['plain', 'deep JSON', 'unknown model'])('no cache may keep a reply: %s', async (name) => {
+it.each(['plain', 'encoded', 'deep JSON', 'unknown model'])('no cache may keep a reply: %s', async (name) => {
   const { headers } = await ask(name);
   expect(headers['cache-control']).toBe('no-store');
   expectOneOfOurs(headers);

@@ -58,6 +58,7 @@ const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 export const namedReplies: Readonly<Record<string, HostileReply>> = {
   plain: reply(200, JSON.stringify({ ...completion, choices: [message('hi')], usage })),
   'plain stream': stream(`${hello}${finish}${event({ ...completion, choices: [], usage })}data: [DONE]\n\n`),
+  encoded: { ...reply(200, 'x'), headers: { ...json, 'content-encoding': 'gzip' } },
   'deep JSON': reply(200, `{"gw":1,"choices":[],"a":${nested}}`),
   // More than anybody has the memory to read.
   'millions of parts': reply(

@@ -7,6 +7,7 @@ import { messages, openAi, stack } from './gateway.ts';
 const overheadOf = (headers: { get(name: string): string | null }): number => {
   const value = headers.get('x-gw-overhead-ms') ?? '';
   expect(value).toMatch(/^\d+\.\d\d$/);
+  expect(Number(value)).toBeGreaterThan(0);
   return Number(value);
 };
 
