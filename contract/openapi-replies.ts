@@ -48,7 +48,7 @@ export const headers = {
     'The budgets of this call of which 80 % or more are used or reserved, this call included: a list by RFC 9651, docs/budgets.md',
   ),
   [overheadHeader]: header(
-    { type: 'string', pattern: '^\\d+\\.\\d\\d$' },
+    { type: 'number', minimum: 0 },
     'How long the gateway took of this call, ms, without the provider; of a stream until the provider was asked. Missing where a first attempt failed',
   ),
   'idempotent-replayed': header(

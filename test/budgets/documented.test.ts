@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { inCheckout } from '@gw/stack/checkout';
+import { hearCommands } from '@gw/testing/commands';
 import { Redis } from 'ioredis';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -170,12 +171,7 @@ test('a budget of money refuses by the prices in force; without a price it count
 
 test('a call without budgets asks Valkey nothing of them; one with some asks once before it goes out, and tells it once afterwards', async () => {
   const redis = new Redis(stack.redisUrl);
-  const monitor = await redis.monitor();
-  const seen: string[] = [];
-  // What scripts do inside is not sent by anybody.
-  monitor.on('monitor', (_at: string, words: string[], source: string) => {
-    if (source !== 'lua') seen.push(words.join(' '));
-  });
+  const { seen, stop } = await hearCommands(stack.redisUrl);
   /** Of the sidecars, in `calls` calls; the control plane asks for sums beside them. */
   const commandsOf = async (calls: number) => {
     seen.length = 0;
@@ -199,7 +195,7 @@ test('a call without budgets asks Valkey nothing of them; one with some asks onc
       .poll(() => having().filter((words) => / rcpt_[\w-]+ /.test(words) && !/ gw:\S+ \d+ \d+ bud_/.test(words)).length)
       .toBe(10);
   } finally {
-    monitor.disconnect();
+    stop();
     redis.disconnect();
   }
 });
