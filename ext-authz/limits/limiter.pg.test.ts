@@ -1,6 +1,7 @@
 /** The limiter on a real Valkey: exact over instances, keys and days, with one command for each decision. */
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
+import { hearCommands } from '@gw/testing/commands';
 import { setTestClock } from '@gw/testing/ext-authz/clock';
 import {
   admittedOf,
@@ -101,18 +102,13 @@ test('a decision is one command to Redis, even where a key has limits of its own
   const limiter = await limiters.open();
   const both = drawnOf(limitOf(1000, 1000, 1000), limitOf(500, 500, 500));
   await ask(limiter, both);
-  const observer = limiters.redis.duplicate();
-  const monitor = await observer.monitor();
-  const commands: string[] = [];
-  monitor.on('monitor', (_, [command = '']: string[], source: string) => {
-    if (source !== 'lua' && command !== 'ping') commands.push(command.toLowerCase());
-  });
+  const { seen, stop } = await hearCommands(limiters.valkey().url);
+  const commands = () => seen.map((words) => words.toLowerCase().split(' ')[0]).filter((command) => command !== 'ping');
   for (let asked = 0; asked < 10; asked += 1) await ask(limiter, drawnOf(limitOf(1000, 1000, 1000)));
   for (let asked = 0; asked < 10; asked += 1) await ask(limiter, both);
   for (let asked = 0; asked < 10; asked += 1) await ask(limiter, withBody(both, 1024));
   await limiters.redis.ping();
-  await expect.poll(() => commands).toHaveLength(30);
-  expect(new Set(commands)).toEqual(new Set(['evalsha']));
-  monitor.disconnect();
-  observer.disconnect();
+  await expect.poll(commands).toHaveLength(30);
+  expect(new Set(commands())).toEqual(new Set(['evalsha']));
+  stop();
 });

@@ -25,7 +25,7 @@ const reinstateBody = reasonBody.extend({ accepts_match: z.boolean().default(fal
 /** A positive number that Postgres can hold as an integer. */
 const count = z.int().min(1).max(2_147_483_647);
 /** Envoy hands the list on as a header, and takes 32 kB of headers in all. */
-const mostModelText = 16_384;
+const mostModelBytes = 16_384;
 const updateBody = z
   .strictObject({
     name: nameSchema.exactOptional(),
@@ -44,8 +44,8 @@ const updateBody = z
       .array(z.string().min(1).max(200))
       .max(1000)
       .refine(
-        (list) => JSON.stringify(list).length <= mostModelText,
-        `has more than ${mostModelText} characters as JSON`,
+        (list) => Buffer.byteLength(JSON.stringify(list)) <= mostModelBytes,
+        `has more than ${mostModelBytes} bytes as JSON`,
       )
       .nullable()
       .exactOptional(),
