@@ -417,6 +417,33 @@ test('sums of a day that has no calls are found and taken away', async () => {
   expect([await usage(), await db.usageDay.count({ where: { accountId: id } })]).toEqual([0, 2]);
 });
 
+test('sums of an hour that has no calls are found and taken away, and out of their day', async () => {
+  const id = 'acct_invented_hour';
+  const { db } = running.stores;
+  await running.store(entryOf({ id: receiptIdAt(new Date('2026-02-18T05:00:00.000Z')), energy_wh: 1 }, id));
+  await sumUsage(db);
+  const columns = await running.stores.db.$queryRaw<{ names: string }[]>`
+    SELECT string_agg(quote_ident(column_name), ',') AS names FROM information_schema.columns
+    WHERE table_name = 'usage_hours' AND column_name NOT IN ('id', 'hour')`;
+  const names = columns[0]?.names;
+  await running.stores.tamper(`INSERT INTO usage_hours (hour, ${names})
+    SELECT hour + INTERVAL '1 hour', ${names} FROM usage_hours WHERE account_id = '${id}'`);
+  await running.stores.tamper(`INSERT INTO usage_day_changes (account_id, day) VALUES ('${id}', '2026-02-18')`);
+  await sumUsage(db);
+  const usage = async () => (await ask(id, 'from=2026-02-18&to=2026-02-19')).total.requests;
+  expect(await usage()).toBe(2);
+  for (const table of ['usage_hours', 'usage_days'])
+    await running.stores.tamper(`DELETE FROM ${table} WHERE account_id <> '${id}'`);
+  // Which hour it looks at is by chance.
+  await expect
+    .poll(async () => {
+      await checkAnHour({ db, log: silentLog });
+      await sumUsage(db);
+      return usage();
+    })
+    .toBe(1);
+});
+
 test('an hour whose sums were taken away is found and summed again', async () => {
   const { db } = running.stores;
   const id = 'acct_demo_audit';
