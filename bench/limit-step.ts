@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openAdmission } from '@gw/ext-authz/internals/limits/admission';
 import { createLimitMetrics } from '@gw/ext-authz/internals/limits/limit-metrics';
 import { openLimiter } from '@gw/ext-authz/internals/limits/limiter';
 import { makeShouldRateLimit } from '@gw/ext-authz/internals/should-rate-limit';
@@ -26,11 +27,10 @@ export async function startLimitStep(): Promise<{ readonly step: Step; stop(): P
   await untilReady(redis, 5000);
   const monotonic = () => performance.now();
   const limiter = openLimiter({ redis, now: Date.now, monotonic, instances: 1, log, patienceMs: 5000, probeMs: 100 });
+  const metrics = createLimitMetrics({ log, now: monotonic, local: limiter.local });
   const decide = makeShouldRateLimit({
-    limiter,
-    metrics: createLimitMetrics({ log, now: monotonic, local: limiter.local }),
+    admission: openAdmission({ limiter, metrics, giveBack: () => undefined }),
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
-    giveBack: () => undefined,
   });
   const fields = {
     account_id: 'acct_bench',

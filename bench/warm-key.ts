@@ -27,6 +27,7 @@ export function warmKeyCheck(): () => Promise<boolean> {
     now: Date.now,
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     errors: { note: () => {} },
+    admission: { letIn: async () => null },
   });
   const attributes = {
     contextExtensions: { scope: 'inference:write', handler: 'sidecar', open_to: 'active' },

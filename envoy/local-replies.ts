@@ -8,6 +8,7 @@
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { requestIdField } from '@gw/contract/internal/first-attempt';
+import { identityNamespace } from '@gw/contract/internal/identity';
 import { credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { refusedRequests } from './refused-requests.ts';
 
@@ -65,11 +66,13 @@ const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
 const keptRequestId = addIfMissing('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`);
 /** The sidecar has left it when a provider is asked; it cannot add it if the reply breaks off in its hands. */
 const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_id)%');
-/** What replaces a reply whose headers have come passes over the filter that adds these; ext-authz has left them too. */
+/** What replaces a reply whose headers have come passes over the filter that adds these; whichever let the call in has left them. */
 const limits = ['limit', 'remaining', 'reset'].flatMap((what) =>
-  ['requests', 'day'].map((of) => {
+  ['requests', 'day'].flatMap((of) => {
     const name = `x-ratelimit-${what}-${of}`;
-    return addIfMissing(name, `%DYNAMIC_METADATA(envoy.filters.http.ratelimit:${name})%`);
+    return [identityNamespace, 'envoy.filters.http.ratelimit'].map((filter) =>
+      addIfMissing(name, `%DYNAMIC_METADATA(${filter}:${name})%`),
+    );
   }),
 );
 

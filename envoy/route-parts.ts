@@ -1,7 +1,27 @@
-/** Parts of routes: what Envoy tells ext-authz when it asks about limits, how long it waits for the control plane, and how it asks again. */
+/** Parts of routes: what Envoy tells ext-authz when it asks about a key and about limits, how long it waits for the control plane, and how it asks again. */
 
-import { identityNamespace, missingIdentity } from '@gw/contract/internal/identity';
+import { identityNamespace } from '@gw/contract/internal/identity';
 import type { Route } from '@gw/contract/routes';
+
+export const perRoute = (name: string, message: string, fields: object) => ({
+  [name]: { '@type': `type.googleapis.com/${message}`, ...fields },
+});
+
+/** What Envoy tells ext-authz when it asks about the key of a call. `body`: its bytes count, too. */
+export const keyAndScope = (route: Route, body: { readonly body?: 'counts' } = {}) =>
+  perRoute('envoy.filters.http.ext_authz', 'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute', {
+    check_settings: {
+      context_extensions: {
+        scope: route.scope ?? '',
+        handler: route.handler,
+        open_to: route.needsActive ? 'active' : 'all',
+        limit: route.limit ?? 'calls',
+        ...body,
+      },
+      // The body is the sidecar's business.
+      disable_request_body_buffering: true,
+    },
+  });
 
 /** Of a body whose bytes count: that it does, and its length, if the client says one. */
 export const bodyActions = [
@@ -9,15 +29,14 @@ export const bodyActions = [
   { request_headers: { header_name: 'content-length', descriptor_key: 'content_length', skip_if_absent: true } },
 ];
 
-/** What Envoy tells ext-authz of a call: whose it is, what the limits are, what it draws on. */
+/**
+ * What Envoy tells ext-authz of a call whose limits it asks about: whose it is, what the limits are, what it draws on. It asks
+ * where the check of the key has named limits; where it has let the call in by them, there are none left to ask about, and a call
+ * that nobody has checked is refused behind this for want of a caller.
+ */
 export function rateLimits(kind: string, more: readonly object[] = []): object[] {
-  // Without a default Envoy would not ask at all where the metadata is missing, and the call would have no limit.
   const fromIdentity = (key: string) => ({
-    metadata: {
-      descriptor_key: key,
-      metadata_key: { key: identityNamespace, path: [{ key }] },
-      default_value: missingIdentity,
-    },
+    metadata: { descriptor_key: key, metadata_key: { key: identityNamespace, path: [{ key }] } },
   });
   return [
     {

@@ -13,7 +13,7 @@ import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { type Route, routes } from '@gw/contract/routes';
 import { byListeners, byOrder, type ProviderWay, requestTime } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
-import { bodyActions, patience, rateLimits } from './route-parts.ts';
+import { bodyActions, keyAndScope, patience, perRoute, rateLimits } from './route-parts.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
 /** HEAD is GET without the body of its reply: probes and caches ask so. */
@@ -23,10 +23,6 @@ const methodMatch = (method: string) => {
   const match = others.length > 0 ? { safe_regex: { regex: [only, ...others].join('|') } } : { exact: only };
   return { headers: [{ name: ':method', string_match: match }] };
 };
-
-const perRoute = (name: string, message: string, fields: object) => ({
-  [name]: { '@type': `type.googleapis.com/${message}`, ...fields },
-});
 
 const withoutKey = perRoute(
   'envoy.filters.http.ext_authz',
@@ -66,19 +62,6 @@ const toSink = (path: string) => ({
   regex_rewrite: { pattern: { regex: '.*' }, substitution: path },
 });
 
-const keyAndScope = (route: Route) =>
-  perRoute('envoy.filters.http.ext_authz', 'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute', {
-    check_settings: {
-      context_extensions: {
-        scope: route.scope ?? '',
-        handler: route.handler,
-        open_to: route.needsActive ? 'active' : 'all',
-      },
-      // The body is the sidecar's business.
-      disable_request_body_buffering: true,
-    },
-  });
-
 /** A body so large that Envoy would not hold it is refused by its length; what is smaller is counted by the sidecar. */
 const tooLarge = { name: 'content-length', range_match: { start: '16777217', end: '9223372036854775807' } };
 
@@ -91,7 +74,7 @@ export interface RouteSettings {
 }
 
 function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
-  const filters = keyAndScope(route);
+  const filters = keyAndScope(route, { body: 'counts' });
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls', bodyActions);
@@ -113,7 +96,7 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
       match: { ...match, headers: [...method, tooLarge] },
       // Its bytes are not read, so they cost nothing.
       route: { ...toSink(sinkPaths.refusedSize), rate_limits: rateLimits(route.limit ?? 'calls') },
-      typed_per_filter_config: { ...byItself, ...filters },
+      typed_per_filter_config: { ...byItself, ...keyAndScope(route) },
     },
     // Reached only after the sidecar's last request answer, which names the cluster and clears the route. A stream may not
     // be silent for long; a JSON reply is silent until it is there, and its whole time is limited by the sidecar.

@@ -5,6 +5,8 @@ import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { describe, expect, it } from 'vitest';
 import { makeCheck } from './check.ts';
 import { KeyCache } from './keys/key-cache.ts';
+import type { Admission } from './limits/admission.ts';
+import { drawnLimits, limitsText } from './limits/drawn-limits.ts';
 
 const pepper = Buffer.alloc(32, 7);
 const { plaintext, publicId } = generateApiKey(randomBytes);
@@ -48,6 +50,7 @@ async function ask({
     now: () => now,
     addresses,
     errors: { note: () => {} },
+    admission: { letIn: async () => null },
   };
   const check = makeCheck(context);
   const answer = await check({
@@ -109,6 +112,7 @@ describe('what a verified call tells those behind Envoy', () => {
       now: () => now,
       addresses,
       errors: { note: () => {} },
+      admission: { letIn: async () => null },
     });
     const headers = { authorization: `Bearer ${plaintext}` };
     const contextExtensions = { scope: 'inference:write', handler: 'sidecar' };
@@ -135,5 +139,86 @@ describe('what a verified call tells those behind Envoy', () => {
     expect(await fieldsOf({ account })).toMatchObject({ tolerance: ':10' });
     const limits = { ratePerS: null, burst: null, perDay: null, streams: 3 };
     expect(await fieldsOf({ limits })).toMatchObject({ streams: '25', key_streams: '3' });
+  });
+});
+
+describe('the limits of a verified call', () => {
+  const headers = [
+    { key: 'x-ratelimit-remaining-requests', value: '7' },
+    { key: 'x-ratelimit-remaining-day', value: '99' },
+  ];
+  const asked = async (context: Record<string, string>, letIn: Admission['letIn'], length?: string) => {
+    const check = makeCheck({
+      cache: new KeyCache(
+        { find: async () => stored },
+        { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' },
+      ),
+      peppers: { current: { version: 1, secret: pepper }, other: null },
+      renew: () => {},
+      notes: silentNotes,
+      now: () => now,
+      addresses,
+      errors: { note: () => {} },
+      admission: { letIn },
+    });
+    const http = { headers: { authorization: `Bearer ${plaintext}`, ...(length && { 'content-length': length }) } };
+    const contextExtensions = { scope: 'inference:write', handler: 'sidecar', ...context };
+    const { deniedResponse, dynamicMetadata, okResponse } = await check({
+      attributes: { contextExtensions, request: { http } },
+    });
+    const fields = Object.entries(dynamicMetadata?.fields ?? {}).map(([name, { stringValue }]) => [name, stringValue]);
+    const shown = (okResponse?.responseHeadersToAdd ?? []).map(({ header }) => header);
+    return { status: deniedResponse?.status?.code ?? 200, fields: Object.fromEntries(fields), shown };
+  };
+
+  it('that are decided with room are shown, kept for replies of Envoy, and not named for a second question', async () => {
+    const { fields, shown, status } = await asked({ limit: 'calls' }, async () => headers);
+    expect(status).toBe(200);
+    expect(shown).toEqual(headers);
+    expect(fields).toMatchObject({
+      account_id: stored.accountId,
+      'x-ratelimit-remaining-requests': '7',
+      'x-ratelimit-remaining-day': '99',
+    });
+    expect(fields).not.toHaveProperty('limits');
+  });
+
+  it('that have no room are named for the step that refuses', async () => {
+    const { fields, shown, status } = await asked({ limit: 'calls' }, async () => null);
+    expect(status).toBe(200);
+    expect(shown).toEqual([]);
+    expect(drawnLimits('calls', stored.accountId, fields.limits)).toEqual(
+      drawnLimits('calls', stored.accountId, limitsText(stored)),
+    );
+  });
+
+  it('are left to that step by a route that names none, as an Envoy of an earlier release has them', async () => {
+    const { fields } = await asked({}, async () => Promise.reject(new Error('was asked')));
+    expect(fields).toHaveProperty('limits');
+  });
+
+  it('are drawn on by the length of a body where bytes count, and by a call alone elsewhere', async () => {
+    const seen: unknown[] = [];
+    const letIn: Admission['letIn'] = async ({ accountId, drawn, kind }) => {
+      seen.push([accountId, kind, drawn.body?.kib ?? null, drawn.levels.length]);
+      return headers;
+    };
+    const { accountId } = stored;
+    await asked({ limit: 'calls', body: 'counts' }, letIn, '1048576');
+    await asked({ limit: 'calls', body: 'counts' }, letIn, '10');
+    await asked({ limit: 'calls', body: 'counts' }, letIn);
+    await asked({ limit: 'calls' }, letIn, '1048576');
+    await asked({ limit: 'management' }, letIn, '1048576');
+    expect(seen).toEqual([
+      [accountId, 'calls', 1024, 1],
+      [accountId, 'calls', null, 1],
+      [accountId, 'calls', 10_240, 1],
+      [accountId, 'calls', null, 1],
+      [accountId, 'management', null, 1],
+    ]);
+  });
+
+  it('that nobody can decide refuse the call, since the check then fails', async () => {
+    await expect(asked({ limit: 'calls' }, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   });
 });

@@ -1,5 +1,6 @@
 /**
- * The Authorization service: key, then account state, then scope.
+ * The Authorization service: key, then account state, then scope, then limits. A call that its limits let in at once is not asked
+ * about again; about any other Envoy asks the RateLimitService (should-rate-limit.ts), which alone refuses for a limit.
  *
  * Invariant: fails closed. An error (no store can confirm the key) is a 500 of ours, never an open door.
  */
@@ -13,44 +14,57 @@ import type { FoundKey } from '@gw/prisma/find-key';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
 import type { ErrorLog } from './keys/error-log.ts';
 import type { KeyNotes } from './keys/key-notes.ts';
-import { limitsText } from './limits/drawn-limits.ts';
+import type { Admission } from './limits/admission.ts';
+import { bodyKib, type DrawnLimits, drawnLimits, limitsText } from './limits/drawn-limits.ts';
+import { type LimitHeader, metadataOf } from './limits/limit-headers.ts';
 
 export interface CheckContext extends AuthenticateContext {
   readonly addresses: Addresses;
   readonly notes: Pick<KeyNotes, 'used' | 'failed'>;
   /** Told of each key that could not be checked. */
   readonly errors: ErrorLog;
+  readonly admission: Pick<Admission, 'letIn'>;
 }
 
 const text = (value: string) => ({ stringValue: value });
 const header = (key: string, value: string) => ({ header: { key, value } });
 
-/** What the parts behind Envoy learn of the caller. Made once per cached key: the key object is the cache's own. */
-function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckResponse } {
+const draws = ['calls', 'management'] as const;
+
+/** What the parts behind Envoy learn of the caller, and what its calls draw on. */
+interface Caller {
+  readonly fields: Readonly<Record<string, { readonly stringValue: string }>>;
+  readonly okResponse: { readonly sidecar: OkResponse; readonly control: OkResponse };
+  /** As the rate-limit step reads them. */
+  readonly limits: { readonly stringValue: string };
+  /** Of a call whose body counts nothing. */
+  readonly drawn: Readonly<Record<(typeof draws)[number], DrawnLimits>>;
+}
+type OkResponse = NonNullable<ICheckResponse['okResponse']>;
+
+function callerOf(key: FoundKey): Caller {
   const { limits, shadow } = key.account;
   const { addedCostPercent, addedLatencyMs } = key.account.tolerance;
   const keyStreams = key.limits?.streams ?? null;
-  const fields = {
-    account_id: text(key.accountId),
-    key_id: text(key.publicId),
-    tier: text(key.account.tier),
-    limits: text(limitsText(key)),
-    streams: text(`${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`),
-    ...(keyStreams === null ? {} : { key_streams: text(String(keyStreams)) }),
-    ...(key.project === null ? {} : { project: text(key.project) }),
-    ...(key.budgets.length > 0 ? { budgets: text(budgetsText(key.budgets)) } : {}),
-    ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
-    ...(addedLatencyMs === null && addedCostPercent === null
-      ? {}
-      : { tolerance: text(`${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}`) }),
-  };
-  const base = { status: { code: 0 }, dynamicMetadata: { fields } };
+  const carried = limitsText(key);
   return {
-    // The client's own key goes no further than this.
-    sidecar: { ...base, okResponse: { headersToRemove: ['authorization'] } },
-    control: {
-      ...base,
-      okResponse: {
+    fields: {
+      account_id: text(key.accountId),
+      key_id: text(key.publicId),
+      tier: text(key.account.tier),
+      streams: text(`${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`),
+      ...(keyStreams === null ? {} : { key_streams: text(String(keyStreams)) }),
+      ...(key.project === null ? {} : { project: text(key.project) }),
+      ...(key.budgets.length > 0 ? { budgets: text(budgetsText(key.budgets)) } : {}),
+      ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
+      ...(addedLatencyMs === null && addedCostPercent === null
+        ? {}
+        : { tolerance: text(`${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}`) }),
+    },
+    okResponse: {
+      // The client's own key goes no further than this.
+      sidecar: { headersToRemove: ['authorization'] },
+      control: {
         headersToRemove: ['authorization'],
         headers: [
           header(identityHeaders.accountId, key.accountId),
@@ -61,8 +75,32 @@ function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckRespo
         ],
       },
     },
+    limits: text(carried),
+    drawn: {
+      calls: drawnLimits('calls', key.accountId, carried),
+      management: drawnLimits('management', key.accountId, carried),
+    },
   };
 }
+
+const ok = { status: { code: 0 } };
+
+/** Envoy asks about the limits of a call whose metadata name them. */
+const toBeAsked = ({ fields, limits, okResponse }: Caller, handler: keyof Caller['okResponse']): ICheckResponse => ({
+  ...ok,
+  okResponse: okResponse[handler],
+  dynamicMetadata: { fields: { ...fields, limits } },
+});
+
+const letIn = (
+  { fields, okResponse }: Caller,
+  handler: keyof Caller['okResponse'],
+  headers: readonly LimitHeader[],
+): ICheckResponse => ({
+  ...ok,
+  okResponse: { ...okResponse[handler], responseHeadersToAdd: headers.map(({ key, value }) => header(key, value)) },
+  dynamicMetadata: { fields: { ...fields, ...metadataOf(headers) } },
+});
 
 function denied(code: CatalogueCode, addresses: Addresses, message?: string): ICheckResponse {
   const error = apiError(code, message ? { message } : {});
@@ -78,26 +116,27 @@ function denied(code: CatalogueCode, addresses: Addresses, message?: string): IC
 }
 
 export function makeCheck(context: CheckContext): Check {
-  const { addresses, errors, notes } = context;
-  const answers = new WeakMap<FoundKey, ReturnType<typeof allowed>>();
-  const answer = (key: FoundKey) => {
-    let made = answers.get(key);
+  const { addresses, admission, errors, notes } = context;
+  // The key object is the cache's own.
+  const callers = new WeakMap<FoundKey, Caller>();
+  const knownCaller = (key: FoundKey): Caller => {
+    let made = callers.get(key);
     if (!made) {
-      made = allowed(key);
-      answers.set(key, made);
+      made = callerOf(key);
+      callers.set(key, made);
     }
     return made;
   };
 
-  return async (request) => {
+  return async (request, isGone = () => false) => {
+    const askedMs = performance.now();
     const attributes = request.attributes;
-    const { scope, handler, open_to: openTo } = attributes?.contextExtensions ?? {};
-    const result = await authenticate(attributes?.request?.http?.headers?.authorization, context).catch(
-      (error: unknown) => {
-        errors.note(error);
-        return null;
-      },
-    );
+    const { body, handler, limit, open_to: openTo, scope } = attributes?.contextExtensions ?? {};
+    const headers = attributes?.request?.http?.headers;
+    const result = await authenticate(headers?.authorization, context).catch((error: unknown) => {
+      errors.note(error);
+      return null;
+    });
     // Fail closed: nobody can say whether this key holds.
     if (!result) return denied('internal_error', addresses);
     if (!result.ok) {
@@ -119,6 +158,15 @@ export function makeCheck(context: CheckContext): Check {
         `This API key lacks the scope ${needed}, which the endpoint needs.`,
       );
     }
-    return handler === 'sidecar' ? answer(key).sidecar : answer(key).control;
+    const caller = knownCaller(key);
+    const who = handler === 'sidecar' ? 'sidecar' : 'control';
+    // An Envoy of a release that asks about every call names no limit.
+    const kind = draws.find((known) => known === limit);
+    if (!kind) return toBeAsked(caller, who);
+    const { accountId } = key;
+    const kib = body === 'counts' ? bodyKib(headers?.['content-length']) : 0;
+    const drawn = kib === 0 ? caller.drawn[kind] : drawnLimits(kind, accountId, caller.limits.stringValue, kib);
+    const limitHeaders = await admission.letIn({ accountId, kind, drawn, askedMs, isGone });
+    return limitHeaders === null ? toBeAsked(caller, who) : letIn(caller, who, limitHeaders);
   };
 }

@@ -4,6 +4,7 @@ import type { FoundKey } from '@gw/prisma/find-key';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type AdmissionOptions, openAdmission } from './limits/admission.ts';
 import { everyLimit, fullState, quotaStateOf, takeTogether } from './limits/bucket.ts';
 import { bodyKib, drawnLimits, limitsText } from './limits/drawn-limits.ts';
 import type { Limiter } from './limits/limiter.ts';
@@ -21,6 +22,12 @@ const keyWith = (
   storedKey({
     limits: sub && { ratePerS: null, burst: null, perDay: null, streams: null, ...sub },
     account: { tier: 'enterprise', limits: { ...limits, streams: 1 }, shadow },
+  });
+
+const stepWith = (options: Pick<AdmissionOptions, 'limiter'> & Partial<AdmissionOptions>) =>
+  makeShouldRateLimit({
+    admission: openAdmission({ giveBack: () => {}, metrics: { decided: () => {} }, ...options }),
+    addresses,
   });
 
 /** Decides in memory; `clock.ms` is the time. */
@@ -43,7 +50,7 @@ function setUp(key: FoundKey, kind = 'calls') {
       };
     },
   };
-  const decide = makeShouldRateLimit({ limiter, addresses, giveBack: () => {}, metrics: { decided: () => {} } });
+  const decide = stepWith({ limiter });
   const entries = Object.entries({ kind, account_id: 'acct', limits: text }).map(([name, value]) => ({
     key: name,
     value,
@@ -88,7 +95,7 @@ describe('what a body costs', () => {
         return { admitted: drawn.body === null, lacking: drawn.body ? 4 : 0, quotaStates, untilMidnightMs: dayMs };
       },
     };
-    const decide = makeShouldRateLimit({ limiter, addresses, giveBack: () => {}, metrics: { decided: () => {} } });
+    const decide = stepWith({ limiter });
     const limits = limitsText(keyWith({ ratePerS: 10, burst: 10, perDay: 10 }));
     const ask = (more: Record<string, string>, kind = 'calls') => {
       const entries = Object.entries({ kind, account_id: 'acct', limits, ...more });
@@ -248,16 +255,14 @@ describe('the rate-limit step', () => {
     const given: unknown[] = [];
     const key = keyWith({ ratePerS: 1, burst: 1, perDay: 10 }, { perDay: 5 });
     const text = limitsText({ ...key, publicId: 'own' });
-    const decide = makeShouldRateLimit({
+    const decide = stepWith({
       limiter: {
         decide: async (_account, _kind, { levels }) => ({
           ...{ admitted, lacking: admitted ? 0 : everyLimit.day, untilMidnightMs: 1 },
           quotaStates: levels.map(({ limit }) => quotaStateOf(limit, fullState(limit, morning))),
         }),
       },
-      addresses,
       giveBack: (...of) => given.push(of),
-      metrics: { decided: () => {} },
     });
     const entries = Object.entries({ kind, account_id: 'acct', limits: text });
     await decide({ descriptors: [{ entries: entries.map(([name, value]) => ({ key: name, value })) }] }, () => isGone);
@@ -265,11 +270,8 @@ describe('the rate-limit step', () => {
   });
 
   test('fails when nobody has said whose limits they are', async () => {
-    const decide = makeShouldRateLimit({
+    const decide = stepWith({
       limiter: { decide: () => Promise.reject(new Error('was asked')) },
-      addresses,
-      giveBack: () => {},
-      metrics: { decided: () => {} },
     });
     const entries = [{ key: 'kind', value: 'calls' }];
     await expect(decide({ descriptors: [{ entries }] })).rejects.toThrow('without an account');

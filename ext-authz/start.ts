@@ -14,6 +14,7 @@ import { KeyCache } from './keys/key-cache.ts';
 import { KeyDirectory } from './keys/key-directory.ts';
 import { openKeyNotes } from './keys/key-notes.ts';
 import { openRenewal } from './keys/renew-hash.ts';
+import { openAdmission } from './limits/admission.ts';
 import { createLimitMetrics } from './limits/limit-metrics.ts';
 import { openLimiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
@@ -66,6 +67,12 @@ export async function startExtAuthz(config: Config) {
     probeMs: 100,
   });
   const metrics = createLimitMetrics({ log, now: monotonic, local: limiter.local });
+  const admission = openAdmission({
+    limiter,
+    metrics,
+    // Open: without Redis it counts twice, never less than once.
+    giveBack: (accountId, keyId) => void giveBackDayUnit(limitsRedis, accountId, keyId ?? '').catch(() => undefined),
+  });
 
   const shownReceipts = openShownReceipts({ redis, log });
   const notes = openKeyNotes({ redis, now: Date.now });
@@ -91,15 +98,9 @@ export async function startExtAuthz(config: Config) {
         now: Date.now,
         addresses: config.addresses,
         errors,
+        admission,
       }),
-      shouldRateLimit: makeShouldRateLimit({
-        limiter,
-        metrics,
-        addresses: config.addresses,
-        // Open: without Redis it counts twice, never less than once.
-        giveBack: (accountId, keyId) =>
-          void giveBackDayUnit(limitsRedis, accountId, keyId ?? '').catch(() => undefined),
-      }),
+      shouldRateLimit: makeShouldRateLimit({ admission, addresses: config.addresses }),
       accessLog: shownReceipts.note,
       // It still admits keys that it remembers, but another instance may be able to ask a store.
       isServing: () => watch.confirmed(),

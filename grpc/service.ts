@@ -22,9 +22,9 @@ export type {
   StreamAccessLogsMessage,
 };
 
-/** Decides a call of ext_authz: whether it passes, and as whom. */
-export type Check = (request: CheckRequest) => Promise<ICheckResponse>;
-/** Decides a call of ratelimit: whether its limits allow it. `isGone`: whether Envoy has given up waiting for the answer. */
+/** Decides a call of ext_authz: whether it passes, and as whom. `isGone`: whether Envoy has given up waiting for the answer. */
+export type Check = (request: CheckRequest, isGone?: () => boolean) => Promise<ICheckResponse>;
+/** Decides a call of ratelimit: whether its limits allow it. */
 export type ShouldRateLimit = (request: RateLimitRequest, isGone?: () => boolean) => Promise<IRateLimitResponse>;
 
 /** Handles one HTTP call of ext_proc: it gets Envoy's messages and answers them in the same order. */

@@ -9,7 +9,7 @@ import type { AccountTier, Scope } from '../access.ts';
 /** Dynamic-metadata namespace that ext-authz fills; the rate limit and the sidecar read it. */
 export const identityNamespace = 'envoy.filters.http.ext_authz';
 
-/** Envoy sends this in a question about limits if ext-authz has said nothing. No account has this name. */
+/** An Envoy of an earlier release sends this in a question about limits if ext-authz has said nothing. No account has this name. */
 export const missingIdentity = 'missing';
 
 export interface Identity {

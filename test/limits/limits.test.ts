@@ -6,6 +6,7 @@ import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
+import { readFrom } from '../outage/instances.ts';
 import { eventually, stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
 import { accountOf, ask as askStack, figureOf, idOf, untilMidnightS } from './limited-call.ts';
@@ -142,4 +143,25 @@ test('a limit in shadow refuses nobody, shows what it would show, is counted, an
   expect((await ask(key)).status).toBe(200);
   await patch([]);
   await eventually('the enforced day', async () => (await ask(key)).code === 'daily_budget_exceeded' || null);
+});
+
+test('a call that has room is one question to ext-authz, and only about one without room there is a second', async () => {
+  const key = await accounts.create({ perS: 1, burst: 5, perDay: 1000 });
+  /** How often Envoy has asked about limits and not about a key. */
+  const asked = async () => {
+    const figures = await readFrom(
+      join(stack.sockets, 'envoy-admin.sock'),
+      '/stats?filter=ratelimit.(ok|over_limit|error)',
+    );
+    return [...figures.matchAll(/: (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  // The first look-up of a key takes its time, in which nothing of the burst comes back.
+  await ask(key, '/v1/usage');
+  const before = await asked();
+  const replies = await many(5, key);
+  expect(replies.map(({ status }) => status)).toEqual(Array(5).fill(200));
+  expect(replies.map(({ limit }) => limit('remaining-day')).sort()).toEqual([995, 996, 997, 998, 999]);
+  expect(await asked()).toBe(before);
+  expect((await many(8, key)).filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+  expect(await asked()).toBeGreaterThan(before);
 });

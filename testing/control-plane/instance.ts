@@ -62,7 +62,8 @@ export async function startInstance(
   await watch.ready;
   const notes = { used: () => {}, failed: () => {} };
   const errors = { note: () => {} };
-  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, errors });
+  const admission = { letIn: async () => null };
+  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, errors, admission });
   return {
     lookUps: () => lookUps,
     ask: async (key) => {
