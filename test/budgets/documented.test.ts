@@ -72,7 +72,7 @@ test('the commands of the documentation set, show, change and remove budgets, an
     const words = command.replace('acct_demo_audit', accountId()).replace('bud_…', id);
     const { code, err, out } = await run('sh', ['-c', words.replace('https://example.com', 'http://127.0.0.1:9')], env);
     expect([command, code, err]).toEqual([command, 0, '']);
-    id ||= /bud_\w+/.exec(out)?.[0] ?? '';
+    id ||= /bud_[\w-]+/.exec(out)?.[0] ?? '';
   }
   const { data } = (await api.get(path())) as { readonly data: readonly object[] };
   expect(data).toMatchObject([{ scope: 'project', name: 'chatbot', unit: 'tokens', amount: 1_000_000, kind: 'soft' }]);
