@@ -1,8 +1,11 @@
 /** The one way to the database. Everything else takes a `Database` as an argument. */
 import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
 import { Prisma, PrismaClient } from './generated/client.ts';
 
 export { Prisma };
+/** What Postgres answers to a statement of `queryTexts` that it refuses. */
+export const { DatabaseError } = pg;
 export type Database = PrismaClient;
 /** What runs equally in and outside of a transaction. */
 export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
@@ -28,16 +31,33 @@ const statementTimeoutMs = (queryTimeoutMs: number): number => Math.floor(0.95 *
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const { queryTimeoutMs } = options;
-  const adapter = new PrismaPg(
-    {
-      connectionString: url,
-      max: options.connections ?? 10,
-      connectionTimeoutMillis: 5000,
-      ...(queryTimeoutMs
-        ? { query_timeout: queryTimeoutMs, statement_timeout: statementTimeoutMs(queryTimeoutMs) }
-        : {}),
-    },
-    { onPoolError: (error) => options.onConnectionLost?.(error) },
-  );
-  return new PrismaClient({ adapter, errorFormat: 'minimal' });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.connections ?? 10,
+    connectionTimeoutMillis: 5000,
+    ...(queryTimeoutMs ? { query_timeout: queryTimeoutMs, statement_timeout: statementTimeoutMs(queryTimeoutMs) } : {}),
+  });
+  const adapter = new PrismaPg(pool, {
+    onPoolError: (error) => options.onConnectionLost?.(error),
+    disposeExternalPool: true,
+  });
+  const database = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  pools.set(database, pool);
+  return database;
+}
+
+const pools = new WeakMap<Database, pg.Pool>();
+
+/**
+ * Runs one statement, outside of transactions, whose parameters are long texts: Prisma would write them as JSON into JSON, and read
+ * that again, before it hands them on. Rejects with `DatabaseError` for what Postgres refuses.
+ */
+export async function queryTexts<Row extends object>(
+  database: Database,
+  statement: string,
+  parameters: readonly string[],
+): Promise<Row[]> {
+  const pool = pools.get(database);
+  if (pool === undefined) throw new Error('A statement was run on a database that nobody opened.');
+  return (await pool.query<Row>(statement, [...parameters])).rows;
 }

@@ -1,11 +1,10 @@
 /** The usage that docs/api.md shows is what the ledger adds up with those receipts in it. */
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { CountedVersion } from '@gw/contract/management';
-import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
-import { insertReceipts } from '@gw/control-plane/internals/ledger/receipts/store-batch';
 import { supersede } from '@gw/control-plane/internals/ledger/receipts/supersede';
 import { usageOf } from '@gw/control-plane/internals/ledger/usage/usage';
 import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
@@ -14,23 +13,18 @@ import { usageCalls, usageReply } from './usage.ts';
 const accountId = 'acct_demo_audit';
 let stores: Stores;
 
-function rowOf({ facts, receipt }: MadeCall) {
-  const entry: LedgerEntry = {
-    accountId,
-    keyId: 'key',
-    endpoint: '/v1/chat/completions',
-    receipt,
-    routingTrace: null,
-    facts: JSON.parse(facts),
-  };
-  const parsed = parseEntry(JSON.stringify(entry));
-  if ('poison' in parsed) throw new Error(parsed.poison);
-  return parsed.row;
-}
+const entryOf = ({ facts, receipt }: MadeCall): LedgerEntry => ({
+  accountId,
+  keyId: 'key',
+  endpoint: '/v1/chat/completions',
+  receipt,
+  routingTrace: null,
+  facts: JSON.parse(facts),
+});
 
 beforeAll(async () => {
   stores = await startStores();
-  await insertReceipts(stores.db, usageCalls.map(rowOf), stores.seals);
+  await storeEntries(stores.db, usageCalls.map(entryOf), stores.seals);
   const { facts, receipt: numbers } = examples.restated;
   const version = { current: examples.asIssued.receipt, numbers, facts: JSON.parse(facts) };
   await supersede(stores.db, [version], stores.seals);

@@ -1,13 +1,12 @@
 /** The applications of the control plane on real stores, and calls as Envoy forwards them. */
 
 import { type Config, loadConfig } from '@gw/control-plane/internals/config';
-import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
-import { insertReceipts } from '@gw/control-plane/internals/ledger/receipts/store-batch';
 import type { Services } from '@gw/control-plane/internals/services';
 import type { Context } from '@gw/control-plane/internals/shared/context';
 import { startControlPlane } from '@gw/control-plane/internals/start';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures.ts';
+import { storeEntries } from './store-entries.ts';
 
 /** With which the app hashes the keys that it issues. */
 export const testPepper = Buffer.alloc(32, 7);
@@ -85,14 +84,7 @@ export async function startTestApp(now: () => Date = () => new Date(), on?: Stor
     leave: running.leave,
     refresh: () => keeper.refresh(),
     get: async (url, headers) => app.inject({ url, headers: identified(headers) }),
-    store: async (...entries) => {
-      const rows = entries.map((entry) => {
-        const parsed = parseEntry(JSON.stringify(entry));
-        if ('poison' in parsed) throw new Error(parsed.poison);
-        return parsed.row;
-      });
-      await insertReceipts(db, rows, seals);
-    },
+    store: (...entries) => storeEntries(db, entries, seals),
     stop: () => running.stop(),
   };
 }

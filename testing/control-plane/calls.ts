@@ -5,15 +5,14 @@ import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import type { HeldCatalogue } from '@gw/control-plane/internals/catalogue/keeper';
-import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
 import type { StoredFacts } from '@gw/control-plane/internals/ledger/receipts/revision';
-import { insertReceipts } from '@gw/control-plane/internals/ledger/receipts/store-batch';
 import { wholeFacts } from '@gw/control-plane/internals/ledger/receipts/whole-facts';
 import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess';
 import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
 import { receiptIdAt, receiptOf, testSeals } from './fixtures.ts';
+import { storeEntries } from './store-entries.ts';
 
 export const site = {
   id: 'sim-eu-north',
@@ -125,12 +124,7 @@ export function unattended(entry: Entry, how: { readonly shown: boolean }): Entr
 }
 
 export async function ingest(db: Database, ...entries: readonly LedgerEntry[]): Promise<void> {
-  const rows = entries.map((entry) => {
-    const parsed = parseEntry(JSON.stringify(entry));
-    if ('poison' in parsed) throw new Error(parsed.poison);
-    return parsed.row;
-  });
-  await insertReceipts(db, rows, testSeals);
+  await storeEntries(db, entries, testSeals);
 }
 
 export interface StoredVersion {

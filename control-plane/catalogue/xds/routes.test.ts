@@ -100,7 +100,12 @@ function appWith(
       ledger: {
         evidenceKey: signingKeyOf('e1'.repeat(32)),
         packs: { builds: 0, keepDays: 7, quotaBytes: 1 },
-        seals: { seal: async () => [], check: async () => [], report: async () => {} },
+        seals: {
+          seal: async () => [],
+          sealed: () => Promise.reject() as never,
+          check: async () => [],
+          report: async () => {},
+        },
       },
       idempotency: { claim: async () => ({ is: 'unknown' }) },
       catalogue: {

@@ -4,7 +4,7 @@ import { Prisma, type Queryable } from '@gw/prisma/client';
 import type { Estimate, ReceiptRow } from '../receipts/entry-row.ts';
 import { newest } from '../receipts/ledger.ts';
 
-interface Estimated {
+export interface Estimated {
   readonly row: Pick<ReceiptRow, 'id' | 'created_at' | 'account_id'>;
   readonly estimate: Estimate | null;
 }

@@ -2,12 +2,12 @@
 
 import { hourMs } from '@gw/contract/internal/durations';
 import { entryOf, receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parseEntry } from '../receipts/entry-row.ts';
 import type { LedgerKeys, LedgerRow } from '../receipts/seal.ts';
 import { storedColumns } from '../receipts/sealed-rows.ts';
-import { insertReceipts, isRefusedData } from '../receipts/store-batch.ts';
+import { isRefusedData } from '../receipts/store-batch.ts';
 import { openLedgerSeals, warnOfUnsealed } from './open-seals.ts';
 
 let stores: Stores;
@@ -25,9 +25,7 @@ const open = (keys = firstKey, sealedSince: Date | null = began) =>
 
 async function store(seals: ReturnType<typeof open>, at = new Date()): Promise<string> {
   const { receipt, ...entry } = entryOf({ id: receiptIdAt(at) });
-  const parsed = parseEntry(JSON.stringify({ ...entry, receipt }));
-  if ('poison' in parsed) throw new Error(parsed.poison);
-  await insertReceipts(stores.db, [parsed.row], seals);
+  await storeEntries(stores.db, [{ ...entry, receipt }], seals);
   return receipt.id;
 }
 const rows = () => stores.db.$queryRaw<LedgerRow[]>`SELECT ${storedColumns} FROM receipts r ORDER BY id`;

@@ -84,12 +84,16 @@ export function joinFacts(stored: unknown, contents: ReadonlyMap<string, unknown
 
 /**
  * The statement that stores parts, alone or as part of the one that stores their rows; those that are there stay. In one
- * order, so that two instances never wait in a ring.
+ * order, so that two instances never wait in a ring. `parts` is how the statement names them: as JSON.
  */
-export function storingOf(parts: readonly FactsPart[]): Prisma.Sql {
-  return Prisma.sql`
+export const storingTexts = (parts: string): string => `
     INSERT INTO facts_parts (sha256, content)
     SELECT p.sha256, p.content::json
-    FROM json_to_recordset(${JSON.stringify(parts)}::json) AS p (sha256 text, content text) ORDER BY p.sha256
+    FROM json_to_recordset(${parts}::json) AS p (sha256 text, content text) ORDER BY p.sha256
     ON CONFLICT (sha256) DO NOTHING`;
-}
+
+const [beforeParts = '', behindParts = ''] = storingTexts('|').split('|');
+
+/** The same for a statement of Prisma. */
+export const storingOf = (parts: readonly FactsPart[]): Prisma.Sql =>
+  Prisma.sql([beforeParts, behindParts], JSON.stringify(parts));

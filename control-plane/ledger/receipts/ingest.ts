@@ -5,16 +5,16 @@
  * no retry could mend it. Entries wait in Redis, never here: memory holds one batch, however long an outage lasts. A
  * Redis whose memory is full is read and emptied all the same.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { deadLedgerStream, ledgerGroup, ledgerStream, receiptKey } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { type DeadEntry, type Entry, isOutOfMemory, streamGroup } from '../../shared/stream-group.ts';
-import { storeEstimates } from '../budgets/estimates.ts';
-import { type Estimate, parseEntry, type ReceiptRow } from './entry-row.ts';
+import { type Estimated, storeEstimates } from '../budgets/estimates.ts';
+import { parseEntry, type ReceiptRow } from './entry-row.ts';
 import type { Seals } from './sealed-rows.ts';
-import { insertReceipts, isRefusedData } from './store-batch.ts';
+import { insertReceipts, isRefusedData, type ReadyRow, readyRow } from './store-batch.ts';
 
 export interface IngesterOptions {
   readonly db: Database;
@@ -36,6 +36,8 @@ export interface Ingester {
 const ledger = streamGroup({ stream: ledgerStream, group: ledgerGroup, field: 'entry' });
 const batchSize = 500;
 const waitForEntriesMs = 1000;
+/** Entries that are read at once, in a few milliseconds; then requests to this process get their turn. */
+const pieceSize = 25;
 /** After a batch that was not full: lets entries gather, since a statement costs more than a row. */
 const gatherMs = 200;
 const firstRetryMs = 100;
@@ -108,17 +110,23 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, unde
 async function finish(options: IngesterOptions, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return;
   const { db, redis, seals } = options;
-  const rows: { entry: Entry; row: ReceiptRow; estimate: Estimate | null }[] = [];
+  const rows: ReadyEntry[] = [];
+  const estimates: Estimated[] = [];
   const dead: DeadEntry[] = [];
-  for (const entry of entries) {
+  for (const [at, entry] of entries.entries()) {
     // Deleted from the stream while it was pending: nothing is left to store.
     if (entry.deleted) continue;
+    if (at % pieceSize === pieceSize - 1) await setImmediate();
     const parsed = parseEntry(entry.text);
-    if ('row' in parsed) rows.push({ entry, ...parsed });
-    else dead.push(deadOf(entry, parsed.poison));
+    if ('poison' in parsed) {
+      dead.push(deadOf(entry, parsed.poison));
+      continue;
+    }
+    rows.push({ entry, row: readyRow(parsed.row, seals, () => rowAgain(entry)) });
+    if (parsed.estimate !== null) estimates.push(parsed);
   }
   // First, so that no sum has a call without its estimate.
-  await storeEstimates(db, rows);
+  await storeEstimates(db, estimates);
   dead.push(...(await insertAll(db, rows, seals)));
   const stay = new Set(dead.map(({ streamId }) => streamId));
   // First, since it frees the memory that setting aside needs.
@@ -131,6 +139,18 @@ async function finish(options: IngesterOptions, entries: readonly Entry[]): Prom
   for (const { entry, row } of rows) if (!stay.has(entry.streamId)) copies.unlink(receiptKey(row.id));
   await copies.exec().catch(() => {});
   await setAside(options, dead);
+}
+
+interface ReadyEntry {
+  readonly entry: Entry;
+  readonly row: ReadyRow;
+}
+
+/** The row of an entry that was read before. */
+function rowAgain({ text }: Entry): ReceiptRow {
+  const parsed = parseEntry(text);
+  if ('poison' in parsed) throw new Error(`An entry is read in two ways: ${parsed.poison}.`);
+  return parsed.row;
 }
 
 const deadOf = ({ streamId, text = '' }: Entry, reason: string): DeadEntry => ({ streamId, text, reason });
@@ -149,11 +169,7 @@ async function setAside({ redis, log }: IngesterOptions, dead: readonly DeadEntr
 }
 
 /** Returns the rows whose values Postgres refuses. They do not hold up the others. */
-async function insertAll(
-  db: Database,
-  rows: readonly { entry: Entry; row: ReceiptRow }[],
-  seals: Seals,
-): Promise<DeadEntry[]> {
+async function insertAll(db: Database, rows: readonly ReadyEntry[], seals: Seals): Promise<DeadEntry[]> {
   if (rows.length === 0) return [];
   try {
     await insertReceipts(

@@ -29,16 +29,16 @@ interface Used {
   readonly g_per_kwh: number;
 }
 
-/** Notes the intervals whose receipts may have to be restated. Doing it again is safe. */
-export async function noteLateReceipts(db: Queryable, rows: readonly StoredNumbers[]): Promise<void> {
-  const noting = notingOf(rows);
+/** Notes the intervals whose receipts may have to be restated, by the grid values that they use. Doing it again is safe. */
+export async function noteGridUses(db: Queryable, uses: readonly string[]): Promise<void> {
+  const noting = notingOf(uses);
   if (noting !== null) await db.$executeRaw`${noting}`;
 }
 
-/** Returns the statement that notes them, alone or as part of another one; null if no row has a grid value. */
-export function notingOf(rows: readonly StoredNumbers[]): Prisma.Sql | null {
+/** Returns the statement that notes them, alone or as part of another one; null if there are none. */
+export function notingOf(uses: readonly string[]): Prisma.Sql | null {
   // Calls of one second mostly are alike.
-  const used = [...new Set(rows.flatMap(gridUsed).map((each) => JSON.stringify(each)))];
+  const used = [...new Set(uses)];
   if (used.length === 0) return null;
   // In the order of `settledFor`: the interval of the call before the one that was used, its own source before others. Which
   // of the others is preferred is not known here: one with another number is reason enough to look.
@@ -63,17 +63,20 @@ export function notingOf(rows: readonly StoredNumbers[]): Prisma.Sql | null {
       DO UPDATE SET noted_at = CURRENT_TIMESTAMP, due_at = CURRENT_TIMESTAMP`;
 }
 
-/** Nothing for what was made without a grid value, or is not readable: such a receipt is stored all the same. */
-function gridUsed({ body, created_at, facts, tier }: StoredNumbers): Used[] {
-  if (tier === 'degraded' || typeof facts !== 'object' || facts === null || !('grid' in facts)) return [];
+/**
+ * Returns the grid value that a receipt was made with, as JSON. Null for one that was made without, or is not readable: such a
+ * receipt is stored all the same.
+ */
+export function gridUsed({ body, created_at, facts, tier }: StoredNumbers): string | null {
+  if (tier === 'degraded' || typeof facts !== 'object' || facts === null || !('grid' in facts)) return null;
   const grid = gridReadingSchema.safeParse(facts.grid).data;
-  if (grid === undefined) return [];
+  if (grid === undefined) return null;
   const created = Math.floor(Date.parse(created_at) / 1000) * 1000;
   const [start, end] = [Date.parse(grid.periodStart), Date.parse(grid.periodEnd)];
-  if (Number.isNaN(start + end)) return [];
+  if (Number.isNaN(start + end)) return null;
   // Last week's value or the year's: only the interval of the call can take its place.
   const [from, to] = created - end > dayMs ? [created, created] : [start, end];
-  const used = {
+  const used: Used = {
     created_at: new Date(created).toISOString(),
     zone: grid.zone,
     source: grid.source,
@@ -82,7 +85,7 @@ function gridUsed({ body, created_at, facts, tier }: StoredNumbers): Used[] {
     period_end: new Date(to).toISOString(),
     g_per_kwh: grid.gPerKwh,
   };
-  return [used];
+  return JSON.stringify(used);
 }
 
 const matchOf = (body: unknown): unknown =>

@@ -1,15 +1,13 @@
 /** What the check says of rows that somebody with the database could have written: always a fault, never an exception. */
 import { entryOf } from '@gw/testing/control-plane/fixtures';
+import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import { describe, expect, test } from 'vitest';
-import { parseEntry } from './entry-row.ts';
 import { faultOf, isSealOf, type LedgerKeys, type LedgerRow, sealed, sealOf } from './seal.ts';
 
 const keys: LedgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
 
 function stored(): LedgerRow {
-  const parsed = parseEntry(JSON.stringify(entryOf()));
-  if ('poison' in parsed) throw new Error(parsed.poison);
-  const { body, created_at, facts, routing_trace, ...row } = sealed(parsed.row, keys);
+  const { body, created_at, facts, routing_trace, ...row } = sealed(rowOfEntry(entryOf()), keys);
   const text = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
   return {
     ...row,

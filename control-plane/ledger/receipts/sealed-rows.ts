@@ -27,6 +27,8 @@ export interface SealsOptions {
 export interface Seals {
   /** Seals rows with the current key; their facts are as they are stored. */
   seal(rows: readonly ReceiptRow[]): Promise<SealedReceipt[]>;
+  /** The same for one row at once. */
+  sealed(row: ReceiptRow): SealedReceipt;
   /** Returns what is wrong with each row, in their order; null means nothing. It reports what it finds. */
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
   /** Tells of what else is not what was stored. */
@@ -53,6 +55,7 @@ const pieceSize = 25;
 export function openSeals({ keys, report, sealedSince }: SealsOptions): Seals {
   return {
     seal: (rows) => inPieces(rows, (row) => sealed(row, keys)),
+    sealed: (row) => sealed(row, keys),
     check: async (rows) => {
       const faults = await inPieces(rows, (row) => faultOf(row, keys, sealedSince));
       const faulty = rows.flatMap(({ id, version }, at) => {

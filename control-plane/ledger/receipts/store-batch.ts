@@ -5,37 +5,64 @@
  * the receipt that the client was shown, and the facts, if any entry has them. Later versions are never touched. Rows
  * are inserted; the two steps that one may take afterwards are in settle.ts.
  */
-import { type Database, Prisma } from '@gw/prisma/client';
+import { type Database, DatabaseError, Prisma, queryTexts } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
-import { type FactsPart, splitRows, storingOf } from './facts-parts.ts';
-import { noteLateReceipts } from './note-late.ts';
-import type { SealedReceipt } from './seal.ts';
+import { type FactsPart, splitRows, storingTexts } from './facts-parts.ts';
+import { gridUsed, noteGridUses } from './note-late.ts';
 import type { Seals } from './sealed-rows.ts';
 import { isMade, settleReceipts } from './settle.ts';
 
-/** Stores rows. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
-export async function insertReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
-  const wanted = distinct(rows);
-  const { parts, rows: split } = splitRows(wanted);
-  const inserted = await insert(db, await seals.seal(split), parts);
-  if (inserted.size < wanted.length) {
-    const others = wanted.filter((row) => !inserted.has(keyOf(row)));
-    await settleReceipts(db, others, seals);
-  }
-  await noteLateReceipts(db, rows);
+/**
+ * A row as the text that is stored. The objects that it was made of are not kept: those of a whole batch would outlive every
+ * short collection of garbage, which took a third of the ledger's time.
+ */
+export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_at'> {
+  /** A SealedReceipt as JSON. */
+  readonly text: string;
+  readonly parts: readonly FactsPart[];
+  /** The grid value that it was made with (`gridUsed`); null: none. */
+  readonly uses: string | null;
+  /** Makes the row again. */
+  readonly row: () => ReceiptRow;
 }
 
-const keyOf = ({ id, version }: ReceiptRow): string => `${id} ${version}`;
+/** `again` makes the row once more, for the few that need it. */
+export function readyRow(row: ReceiptRow, seals: Pick<Seals, 'sealed'>, again: () => ReceiptRow = () => row): ReadyRow {
+  const { created_at, id, version } = row;
+  const { parts, rows } = splitRows([row]);
+  const text = rows.map((split) => JSON.stringify(seals.sealed(split))).join();
+  return { id, version, created_at, text, parts, uses: gridUsed(row), row: again };
+}
+
+/** Stores rows. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
+export async function insertReceipts(db: Database, rows: readonly ReadyRow[], seals: Seals): Promise<void> {
+  const wanted = distinct(rows, seals);
+  const inserted = await insert(db, wanted);
+  if (inserted.size < wanted.length) {
+    const others = wanted.filter((row) => !inserted.has(keyOf(row)));
+    await settleReceipts(
+      db,
+      others.map(({ row }) => row()),
+      seals,
+    );
+  }
+  await noteGridUses(
+    db,
+    rows.flatMap(({ uses }) => uses ?? []),
+  );
+}
+
+const keyOf = ({ id, version }: Pick<ReceiptRow, 'id' | 'version'>): string => `${id} ${version}`;
 
 /**
  * Each id and version once, as the client was shown it if it was; in one order, so that two ingesters never wait in a
  * ring.
  */
-function distinct(rows: readonly ReceiptRow[]): ReceiptRow[] {
-  const byKey = new Map<string, ReceiptRow>();
+function distinct(rows: readonly ReadyRow[], seals: Seals): ReadyRow[] {
+  const byKey = new Map<string, ReadyRow>();
   for (const row of rows) {
     const first = byKey.get(keyOf(row));
-    byKey.set(keyOf(row), first === undefined ? row : merged(first, row));
+    byKey.set(keyOf(row), first === undefined ? row : readyRow(merged(first.row(), row.row()), seals));
   }
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
@@ -52,33 +79,34 @@ function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
   };
 }
 
+/** The rows are $1, the parts that they name $2. */
+const insertion = `
+  WITH parts AS (${storingTexts('$2')}), stored AS (
+    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
+      prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal,
+      seal_key)
+    SELECT * FROM json_to_recordset($1::json) AS entry (
+      id text, version int, created_at timestamptz, account_id text, key_id text, endpoint text, model text,
+      region text, tier text, status text, prompt_tokens bigint, completion_tokens bigint, energy_wh numeric,
+      carbon_g numeric, body json, routing_trace json, facts json, shown boolean, content_sha256 text, seal text,
+      seal_key int)
+    ON CONFLICT (id, version, created_at) DO NOTHING
+    RETURNING id, version, created_at, tier, facts
+  ), noted AS (
+    INSERT INTO recalculations (receipt_id, created_at)
+    SELECT id, created_at FROM stored WHERE tier = 'degraded' AND facts ->> 'usage' IS NOT NULL
+    ON CONFLICT DO NOTHING
+  )
+  SELECT id || ' ' || version AS key FROM stored`;
+
 /**
  * One statement, one round trip, for the whole batch: the rows, the parts that they name, and which of them wait to be
  * recalculated. Parts that are there are sent again: to remember which those are would be wrong once a backup is restored.
  */
-async function insert(
-  db: Database,
-  rows: readonly SealedReceipt[],
-  parts: readonly FactsPart[],
-): Promise<ReadonlySet<string>> {
-  const stored = await db.$queryRaw<{ key: string }[]>`
-    WITH parts AS (${storingOf(parts)}), stored AS (
-      INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
-        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal,
-        seal_key)
-      SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS entry (
-        id text, version int, created_at timestamptz, account_id text, key_id text, endpoint text, model text,
-        region text, tier text, status text, prompt_tokens bigint, completion_tokens bigint, energy_wh numeric,
-        carbon_g numeric, body json, routing_trace json, facts json, shown boolean, content_sha256 text, seal text,
-        seal_key int)
-      ON CONFLICT (id, version, created_at) DO NOTHING
-      RETURNING id, version, created_at, tier, facts
-    ), noted AS (
-      INSERT INTO recalculations (receipt_id, created_at)
-      SELECT id, created_at FROM stored WHERE tier = 'degraded' AND facts ->> 'usage' IS NOT NULL
-      ON CONFLICT DO NOTHING
-    )
-    SELECT id || ' ' || version AS key FROM stored`;
+async function insert(db: Database, rows: readonly ReadyRow[]): Promise<ReadonlySet<string>> {
+  const parts = new Map(rows.flatMap((row) => row.parts.map((part) => [part.sha256, part])));
+  const texts = `[${rows.map(({ text }) => text).join()}]`;
+  const stored = await queryTexts<{ key: string }>(db, insertion, [texts, JSON.stringify([...parts.values()])]);
   return new Set(stored.map(({ key }) => key));
 }
 
@@ -87,10 +115,13 @@ async function insert(
  * in vain. Everything else, known or unknown, counts as passing: a receipt is never given up for an outage.
  */
 export function isRefusedData(error: unknown): boolean {
+  if (error instanceof DatabaseError) return isRefusal(error.code);
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return false;
   const adapterError = error.meta?.driverAdapterError;
   if (typeof adapterError !== 'object' || adapterError === null || !('cause' in adapterError)) return false;
   const { cause } = adapterError;
   if (typeof cause !== 'object' || cause === null || !('originalCode' in cause)) return false;
-  return typeof cause.originalCode === 'string' && /^2[23]/.test(cause.originalCode);
+  return isRefusal(cause.originalCode);
 }
+
+const isRefusal = (sqlState: unknown): boolean => typeof sqlState === 'string' && /^2[23]/.test(sqlState);

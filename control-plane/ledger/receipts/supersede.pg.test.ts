@@ -2,9 +2,8 @@ import type { Receipt } from '@gw/contract/receipt';
 import type { CallFacts } from '@gw/methodology/assess';
 import { call } from '@gw/methodology/internals/testdata/facts';
 import { entryOf, type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parseEntry } from './entry-row.ts';
-import { insertReceipts } from './store-batch.ts';
 import { type NewVersion, nextVersion, supersede } from './supersede.ts';
 
 let stores: Stores;
@@ -16,14 +15,7 @@ beforeEach(() => stores.empty('receipts'));
 
 type Entry = ReturnType<typeof entryOf>;
 
-async function ingest(...entries: Entry[]): Promise<void> {
-  const rows = entries.map((entry) => {
-    const parsed = parseEntry(JSON.stringify(entry));
-    if ('poison' in parsed) throw new Error(parsed.poison);
-    return parsed.row;
-  });
-  await insertReceipts(stores.db, rows, stores.seals);
-}
+const ingest = (...entries: Entry[]) => storeEntries(stores.db, entries, stores.seals);
 
 const madeAnew: CallFacts = { ...call, upstreamLatencyS: 9 };
 const changed = (current: Receipt, changes: Partial<Receipt>, facts: CallFacts = madeAnew): NewVersion => {

@@ -14,7 +14,7 @@ import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
-import { notingOf } from './note-late.ts';
+import { gridUsed, notingOf } from './note-late.ts';
 import type { LedgerRow } from './seal.ts';
 import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
 
@@ -66,7 +66,7 @@ export async function supersede(
 ): Promise<ReadonlySet<string>> {
   const whole = rowsOf(versions, await superseded(db, versions, seals));
   if (whole.length === 0) return new Set();
-  const noting = notingOf(whole);
+  const noting = notingOf(whole.flatMap((row) => gridUsed(row) ?? []));
   const split = splitRows(whole);
   const rows = await seals.seal(split.rows);
   const made = await db.$queryRaw<{ id: string }[]>`

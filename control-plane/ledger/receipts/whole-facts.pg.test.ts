@@ -13,9 +13,9 @@ import {
   restate,
   settles,
 } from '@gw/testing/control-plane/restatements';
+import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseEntry } from './entry-row.ts';
 import { supersede } from './supersede.ts';
 
 let stores: Stores;
@@ -78,9 +78,7 @@ test('facts that come after their receipt are stored apart, too', async () => {
 
 /** As the release before has stored it. */
 async function storeWhole(entry: Entry): Promise<void> {
-  const parsed = parseEntry(JSON.stringify(entry));
-  if ('poison' in parsed) throw new Error(parsed.poison);
-  const rows = await testSeals.seal([parsed.row]);
+  const rows = await testSeals.seal([rowOfEntry(entry)]);
   await stores.db.$executeRaw`INSERT INTO receipts
     SELECT * FROM json_populate_recordset(NULL::receipts, ${JSON.stringify(rows)}::json)`;
 }
