@@ -49,13 +49,13 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
 const pools = new WeakMap<Database, pg.Pool>();
 
 /**
- * Runs one statement, outside of transactions, whose parameters are long texts: Prisma would write them as JSON into JSON, and read
- * that again, before it hands them on. Rejects with `DatabaseError` for what Postgres refuses.
+ * Runs one statement, outside of transactions, whose parameters are long texts, as their bytes (UTF-8): Prisma would write them as
+ * JSON into JSON, and read that again, before it hands them on. Rejects with `DatabaseError` for what Postgres refuses.
  */
 export async function queryTexts<Row extends object>(
   database: Database,
   statement: string,
-  parameters: readonly string[],
+  parameters: readonly Buffer[],
 ): Promise<Row[]> {
   const pool = pools.get(database);
   if (pool === undefined) throw new Error('A statement was run on a database that nobody opened.');

@@ -166,10 +166,12 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
  * V8 takes its limit from the machine's memory and lets garbage pile up accordingly. The control plane makes the most of
  * it and never holds more than a batch; the others need room for replies of 64 MiB. V8 of Node 24 counts the young
  * generation too: with its usual 48 MB or more of that, a load took it to the limit, and it collected without end. With 4 MB in
- * place of 8 it takes 20 MB less and a twelfth more processor time, which is a hundredth of a call's.
+ * place of 8 it takes 20 MB less and a twelfth more processor time, which is a hundredth of a call's. What it marks is some 50 MB
+ * that are nearly all needed, so it does so when the heap is half as large again: five times in six seconds of load in place of
+ * eight, for a seventh less processor time and 8 MB.
  */
 const heapLimits: Readonly<Record<Program, readonly string[]>> = {
-  'control-plane': ['--max-old-space-size=192', '--max-semi-space-size=4'],
+  'control-plane': ['--max-old-space-size=192', '--max-semi-space-size=4', '--heap-growing-percent=50'],
   'ext-authz': [],
   'receipt-sidecar': [],
   simulator: [],

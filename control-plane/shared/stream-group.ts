@@ -4,12 +4,11 @@
  * Invariant: a Redis whose memory is full (`noeviction`) lets entries be read and taken out, since that is what frees it.
  * What needs memory is refused there: making the group, setting aside, and each command of a transaction.
  */
-import { elementAt } from '@gw/contract/internal/defined';
 import type { Redis } from 'ioredis';
 
 export interface Entry {
   readonly streamId: string;
-  /** The JSON text of the field; undefined if the field is missing. */
+  /** The JSON text of the field, decoded each time that it is read: texts of a batch are not held. Undefined if the field is missing. */
   readonly text: string | undefined;
   /** True if the entry was taken out of the stream while it was pending. */
   readonly deleted: boolean;
@@ -74,16 +73,22 @@ for _, fields in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
 end
 `;
 
-type RawEntry = [id: string, fields: string[] | null];
+/** As bytes, which lie outside of V8's heap: texts that live as long as a batch made it collect garbage without end. */
+type RawEntry = [id: Buffer, fields: Buffer[] | null];
 
 export function streamGroup({ stream, group, field }: StreamNames): StreamGroup {
   const entriesOf = (reply: unknown): Entry[] => {
-    const streams = (reply ?? []) as [name: string, entries: RawEntry[]][];
-    return (streams[0]?.[1] ?? []).map(([streamId, fields]) => ({
-      streamId,
-      text: pairs(fields ?? []).get(field),
-      deleted: fields === null,
-    }));
+    const streams = (reply ?? []) as [name: Buffer, entries: RawEntry[]][];
+    return (streams[0]?.[1] ?? []).map(([streamId, fields]) => {
+      const bytes = fieldOf(fields ?? [], field);
+      return {
+        streamId: streamId.toString(),
+        get text() {
+          return bytes?.toString();
+        },
+        deleted: fields === null,
+      };
+    });
   };
   return {
     ensure: async (redis) => {
@@ -99,12 +104,12 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
       await redis.eval(forgetScript, 1, stream, group, consumer, 100 * idleMs);
     },
     readOwn: async (redis, consumer, count, after = '0') =>
-      entriesOf(await redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, after)),
+      entriesOf(await redis.xreadgroupBuffer('GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, after)),
     readNew: async (redis, consumer, count, blockMs) =>
       entriesOf(
         await (blockMs === undefined
-          ? redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, '>')
-          : redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'BLOCK', blockMs, 'STREAMS', stream, '>')),
+          ? redis.xreadgroupBuffer('GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, '>')
+          : redis.xreadgroupBuffer('GROUP', group, consumer, 'COUNT', count, 'BLOCK', blockMs, 'STREAMS', stream, '>')),
       ),
     takeOut: async (redis, streamIds) => {
       if (streamIds.length === 0) return;
@@ -126,9 +131,8 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
   };
 }
 
-/** Redis gives maps as flat lists: name, value, name, value. */
-function pairs(flat: readonly string[]): Map<string, string> {
-  const map = new Map<string, string>();
-  for (let i = 0; i + 1 < flat.length; i += 2) map.set(elementAt(flat, i), elementAt(flat, i + 1));
-  return map;
+/** Redis gives maps as flat lists: name, value, name, value. The last of a name counts. */
+function fieldOf(flat: readonly Buffer[], name: string): Buffer | undefined {
+  for (let at = flat.length - 2; at >= 0; at -= 2) if (flat[at]?.toString() === name) return flat[at + 1];
+  return undefined;
 }

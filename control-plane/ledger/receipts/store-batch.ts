@@ -13,12 +13,12 @@ import type { Seals } from './sealed-rows.ts';
 import { isMade, settleReceipts } from './settle.ts';
 
 /**
- * A row as the text that is stored. The objects that it was made of are not kept: those of a whole batch would outlive every
+ * A row as the bytes that are stored. What it was made of is not kept: the objects and texts of a whole batch would outlive every
  * short collection of garbage, which took a third of the ledger's time.
  */
 export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_at'> {
-  /** A SealedReceipt as JSON. */
-  readonly text: string;
+  /** A SealedReceipt as JSON, UTF-8. */
+  readonly bytes: Buffer;
   readonly parts: readonly FactsPart[];
   /** The grid value that it was made with (`gridUsed`); null: none. */
   readonly uses: string | null;
@@ -30,8 +30,8 @@ export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_a
 export function readyRow(row: ReceiptRow, seals: Pick<Seals, 'sealed'>, again: () => ReceiptRow = () => row): ReadyRow {
   const { created_at, id, version } = row;
   const { parts, rows } = splitRows([row]);
-  const text = rows.map((split) => JSON.stringify(seals.sealed(split))).join();
-  return { id, version, created_at, text, parts, uses: gridUsed(row), row: again };
+  const bytes = Buffer.from(rows.map((split) => JSON.stringify(seals.sealed(split))).join());
+  return { id, version, created_at, bytes, parts, uses: gridUsed(row), row: again };
 }
 
 /** Stores rows. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
@@ -105,10 +105,18 @@ const insertion = `
  */
 async function insert(db: Database, rows: readonly ReadyRow[]): Promise<ReadonlySet<string>> {
   const parts = new Map(rows.flatMap((row) => row.parts.map((part) => [part.sha256, part])));
-  const texts = `[${rows.map(({ text }) => text).join()}]`;
-  const stored = await queryTexts<{ key: string }>(db, insertion, [texts, JSON.stringify([...parts.values()])]);
+  const stored = await queryTexts<{ key: string }>(db, insertion, [
+    listOf(rows.map(({ bytes }) => bytes)),
+    Buffer.from(JSON.stringify([...parts.values()])),
+  ]);
   return new Set(stored.map(({ key }) => key));
 }
+
+const [opening, comma, closing] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+
+/** Makes a list in JSON of values in JSON. */
+const listOf = (values: readonly Buffer[]): Buffer =>
+  Buffer.concat([...values.flatMap((value, at) => [at === 0 ? opening : comma, value]), closing]);
 
 /**
  * Whether Postgres refused the data itself (SQLSTATE class 22: data exception, 23: integrity), so that trying again is
