@@ -132,7 +132,7 @@ export interface KeyChanges {
   readonly since: { readonly publicIds: readonly string[]; readonly accountIds: readonly string[] } | null;
 }
 
-/** More than these are not worth telling apart. */
+/** More than these are not worth telling apart; a statement that changes more leaves no rows at all. */
 const mostChanges = 1000;
 
 /** The generation, and what came after the one that is `known`. One statement, so that both are of the same moment. */
@@ -143,7 +143,7 @@ export async function keyChanges(db: Queryable, known: number | null): Promise<K
   const generation = Number(elementAt(rows, 0).generation);
   const changes = rows.filter(({ account_id, public_id }) => public_id !== null || account_id !== null);
   if (generation === known) return { generation, since: { publicIds: [], accountIds: [] } };
-  // Each step left one row, so whoever counts them knows whether all are there.
+  // Each step left one row, or the whole statement none, so whoever counts them knows whether all are there.
   if (known === null || changes.length !== generation - known) return { generation, since: null };
   return {
     generation,

@@ -120,7 +120,7 @@ describe('the role that the services connect as', () => {
     'UPDATE audit_heads SET seq = 0',
     `INSERT INTO audit_heads VALUES ('acct_other', 1, '${zeros}')`,
     'UPDATE key_generation SET generation = 0',
-    "SELECT note_key_change('x', NULL)",
+    "SELECT note_key_changes('{x}', '{}')",
     'SELECT * FROM _prisma_migrations',
     'SET session_replication_role = replica',
     'ALTER TABLE audit DISABLE TRIGGER ALL',
