@@ -28,9 +28,13 @@ function setUp() {
   } as unknown as KeyCache;
   const told: string[] = [];
   const confirmed: number[] = [];
+  const changed: [known: number | null, KeyChanges][] = [];
   const directory = {
     tell: (id: string) => told.push(id),
-    confirm: async (generation: number) => void confirmed.push(generation),
+    confirm: async (known: number | null, changes: KeyChanges) => {
+      confirmed.push(changes.generation);
+      changed.push([known, changes]);
+    },
   } as unknown as KeyDirectory;
   const redis = new Connection();
   const subscriber = new Connection();
@@ -63,6 +67,7 @@ function setUp() {
     asked,
     told,
     listed: confirmed,
+    changed,
     redis,
     subscriber,
     postgres,
@@ -129,6 +134,28 @@ describe('the watch for changes of keys', () => {
     postgres.generation = 6;
     await poll();
     expect([told, [...new Set(listed)]]).toEqual([['abc'], [5, 6]]);
+    watch.stop();
+  });
+
+  it('asks Postgres for all since it last said something, so that a list of ids misses nothing of what the copy told', async () => {
+    const { watch, redis, postgres, poll, asked, changed, forgotten } = setUp();
+    await poll();
+    postgres.generation = null;
+    redis.copy = '7';
+    await poll();
+    const since = { publicIds: ['abc'], accountIds: [] };
+    Object.assign(postgres, { generation: 8, since });
+    await poll();
+    expect(asked.at(-1)).toBe(5);
+    expect(changed.at(-1)).toEqual([5, { generation: 8, since }]);
+    expect(forgotten.slice(-2)).toEqual(['*', 'abc']);
+    // Postgres comes back older than the copy said: what was read meanwhile may be of neither.
+    redis.copy = '9';
+    postgres.generation = null;
+    await poll();
+    Object.assign(postgres, { generation: 8, since: { publicIds: [], accountIds: [] } });
+    await poll();
+    expect(forgotten.slice(-2)).toEqual(['*', '*']);
     watch.stop();
   });
 

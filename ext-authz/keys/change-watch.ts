@@ -1,7 +1,7 @@
 /**
  * Tells the key cache of changes: at once by Redis pub/sub, and by a poll of the generation in Postgres in case a message
- * was lost; what changed is forgotten, and everything only where that is not known. While Postgres is away its copy in Redis stands in; while both are away nothing confirms the cache, and it
- * refuses after its grace time.
+ * was lost; what changed is forgotten, and everything only where that is not known. While Postgres is away its copy in Redis
+ * stands in; while both are away nothing confirms the cache, and it refuses after its grace time.
  *
  * A change is known at the latest after `pollMs` and `patienceMs` and the time of a query, together well under 1 s: a
  * store that stands still is not waited for, since both are asked at once.
@@ -40,6 +40,8 @@ export interface ChangeWatch {
 export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   const { cache, directory, changes, redis, subscriber, now, pollMs, patienceMs, log } = options;
   let known: number | null = null;
+  // The last one that Postgres said. What has changed is asked since then, for the list of ids gets nothing from the copy.
+  let said: number | null = null;
   let confirmed = true;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -61,19 +63,16 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   };
   /** `fromPostgres`: only then every key up to now is known to be counted. */
   const current = async (): Promise<KeyChanges & { fromPostgres: boolean }> => {
-    const [asked, copy] = await Promise.all([within(changes(known), patienceMs), copyOf()]);
+    const [asked, copy] = await Promise.all([within(changes(said), patienceMs), copyOf()]);
     if (asked.ok) return { ...asked.value, fromPostgres: true };
     // A copy older than what Postgres has told is a leftover and confirms nothing.
     if (copy === null || copy < (known ?? 0)) throw asked.error;
     return { generation: copy, since: null, fromPostgres: false };
   };
-  const forget = (since: KeyChanges['since']): void => {
-    if (since === null) return cache.forgetAll();
-    for (const publicId of since.publicIds) cache.forget(publicId);
-    for (const accountId of since.accountIds) cache.forgetAccount(accountId);
-  };
-  const readDirectory = async (at: number, askedAt: number): Promise<void> => {
-    await directory.confirm(at, askedAt).catch((error: unknown) => {
+  const tellDirectory = async (found: KeyChanges, askedAt: number): Promise<void> => {
+    const before = said;
+    said = found.generation;
+    await directory.confirm(before, found, askedAt).catch((error: unknown) => {
       log.warn({ err: error }, 'the list of key ids could not be read');
     });
   };
@@ -81,11 +80,12 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
     let reading: Promise<void> | undefined;
     try {
       const askedAt = now();
-      const { generation: found, since, fromPostgres } = await current();
-      if (found !== known) forget(since);
-      known = found;
+      const { fromPostgres, ...found } = await current();
+      const { generation, since } = found;
+      if (generation !== known) forget(cache, generation < (known ?? 0) ? null : since);
+      known = generation;
       cache.confirm();
-      if (fromPostgres) reading = readDirectory(found, askedAt);
+      if (fromPostgres) reading = tellDirectory(found, askedAt);
       if (!confirmed) log.info('keys are confirmed again');
       confirmed = true;
     } catch (error) {
@@ -105,6 +105,12 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
       clearTimeout(timer);
     },
   };
+}
+
+function forget(cache: KeyCache, since: KeyChanges['since']): void {
+  if (since === null) return cache.forgetAll();
+  for (const publicId of since.publicIds) cache.forget(publicId);
+  for (const accountId of since.accountIds) cache.forgetAccount(accountId);
 }
 
 /** Returns the answer, or an error if it takes longer than `patienceMs`: a later answer would be too old to use. */

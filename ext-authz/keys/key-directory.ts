@@ -1,19 +1,21 @@
 /**
  * Which public ids exist, so that a flood of made-up keys asks nobody.
  *
- * Invariant: an id is refused without a look-up only if it was in no table that was read within the last second. A key
- * that was issued since is looked up: because a message told of it, or out of a small budget of look-ups per second for
- * ids that are not known here. Where neither the table nor the budget can tell, the answer is that nobody knows.
+ * Invariant: an id is refused without a look-up only if no key had it at some moment within the last second. That is known of
+ * a table that was read, and of what has changed since, as long as the polls told all of it; else the table is read again. A
+ * key that was issued since is looked up: because a message told of it, or out of a small budget of look-ups per second for
+ * ids that are not known here. Where neither the list nor the budget can tell, the answer is that nobody knows.
+ *
+ * An id whose key is gone stays until the table is read again, and costs look-ups of that id alone.
  */
-
-/** Length of a public id, bytes. */
-const width = 12;
+import type { KeyChanges } from '@gw/prisma/find-key';
+import { IdList, width } from './id-list.ts';
 
 /** Look-ups of unknown ids: as many at once, and as many per second. */
 export const budget = { burst: 50, ratePerS: 20 } as const;
-/** An id that is not in a table of this age or less belongs to no key that has to be known yet. */
+/** An id that is not in a list of this age or less belongs to no key that has to be known yet. */
 const freshMs = 1000;
-/** Ids that messages told of; more than can be issued between two readings of the table. */
+/** Ids that messages told of; more than can be issued between two polls. */
 const mostTold = 10_000;
 
 export type Admission = 'look_up' | 'unknown' | 'unsure';
@@ -25,15 +27,24 @@ export interface DirectoryOptions {
   readonly load: () => Promise<Buffer>;
 }
 
+/** How far a list is complete. */
+interface Extent {
+  /** Every key up to this generation is in the list; `broken` if changes are missing, so that it can no longer follow. */
+  generation: number;
+  /** Every key that was issued before this is in the list. */
+  at: number;
+}
+
+const broken = -1;
+
 export class KeyDirectory {
   readonly #options: DirectoryOptions;
-  #ids: Buffer = Buffer.alloc(0);
-  /** The generation that the table was read at or after. */
-  #generation: number | null = null;
-  /** Every key that was issued before this is in the table. */
-  #completeAt = Number.NEGATIVE_INFINITY;
-  #loading = false;
-  readonly #told = new Set<string>();
+  #ids = new IdList(Buffer.alloc(0));
+  #held: Extent = { generation: broken, at: Number.NEGATIVE_INFINITY };
+  /** Of the table that is being read, with the ids that came meanwhile: it may be without them. */
+  #reading: (Extent & { readonly missed: Set<string> }) | null = null;
+  /** When a message told of which id. */
+  readonly #told = new Map<string, number>();
   #tokens: number = budget.burst;
   #tokensAt: number;
 
@@ -44,46 +55,50 @@ export class KeyDirectory {
 
   /** Notes an id of which a message said that something has changed, since it can be new. */
   tell(publicId: string): void {
-    if (publicId.length === width && this.#told.size < mostTold) this.#told.add(publicId);
+    if (publicId.length === width && this.#told.size < mostTold) this.#told.set(publicId, this.#options.now());
   }
 
-  /** Postgres said at `askedAt` or later that the generation is this. Reads the table again if it is older. */
-  async confirm(generation: number, askedAt: number): Promise<void> {
-    if (generation === this.#generation) {
-      this.#completeAt = askedAt;
-      return;
+  /**
+   * Postgres said at `askedAt` or later what has changed since the generation that was `known`. Reads the whole table only if
+   * the list is not complete up to that one, or more has changed than is told.
+   */
+  async confirm(known: number | null, { generation, since }: KeyChanges, askedAt: number): Promise<void> {
+    for (const id of since?.publicIds ?? []) {
+      this.#ids.add(id);
+      this.#reading?.missed.add(id);
     }
-    if (this.#loading) return;
-    this.#loading = true;
-    try {
-      const told = [...this.#told];
-      this.#ids = await this.#options.load();
-      this.#generation = generation;
-      this.#completeAt = askedAt;
-      // What was told while the table was read may not be in it.
-      for (const id of told) this.#told.delete(id);
-    } finally {
-      this.#loading = false;
+    for (const extent of [this.#held, this.#reading]) {
+      if (extent === null) continue;
+      const follows = since !== null && extent.generation === known;
+      extent.generation = follows ? generation : broken;
+      if (follows) extent.at = askedAt;
     }
+    if (this.#held.generation === broken && this.#reading === null) await this.#read(generation, askedAt);
+    else this.#dropTold();
   }
 
   admit(publicId: string): Admission {
-    if (this.#has(publicId) || this.#told.has(publicId) || this.#takeToken()) return 'look_up';
-    return this.#options.now() - this.#completeAt <= freshMs ? 'unknown' : 'unsure';
+    if (this.#ids.has(publicId) || this.#told.has(publicId) || this.#takeToken()) return 'look_up';
+    return this.#options.now() - this.#held.at <= freshMs ? 'unknown' : 'unsure';
   }
 
-  #has(publicId: string): boolean {
-    const wanted = Buffer.from(publicId, 'latin1');
-    let low = 0;
-    let high = this.#ids.length / width;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const order = this.#ids.compare(wanted, 0, width, middle * width, (middle + 1) * width);
-      if (order === 0) return true;
-      if (order < 0) low = middle + 1;
-      else high = middle;
+  async #read(generation: number, at: number): Promise<void> {
+    const reading = { generation, at, missed: new Set<string>() };
+    this.#reading = reading;
+    try {
+      const ids = new IdList(await this.#options.load());
+      for (const id of reading.missed) ids.add(id);
+      this.#ids = ids;
+      this.#held = reading;
+      this.#dropTold();
+    } finally {
+      this.#reading = null;
     }
-    return false;
+  }
+
+  /** A message comes after its change, so the list has what was told before Postgres was asked. */
+  #dropTold(): void {
+    for (const [id, at] of this.#told) if (at < this.#held.at) this.#told.delete(id);
   }
 
   #takeToken(): boolean {

@@ -16,6 +16,8 @@ const deaf = { status: 'connecting', on: () => {}, subscribe: async () => 0 } as
 
 export interface Instance {
   readonly lookUps: () => number;
+  /** How often it has read the ids of all keys. */
+  readonly lists: () => number;
   /** `ok`, or the code of the refusal. */
   ask(key: string): Promise<string>;
 }
@@ -35,7 +37,12 @@ export async function startInstance(
   const subscriber = told ? stores.connect() : deaf;
   await Promise.all([redis, subscriber].map((each) => each === deaf || new Promise((ok) => each.once('ready', ok))));
   let lookUps = 0;
-  const directory = new KeyDirectory({ now: clock, load: () => allPublicIds(db) });
+  let lists = 0;
+  const load = () => {
+    lists += 1;
+    return allPublicIds(db);
+  };
+  const directory = new KeyDirectory({ now: clock, load });
   const find = (publicId: string) => {
     lookUps += 1;
     return findKey(db, publicId);
@@ -66,6 +73,7 @@ export async function startInstance(
   const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, errors, admission });
   return {
     lookUps: () => lookUps,
+    lists: () => lists,
     ask: async (key) => {
       const headers = { authorization: `Bearer ${key}` };
       const contextExtensions = { scope: 'inference:write', handler: 'sidecar', open_to: 'active' };

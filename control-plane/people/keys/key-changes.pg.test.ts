@@ -1,12 +1,13 @@
 /** What a change of a key or account makes others read again: that one, and nothing else as long as that is known. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { generateApiKey } from '@gw/contract/internal/api-key';
 import { keyGenerationKey } from '@gw/contract/internal/redis';
 import { openDatabase, Prisma } from '@gw/prisma/client';
 import { findKey, keyChanges, keyGeneration, renewKeyHash } from '@gw/prisma/find-key';
 import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { pepper, startInstance } from '@gw/testing/control-plane/instance';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { copyKeyGeneration } from './generation-copy.ts';
 import { createKeys, type Keys } from './keys.ts';
 
@@ -54,6 +55,30 @@ test('changes of other keys and accounts cost no look-up of a key that did not c
     expect(instance.lookUps()).toBe(before + 2);
     await stores.db.account.update({ where: { id: 'acct_demo_audit_plus' }, data: { models: Prisma.DbNull } });
   }
+});
+
+test('changes that are known make no instance read the ids of all keys, and a new key is let in all the same', async () => {
+  const instances = await Promise.all([true, false].map((told) => startInstance(stores, stops, { told })));
+  const lists = () => instances.map((instance) => instance.lists());
+  const unknown = () => generateApiKey(randomBytes).plaintext;
+  const { id } = await newKey();
+  await keys.revoke(accountId, id, by);
+  await stores.db.account.update({ where: { id: accountId }, data: { name: 'Renamed once more' } });
+  const made = await Promise.all(Array.from({ length: 20 }, newKey));
+  await delay(700);
+  for (const instance of instances) {
+    // The budget for unknown ids is spent, so what is let in now is in the list.
+    for (let i = 0; i < 200; i += 1) await instance.ask(unknown());
+    for (const { key } of made) expect(await instance.ask(key)).toBe('ok');
+  }
+  expect(lists()).toEqual([1, 1]);
+  await stores.db.$executeRaw`
+    INSERT INTO api_keys (public_id, account_id, name, hash, scopes)
+    SELECT 'bulk' || lpad(i::text, 8, '0'), ${accountId}, 'k', sha256(i::text::bytea), '{}' FROM generate_series(1, 1001) i`;
+  await vi.waitFor(() => expect(lists()).toEqual([2, 2]), { timeout: 20_000 });
+  await newKey();
+  await delay(700);
+  expect(lists()).toEqual([2, 2]);
 });
 
 test('what changed is told as long as all of it is known, and as anything after that', async () => {
