@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
-import { pythonWith } from '../sdk/python-client.ts';
+import { pythonWith } from '@gw/stack/environments';
 
 /** Each by an account of its own: reads of the ledger and of keys have a small rate, and a run of all would wait for it. */
 export const groups = {

@@ -1,16 +1,8 @@
-/**
- * The packages that the examples import, at pinned versions and outside of the repository's own: virtual environments of
- * Python, and one folder of Node packages that is made once and kept in `.deps/`.
- *
- * Invariant: the stamp is written last, so an installation that was cut off is begun again.
- */
-import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+/** The packages that the examples import, at pinned versions: virtual environments of Python, and a folder of Node packages. */
+import { readFileSync } from 'node:fs';
 import { inCheckout } from '@gw/stack/checkout';
+import { nodeWith, pythonWith } from '@gw/stack/environments';
 import { z } from 'zod';
-import { pythonWith } from '../../sdk/python-client.ts';
 import { type Example, examples } from './page.ts';
 
 /** Frameworks that live with the same release of the official client. */
@@ -30,22 +22,10 @@ const log = (line: string) => process.stderr.write(`${line}\n`);
 export async function installPackages(): Promise<Packages> {
   const python = (name: string) => pythonWith(`frameworks-${name}`, pinned(name, 'requirements.txt'), log);
   // One after the other: pip takes a whole core.
-  const [two, three, proxy] = [await python('openai-2'), await python('openai-3'), await python('litellm-proxy')];
-  return { node: await nodePackages(), python: { 'openai-2': two, 'openai-3': three, 'litellm-proxy': proxy } };
-}
-
-async function nodePackages(): Promise<string> {
-  const dir = inCheckout('.deps', 'node-frameworks');
-  const stampFile = join(dir, 'stamp');
-  const stamp = `${process.version}\n${readFileSync(pinned('node', 'package-lock.json'), 'utf8')}`;
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return dir;
-  rmSync(dir, { recursive: true, force: true });
-  mkdirSync(dir, { recursive: true });
-  log('Installing the Node packages (frameworks)…');
-  for (const name of ['package.json', 'package-lock.json']) copyFileSync(pinned('node', name), join(dir, name));
-  await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: dir });
-  writeFileSync(stampFile, stamp);
-  return dir;
+  const [two, three] = [await python('openai-2'), await python('openai-3')];
+  const proxy = await pythonWith('litellm', inCheckout('bench', 'peers', 'litellm', 'requirements.txt'), log);
+  const node = await nodeWith('frameworks', pinned('node'), log);
+  return { node, python: { 'openai-2': two, 'openai-3': three, 'litellm-proxy': proxy } };
 }
 
 /** The group whose file pins all that the example says to install. */
