@@ -42,6 +42,16 @@ test('every scenario is measured at every target in each round, without errors',
   expect(figuresOf(samples, 'json-32', 'envoy').ratioToEnvoy).toBe(1);
 });
 
+test('each target is called for the whole time of its warm-up, even if it does not become faster', async () => {
+  const said: string[] = [];
+  const progress = (line: string) => said.push(`${line.split(', ')[0]} ${performance.now()}`);
+  const started = performance.now();
+  await runRounds(bench([provider('provider')], { seconds: 0.1, warmUpSeconds: 1, progress }));
+  const slices = said.filter((line) => line.startsWith('warming up: provider'));
+  expect(slices.length).toBeGreaterThanOrEqual(4);
+  expect(Number(slices.at(-1)?.split(' ').at(-1)) - started).toBeGreaterThanOrEqual(1000);
+});
+
 test('a stream of n tokens brings n events, one before them and two after', async () => {
   const load = await streamLoad(streamCall(provider('provider'), 'sim-small', 5, 500), STREAMS, 0.01);
   expect(load.requests).toBeGreaterThanOrEqual(STREAMS);

@@ -10,9 +10,10 @@ import { jsonCall, type Load, streamCall, type Target } from './target.ts';
 const TOKENS_PER_SECOND = 50;
 export const STREAM_TOKENS = 20;
 export const STREAMS = 32;
-/** Of calls before anything is measured, at most; fewer if one was hardly faster than the one before. */
-const warmUpSlices = 10;
-const warmUpSliceSeconds = 3;
+/** Of calls before anything is measured, at each target: a service of Node costs twice as much at its first thousands. */
+const leastWarmUpSeconds = 10;
+/** The load goes on behind them while a slice is still faster than the one before, but not for ever. */
+const warmUpSlices = { least: 4, most: 12 };
 
 /** `idle` asks nothing: what the parts use then is not caused by requests. */
 export const scenarios = ['idle', 'json-1', 'json-32', 'stream'] as const;
@@ -34,7 +35,7 @@ export interface Bench {
   readonly model: string;
   readonly seconds: number;
   readonly rounds: number;
-  /** Length of one slice of it. */
+  /** The least. Default 10. */
   readonly warmUpSeconds?: number;
   readonly progress: (line: string) => void;
   readonly signal?: AbortSignal;
@@ -106,17 +107,18 @@ async function probe(bench: Bench, target: Target): Promise<void> {
 
 /**
  * Node compiles what is called often while it runs, and a service is several times as fast after thousands of calls as
- * at its first: so the load goes on until it is hardly answered faster any more.
+ * at its first: so the load goes on for a time, and then until it is hardly answered faster any more. On a busy machine
+ * a slice may be slower than the one before although the service is not warm yet, hence the time.
  */
 async function warmUp(bench: Bench, target: Target): Promise<void> {
-  const sliceSeconds = bench.warmUpSeconds ?? warmUpSliceSeconds;
+  const sliceSeconds = (bench.warmUpSeconds ?? leastWarmUpSeconds) / warmUpSlices.least;
   let before = 0;
-  for (let slice = 0; slice < warmUpSlices; slice++) {
+  for (let slice = 1; slice <= warmUpSlices.most; slice++) {
     bench.signal?.throwIfAborted();
     const { requests, durationS } = await generate(bench, target, 'json-32', sliceSeconds);
     const perSecond = requests / durationS;
     bench.progress(`warming up: ${target.name}, ${Math.round(perSecond)} requests/s`);
-    if (perSecond < before * 1.05) break;
+    if (slice >= warmUpSlices.least && perSecond < before * 1.05) break;
     before = perSecond;
   }
   await generate(bench, target, 'stream', sliceSeconds);
