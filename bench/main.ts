@@ -1,10 +1,10 @@
 /** `gw bench`: starts what is measured, measures it in turns, prints the report, and stops all it started. */
-import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { errorText } from '@gw/contract/internal/error-text';
 import { startIdempotencyStep } from './idempotency-step.ts';
 import { startLimitStep } from './limit-step.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
+import { type Options, readOptions, usage } from './options.ts';
 import { usedBy } from './processes.ts';
 import { budgetCostOf, figuresOf, type Report, withoutIdle } from './report.ts';
 import { runRounds, scenarios } from './rounds.ts';
@@ -12,26 +12,9 @@ import { screeningSteps } from './screening.ts';
 import { reportText } from './table.ts';
 import { startTargets } from './targets.ts';
 
-const usage = `gw bench [--seconds N] [--rounds N] [--json]
-
-Measures the simulated provider alone, plain Envoy in front of it, and the whole gateway, without and with a budget, in turns.
-
-  --seconds N    length of one measurement (default 4, at most 60)
-  --rounds N     how often each is measured (default 3, at most 20)
-  --json         the report as JSON on standard output
-
-The exit code is 1 if a step of a call takes more processor time than its limit: 30 µs to make a receipt, 15 µs to check a
-key, 20 µs to decide the limits, 2 ms to screen 100,000 characters.
-`;
-
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
-
-interface Options {
-  readonly seconds: number;
-  readonly rounds: number;
-}
 
 async function bench(options: Options, signal: AbortSignal): Promise<Report> {
   const measured = await benchTargets(options, signal);
@@ -45,21 +28,26 @@ async function bench(options: Options, signal: AbortSignal): Promise<Report> {
   return { ...measured, micro };
 }
 
-async function benchTargets({ rounds, seconds }: Options, signal: AbortSignal): Promise<Omit<Report, 'micro'>> {
+async function benchTargets(options: Options, signal: AbortSignal): Promise<Omit<Report, 'micro'>> {
   const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   aborted.catch(() => undefined);
-  const { model, stop, targets } = await startTargets({ log: say, signal });
+  const { peers, rounds, seconds } = options;
+  const { model, peerStates, stop, targets } = await startTargets({ log: say, signal, peers });
   try {
     const run = runRounds({ targets, model, seconds, rounds, progress: say, signal });
     const samples = withoutIdle(await Promise.race([run, aborted]));
     return {
+      date: new Date().toISOString().slice(0, 10),
       machine: {
         cpus: availableParallelism(),
+        cpu: cpus()[0]?.model ?? 'unknown',
+        memoryGiB: Math.round(totalmem() / 1024 ** 3),
         platform: `${process.platform} ${process.arch}`,
         node: process.versions.node,
       },
       rounds,
       secondsPerMeasurement: seconds,
+      peers: peerStates,
       figures: scenarios
         .filter((scenario) => scenario !== 'idle')
         .flatMap((scenario) => targets.map(({ name }) => figuresOf(samples, scenario, name))),
@@ -76,27 +64,6 @@ async function benchTargets({ rounds, seconds }: Options, signal: AbortSignal): 
   }
 }
 
-function numberOf(text: string, name: string, most: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new Error(`--${name} has to be a whole number from 1 to ${most}.`);
-}
-
-/** Null if help is asked for. Throws for arguments that cannot be followed. */
-function readOptions(): (Options & { readonly json: boolean }) | null {
-  const { values } = parseArgs({
-    options: {
-      json: { type: 'boolean', default: false },
-      seconds: { type: 'string', default: '4' },
-      rounds: { type: 'string', default: '3' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  if (values.help) return null;
-  const { json, rounds, seconds } = values;
-  return { json, seconds: numberOf(seconds, 'seconds', 60), rounds: numberOf(rounds, 'rounds', 20) };
-}
-
 async function main(): Promise<number> {
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -104,7 +71,7 @@ async function main(): Promise<number> {
   }
   let options: ReturnType<typeof readOptions>;
   try {
-    options = readOptions();
+    options = readOptions(process.argv.slice(2));
   } catch (error) {
     say(`${errorText(error)}\n${usage}`);
     return 2;

@@ -19,6 +19,8 @@ const json = [
 test('ratios and added times compare the same round, so a machine that slows down does not show in them', () => {
   const figures = figuresOf(json, 'json-32', 'gateway');
   expect(figures.ratioToEnvoy).toBeCloseTo(0.15);
+  expect(figures.ratioToEnvoyRange).toEqual({ lowest: 0.1, highest: 0.2 });
+  expect(figures.requestsPerSRange).toEqual({ lowest: 20, highest: 100 });
   expect(figures.addedP50Ms).toBe(1.5);
   expect(figures.requestsPerS).toBe(60);
   expect(figures.errors).toBe(25);
@@ -42,7 +44,9 @@ test('processor time is shared among all replies, also those with an error', () 
 });
 
 test('the provider is compared with nothing, and what was not measured is null', () => {
-  expect(figuresOf(json, 'json-32', 'provider')).toMatchObject({ requestsPerS: null, ratioToEnvoy: null });
+  expect(figuresOf(json, 'json-32', 'provider')).toMatchObject({
+    ...{ requestsPerS: null, requestsPerSRange: null, ratioToEnvoy: null, ratioToEnvoyRange: null },
+  });
   expect(figuresOf(json, 'json-32', 'envoy').addedP50Ms).toBeNull();
 });
 
@@ -59,13 +63,26 @@ test('a total leaves the provider out, and is unknown if a part is', () => {
   expect(totalWithoutProvider({ simulator: 5 })).toBeNull();
 });
 
+const single = { ...sample(0, 'gateway', 'json-1', { requests: 50 }), cpuUs: { simulator: 1, envoy: 35_000 } };
 const report: Report = {
-  machine: { cpus: 2, platform: 'linux x64', node: '20.20.2' },
+  date: '2026-01-02',
+  machine: { cpus: 2, cpu: 'A processor', memoryGiB: 24, platform: 'linux x64', node: '20.20.2' },
   rounds: 2,
   secondsPerMeasurement: 4,
-  figures: [figuresOf(json, 'json-32', 'envoy'), figuresOf(json, 'json-32', 'gateway')],
+  peers: [
+    { name: 'portkey', version: '1.2.3', notMeasured: null },
+    { name: 'litellm', version: '4.5.6', notMeasured: 'There is no python3.' },
+  ],
+  figures: [
+    figuresOf([single], 'json-1', 'gateway'),
+    figuresOf(json, 'json-32', 'envoy'),
+    figuresOf(json, 'json-32', 'gateway'),
+  ],
   budget: { requestsPerS: 0.93, cpuUs: 1.05 },
-  rssMb: { gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 } },
+  rssMb: {
+    budget: { envoy: 60 },
+    gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 },
+  },
   micro: [
     { name: 'cheap', us: 29.9, limitUs: 30 },
     { name: 'dear', us: 30.1, limitUs: 30 },
@@ -75,9 +92,11 @@ const report: Report = {
 test('the text shows each figure in its column, a dash for the unknown, and which step exceeds its limit', () => {
   const text = reportText(report);
   expect(text).toContain('2 CPUs shared with the load generator');
-  expect(text).toMatch(/plain Envoy +550 +1\.00 +6\.00 +2\.00 +– +– +0\n/);
+  expect(text).toMatch(/plain Envoy +550 +100–1000 +1\.00 +1\.00–1\.00 +6\.00 +2\.00 +– +– +0\n/);
   expect(text).toMatch(/requests\/s +0\.93\n +CPU per request +1\.05\n/);
-  expect(text).toMatch(/gateway +60\.0 +0\.15 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
+  expect(text).toMatch(/gateway +60\.0 +20\.0–100 +0\.15 +0\.10–0\.20 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
+  expect(text).toMatch(/CPU µs per request, 1 connection\n +gateway\n +simulator +0\.02\n +envoy +700\n/);
+  expect(text).toContain('Portkey 1.2.3\nLiteLLM 4.5.6 was not measured: There is no python3.\n');
   expect(text).toMatch(/cheap +29\.9 +≤ 30 +ok\n/);
   expect(text).toMatch(/dear +30\.1 +≤ 30 +exceeded\n/);
 });

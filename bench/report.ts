@@ -1,7 +1,8 @@
 /** From samples to figures: medians over rounds; ratios and differences are made inside a round, then their median. */
 import type { Micro } from './micro.ts';
+import type { PeerState } from './peers/start.ts';
 import type { Sample, Scenario } from './rounds.ts';
-import { difference, medianOf, ratio } from './statistics.ts';
+import { difference, medianOf, type Range, rangeOf, ratio } from './statistics.ts';
 import type { Target } from './target.ts';
 
 export type TargetName = Target['name'];
@@ -12,8 +13,11 @@ export interface Figures {
   readonly scenario: Scenario;
   readonly target: TargetName;
   readonly requestsPerS: number | null;
+  /** Of the rounds, as every range. */
+  readonly requestsPerSRange: Range | null;
   readonly eventsPerS: number | null;
   readonly ratioToEnvoy: number | null;
+  readonly ratioToEnvoyRange: Range | null;
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
   readonly addedP50Ms: number | null;
@@ -31,10 +35,22 @@ export interface BudgetCost {
   readonly cpuUs: number | null;
 }
 
+export interface Machine {
+  readonly cpus: number;
+  readonly cpu: string;
+  readonly memoryGiB: number;
+  readonly platform: string;
+  readonly node: string;
+}
+
 export interface Report {
-  readonly machine: { readonly cpus: number; readonly platform: string; readonly node: string };
+  /** The day, UTC. */
+  readonly date: string;
+  readonly machine: Machine;
   readonly rounds: number;
   readonly secondsPerMeasurement: number;
+  /** The other gateways that were asked for. */
+  readonly peers: readonly PeerState[];
   readonly figures: readonly Figures[];
   readonly budget: BudgetCost;
   readonly rssMb: Readonly<Partial<Record<TargetName, PerPart>>>;
@@ -65,10 +81,14 @@ export function figuresOf(samples: readonly Sample[], scenario: Scenario, target
   /** Plain Envoy in the same round. */
   const plain = ({ round }: Sample): Sample | undefined =>
     samples.find((other) => other.round === round && other.scenario === scenario && other.target === 'envoy');
+  const ratioToEnvoy = (sample: Sample): number | null => {
+    const other = plain(sample);
+    return other === undefined ? null : ratio(requestsPerS(sample), requestsPerS(other));
+  };
   const added = (time: 'p50Ms' | 'p99Ms'): number | null =>
-    target === 'gateway' || target === 'budget'
-      ? medianOf(own, (each) => difference(each.load[time], plain(each)?.load[time]))
-      : null;
+    target === 'provider' || target === 'envoy'
+      ? null
+      : medianOf(own, (each) => difference(each.load[time], plain(each)?.load[time]));
   const perPart = (per: (sample: Sample) => number): PerPart =>
     Object.fromEntries(
       Object.keys(own[0]?.cpuUs ?? {}).map((part) => [
@@ -80,11 +100,10 @@ export function figuresOf(samples: readonly Sample[], scenario: Scenario, target
     scenario,
     target,
     requestsPerS: medianOf(own, requestsPerS),
+    requestsPerSRange: rangeOf(own, requestsPerS),
     eventsPerS: medianOf(own, ({ load }) => ratio(load.events, load.durationS)),
-    ratioToEnvoy: medianOf(own, (sample) => {
-      const other = plain(sample);
-      return other === undefined ? null : ratio(requestsPerS(sample), requestsPerS(other));
-    }),
+    ratioToEnvoy: medianOf(own, ratioToEnvoy),
+    ratioToEnvoyRange: rangeOf(own, ratioToEnvoy),
     p50Ms: medianOf(own, ({ load }) => load.p50Ms),
     p99Ms: medianOf(own, ({ load }) => load.p99Ms),
     addedP50Ms: added('p50Ms'),

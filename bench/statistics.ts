@@ -26,3 +26,14 @@ export const difference = (value: number | null | undefined, from: number | null
 export function medianOf<T>(rounds: readonly T[], figure: (round: T) => number | null): number | null {
   return median(rounds.map(figure).filter((value) => value !== null));
 }
+
+/** The lowest and the highest figure of all rounds: how far its median can be trusted. */
+export interface Range {
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+export function rangeOf<T>(rounds: readonly T[], figure: (round: T) => number | null): Range | null {
+  const values = rounds.map(figure).filter((value) => value !== null);
+  return values.length === 0 ? null : { lowest: Math.min(...values), highest: Math.max(...values) };
+}

@@ -3,12 +3,15 @@ import { elementAt } from '@gw/contract/internal/defined';
 import { isExceeded, type Micro } from './micro.ts';
 import { type Figures, type PerPart, type Report, type TargetName, totalWithoutProvider } from './report.ts';
 import { type Scenario, STREAM_TOKENS, STREAMS } from './rounds.ts';
+import type { Range } from './statistics.ts';
 
-const title: Record<TargetName, string> = {
+export const title: Record<TargetName, string> = {
   provider: 'provider alone',
   envoy: 'plain Envoy',
   gateway: 'gateway',
   budget: 'with a budget',
+  portkey: 'Portkey',
+  litellm: 'LiteLLM',
 };
 
 /** Two to four significant digits, a dash for what is not known. */
@@ -17,6 +20,10 @@ export function show(value: number | null | undefined): string {
   const size = Math.abs(value);
   return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
+
+/** The lowest and the highest of the rounds. */
+export const showRange = (range: Range | null): string =>
+  range === null ? '–' : `${show(range.lowest)}–${show(range.highest)}`;
 
 /** Columns as wide as their longest cell; the first one is text, the others are numbers and stand at the right. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -31,10 +38,11 @@ export function table(rows: readonly (readonly string[])[]): string {
 
 function speedTable(figures: readonly Figures[], scenario: Scenario): string {
   const isStream = scenario === 'stream';
+  // Streams are paced: how many arrive says nothing of the way.
+  const range = 'lowest–highest';
   const head = [
     '',
-    isStream ? 'events/s' : 'requests/s',
-    '× Envoy',
+    ...(isStream ? ['events/s'] : ['requests/s', range, '× Envoy', range]),
     'p50 ms',
     'p99 ms',
     'added p50',
@@ -45,8 +53,12 @@ function speedTable(figures: readonly Figures[], scenario: Scenario): string {
     .filter((row) => row.scenario === scenario)
     .map((row) => [
       title[row.target],
-      show(isStream ? row.eventsPerS : row.requestsPerS),
-      isStream ? '' : show(row.ratioToEnvoy),
+      ...(isStream
+        ? [show(row.eventsPerS)]
+        : [
+            ...[show(row.requestsPerS), showRange(row.requestsPerSRange)],
+            ...[show(row.ratioToEnvoy), showRange(row.ratioToEnvoyRange)],
+          ]),
       show(row.p50Ms),
       show(row.p99Ms),
       show(row.addedP50Ms),
@@ -80,9 +92,13 @@ function microTable(micro: readonly Micro[]): string {
   return table([['', 'µs', 'limit', ''], ...rows]);
 }
 
+const targetNames = ({ figures }: Report): TargetName[] => [...new Set(figures.map(({ target }) => target))];
+
 export function reportText(report: Report): string {
   const { machine, rounds, rssMb } = report;
-  const rss: Columns = (['provider', 'envoy', 'gateway'] as const).flatMap((target) => {
+  // Of the gateway with a budget the processes are the same.
+  const rss: Columns = targetNames(report).flatMap((target) => {
+    if (target === 'budget') return [];
     const parts = rssMb[target];
     return parts === undefined ? [] : [[target, parts] as const];
   });
@@ -91,6 +107,7 @@ export function reportText(report: Report): string {
     ['JSON chat completions, 1 connection', speedTable(report.figures, 'json-1')],
     ['JSON chat completions, 32 connections', speedTable(report.figures, 'json-32')],
     [`${streams}, time to the first token`, speedTable(report.figures, 'stream')],
+    ['CPU µs per request, 1 connection', partTable(byTarget(report, 'json-1', 'cpuUsPerRequest'))],
     ['CPU µs per request, 32 connections', partTable(byTarget(report, 'json-32', 'cpuUsPerRequest'))],
     [
       'A budget, 32 connections: the gateway with one / without, same account and round',
@@ -103,6 +120,15 @@ export function reportText(report: Report): string {
     ['RSS in MB after all rounds', partTable(rss)],
     ['CPU µs of steps of a request, in this process', microTable(report.micro)],
   ];
-  const about = `${machine.cpus} CPUs shared with the load generator and the provider; ${report.secondsPerMeasurement} s each, medians of ${rounds}. ${machine.platform}, Node ${machine.node}.`;
-  return [about, ...sections.map(([name, text]) => `${name}\n${text}`), ''].join('\n\n');
+  const peers = report.peers.map(
+    ({ name, notMeasured, version }) =>
+      `${title[name]} ${version}${notMeasured === null ? '' : ` was not measured: ${notMeasured}`}`,
+  );
+  const about = `${machine.cpus} CPUs shared with the load generator and the provider; ${report.secondsPerMeasurement} s each, medians of ${rounds}. ${machine.platform}, Node ${machine.node}, ${machine.cpu}.`;
+  return [
+    about,
+    ...(peers.length === 0 ? [] : [peers.join('\n')]),
+    ...sections.map(([name, text]) => `${name}\n${text}`),
+    '',
+  ].join('\n\n');
 }

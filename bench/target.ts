@@ -1,8 +1,10 @@
 /** Something that answers chat completions, and the processes that work for it. */
 
+export type PeerName = 'portkey' | 'litellm';
+
 export interface Target {
   /** `budget`: the gateway too, with a key of the same account that has a budget. */
-  readonly name: 'provider' | 'envoy' | 'gateway' | 'budget';
+  readonly name: 'provider' | 'envoy' | 'gateway' | 'budget' | PeerName;
   /** Up to and with `/v1`. */
   readonly baseUrl: string;
   /** Secrets among them: they never go into arguments or output. */

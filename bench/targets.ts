@@ -10,11 +10,13 @@ import { envoyBinary } from '@gw/stack/binaries';
 import { freePorts } from '@gw/stack/ports';
 import { type Stack, startStack } from '@gw/stack/stack';
 import { z } from 'zod';
+import { type PeerState, startPeers } from './peers/start.ts';
 import { startPlainEnvoy } from './plain-envoy.ts';
 import type { Target } from './target.ts';
 
 export interface Targets {
   readonly targets: readonly Target[];
+  readonly peerStates: readonly PeerState[];
   readonly model: string;
   stop(): Promise<void>;
 }
@@ -22,6 +24,11 @@ export interface Targets {
 interface Watch {
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
+}
+
+interface Wanted extends Watch {
+  /** Whether other gateways are measured too. */
+  readonly peers: boolean;
 }
 
 const account = '/operator/v1/accounts/acct_demo_enterprise';
@@ -39,13 +46,17 @@ async function keyWithBudget({ controlUrl, operatorToken }: Stack): Promise<stri
   return key;
 }
 
+// The address and not "localhost", because looking a name up would be part of what is measured.
+const at = (port: number | string): string => `http://127.0.0.1:${port}/v1`;
+const providerUrlOf = (stack: Stack): string => at(new URL(stack.simulatorUrl).port);
+
+function simulatorOf(stack: Stack): Record<string, number> {
+  const pid = stack.pids().simulator;
+  return pid === undefined ? {} : { simulator: pid };
+}
+
 function targetsOf(stack: Stack, budgetKey: string, envoyPort: number, envoyPid: number): Target[] {
-  // The address and not "localhost", because looking a name up would be part of what is measured.
-  const at = (port: number | string): string => `http://127.0.0.1:${port}/v1`;
-  const simulator = (): Record<string, number> => {
-    const pid = stack.pids().simulator;
-    return pid === undefined ? {} : { simulator: pid };
-  };
+  const simulator = () => simulatorOf(stack);
   const gateway = (name: Target['name'], key: string): Target => ({
     name,
     baseUrl: at(new URL(stack.publicUrl).port),
@@ -53,7 +64,7 @@ function targetsOf(stack: Stack, budgetKey: string, envoyPort: number, envoyPid:
     pids: () => stack.pids(),
   });
   return [
-    { name: 'provider', baseUrl: at(new URL(stack.simulatorUrl).port), headers: {}, pids: simulator },
+    { name: 'provider', baseUrl: providerUrlOf(stack), headers: {}, pids: simulator },
     { name: 'envoy', baseUrl: at(envoyPort), headers: {}, pids: () => ({ ...simulator(), envoy: envoyPid }) },
     gateway('gateway', stack.keys.enterprise),
     gateway('budget', budgetKey),
@@ -61,7 +72,7 @@ function targetsOf(stack: Stack, budgetKey: string, envoyPort: number, envoyPid:
 }
 
 /** Everything lies in a folder of its own, is new, and is removed by `stop`. */
-export async function startTargets(watch: Watch): Promise<Targets> {
+export async function startTargets({ peers, ...watch }: Wanted): Promise<Targets> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
   const ends: (() => Promise<void>)[] = [async () => rmSync(dir, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {
@@ -77,7 +88,12 @@ export async function startTargets(watch: Watch): Promise<Targets> {
     const concurrency = Math.min(availableParallelism(), 8);
     const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort, concurrency });
     ends.push(() => envoy.stop());
-    return { targets: targetsOf(stack, budgetKey, port, envoy.pid), model: stack.model ?? 'sim-small', stop };
+    const targets = targetsOf(stack, budgetKey, port, envoy.pid);
+    const model = stack.model ?? 'sim-small';
+    const where = { dir, model, providerUrl: providerUrlOf(stack), simulator: () => simulatorOf(stack) };
+    const others = await startPeers({ ...where, ...watch }, peers ? undefined : []);
+    ends.push(() => others.stop());
+    return { targets: [...targets, ...others.targets], peerStates: others.states, model, stop };
   } catch (error) {
     await stop();
     throw error;

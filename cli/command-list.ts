@@ -55,8 +55,8 @@ const commands: readonly Command[] = [
   },
   {
     name: 'bench',
-    usage: 'bench [--json]',
-    summary: 'the benchmarks, side by side in one run',
+    usage: 'bench [--peers] [--json]',
+    summary: 'the benchmarks, side by side in one run; --peers: with other gateways',
     run: async (args) => (await import('./commands/bench.ts')).bench(args),
   },
   {

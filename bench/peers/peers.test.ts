@@ -1,0 +1,90 @@
+/** What the peers are given, without installing them; peers.long.test.ts starts them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { litellm } from './litellm.ts';
+import { type Peer, pinnedVersion } from './peer.ts';
+import { portkey } from './portkey.ts';
+import { peers, startPeers } from './start.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'gw-peers-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const providerUrl = 'http://127.0.0.1:20001/v1';
+const place = { installed: '/opt/peer/bin/python', dir, port: 20_002, providerUrl, model: 'sim-small' };
+
+test('each peer has one release, which a file pins exactly', () => {
+  for (const peer of peers) expect(peer.version(), peer.name).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(() => pinnedVersion('express', 'portkey', 'package.json')).toThrow('does not pin express');
+});
+
+test('LiteLLM has the simulator as its only provider, one model, no key, no database and no telemetry', () => {
+  const { args, env, files, headers } = litellm.plan(place);
+  expect(args.join(' ')).toContain('--host 127.0.0.1 --port 20002 --telemetry False');
+  expect(JSON.parse(files['config.yaml'] ?? '')).toEqual({
+    model_list: [
+      {
+        model_name: 'sim-small',
+        litellm_params: { model: 'openai/sim-small', api_base: providerUrl, api_key: 'none' },
+      },
+    ],
+    litellm_settings: { telemetry: false, num_retries: 0 },
+    general_settings: {
+      forward_client_headers_to_llm_api: true,
+      dangerously_permit_weak_or_unset_master_key: true,
+    },
+  });
+  expect(env).toMatchObject({ HOME: dir, LITELLM_LOCAL_MODEL_COST_MAP: 'True', HF_HUB_OFFLINE: '1' });
+  expect(headers).toEqual({});
+});
+
+test('Portkey is told the simulator by each call, listens on loopback alone and hands on what the simulator reads', () => {
+  const { args, env, headers } = portkey.plan({ ...place, installed: '/opt/peer' });
+  expect(args).toContain('--port=20002');
+  expect(args[1]).toMatch(/^file:.*\/bench\/peers\/portkey\/loopback\.mjs$/);
+  expect(env).toMatchObject({ NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1' });
+  expect(headers).toMatchObject({
+    'x-portkey-custom-host': providerUrl,
+    'x-portkey-forward-headers': 'x-sim-tokens,x-sim-tokens-per-second,x-sim-delay-ms',
+  });
+});
+
+const notHere: Peer = { ...portkey, install: () => Promise.reject(new Error('There is no npm here.\nMore of it.')) };
+const endsAtOnce: Peer = {
+  ...litellm,
+  install: () => Promise.resolve(''),
+  plan: () => ({
+    command: process.execPath,
+    args: ['-e', 'console.log("Port taken."); process.exit(1)'],
+    ...{ env: {}, files: {}, headers: {} },
+  }),
+};
+
+test('a peer that cannot be installed or started is told in one line with its reason, and is no target', async () => {
+  const said: string[] = [];
+  const options = {
+    dir,
+    providerUrl,
+    model: 'sim-small',
+    simulator: () => ({}),
+    log: (line: string) => said.push(line),
+  };
+  const { states, stop, targets } = await startPeers({ ...options, signal: new AbortController().signal }, [
+    notHere,
+    endsAtOnce,
+  ]);
+  await stop();
+  expect(targets).toEqual([]);
+  expect(states.map(({ notMeasured }) => notMeasured)).toEqual([
+    'There is no npm here.',
+    'It ended by itself. Port taken.',
+  ]);
+  expect(said).toContain(`portkey ${portkey.version()} is not measured: There is no npm here.`);
+});
+
+test('a run that is stopped meanwhile ends, and does not go on with the next peer', async () => {
+  const signal = AbortSignal.abort(new Error('Stopped.'));
+  const options = { dir, providerUrl, model: 'sim-small', simulator: () => ({}), log: () => undefined, signal };
+  await expect(startPeers(options, [notHere, endsAtOnce])).rejects.toThrow('Stopped.');
+});
