@@ -95,7 +95,7 @@ test('the text shows each figure in its column, a dash for the unknown, and whic
   expect(text).toMatch(/plain Envoy +550 +100–1000 +1\.00 +1\.00–1\.00 +6\.00 +2\.00 +– +– +0\n/);
   expect(text).toMatch(/requests\/s +0\.93\n +CPU per request +1\.05\n/);
   expect(text).toMatch(/gateway +60\.0 +20\.0–100 +0\.15 +0\.10–0\.20 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
-  expect(text).toMatch(/CPU µs per request, 1 connection\n +gateway\n +simulator +0\.02\n +envoy +700\n/);
+  expect(text).toMatch(/CPU µs per request, 1 connection\n +gateway\n +simulator +0\.020\n +envoy +700\n/);
   expect(text).toContain('Portkey 1.2.3\nLiteLLM 4.5.6 was not measured: There is no python3.\n');
   expect(text).toMatch(/cheap +29\.9 +≤ 30 +ok\n/);
   expect(text).toMatch(/dear +30\.1 +≤ 30 +exceeded\n/);
@@ -109,11 +109,13 @@ test('columns line up', () => {
       ['x', '1000'],
     ]),
   ).toBe(['                 a', '  long name      1', '  x           1000'].join('\n'));
-  expect([show(0.1234), show(12.34), show(1234.5), show(-0.5), show(null)]).toEqual([
+  expect([show(0.1234), show(12.34), show(1234.5), show(-0.5), show(0), show(0.0123), show(null)]).toEqual([
     '0.12',
     '12.3',
     '1235',
     '-0.50',
+    '0.00',
+    '0.012',
     '–',
   ]);
 });

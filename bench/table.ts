@@ -18,7 +18,7 @@ export const title: Record<TargetName, string> = {
 export function show(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 || size === 0 ? 2 : 3);
 }
 
 /** The lowest and the highest of the rounds. */

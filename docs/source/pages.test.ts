@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { examples } from './examples.ts';
 import { jsonText } from './numbers.ts';
 import { blocks, filled, openApiExamples, partsOf } from './pages.ts';
+import { performanceReport } from './performance.ts';
+import { performanceChart } from './performance-chart.ts';
 import { screenedRequest } from './screening.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -47,6 +49,7 @@ it('the files beside the pages are what the product makes', async () => {
   await file('receipt.json', `${jsonText(receipt)}\n`);
   await file('../../contract/openapi-examples.json', `${jsonText(openApiExamples())}\n`);
   await file('screened-request.json', `${jsonText(screenedRequest)}\n`);
+  await file('../performance.svg', performanceChart(performanceReport()));
   await file('lineage.json', `${jsonText(lineageReply)}\n`);
   // To the byte what its hash is over.
   await file('methodology.json', methodologyOf('gw-1.4').document);

@@ -29,6 +29,7 @@ import { clientTable, tierLimitsTable } from './limits.ts';
 import { lineageGraph } from './lineage-graph.ts';
 import { formulaFunctionsTable, formulaGrammar, methodologiesTable, methodologyVersions } from './methodologies.ts';
 import { jsonText, tableOf } from './numbers.ts';
+import { costTable, partsTable, performanceReport, runText, speedTable, stepsTable } from './performance.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
 import { chatEvents, chatReply, chatRequest, chatStream } from './replies.ts';
@@ -125,6 +126,11 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'known-providers': () => ({ text: knownProvidersTable() }),
   'limits-tiers': () => ({ text: tierLimitsTable() }),
   'limits-client': () => ({ text: clientTable() }),
+  'performance-run': () => ({ text: runText(performanceReport()) }),
+  'performance-speed': () => ({ text: speedTable(performanceReport()) }),
+  'performance-cost': () => ({ text: costTable(performanceReport()) }),
+  'performance-parts': () => ({ text: partsTable(performanceReport()) }),
+  'performance-steps': () => ({ text: stepsTable(performanceReport()) }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
   methodologies: () => ({ text: methodologiesTable() }),
   'methodology-versions': () => ({ text: methodologyVersions() }),

@@ -1,0 +1,73 @@
+/** The tables and the chart of docs/performance.md, of a made-up run. */
+import type { Figures, Report } from '@gw/bench/internals/report';
+import { expect, test } from 'vitest';
+import { costTable, partsTable, performanceReport, runText, speedTable, stepsTable } from './performance.ts';
+import { performanceChart } from './performance-chart.ts';
+
+function figures(scenario: Figures['scenario'], target: Figures['target'], perS: number): Figures {
+  return {
+    ...{ scenario, target, requestsPerS: perS, requestsPerSRange: { lowest: perS / 2, highest: perS * 2 } },
+    ...{ eventsPerS: null, ratioToEnvoy: perS / 1000, ratioToEnvoyRange: { lowest: 0.1, highest: 0.3 } },
+    ...{ p50Ms: 1000 / perS, p99Ms: null, addedP50Ms: null, addedP99Ms: null, errors: 1 },
+    cpuUsPerRequest: { simulator: 9000, [target]: 1e6 / perS },
+    cpuUsPerEvent: { simulator: 9000, [target]: 7 },
+  };
+}
+
+const report: Report = {
+  date: '2026-01-02',
+  machine: { cpus: 2, cpu: 'A processor', memoryGiB: 24, platform: 'linux x64', node: '24.1.0' },
+  rounds: 5,
+  secondsPerMeasurement: 4,
+  peers: [
+    { name: 'portkey', version: '1.2.3', notMeasured: null },
+    { name: 'litellm', version: '4.5.6', notMeasured: 'There is no python3.' },
+  ],
+  figures: (['json-1', 'json-32', 'stream'] as const).flatMap((scenario) => [
+    figures(scenario, 'provider', 4000),
+    figures(scenario, 'envoy', 1000),
+    figures(scenario, 'gateway', 200),
+    figures(scenario, 'portkey', 250),
+  ]),
+  budget: { requestsPerS: 0.9, cpuUs: 1.1 },
+  rssMb: { gateway: { simulator: 50, gateway: 321 } },
+  micro: [{ name: 'make a receipt', us: 12.34, limitUs: 30 }],
+};
+
+test('a run is told with its machine, its length and the releases beside it', () => {
+  const text = runText(report);
+  expect(text).toContain('Of 2026-01-02, on 2 processors (A processor)');
+  expect(text).toContain('medians of 5 rounds of 4 s');
+  expect(text).toContain('Portkey 1.2.3, LiteLLM 4.5.6 (not measured: There is no python3.)');
+  expect(text).not.toContain('short run');
+  expect(runText({ ...report, rounds: 4 })).toContain('This was a short run');
+});
+
+test('the tables show each target with its range, and processor time without the provider', () => {
+  expect(speedTable(report)).toContain(
+    '| gateway | 200 (100–400) | 0.20 (0.10–0.30) | 200 (100–400) | 5.00 | – | 5.00 | 3 |',
+  );
+  expect(costTable(report)).toContain('| gateway | 5000 | 5000 | 7.00 | 321 |');
+  expect(costTable(report)).not.toContain('provider alone');
+  expect(partsTable(report)).toContain('| gateway | 5000 | 5000 | 7.00 | 321 |');
+  expect(partsTable(report)).toContain('| simulator | 9000 | 9000 | 9000 | 50.0 |');
+  expect(stepsTable(report)).toContain('| make a receipt | 12.3 | 30 |');
+});
+
+test('a bar of the chart is as long as its figure, and what was not measured has none', () => {
+  const chart = performanceChart(report);
+  const bars = [...chart.matchAll(/class="(bar[ own]*)".* width="([\d.]+)"/g)].map(([, name, size]) => [name, size]);
+  // The longest range, of plain Envoy, fills the first panel.
+  expect(bars.slice(0, 3)).toEqual([
+    ['bar', '270.0'],
+    ['bar own', '54.0'],
+    ['bar', '67.5'],
+  ]);
+  expect(bars).toHaveLength(9);
+  expect(chart).toContain('<path class="range" d="M137.0 70H218.0"/>');
+  expect(chart).not.toContain('LiteLLM');
+});
+
+test('the results of the documentation are of a run with other gateways', () => {
+  expect(performanceReport().peers.map(({ name }) => name)).toEqual(['portkey', 'litellm']);
+});
