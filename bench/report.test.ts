@@ -92,6 +92,7 @@ const report: Report = {
 test('the text shows each figure in its column, a dash for the unknown, and which step exceeds its limit', () => {
   const text = reportText(report);
   expect(text).toContain('2 CPUs shared with the load generator');
+  expect(text).toContain('medians of 2, after 10 s of calls or more.');
   expect(text).toMatch(/plain Envoy +550 +100–1000 +1\.00 +1\.00–1\.00 +6\.00 +2\.00 +– +– +0\n/);
   expect(text).toMatch(/requests\/s +0\.93\n +CPU per request +1\.05\n/);
   expect(text).toMatch(/gateway +60\.0 +20\.0–100 +0\.15 +0\.10–0\.20 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);

@@ -2,7 +2,7 @@
 import { elementAt } from '@gw/contract/internal/defined';
 import { isExceeded, type Micro } from './micro.ts';
 import { type Figures, type PerPart, type Report, type TargetName, totalWithoutProvider } from './report.ts';
-import { type Scenario, STREAM_TOKENS, STREAMS } from './rounds.ts';
+import { leastWarmUpSeconds, type Scenario, STREAM_TOKENS, STREAMS } from './rounds.ts';
 import type { Range } from './statistics.ts';
 
 export const title: Record<TargetName, string> = {
@@ -124,7 +124,7 @@ export function reportText(report: Report): string {
     ({ name, notMeasured, version }) =>
       `${title[name]} ${version}${notMeasured === null ? '' : ` was not measured: ${notMeasured}`}`,
   );
-  const about = `${machine.cpus} CPUs shared with the load generator and the provider; ${report.secondsPerMeasurement} s each, medians of ${rounds}. ${machine.platform}, Node ${machine.node}, ${machine.cpu}.`;
+  const about = `${machine.cpus} CPUs shared with the load generator and the provider; ${report.secondsPerMeasurement} s each, medians of ${rounds}, after ${leastWarmUpSeconds} s of calls or more. ${machine.platform}, Node ${machine.node}, ${machine.cpu}.`;
   return [
     about,
     ...(peers.length === 0 ? [] : [peers.join('\n')]),
