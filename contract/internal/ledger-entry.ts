@@ -9,6 +9,7 @@ import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { receiptSchema } from '../receipt.ts';
 import { defined } from './defined.ts';
+import { plainCanonicalText } from './plain-canonical-text.ts';
 
 export const ledgerEntrySchema = z.object({
   accountId: z.string(),
@@ -46,6 +47,15 @@ const formOf = 'The canonical form of what a receipt is sealed by';
 
 /** Returns the RFC 8785 form. Numbers that JSON cannot express are stored as null, and have no canonical form of their own. */
 export function canonicalText(content: unknown): string {
+  try {
+    return plainCanonicalText(content);
+  } catch {
+    return byLibrary(content);
+  }
+}
+
+/** It has the last word on all that is no plain JSON. */
+function byLibrary(content: unknown): string {
   try {
     return defined(canonicalize(content), formOf);
   } catch {
