@@ -22,7 +22,7 @@ export function watchMemory(pids: ReadonlyMap<string, number>): MemoryWatch {
   };
 }
 
-function residentMb(pid: number): number {
+export function residentMb(pid: number): number {
   const kb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kb) / 1024;
 }
