@@ -1,6 +1,6 @@
 import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from './client.ts';
+import { DatabaseError, openDatabase, queryTexts } from './client.ts';
 
 let postgres: TestDatabase;
 beforeAll(async () => {
@@ -29,4 +29,30 @@ test('Postgres itself ends what takes too long, so that nothing goes on behind t
   // Without a limit there is none.
   expect(await watching.$queryRaw`SHOW statement_timeout`).toEqual([{ statement_timeout: '0' }]);
   await Promise.all([db.$disconnect(), watching.$disconnect()]);
+});
+
+test('a statement with long texts says what Postgres refuses, and outlives a connection that broke before Prisma had any', async () => {
+  const lost: Error[] = [];
+  const db = openDatabase(postgres.url, { connections: 1, onConnectionLost: (error) => lost.push(error) });
+  const text = 'Köln 😀 '.repeat(100_000);
+  const asked = (value: string) =>
+    queryTexts<{ length: number; pid: number }>(
+      db,
+      `SELECT length($1::json ->> 'text')::int AS length, pg_backend_pid() AS pid`,
+      [Buffer.from(value)],
+    );
+  const refused = await asked('{').catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(DatabaseError);
+  expect(refused).toMatchObject({ code: '22P02' });
+  const [first] = await asked(JSON.stringify({ text }));
+  expect(first?.length).toBe([...text].length);
+
+  const other = openDatabase(postgres.url, { connections: 1 });
+  await other.$queryRaw`SELECT pg_terminate_backend(${first?.pid}::int)`;
+  await expect.poll(() => lost.length, { timeout: 20_000 }).toBe(1);
+  const [second] = await asked('{"text":"x"}');
+  expect(second?.length).toBe(1);
+  expect(second?.pid).not.toBe(first?.pid);
+  await Promise.all([db.$connect().then(() => db.$disconnect()), other.$disconnect()]);
+  await expect(asked('{}')).rejects.toThrow();
 });

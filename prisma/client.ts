@@ -37,10 +37,9 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     connectionTimeoutMillis: 5000,
     ...(queryTimeoutMs ? { query_timeout: queryTimeoutMs, statement_timeout: statementTimeoutMs(queryTimeoutMs) } : {}),
   });
-  const adapter = new PrismaPg(pool, {
-    onPoolError: (error) => options.onConnectionLost?.(error),
-    disposeExternalPool: true,
-  });
+  // Prisma would listen only once it has connected itself, and an error that nobody hears ends the process.
+  pool.on('error', (error) => options.onConnectionLost?.(error));
+  const adapter = new PrismaPg(pool, { disposeExternalPool: true });
   const database = new PrismaClient({ adapter, errorFormat: 'minimal' });
   pools.set(database, pool);
   return database;

@@ -111,16 +111,50 @@ describe('the admission of a call', () => {
     }
   });
 
+  test('that nobody waits for any more, since its key took long to find, takes nothing', async () => {
+    const { admission, asked, decisions, question } = open(drawnOf({ rate: { perS: 1, burst: 1 }, perDay: 5 }));
+    expect(await admission.letIn(question({ isGone: () => true }))).toBeNull();
+    expect([asked(), decisions]).toEqual([0, []]);
+    expect(await admission.letIn(question())).not.toBeNull();
+  });
+
+  test('of one key goes on at once while another has spent its own limit, and a small body while a large one has no room', async () => {
+    const bucket = { rate: { perS: 1, burst: 1000 }, perDay: null };
+    const lacking = { key: 0b0100, bytes: 0b010000 };
+    let lacks: number = lacking.key;
+    let decided = 0;
+    const limiter: Pick<Limiter, 'decide'> = {
+      decide: async () => {
+        decided += 1;
+        return { admitted: false, lacking: lacks, quotaStates: [], untilMidnightMs: 1 };
+      },
+    };
+    const { admission, question } = open(drawnOf(bucket), { limiter });
+    const ofOther: DrawnLimits = {
+      ...drawnOf(bucket),
+      levels: drawnOf(bucket).levels.map((each) => ({ ...each, id: `${each.id}2` })),
+    };
+    await admission.letIn(question());
+    await admission.letIn(question());
+    await admission.letIn(question({ drawn: ofOther }));
+    expect(decided).toBe(2);
+    lacks = lacking.bytes;
+    const other = question({ accountId: 'third' });
+    await admission.letIn(other);
+    await admission.letIn(other);
+    expect(decided).toBe(4);
+  });
+
   test.each([
     ['is given back where Envoy has given it up', 'calls', true, [['acct', 'own']]],
     ['stays counted where Envoy waits for it', 'calls', false, []],
     ['has no day where it only reads', 'management', true, []],
   ] as const)('a call that is let in %s', async (_, kind, isGone, expected) => {
     const given: unknown[] = [];
-    const { admission, question } = open(drawnOf({ rate: null, perDay: 5 }), {
+    const { admission, asked, question } = open(drawnOf({ rate: null, perDay: 5 }), {
       giveBack: (...of) => given.push(of),
     });
-    await admission.letIn(question({ kind, isGone: () => isGone }));
+    await admission.letIn(question({ kind, isGone: () => isGone && asked() > 0 }));
     expect(given).toEqual(expected);
   });
 });

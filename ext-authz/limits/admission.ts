@@ -38,9 +38,9 @@ export interface Admission {
 
 /** A little less than Envoy gives one try at a question, before it puts it to another instance. */
 const longMs = 500;
-/** How long an account that was found without room is left to the rate-limit step: a flood of it is decided once a call. */
+/** How long an account, or a key with limits of its own, that was found without room is left to the rate-limit step: a flood is decided once a call. */
 const leftAloneMs = 1000;
-/** Such accounts remembered; the oldest go first. */
+/** Such ones remembered; the oldest go first. */
 const capacity = 10_000;
 
 export function openAdmission({
@@ -50,7 +50,8 @@ export function openAdmission({
   now = () => performance.now(),
 }: AdmissionOptions): Admission {
   const withoutRoom = new Map<string, number>();
-  const nameOf = ({ accountId, kind }: LimitQuestion): string => `${kind} ${accountId}`;
+  const nameOf = ({ accountId, drawn, kind }: LimitQuestion): string =>
+    `${kind} ${accountId} ${drawn.levels.find(({ of }) => of === 'key')?.id ?? ''}`;
   const isLeftAlone = (name: string): boolean => {
     const since = withoutRoom.get(name);
     if (since === undefined) return false;
@@ -73,11 +74,15 @@ export function openAdmission({
 
   return {
     async letIn(question) {
+      const { accountId, drawn, kind } = question;
       const name = nameOf(question);
-      if (isLeftAlone(name)) return null;
-      const decision = await limiter.decide(question.accountId, question.kind, question.drawn);
+      // Looking up the key may have taken so long that Envoy asks another instance, or the same one anew: that takes.
+      if (isLeftAlone(name) || (await isGivenUp(question, now()))) return null;
+      const decision = await limiter.decide(accountId, kind, drawn);
       if (decision.admitted) return admitted(question, decision);
-      leaveAlone(name);
+      // A smaller body may have room at once.
+      const isForCalls = (decision.lacking & ((1 << (2 * drawn.levels.length)) - 1)) !== 0;
+      if (isForCalls) leaveAlone(name);
       return null;
     },
 

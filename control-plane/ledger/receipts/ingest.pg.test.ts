@@ -69,6 +69,8 @@ test('what can never be stored goes to the dead letters once, and the others of 
   await add(entryOf({ status: 'pending' }));
   // Valid JSON that the database has no text for.
   await add(entryOf({ model: 'nul\u0000' }));
+  // And what has no canonical form: half of a pair of surrogates.
+  await add({ ...entryOf(), facts: { model: { id: '\ud800' } } });
   const good = [entryOf(), entryOf(), entryOf()];
   for (const entry of good) await add(entry);
   start('one');
@@ -76,6 +78,7 @@ test('what can never be stored goes to the dead letters once, and the others of 
   expect(await rowCount()).toBe(3);
   const dead = await stores.redis.xrange(deadLedgerStream, '-', '+');
   expect(dead.map(([, fields]) => fields?.[3]).sort()).toEqual([
+    'it has no canonical form, so it cannot be sealed',
     'not valid JSON',
     expect.stringMatching(/^receipt\./),
     expect.stringMatching(/^receipt\./),

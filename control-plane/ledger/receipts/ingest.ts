@@ -122,8 +122,15 @@ async function finish(options: IngesterOptions, entries: readonly Entry[]): Prom
       dead.push(deadOf(entry, parsed.poison));
       continue;
     }
-    rows.push({ entry, row: readyRow(parsed.row, seals, () => rowAgain(entry)) });
-    if (parsed.estimate !== null) estimates.push(parsed);
+    try {
+      rows.push({ entry, row: readyRow(parsed.row, seals, () => rowAgain(entry)) });
+    } catch {
+      // Half of a pair of surrogates, or nested too deeply: no text has such a form, now or later.
+      dead.push(deadOf(entry, 'it has no canonical form, so it cannot be sealed'));
+      continue;
+    }
+    const { account_id, created_at, id } = parsed.row;
+    if (parsed.estimate !== null) estimates.push({ row: { account_id, created_at, id }, estimate: parsed.estimate });
   }
   // First, so that no sum has a call without its estimate.
   await storeEstimates(db, estimates);

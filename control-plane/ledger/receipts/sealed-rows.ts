@@ -49,7 +49,7 @@ export const storedColumns = Prisma.sql`r.id, r.version, r.created_at, r.account
   ${asDouble('r.energy_wh')}, ${asDouble('r.carbon_g')}, r.body::text AS body,
   r.routing_trace::text AS routing_trace, r.facts::text AS facts, r.shown, r.content_sha256, r.seal, r.seal_key`;
 
-/** Rows that are hashed at once, in a few milliseconds; then requests to this process get their turn. */
+/** Rows that are worked on at once, in a few milliseconds; then requests to this process get their turn. */
 const pieceSize = 25;
 
 export function openSeals({ keys, report, sealedSince }: SealsOptions): Seals {
@@ -69,7 +69,8 @@ export function openSeals({ keys, report, sealedSince }: SealsOptions): Seals {
   };
 }
 
-async function inPieces<T, R>(rows: readonly T[], each: (row: T) => R): Promise<R[]> {
+/** Makes something of each row, with turns for others between. */
+export async function inPieces<T, R>(rows: readonly T[], each: (row: T) => R): Promise<R[]> {
   const done: R[] = [];
   for (const row of rows) {
     if (done.length > 0 && done.length % pieceSize === 0) await setImmediate();

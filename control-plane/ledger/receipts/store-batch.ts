@@ -9,7 +9,7 @@ import { type Database, DatabaseError, Prisma, queryTexts } from '@gw/prisma/cli
 import type { ReceiptRow } from './entry-row.ts';
 import { type FactsPart, splitRows, storingTexts } from './facts-parts.ts';
 import { gridUsed, noteGridUses } from './note-late.ts';
-import type { Seals } from './sealed-rows.ts';
+import { inPieces, type Seals } from './sealed-rows.ts';
 import { isMade, settleReceipts } from './settle.ts';
 
 /**
@@ -40,11 +40,7 @@ export async function insertReceipts(db: Database, rows: readonly ReadyRow[], se
   const inserted = await insert(db, wanted);
   if (inserted.size < wanted.length) {
     const others = wanted.filter((row) => !inserted.has(keyOf(row)));
-    await settleReceipts(
-      db,
-      others.map(({ row }) => row()),
-      seals,
-    );
+    await settleReceipts(db, await inPieces(others, ({ row }) => row()), seals);
   }
   await noteGridUses(
     db,
