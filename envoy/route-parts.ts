@@ -1,6 +1,6 @@
 /** Parts of routes: what Envoy tells ext-authz when it asks about a key and about limits, how long it waits for the control plane, and how it asks again. */
 
-import { identityNamespace } from '@gw/contract/internal/identity';
+import { identityNamespace, limitsDecidedHeader, missingIdentity } from '@gw/contract/internal/identity';
 import type { Route } from '@gw/contract/routes';
 
 export const perRoute = (name: string, message: string, fields: object) => ({
@@ -31,19 +31,32 @@ export const bodyActions = [
 
 /**
  * What Envoy tells ext-authz of a call whose limits it asks about: whose it is, what the limits are, what it draws on. It asks
- * where the check of the key has named limits; where it has let the call in by them, there are none left to ask about, and a call
- * that nobody has checked is refused behind this for want of a caller.
+ * unless the check of the key says that it has decided them: what is not said in full is not asked.
  */
 export function rateLimits(kind: string, more: readonly object[] = []): object[] {
+  // Without a default Envoy would not ask at all where the metadata is missing, and the call would have no limit.
   const fromIdentity = (key: string) => ({
-    metadata: { descriptor_key: key, metadata_key: { key: identityNamespace, path: [{ key }] } },
+    metadata: {
+      descriptor_key: key,
+      metadata_key: { key: identityNamespace, path: [{ key }] },
+      default_value: missingIdentity,
+    },
   });
+  const unlessDecided = {
+    header_value_match: {
+      descriptor_key: 'limits_are',
+      descriptor_value: 'open',
+      expect_match: false,
+      headers: [{ name: limitsDecidedHeader, present_match: true }],
+    },
+  };
   return [
     {
       actions: [
         fromIdentity('account_id'),
         fromIdentity('limits'),
         { generic_key: { descriptor_key: 'kind', descriptor_value: kind } },
+        unlessDecided,
         ...more,
       ],
     },

@@ -168,13 +168,15 @@ describe('the limits of a verified call', () => {
     });
     const fields = Object.entries(dynamicMetadata?.fields ?? {}).map(([name, { stringValue }]) => [name, stringValue]);
     const shown = (okResponse?.responseHeadersToAdd ?? []).map(({ header }) => header);
-    return { status: deniedResponse?.status?.code ?? 200, fields: Object.fromEntries(fields), shown };
+    const added = (okResponse?.headers ?? []).map(({ header }) => header?.key);
+    return { status: deniedResponse?.status?.code ?? 200, fields: Object.fromEntries(fields), shown, added };
   };
 
-  it('that are decided with room are shown, kept for replies of Envoy, and not named for a second question', async () => {
-    const { fields, shown, status } = await asked({ limit: 'calls' }, async () => headers);
+  it('that are decided with room are shown, kept for replies of Envoy, and said to be decided', async () => {
+    const { added, fields, shown, status } = await asked({ limit: 'calls' }, async () => headers);
     expect(status).toBe(200);
     expect(shown).toEqual(headers);
+    expect(added).toEqual(['x-gw-limits-decided']);
     expect(fields).toMatchObject({
       account_id: stored.accountId,
       'x-ratelimit-remaining-requests': '7',
@@ -184,9 +186,9 @@ describe('the limits of a verified call', () => {
   });
 
   it('that have no room are named for the step that refuses', async () => {
-    const { fields, shown, status } = await asked({ limit: 'calls' }, async () => null);
+    const { added, fields, shown, status } = await asked({ limit: 'calls' }, async () => null);
     expect(status).toBe(200);
-    expect(shown).toEqual([]);
+    expect([shown, added]).toEqual([[], []]);
     expect(drawnLimits('calls', stored.accountId, fields.limits)).toEqual(
       drawnLimits('calls', stored.accountId, limitsText(stored)),
     );

@@ -8,7 +8,7 @@ import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { budgetsText } from '@gw/contract/internal/budgets';
-import { identityHeaders } from '@gw/contract/internal/identity';
+import { identityHeaders, limitsDecidedHeader } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
@@ -84,8 +84,9 @@ function callerOf(key: FoundKey): Caller {
 }
 
 const ok = { status: { code: 0 } };
+const limitsDecided = header(limitsDecidedHeader, '1');
 
-/** Envoy asks about the limits of a call whose metadata name them. */
+/** Envoy asks about the limits of a call unless it is told that they are decided. */
 const toBeAsked = ({ fields, limits, okResponse }: Caller, handler: keyof Caller['okResponse']): ICheckResponse => ({
   ...ok,
   okResponse: okResponse[handler],
@@ -98,7 +99,11 @@ const letIn = (
   headers: readonly LimitHeader[],
 ): ICheckResponse => ({
   ...ok,
-  okResponse: { ...okResponse[handler], responseHeadersToAdd: headers.map(({ key, value }) => header(key, value)) },
+  okResponse: {
+    ...okResponse[handler],
+    headers: [...(okResponse[handler].headers ?? []), limitsDecided],
+    responseHeadersToAdd: headers.map(({ key, value }) => header(key, value)),
+  },
   dynamicMetadata: { fields: { ...fields, ...metadataOf(headers) } },
 });
 

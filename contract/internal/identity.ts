@@ -9,8 +9,11 @@ import type { AccountTier, Scope } from '../access.ts';
 /** Dynamic-metadata namespace that ext-authz fills; the rate limit and the sidecar read it. */
 export const identityNamespace = 'envoy.filters.http.ext_authz';
 
-/** An Envoy of an earlier release sends this in a question about limits if ext-authz has said nothing. No account has this name. */
+/** Envoy sends this in a question about limits if ext-authz has said nothing. No account has this name. */
 export const missingIdentity = 'missing';
+
+/** Of a call whose limits ext-authz has decided with its key, so that Envoy does not ask about them. A client's own is stripped. */
+export const limitsDecidedHeader = 'x-gw-limits-decided';
 
 export interface Identity {
   readonly accountId: string;
