@@ -10,6 +10,7 @@ import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
+import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import { type Route, routes } from '@gw/contract/routes';
 import { byListeners, byOrder, type ProviderWay, requestTime } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
@@ -122,7 +123,7 @@ function controlRoutes(route: Route): object[] {
     match: { ...pathMatch(route.path), headers: [...headers, ...further] },
     route: { cluster: 'control_plane', rate_limits: limits, ...patience(route, timeout) },
     // Node refuses an expectation that it does not know, and has no words for it.
-    request_headers_to_remove: ['authorization', 'cookie', 'expect'],
+    request_headers_to_remove: ['authorization', 'cookie', 'expect', limitsDecidedHeader],
     typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },
   });
   const others = within('10s');

@@ -176,6 +176,7 @@ const identities: readonly Trick[] = [
     ['x-gw-stream', 'true'],
   ]),
   withHeader('x-gw-limits', '1000000:1000000:1000000'),
+  withHeader('x-gw-limits-decided', '1'),
   withHeader('x-gw-anything', 'true'),
 ];
 
