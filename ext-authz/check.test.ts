@@ -20,6 +20,19 @@ const stored = storedKey({
   scopes: ['inference:read', 'inference:write'],
 });
 
+/** A check whose keys come from `find`, and that leaves limits to the next step unless `letIn` says otherwise. */
+const checkOf = (find: () => Promise<FoundKey | null>, letIn: Admission['letIn'] = async () => null) =>
+  makeCheck({
+    cache: new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' }),
+    peppers: { current: { version: 1, secret: pepper }, other: null },
+    renew: () => {},
+    notes: silentNotes,
+    now: () => now,
+    addresses,
+    errors: { note: () => {} },
+    admission: { letIn },
+  });
+
 interface CheckCase {
   readonly found?: Partial<FoundKey> | null | Error;
   readonly authorization?: string;
@@ -40,20 +53,7 @@ async function ask({
     if (found instanceof Error) throw found;
     return found === null ? null : { ...stored, ...found };
   };
-  const cache = new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' });
-  const peppers = { current: { version: 1, secret: pepper }, other: null };
-  const context = {
-    cache,
-    peppers,
-    renew: () => {},
-    notes: silentNotes,
-    now: () => now,
-    addresses,
-    errors: { note: () => {} },
-    admission: { letIn: async () => null },
-  };
-  const check = makeCheck(context);
-  const answer = await check({
+  const answer = await checkOf(find)({
     attributes: {
       contextExtensions: { scope, handler, open_to: openTo },
       request: { http: { headers: { authorization } } },
@@ -103,17 +103,7 @@ describe('the check of a call', () => {
 describe('what a verified call tells those behind Envoy', () => {
   const fieldsOf = async (found: Partial<FoundKey>) => {
     const key = { ...stored, ...found };
-    const find = async () => key;
-    const check = makeCheck({
-      cache: new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' }),
-      peppers: { current: { version: 1, secret: pepper }, other: null },
-      renew: () => {},
-      notes: silentNotes,
-      now: () => now,
-      addresses,
-      errors: { note: () => {} },
-      admission: { letIn: async () => null },
-    });
+    const check = checkOf(async () => key);
     const headers = { authorization: `Bearer ${plaintext}` };
     const contextExtensions = { scope: 'inference:write', handler: 'sidecar' };
     const answer = await check({ attributes: { contextExtensions, request: { http: { headers } } } });
@@ -148,19 +138,7 @@ describe('the limits of a verified call', () => {
     { key: 'x-ratelimit-remaining-day', value: '99' },
   ];
   const asked = async (context: Record<string, string>, letIn: Admission['letIn'], length?: string) => {
-    const check = makeCheck({
-      cache: new KeyCache(
-        { find: async () => stored },
-        { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' },
-      ),
-      peppers: { current: { version: 1, secret: pepper }, other: null },
-      renew: () => {},
-      notes: silentNotes,
-      now: () => now,
-      addresses,
-      errors: { note: () => {} },
-      admission: { letIn },
-    });
+    const check = checkOf(async () => stored, letIn);
     const http = { headers: { authorization: `Bearer ${plaintext}`, ...(length && { 'content-length': length }) } };
     const contextExtensions = { scope: 'inference:write', handler: 'sidecar', ...context };
     const { deniedResponse, dynamicMetadata, okResponse } = await check({

@@ -6,6 +6,7 @@
  * Redis whose memory is full is read and emptied all the same.
  */
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { errorText } from '@gw/contract/internal/error-text';
 import { deadLedgerStream, ledgerGroup, ledgerStream, receiptKey } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -124,9 +125,9 @@ async function finish(options: IngesterOptions, entries: readonly Entry[]): Prom
     }
     try {
       rows.push({ entry, row: readyRow(parsed.row, seals, () => rowAgain(entry)) });
-    } catch {
-      // Half of a pair of surrogates, or nested too deeply: no text has such a form, now or later.
-      dead.push(deadOf(entry, 'it has no canonical form, so it cannot be sealed'));
+    } catch (error) {
+      // Half of a pair of surrogates, for one: it has no canonical form, now or later. No store is asked here.
+      dead.push(deadOf(entry, `it cannot be sealed: ${errorText(error)}`));
       continue;
     }
     const { account_id, created_at, id } = parsed.row;
