@@ -110,11 +110,11 @@ test('operators see when the records were not checked for long, or somebody says
   const health = async () => (await running.operator.inject('/healthz')).json();
   const set = (finished: string) =>
     running.stores.tamper(`UPDATE integrity_checks SET finished_at = ${finished} WHERE kind = 'receipt'`);
-  for (const finished of [`now() - INTERVAL '7300 seconds'`, `now() + INTERVAL '1 hour'`]) {
+  for (const finished of [`now() - INTERVAL '7350 seconds'`, `now() + INTERVAL '1 hour'`]) {
     await set(finished);
     expect(await health()).toMatchObject({ status: 'degraded', integrity_check_overdue: true });
   }
-  await set(`now() - INTERVAL '7100 seconds'`);
+  await set(`now() - INTERVAL '7290 seconds'`);
   expect(await health()).toMatchObject({ status: 'ok', integrity_check_overdue: false });
   await set('NULL');
 });

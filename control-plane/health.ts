@@ -65,7 +65,7 @@ export function operatorHealthRoutes(
     const [health, faults, overdue, waiting] = await Promise.all([
       probe(context, catalogue.keeper),
       bounded(countFaults(db)),
-      bounded(isCheckOverdue(db, ledger.fullCheckS)),
+      bounded(isCheckOverdue(db, ledger.checkPeriodS)),
       bounded(countWaiting(redis)),
     ]);
     const ok = stays() && health.postgres && health.redis && health.catalogue;

@@ -37,8 +37,8 @@ export interface LedgerServices {
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
   readonly packs: PackSettings;
-  /** How long after the end of a full check of the records the next one begins, s. */
-  readonly fullCheckS: number;
+  /** The longest time from the end of a full check of the records to the begin of the next one, s. */
+  readonly checkPeriodS: number;
   /** Encrypts the secrets of webhooks; null: none can be set. */
   readonly vault: Vault | null;
 }
@@ -46,7 +46,7 @@ export interface LedgerServices {
 /** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openLedger(
   context: Context,
-  { fullS, keys, sealedSince }: IntegritySettings,
+  { everyS, fullS, keys, sealedSince }: IntegritySettings,
   { evidenceKey, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'packs' | 'vault'>,
 ): LedgerServices {
   return {
@@ -56,7 +56,8 @@ export function openLedger(
     seals: openLedgerSeals({ ...context, keys, sealedSince }),
     versionMetrics: createVersionMetrics(context.db),
     deliveryMetrics: createDeliveryMetrics(),
-    fullCheckS: fullS,
+    // It begins with the first round after its time.
+    checkPeriodS: fullS + everyS,
   };
 }
 

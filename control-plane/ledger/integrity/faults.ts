@@ -55,13 +55,13 @@ export async function forgetFaults(db: Database, kind: FaultKind, begun: Date): 
 }
 
 /**
- * Whether the last full check of either kind ended more than two periods (`fullS`, s) ago, or, if none has ended yet,
+ * Whether the last full check of either kind ended more than two periods (s) ago, or, if none has ended yet,
  * began so long ago. A time in the future counts as long ago, since no check has written it.
  */
-export async function isCheckOverdue(db: Database, fullS: number): Promise<boolean> {
+export async function isCheckOverdue(db: Database, periodS: number): Promise<boolean> {
   const [found] = await db.$queryRaw<{ overdue: boolean }[]>`
     SELECT bool_or(coalesce(finished_at, begun_at) NOT BETWEEN
-      CURRENT_TIMESTAMP - 2 * ${fullS}::int * INTERVAL '1 second' AND CURRENT_TIMESTAMP) AS overdue
+      CURRENT_TIMESTAMP - 2 * ${periodS}::int * INTERVAL '1 second' AND CURRENT_TIMESTAMP) AS overdue
     FROM integrity_checks`;
   return found?.overdue ?? false;
 }
