@@ -6,7 +6,9 @@
  *
  * Precedence, loosest first: `a ? b : c`, `and`, comparison, `+ -`, `* /`, `^`. Names may hold `@` for a run of a step.
  */
+
 import { decimalSum } from './decimal.ts';
+import { exp } from './elementary.ts';
 import { combined } from './uncertainty.ts';
 
 export type Value = number | null;
@@ -46,7 +48,7 @@ export const grammarText = {
 const functions: Readonly<Record<string, (args: readonly Value[]) => Value>> = {
   min: strict(Math.min),
   max: strict(Math.max),
-  exp: strict(Math.exp),
+  exp: strict(exp),
   log2: strict(Math.log2),
   ceil: strict(Math.ceil),
   round: strict(Math.round),

@@ -4,6 +4,7 @@
  * Invariant: with input tokens and idle left out, the steps equal EcoLogits 0.11.3 (doi:10.21105/joss.07471) to 1e-9.
  * Writing the output (decode) is EcoLogits' model; reading the input (prefill) is our own derivation.
  */
+import { exp } from './elementary.ts';
 import { literatureUncertainty, prefill, serving } from './factors.ts';
 import type { ModelFacts, ParameterRange } from './facts.ts';
 import type { DecodeStep, PrefillStep, StepValues } from './steps.ts';
@@ -11,7 +12,7 @@ import { type WorkFacts, workBounds } from './uncertainty.ts';
 import { bitsPerByte, parametersPerBillion, secondsPerHour } from './units.ts';
 import { type CountRatios, combine, type Estimate, endsOf, noWork, type Work } from './work.ts';
 
-const batchedAlpha = serving.gpuEnergyAlpha * Math.exp(serving.gpuEnergyBeta * serving.batchSize);
+const batchedAlpha = serving.gpuEnergyAlpha * exp(serving.gpuEnergyBeta * serving.batchSize);
 const batchedLatency = serving.latencyBeta * serving.batchSize + serving.latencyGamma;
 
 /** What the decode model needs beside the parameter counts. Seconds and bits; null where not known. */

@@ -6,6 +6,7 @@
  * a figure holds the overhead) is taken at its ends; sources with one are independent and combine as relative errors of a
  * product do (IPCC 2006 Guidelines, vol. 1, ch. 3, approach 1), by their logarithms, since they are ratios.
  */
+import { exp, ln } from './elementary.ts';
 import { attention, comparison, prefill, spreads } from './factors.ts';
 import type { ModelFacts, SiteFacts } from './facts.ts';
 import { parametersPerBillion } from './units.ts';
@@ -14,8 +15,8 @@ import type { CountRatios } from './work.ts';
 /** The ratio of a product whose factors are off by these ratios, each either way. */
 export function combined(...ratios: readonly number[]): number {
   let sum = 0;
-  for (const ratio of ratios) sum += Math.log(ratio) * Math.log(ratio);
-  return Math.exp(Math.sqrt(sum));
+  for (const ratio of ratios) sum += ln(ratio) * ln(ratio);
+  return exp(Math.sqrt(sum));
 }
 
 /** Wh: what the model gives for what a figure is about, at the ends of its parameters, and its bounds. */
