@@ -36,12 +36,17 @@ export class Browser {
     this.#address = address;
   }
 
-  async call(method: Method, url: string, payload?: object): Promise<LightMyRequestResponse> {
+  async call(
+    method: Method,
+    url: string,
+    payload?: object,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<LightMyRequestResponse> {
     const reply = await this.#app.inject({
       method,
       url,
       remoteAddress: this.#address,
-      headers: { 'x-gw-csrf': '1', ...(this.cookie === null ? {} : { cookie: this.cookie }) },
+      headers: { 'x-gw-csrf': '1', ...(this.cookie === null ? {} : { cookie: this.cookie }), ...more },
       ...(payload ? { payload } : {}),
     });
     const [set] = [reply.headers['set-cookie']].flat();

@@ -1,41 +1,22 @@
 /** Budgets as the people of an organisation see and set them: those of their own keys and projects, and nobody else's. */
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { type Organisation, openOrganisations } from '@gw/testing/control-plane/organisation';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let running: TestApp;
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
-let accounts = 0;
+let newAccount: ReturnType<typeof openOrganisations>;
 beforeAll(async () => {
   running = await startTestApp();
   tokens = await seedOperators(running.context);
+  newAccount = openOrganisations(running, tokens.admin);
 }, 120_000);
 afterAll(() => running?.stop());
 
 const own = '/organisation/v1/budgets';
 const operator = (role: keyof typeof tokens = 'admin') => withToken(running.operator, tokens[role]);
-
-interface Organisation {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly adminId: string;
-  readonly admin: Browser;
-}
-
-/** An account with a key, and an admin who has logged in. */
-async function newOrganisation(): Promise<Organisation> {
-  accounts += 1;
-  const [accountId, keyId, email] = [`acct_org_${accounts}`, `keyoforg${accounts}`, `a${accounts}@exa.example`];
-  const { db } = running.stores;
-  await db.account.create({ data: { id: accountId, name: accountId, tier: 'audit' } });
-  await db.apiKey.create({
-    data: { publicId: keyId, accountId, name: 'key', hash: new Uint8Array(32), scopes: ['gw:read'] },
-  });
-  const made = (await operator()('POST', `/operator/v1/accounts/${accountId}/admins`, { name: 'Ada', email })).json();
-  const admin = new Browser(running.operator, `192.0.2.${accounts}`);
-  expect((await admin.logIn(email, made.credential, 'organisation_admin')).statusCode).toBe(200);
-  return { accountId, keyId, adminId: made.id, admin };
-}
+const newOrganisation = () => newAccount('audit');
 
 const ofProject = { scope: 'project', name: 'chatbot', unit: 'tokens', amount: 1000, kind: 'hard' };
 const atOperators = ({ accountId }: Organisation): string => `/operator/v1/accounts/${accountId}/budgets`;
@@ -71,9 +52,7 @@ test('a budget of the whole account, or of a key of another account, is not thei
   expect([foreign.statusCode, foreign.json().error.code]).toEqual([400, 'invalid_name']);
 });
 
-type Admin = Awaited<ReturnType<typeof newOrganisation>>['admin'];
-
-async function expectUnchangeable(admin: Admin, id: string, refusal: readonly [number, string]): Promise<void> {
+async function expectUnchangeable(admin: Browser, id: string, refusal: readonly [number, string]): Promise<void> {
   for (const [method, body] of [
     ['PATCH', { amount: 1 }],
     ['DELETE', undefined],
