@@ -140,6 +140,7 @@ async function askAsAdmin(app: FastifyInstance, email: string, credential: strin
   const ask: Ask = (method, url, body) => browser.call(method, url, body);
   await askKeys(ask, '/organisation/v1/keys');
   await askBudgets(ask, '/organisation/v1/budgets', { scope: 'project', name: 'a' });
+  await done(browser.call('GET', '/organisation/v1/account'));
   await done(browser.call('GET', '/organisation/v1/audit-log'));
   await done(browser.call('DELETE', '/session'));
   await logIn(next);

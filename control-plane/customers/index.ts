@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AccessServices } from '../people/access/services.ts';
 import type { Context } from '../shared/context.ts';
+import { ownAccountRoute } from './accounts/own-account.ts';
 import { accountRoutes, organisationAdminRoutes } from './accounts/routes.ts';
 import { onboardingOperatorRoutes } from './onboarding/operator-routes.ts';
 import type { OnboardingServices } from './onboarding/services.ts';
@@ -21,5 +22,6 @@ export function operatorRoutes(
 ): void {
   accountRoutes(app, context);
   organisationAdminRoutes(app, context, access);
+  ownAccountRoute(app, context);
   onboardingOperatorRoutes(app, context, customers);
 }
