@@ -28,8 +28,9 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   // Without its hook: a cookie is read where one is asked for.
   void app.register(cookies, { hook: false });
   app.addHook('onSend', async (request, reply) => {
-    // What people see here is theirs alone, and some of it is shown once.
-    void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+    void reply.header('x-request-id', request.id);
+    // What people see here is theirs alone, and some of it is shown once; but for what a route says may be kept.
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
   });
   demandReplySchemas(app);
   people.guard(app, context, services.people, services.idempotency);

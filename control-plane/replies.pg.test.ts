@@ -79,7 +79,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/usage');
   await post('/operator/v1/receipts/set-aside/retry');
 
-  const account = '/operator/v1/accounts/acct_demo_audit';
+  const account = '/operator/v1/accounts/acct_demo_audit_plus';
   await get('/operator/v1/accounts');
   await get(account);
   await done(ask('PATCH', account, { shadow: ['rate'] }));
@@ -140,11 +140,21 @@ async function askAsAdmin(app: FastifyInstance, email: string, credential: strin
   const ask: Ask = (method, url, body) => browser.call(method, url, body);
   await askKeys(ask, '/organisation/v1/keys');
   await askBudgets(ask, '/organisation/v1/budgets', { scope: 'project', name: 'a' });
-  await done(browser.call('GET', '/organisation/v1/account'));
-  await done(browser.call('GET', '/organisation/v1/audit-log'));
+  await askOwnLedger(ask);
   await done(browser.call('DELETE', '/session'));
   await logIn(next);
   await done(browser.call('DELETE', '/session/all'));
+}
+
+/** As the admin of acct_demo_audit_plus. */
+async function askOwnLedger(ask: Ask): Promise<void> {
+  const root = '/organisation/v1';
+  const entry = entryOf({}, 'acct_demo_audit_plus');
+  await running.store(entry);
+  const one = `receipts/${entry.receipt.id}`;
+  const document = `methodology/${methodologyOf(defaultMethodology).hash}`;
+  for (const path of ['account', 'audit-log', 'usage', 'receipts', one, `${one}/lineage`, document])
+    await done(ask('GET', `${root}/${path}`));
 }
 
 const start = '2026-11-01T00:00:00Z';

@@ -15,6 +15,7 @@ import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
+import { keyPlace, type LedgerPlace, personPlace } from './ledger-place.ts';
 import { proofRoutes } from './log/routes.ts';
 import { methodologyRoute } from './receipts/methodology-route.ts';
 import { receiptRoutes } from './receipts/routes.ts';
@@ -61,20 +62,27 @@ export function openLedger(
   };
 }
 
+/** What of them the internal listener needs. */
+type PublicLedgerServices = Pick<LedgerServices, 'evidenceKey' | 'packs' | 'seals'>;
+
 /** Registers the reads of receipts, lineages, methodologies and usage, and evidence packs, on the internal listener. */
-export function publicRoutes(
-  app: FastifyInstance,
-  context: Context,
-  { evidenceKey, packs, seals }: Pick<LedgerServices, 'evidenceKey' | 'packs' | 'seals'>,
-): void {
-  receiptRoutes(app, context, seals);
+export function publicRoutes(app: FastifyInstance, context: Context, services: PublicLedgerServices): void {
+  const { evidenceKey, packs, seals } = services;
+  ownLedgerRoutes(app, context, seals, keyPlace);
   evidenceRoutes(app, context, { seals, key: evidenceKey, limits: packs });
   proofRoutes(app, context, seals);
-  methodologyRoute(app, context);
-  usageRoutes(app, context);
 }
 
-export function operatorRoutes(app: FastifyInstance, context: Context, { seals, vault }: LedgerServices): void {
+/** What an account reads of its own. */
+function ownLedgerRoutes(app: FastifyInstance, context: Context, seals: Seals, place: LedgerPlace): void {
+  receiptRoutes(app, context, seals, place);
+  methodologyRoute(app, context, place);
+  usageRoutes(app, context, place);
+}
+
+export function operatorRoutes(app: FastifyInstance, context: Context, services: LedgerServices): void {
+  const { seals, vault } = services;
+  ownLedgerRoutes(app, context, seals, personPlace(context));
   integrityOperatorRoutes(app, context, seals);
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);

@@ -1,4 +1,4 @@
-/** `/v1/gw/receipts*`: reads of the ledger, each account its own. */
+/** `/v1/gw/receipts*` and `/organisation/v1/receipts*`: reads of the ledger, each account its own. */
 
 import { receiptListSchema } from '@gw/contract/catalogue';
 import { apiError, fieldError } from '@gw/contract/errors';
@@ -9,26 +9,26 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { identityOf } from '../../shared/identity.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
+import type { LedgerPlace } from '../ledger-place.ts';
 import { findReceipt } from './find-receipt.ts';
 import { ledgerPage } from './ledger.ts';
 import { LineageMismatchError, receiptLineage } from './lineage.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { Seals } from './sealed-rows.ts';
 
-export function receiptRoutes(app: FastifyInstance, context: Context, seals: Seals): void {
+export function receiptRoutes(app: FastifyInstance, context: Context, seals: Seals, place: LedgerPlace): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { addresses } = context;
   const stores = { ...context, seals };
+  const { accountOf, config, paths } = place;
 
-  const listed = { config: { reply: receiptListSchema }, schema: { querystring: ledgerQuerySchema } };
-  typed.get('/v1/gw/receipts', listed, async (request, reply) => {
-    const { accountId } = identityOf(request);
+  const listed = { config: { ...config, reply: receiptListSchema }, schema: { querystring: ledgerQuerySchema } };
+  typed.get(paths.receipts, listed, async (request, reply) => {
     const { query } = request;
     if (query.after !== undefined && timeOfReceipt(query.after) === null)
       return refuse(reply, fieldError('after', 'after: is not a receipt id.'), addresses);
-    const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(stores, accountId, query);
+    const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(stores, accountOf(request), query);
     const ends = { has_more: hasMore, first_id: firstId, last_id: lastId, ...(altered.length > 0 && { altered }) };
     // Assembled as text: the receipts go out as they were stored, without being parsed and printed again.
     const data = rows.map((row) => row.json).join(',');
@@ -36,9 +36,9 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
   });
 
   const byId = { params: z.object({ id: z.string() }), querystring: receiptQuerySchema };
-  typed.get('/v1/gw/receipts/:id', { config: { reply: receiptSchema }, schema: byId }, async (request, reply) => {
-    const { accountId } = identityOf(request);
-    const receipt = await findReceipt(stores, accountId, request.params.id, request.query.version);
+  const one = { config: { ...config, reply: receiptSchema }, schema: byId };
+  typed.get(`${paths.receipts}/:id`, one, async (request, reply) => {
+    const receipt = await findReceipt(stores, accountOf(request), request.params.id, request.query.version);
     if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in receipt) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
@@ -46,9 +46,9 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
 
   // While the call is under way there is its receipt alone.
   const lineageReply = z.union([lineageSchema, receiptSchema]);
-  typed.get('/v1/gw/lineage/:id', { config: { reply: lineageReply }, schema: byId }, async (request, reply) => {
-    const { accountId } = identityOf(request);
-    const found = await findReceipt(stores, accountId, request.params.id, request.query.version);
+  const explained = { config: { ...config, reply: lineageReply }, schema: byId, onRequest: place.demand('gw:lineage') };
+  typed.get(paths.lineage, explained, async (request, reply) => {
+    const found = await findReceipt(stores, accountOf(request), request.params.id, request.query.version);
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);

@@ -1,4 +1,4 @@
-/** `GET /v1/usage`, and `GET /operator/v1/usage` over all accounts. */
+/** `GET /v1/usage` and `GET /organisation/v1/usage` of an account, `GET /operator/v1/usage` over all of them. */
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { dayMs } from '@gw/contract/internal/durations';
 import {
@@ -12,21 +12,19 @@ import {
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
-import { identityOf } from '../../shared/identity.ts';
 import { refuse } from '../../shared/replies.ts';
+import type { LedgerPlace } from '../ledger-place.ts';
 import { usageCsv } from './csv.ts';
 import { mostRows, usageOf } from './usage.ts';
 
 const defaultDays = 30;
 const maxDays = 366;
 
-export function usageRoutes(app: FastifyInstance, context: Context): void {
-  const options = { config: { reply: usageSchema }, schema: { querystring: usageQuerySchema } };
+export function usageRoutes(app: FastifyInstance, context: Context, { accountOf, config, paths }: LedgerPlace): void {
+  const options = { config: { ...config, reply: usageSchema }, schema: { querystring: usageQuerySchema } };
   app
     .withTypeProvider<ZodTypeProvider>()
-    .get('/v1/usage', options, (request, reply) =>
-      answer(reply, context, request.query, identityOf(request).accountId),
-    );
+    .get(paths.usage, options, (request, reply) => answer(reply, context, request.query, accountOf(request)));
 }
 
 export function usageOperatorRoutes(app: FastifyInstance, context: Context): void {

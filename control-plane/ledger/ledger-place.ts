@@ -1,0 +1,64 @@
+/**
+ * Where an account is asked about its ledger: on the internal listener with a key, which Envoy has let in by its scope, or on the
+ * operators' port by one of its people.
+ *
+ * Invariant: a person sees their own account alone, and of it what a key may that they could issue. What the tier has no scope
+ * for, nobody gets by logging in.
+ */
+import type { Scope } from '@gw/contract/access';
+import { apiError } from '@gw/contract/errors';
+import { mayGrant } from '@gw/contract/keys';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '../people/access/guard.ts';
+import { organisationAdminOf } from '../people/access/principal.ts';
+import type { Context } from '../shared/context.ts';
+import { identityOf } from '../shared/identity.ts';
+import { refuse } from '../shared/replies.ts';
+
+type OnRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+
+export interface LedgerPlace {
+  readonly paths: Readonly<Record<'receipts' | 'lineage' | 'methodology' | 'usage', string>>;
+  readonly config: { readonly access?: Access };
+  accountOf(request: FastifyRequest): string;
+  /** What comes first on a route that is for `scope` alone. `gw:read` is every tier's. */
+  demand(scope: Scope): OnRequest[];
+}
+
+export const keyPlace: LedgerPlace = {
+  paths: {
+    receipts: '/v1/gw/receipts',
+    lineage: '/v1/gw/lineage/:id',
+    methodology: '/v1/gw/methodology/:hash',
+    usage: '/v1/usage',
+  },
+  config: {},
+  accountOf: (request) => identityOf(request).accountId,
+  // Envoy has asked ext-authz, by the table of routes.
+  demand: () => [],
+};
+
+export function personPlace({ addresses, db }: Pick<Context, 'addresses' | 'db'>): LedgerPlace {
+  const accountOf = (request: FastifyRequest) => organisationAdminOf(request).accountId;
+  const mayUse = async (request: FastifyRequest, scope: Scope) => {
+    const account = await db.account.findUnique({ where: { id: accountOf(request) }, select: { tier: true } });
+    return account !== null && mayGrant(scope, account.tier, false);
+  };
+  return {
+    paths: {
+      receipts: '/organisation/v1/receipts',
+      lineage: '/organisation/v1/receipts/:id/lineage',
+      methodology: '/organisation/v1/methodology/:hash',
+      usage: '/organisation/v1/usage',
+    },
+    config: { access: { kind: 'organisation_admin' } },
+    accountOf,
+    demand: (scope) => [
+      async (request, reply) => {
+        if (await mayUse(request, scope)) return;
+        const message = `The tier of this account does not include the scope ${scope}.`;
+        return refuse(reply, apiError('insufficient_scope', { message }), addresses);
+      },
+    ],
+  };
+}
