@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { CatalogueView, CredentialView } from './catalogue/index.ts';
 import * as catalogue from './catalogue/index.ts';
 import { shortHealthRoute } from './health.ts';
-import type { LedgerServices } from './ledger/index.ts';
+import type { PublicLedgerServices } from './ledger/index.ts';
 import * as ledger from './ledger/index.ts';
 import type { PeopleServices } from './people/index.ts';
 import * as people from './people/index.ts';
@@ -17,7 +17,7 @@ import { demandReplySchemas } from './shared/reply-schemas.ts';
 export interface InternalServices {
   readonly people: Pick<PeopleServices, 'keys'>;
   readonly catalogue: { readonly keeper: CatalogueView; readonly credentials: CredentialView };
-  readonly ledger: Pick<LedgerServices, 'evidenceKey' | 'packs' | 'seals'>;
+  readonly ledger: PublicLedgerServices;
   readonly idempotency: Idempotent;
 }
 

@@ -155,6 +155,11 @@ async function askOwnLedger(ask: Ask): Promise<void> {
   const document = `methodology/${methodologyOf(defaultMethodology).hash}`;
   for (const path of ['account', 'audit-log', 'usage', 'receipts', one, `${one}/lineage`, document])
     await done(ask('GET', `${root}/${path}`));
+  const asked = { receipt_ids: [entry.receipt.id], format: 'csv' };
+  const { id } = await done(ask('POST', `${root}/evidence-pack`, asked));
+  await done(ask('GET', `${root}/evidence-pack/${id}`));
+  await done(ask('GET', `${root}/evidence-packs`));
+  await done(ask('DELETE', `${root}/evidence-pack/${id}`));
 }
 
 const start = '2026-11-01T00:00:00Z';

@@ -10,6 +10,8 @@ import { createDeliveryMetrics, type DeliveryMetrics } from './budgets/webhooks/
 import { webhookRoutes } from './budgets/webhooks/routes.ts';
 import type { PackSettings } from './evidence/config.ts';
 import { registerPacks } from './evidence/gauges.ts';
+import { packListRoute } from './evidence/list-packs.ts';
+import { openPackPlaces, type PackPlaces } from './evidence/pack-places.ts';
 import { evidenceRoutes } from './evidence/routes.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
@@ -38,6 +40,8 @@ export interface LedgerServices {
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
   readonly packs: PackSettings;
+  /** Of both listeners: what they bound is the memory of the process. */
+  readonly packPlaces: PackPlaces;
   /** The longest time from the end of a full check of the records to the begin of the next one, s. */
   readonly checkPeriodS: number;
   /** Encrypts the secrets of webhooks; null: none can be set. */
@@ -53,6 +57,7 @@ export function openLedger(
   return {
     evidenceKey,
     packs,
+    packPlaces: openPackPlaces(),
     vault,
     seals: openLedgerSeals({ ...context, keys, sealedSince }),
     versionMetrics: createVersionMetrics(context.db),
@@ -63,26 +68,32 @@ export function openLedger(
 }
 
 /** What of them the internal listener needs. */
-type PublicLedgerServices = Pick<LedgerServices, 'evidenceKey' | 'packs' | 'seals'>;
+export type PublicLedgerServices = Pick<LedgerServices, 'evidenceKey' | 'packPlaces' | 'packs' | 'seals'>;
 
 /** Registers the reads of receipts, lineages, methodologies and usage, and evidence packs, on the internal listener. */
 export function publicRoutes(app: FastifyInstance, context: Context, services: PublicLedgerServices): void {
-  const { evidenceKey, packs, seals } = services;
-  ownLedgerRoutes(app, context, seals, keyPlace);
-  evidenceRoutes(app, context, { seals, key: evidenceKey, limits: packs });
-  proofRoutes(app, context, seals);
+  ownLedgerRoutes(app, context, services, keyPlace);
+  proofRoutes(app, context, services.seals);
 }
 
-/** What an account reads of its own. */
-function ownLedgerRoutes(app: FastifyInstance, context: Context, seals: Seals, place: LedgerPlace): void {
+/** What an account reads and orders of its own. */
+function ownLedgerRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { evidenceKey, packPlaces, packs, seals }: PublicLedgerServices,
+  place: LedgerPlace,
+): void {
   receiptRoutes(app, context, seals, place);
+  evidenceRoutes(app, context, { seals, key: evidenceKey, limits: packs, places: packPlaces }, place);
   methodologyRoute(app, context, place);
   usageRoutes(app, context, place);
 }
 
 export function operatorRoutes(app: FastifyInstance, context: Context, services: LedgerServices): void {
   const { seals, vault } = services;
-  ownLedgerRoutes(app, context, seals, personPlace(context));
+  const place = personPlace(context);
+  ownLedgerRoutes(app, context, services, place);
+  packListRoute(app, context, place);
   integrityOperatorRoutes(app, context, seals);
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);

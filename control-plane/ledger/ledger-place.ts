@@ -13,16 +13,22 @@ import type { Access } from '../people/access/guard.ts';
 import { organisationAdminOf } from '../people/access/principal.ts';
 import type { Context } from '../shared/context.ts';
 import { identityOf } from '../shared/identity.ts';
-import { refuse } from '../shared/replies.ts';
+import { endIfStalled, refuse } from '../shared/replies.ts';
+
+/** A reply may stand still for so long. Sockets hold some megabytes, so little of what a slow client reads is seen here. */
+const stalledMs = 300_000;
 
 type OnRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
 
 export interface LedgerPlace {
-  readonly paths: Readonly<Record<'receipts' | 'lineage' | 'methodology' | 'usage', string>>;
+  readonly paths: Readonly<Record<'receipts' | 'lineage' | 'methodology' | 'usage' | 'pack', string>>;
   readonly config: { readonly access?: Access };
   accountOf(request: FastifyRequest): string;
+  mayUse(request: FastifyRequest, scope: Scope): Promise<boolean>;
   /** What comes first on a route that is for `scope` alone. `gw:read` is every tier's. */
   demand(scope: Scope): OnRequest[];
+  /** For replies that hold memory until they are read. */
+  readonly onSend: ReturnType<typeof endIfStalled>[];
 }
 
 export const keyPlace: LedgerPlace = {
@@ -31,11 +37,15 @@ export const keyPlace: LedgerPlace = {
     lineage: '/v1/gw/lineage/:id',
     methodology: '/v1/gw/methodology/:hash',
     usage: '/v1/usage',
+    pack: '/v1/gw/evidence-pack',
   },
   config: {},
   accountOf: (request) => identityOf(request).accountId,
+  mayUse: async (request, scope) => identityOf(request).scopes.includes(scope),
   // Envoy has asked ext-authz, by the table of routes.
   demand: () => [],
+  // It breaks off by itself what stands still.
+  onSend: [],
 };
 
 export function personPlace({ addresses, db }: Pick<Context, 'addresses' | 'db'>): LedgerPlace {
@@ -50,9 +60,11 @@ export function personPlace({ addresses, db }: Pick<Context, 'addresses' | 'db'>
       lineage: '/organisation/v1/receipts/:id/lineage',
       methodology: '/organisation/v1/methodology/:hash',
       usage: '/organisation/v1/usage',
+      pack: '/organisation/v1/evidence-pack',
     },
     config: { access: { kind: 'organisation_admin' } },
     accountOf,
+    mayUse,
     demand: (scope) => [
       async (request, reply) => {
         if (await mayUse(request, scope)) return;
@@ -60,5 +72,6 @@ export function personPlace({ addresses, db }: Pick<Context, 'addresses' | 'db'>
         return refuse(reply, apiError('insufficient_scope', { message }), addresses);
       },
     ],
+    onSend: [endIfStalled(stalledMs)],
   };
 }

@@ -30,6 +30,13 @@ export const whenOver = ({ raw }: FastifyReply, then: () => void): void => {
   else raw.once('close', then);
 };
 
+/** A hook (onSend) for a reply that holds something until its client has it: it is broken off if nothing of it moves for so long. */
+export const endIfStalled =
+  (stalledMs: number) =>
+  async (_request: FastifyRequest, { raw }: FastifyReply) => {
+    raw.setTimeout(stalledMs, () => raw.destroy());
+  };
+
 /** Makes `app` answer exceptions, unknown paths and wrong methods with the error object. What is 5xx is logged. */
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   app.setErrorHandler(async (cause, request, reply) => {

@@ -11,6 +11,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { buildInternalApp } from '../../app.ts';
+import { openPackPlaces } from '../../ledger/evidence/pack-places.ts';
 import type { Keys } from '../../people/keys/keys.ts';
 import type { Catalogue } from '../read.ts';
 
@@ -100,6 +101,7 @@ function appWith(
       ledger: {
         evidenceKey: signingKeyOf('e1'.repeat(32)),
         packs: { builds: 0, keepDays: 7, quotaBytes: 1 },
+        packPlaces: openPackPlaces(),
         seals: {
           seal: async () => [],
           sealed: () => Promise.reject() as never,

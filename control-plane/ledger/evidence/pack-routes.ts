@@ -1,5 +1,5 @@
 /**
- * `GET` and `DELETE /v1/gw/evidence-pack/{id}`: how far a long pack is, and the pack.
+ * `GET` and `DELETE /v1/gw/evidence-pack/{id}`, and the same under `/organisation/v1`: how far a long pack is, and the pack.
  *
  * Invariant: few are read at once, since each holds a chunk in memory (closed: whoever asks for more is told to ask again), and fewer by
  * one account. A reader that is slow holds no connection to Postgres.
@@ -11,33 +11,38 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { identityOf } from '../../shared/identity.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
+import type { LedgerPlace } from '../ledger-place.ts';
 import { chunksOf } from './chunks.ts';
 import { mediaTypes } from './media-types.ts';
 import { cancelPack, findPack, jobOf, type PackRow } from './packs.ts';
-import { Places } from './places.ts';
+import type { Places } from './places.ts';
 import { type ByteRange, rangeOf } from './range.ts';
 
-const url = '/v1/gw/evidence-pack/:id';
 const schema = { params: z.object({ id: z.string() }) };
 const pollAfterS = 2;
 
-export function packRoutes(app: FastifyInstance, context: Context): void {
+export function packRoutes(app: FastifyInstance, context: Context, readers: Places, at: LedgerPlace): void {
   const { addresses, db } = context;
   const routes = app.withTypeProvider<ZodTypeProvider>();
   const notFound = apiError('evidence_pack_not_found', { param: 'pack_id' });
-  const send = packSender(context);
-  const reply = z.union([evidencePackSchema, packJobSchema]);
-  routes.get(url, { config: { reply }, schema }, async (request, reply) => {
-    const row = await findPack(db, identityOf(request).accountId, request.params.id);
+  const send = packSender(context, readers);
+  const url = `${at.paths.pack}/:id`;
+  const options = (reply: z.ZodType) => ({
+    config: { ...at.config, reply },
+    schema,
+    onRequest: at.demand('gw:export'),
+    onSend: at.onSend,
+  });
+  routes.get(url, options(z.union([evidencePackSchema, packJobSchema])), async (request, reply) => {
+    const row = await findPack(db, at.accountOf(request), request.params.id);
     if (row === null) return refuse(reply, notFound, addresses);
     void reply.header('cache-control', 'no-store');
     if (row.state !== 'ready' || wantsState(request)) return sendState(reply, row);
     return send(request, reply, row);
   });
-  routes.delete(url, { config: { reply: packJobSchema }, schema }, async (request, reply) => {
-    const row = await cancelPack(db, identityOf(request).accountId, request.params.id);
+  routes.delete(url, options(packJobSchema), async (request, reply) => {
+    const row = await cancelPack(db, at.accountOf(request), request.params.id);
     return row === null ? refuse(reply, notFound, addresses) : sendJson(reply, JSON.stringify(jobOf(row)));
   });
 }
@@ -52,8 +57,7 @@ export function sendState(reply: FastifyReply, row: PackRow): FastifyReply {
   return sendJson(reply, JSON.stringify(jobOf(row)), isUnderWay ? 202 : 200);
 }
 
-function packSender({ addresses, db }: Context) {
-  const readers = new Places({ inAll: 16, ofAccount: 4, what: 'evidence packs being read', retryAfterS: 5 });
+function packSender({ addresses, db }: Context, readers: Places) {
   return (request: FastifyRequest, reply: FastifyReply, row: PackRow): FastifyReply => {
     const bytes = row.bytes ?? 0;
     const etag = `"${row.id}-${row.try}"`;

@@ -13,7 +13,7 @@ import {
   type PackJob,
   type PackState,
 } from '@gw/contract/evidence';
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 
 export interface PackRow {
   readonly id: string;
@@ -103,6 +103,21 @@ export async function findPack(db: Database, accountId: string, id: string): Pro
   const rows = await db.$queryRaw<StoredRow[]>`
     SELECT * FROM evidence_packs WHERE id = ${id} AND account_id = ${accountId}`;
   return rowOf(rows[0]);
+}
+
+/** The newest first, behind the pack `after`; null: the account has none with this id. */
+export async function listPacks(
+  db: Database,
+  accountId: string,
+  { after, most }: { readonly after: string | undefined; readonly most: number },
+): Promise<PackRow[] | null> {
+  const last = after === undefined ? undefined : await findPack(db, accountId, after);
+  if (last === null) return null;
+  const behind = last ? Prisma.sql`AND (created_at, id) < (${last.created_at}::timestamptz, ${last.id})` : Prisma.empty;
+  const rows = await db.$queryRaw<StoredRow[]>`
+    SELECT * FROM evidence_packs WHERE account_id = ${accountId} ${behind}
+    ORDER BY created_at DESC, id DESC LIMIT ${most}`;
+  return rows.flatMap((row) => rowOf(row) ?? []);
 }
 
 export const jobOf = (row: PackRow): PackJob => ({

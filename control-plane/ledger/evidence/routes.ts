@@ -1,9 +1,10 @@
 /**
- * `POST /v1/gw/evidence-pack`: receipts of the account as signed JSON-LD.
+ * `POST /v1/gw/evidence-pack`, and the same under `/organisation/v1`: receipts of the account as signed JSON-LD.
  *
  * Invariant: a pack that is the reply is bounded in receipts. Few are made at once, and few are on their way to their clients, since each
- * is held in memory (closed: whoever asks for more is told to ask again); no account has more than its share of either. What has more
- * receipts is entered for a job, and it needs Postgres alone.
+ * is held in memory (closed: whoever asks for more is told to ask again); no account has more than its share of either, by its keys and its
+ * people together. What has more receipts is entered for a job, and it needs Postgres alone. It is the account's, whoever ordered it: a key
+ * can be revoked, and every other one with `gw:export` reads all receipts that are in the pack anyway.
  */
 import { randomUUID } from 'node:crypto';
 import { apiError, fieldError } from '@gw/contract/errors';
@@ -19,46 +20,53 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { identityOf } from '../../shared/identity.ts';
 import { refuse, whenOver } from '../../shared/replies.ts';
 import { withStrictBodies } from '../../shared/strict-body.ts';
+import type { LedgerPlace } from '../ledger-place.ts';
 import { newestCheckpoint } from '../log/tree.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { makePack } from './make-pack.ts';
 import { mediaTypes } from './media-types.ts';
+import type { PackPlaces } from './pack-places.ts';
 import { packRoutes, sendState } from './pack-routes.ts';
 import { enterPack, mostUnderWay, type PackLimits, quotaReason } from './packs.ts';
-import { Places } from './places.ts';
 import { type Period, selectFew } from './select.ts';
 
 interface EvidenceServices {
   readonly seals: Seals;
   readonly key: SigningKey;
   readonly limits: PackLimits;
+  readonly places: PackPlaces;
 }
 
-export function evidenceRoutes(app: FastifyInstance, context: Context, services: EvidenceServices): void {
-  withStrictBodies(app, context, (scope) => registerRoute(scope, context, services));
-  packRoutes(app, context);
+export function evidenceRoutes(
+  app: FastifyInstance,
+  context: Context,
+  services: EvidenceServices,
+  at: LedgerPlace,
+): void {
+  withStrictBodies(app, context, (scope) => registerRoute(scope, context, services, at));
+  packRoutes(app, context, services.places.readers, at);
 }
 
-function registerRoute(app: FastifyInstance, context: Context, services: EvidenceServices): void {
+function registerRoute(app: FastifyInstance, context: Context, services: EvidenceServices, at: LedgerPlace): void {
   const { addresses, now } = context;
   const stores = { ...context, seals: services.seals };
-  const enter = packEntry(context, services);
-  const builds = new Places({ inAll: 4, ofAccount: 2, what: 'evidence packs being made', retryAfterS: 1 });
+  const enter = packEntry(context, services, at);
+  const { builds, requests } = services.places;
   const options = {
-    config: { reply: z.union([evidencePackSchema, packJobSchema]) },
+    config: { ...at.config, reply: z.union([evidencePackSchema, packJobSchema]) },
     schema: { body: evidenceRequestSchema },
-    onRequest: placeUntilRead(context),
+    onRequest: [...at.demand('gw:export'), placeUntilRead(context, requests, at)],
+    onSend: at.onSend,
   };
-  app.withTypeProvider<ZodTypeProvider>().post('/v1/gw/evidence-pack', options, async (request, reply) => {
-    const { accountId, scopes } = identityOf(request);
+  app.withTypeProvider<ZodTypeProvider>().post(at.paths.pack, options, async (request, reply) => {
+    const accountId = at.accountOf(request);
     const { body: asked } = request;
     const period = periodOf(asked, now());
     if ('code' in period) return refuse(reply, period, addresses);
     const withLineage = asked.include_lineage;
-    if (withLineage && !scopes.includes('gw:lineage')) return refuse(reply, lineageScope, addresses);
+    if (withLineage && !(await at.mayUse(request, 'gw:lineage'))) return refuse(reply, lineageScope, addresses);
     if (asked.format !== 'jsonld') {
       const extra = tableRefusal(asked);
       return extra === null ? enter(request, reply, { asked, period: period.is }) : refuse(reply, extra, addresses);
@@ -93,10 +101,9 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
  * Holds a place from the first moment of a request until its client has read the reply. A reply that is given again for an
  * `Idempotency-Key` needs one too.
  */
-function placeUntilRead({ addresses }: Context) {
-  const places = new Places({ inAll: 16, ofAccount: 4, what: 'requests for evidence packs under way', retryAfterS: 5 });
+function placeUntilRead({ addresses }: Context, places: PackPlaces['requests'], { accountOf }: LedgerPlace) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const place = places.take(identityOf(request).accountId);
+    const place = places.take(accountOf(request));
     if ('refused' in place) return refuse(reply, place.refused, addresses);
     whenOver(reply, place.leave);
   };
@@ -129,13 +136,13 @@ function periodOf({ from, receipt_ids, to }: EvidenceRequest, now: Date): { read
 }
 
 /** Enters a pack for a job, and says where it will be. */
-function packEntry({ addresses, db, now }: Context, { limits }: EvidenceServices) {
+function packEntry({ addresses, db, now }: Context, { limits }: EvidenceServices, { accountOf, paths }: LedgerPlace) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
     { asked, period }: { readonly asked: EvidenceRequest; readonly period: Period | null },
   ): Promise<FastifyReply> => {
-    const { accountId } = identityOf(request);
+    const accountId = accountOf(request);
     const times = { from: period?.from.toISOString() ?? null, until: period?.to.toISOString() ?? null };
     const entered = await enterPack(db, { accountId, now: now(), request: { asked, ...times } }, limits);
     if ('refused' in entered) {
@@ -145,7 +152,7 @@ function packEntry({ addresses, db, now }: Context, { limits }: EvidenceServices
           : `This account has ${mostUnderWay} evidence packs under way, as many as it may.`;
       return refuse(reply, apiError('evidence_packs_exceeded', { message, retryAfterS }), addresses);
     }
-    return sendState(reply.header('location', `/v1/gw/evidence-pack/${entered.id}`), entered);
+    return sendState(reply.header('location', `${paths.pack}/${entered.id}`), entered);
   };
 }
 

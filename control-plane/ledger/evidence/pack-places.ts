@@ -1,0 +1,17 @@
+/** How many evidence packs are made, asked for and read at once: one of each per process, for keys and people together. */
+import { Places } from './places.ts';
+
+export interface PackPlaces {
+  /** Packs that are the reply, while they are made. */
+  readonly builds: Places;
+  /** Requests, from their first moment until their replies are read. */
+  readonly requests: Places;
+  /** Long packs being read. */
+  readonly readers: Places;
+}
+
+export const openPackPlaces = (): PackPlaces => ({
+  builds: new Places({ inAll: 4, ofAccount: 2, what: 'evidence packs being made', retryAfterS: 1 }),
+  requests: new Places({ inAll: 16, ofAccount: 4, what: 'requests for evidence packs under way', retryAfterS: 5 }),
+  readers: new Places({ inAll: 16, ofAccount: 4, what: 'evidence packs being read', retryAfterS: 5 }),
+});
