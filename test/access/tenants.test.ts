@@ -103,7 +103,7 @@ let theirs: Tenant;
 let browser: Browser;
 const asKey: Call = (method, path) => ask(mine.key, method, path, method === 'POST' ? {} : undefined);
 const asPerson: Call = (method, path) =>
-  patiently(() => browser.call(method as 'GET' | 'POST', path, method === 'POST' ? {} : undefined));
+  patiently(() => browser.call(method as 'GET' | 'POST' | 'DELETE', path, method === 'POST' ? {} : undefined));
 
 beforeAll(async () => {
   [mine, theirs] = [await newTenant(), await newTenant()];
@@ -154,6 +154,19 @@ const personCases: readonly Case[] = [
     method: 'GET',
     path: `/organisation/v1/audit-log?${name}=<id>`,
   })),
+  ...['', '/lineage'].map((rest) => ({ method: 'GET', path: `/organisation/v1/receipts/<id>${rest}` })),
+  ...['after', 'model', 'region', 'project'].map((name) => ({
+    method: 'GET',
+    path: `/organisation/v1/receipts?${name}=<id>`,
+  })),
+  ...['from', 'to', 'group_by', 'account_id'].map((name) => ({
+    method: 'GET',
+    path: `/organisation/v1/usage?${name}=<id>`,
+  })),
+  { method: 'GET', path: '/organisation/v1/account?id=<id>' },
+  { method: 'GET', path: '/organisation/v1/methodology/<id>' },
+  ...['GET', 'DELETE'].map((method) => ({ method, path: '/organisation/v1/evidence-pack/<id>' })),
+  { method: 'GET', path: '/organisation/v1/evidence-packs?after=<id>' },
   // What is for operators is not for them, whoever's it is.
   ...['', '/keys', '/admins'].map((rest) => ({ method: 'GET', path: `/operator/v1/accounts/<id>${rest}` })),
   { method: 'POST', path: '/operator/v1/accounts/<id>/suspend' },
