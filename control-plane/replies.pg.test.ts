@@ -153,7 +153,7 @@ async function askOwnLedger(ask: Ask): Promise<void> {
   await running.store(entry);
   const one = `receipts/${entry.receipt.id}`;
   const document = `methodology/${methodologyOf(defaultMethodology).hash}`;
-  for (const path of ['account', 'audit-log', 'usage', 'receipts', one, `${one}/lineage`, document])
+  for (const path of ['account', 'models', 'audit-log', 'usage', 'receipts', one, `${one}/lineage`, document])
     await done(ask('GET', `${root}/${path}`));
   const asked = { receipt_ids: [entry.receipt.id], format: 'csv' };
   const { id } = await done(ask('POST', `${root}/evidence-pack`, asked));

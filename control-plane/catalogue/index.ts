@@ -11,6 +11,7 @@ import { openMissingWatch, registerMissing } from './credentials/missing.ts';
 import { credentialRoutes } from './credentials/routes.ts';
 import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from './keeper.ts';
 import { catalogueOperatorRoutes } from './operator-routes.ts';
+import { organisationRoutes } from './organisation-routes.ts';
 import { forgetFindings, openFindingsJob } from './policy/findings-job.ts';
 import { openFirstVersion } from './policy/first-version.ts';
 import { policyOperatorRoutes } from './policy/operator-routes.ts';
@@ -62,6 +63,7 @@ export function operatorRoutes(app: FastifyInstance, context: Context, services:
   providerRoutes(app, context, credentials);
   credentialRoutes(app, context, { credentials, settings: credentialSettings });
   policyOperatorRoutes(app, context);
+  organisationRoutes(app, context, keeper);
 }
 
 export const registerMetrics = (registry: Registry, { credentials, keeper }: CatalogueServices): void =>

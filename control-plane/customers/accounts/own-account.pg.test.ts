@@ -43,6 +43,7 @@ test('people see who they are, what they may send, and what their keys can be gr
     shadow: [],
     used_today: 0,
     created_at: expect.any(String),
+    base_url: running.context.addresses.baseUrl,
   });
 });
 

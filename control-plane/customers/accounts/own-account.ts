@@ -30,6 +30,7 @@ const ownAccountSchema = z.strictObject({
     .nullable()
     .describe('Calls of this UTC day, as `limits.per_day` counts them; null: nobody can say now'),
   created_at: shape.created_at,
+  base_url: z.url().describe('Where its clients reach the gateway, without `/v1`'),
 });
 
 export function ownAccountRoute(app: FastifyInstance, { addresses, db, log, redis }: Context): void {
@@ -47,7 +48,7 @@ export function ownAccountRoute(app: FastifyInstance, { addresses, db, log, redi
     const granted = scopes.filter((scope) => mayGrant(scope, tier, false));
     return {
       ...{ id, object: 'gw.account', name, tier, state, scopes: granted },
-      ...{ limits, shadow, used_today: used, created_at },
+      ...{ limits, shadow, used_today: used, created_at, base_url: addresses.baseUrl },
     };
   });
 }
