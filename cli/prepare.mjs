@@ -194,7 +194,7 @@ function sources(folder) {
     if (entry.name.startsWith('.') || notSources.has(entry.name)) return [];
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return sources(path);
-    return /\.(ts|js|mjs|json|lua)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : [];
+    return /\.(tsx?|js|mjs|json|lua|html|svg|css)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : [];
   });
 }
 
@@ -205,6 +205,15 @@ function forgetCompiled() {
   } catch {
     // It costs room on the disk alone.
   }
+}
+
+/** The pages of the operators' port. */
+async function buildDashboard() {
+  await run('Building the dashboard', process.execPath, [
+    at('node_modules', 'vite', 'bin', 'vite.js'),
+    'build',
+    at('dashboard'),
+  ]);
 }
 
 async function bundle() {
@@ -254,6 +263,8 @@ try {
   await once('packages', digest([lock], platform), at('node_modules', '.package-lock.json'), install);
   await generate();
   await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
+  const pages = [...sources(at('dashboard')), ...sources(at('methodology'))].sort();
+  await once('dashboard', digest([lock, ...pages]), at('dist', 'dashboard', 'index.html'), buildDashboard);
   for (const left of ['npm-cache', 'home']) rmSync(at('.deps', left), { recursive: true, force: true });
 } catch (cause) {
   if (!(cause instanceof Failure)) throw cause;

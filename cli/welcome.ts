@@ -30,7 +30,7 @@ export function welcome(run: RunFile, detached: boolean, tls: PublicTls | null =
     '',
     `Base URL      ${run.publicUrl}/v1`,
     `Demo key      ${run.keys.audit}`,
-    `Operator API  ${run.controlUrl} (./gw admin; admin@localhost logs in with operatorCredential in ${secrets})`,
+    `Dashboard     ${run.controlUrl} (log in as operator admin@localhost with operatorCredential in ${secrets}; ./gw admin does the same)`,
     '',
     ...(run.model === null ? ['The provider lists no model yet.'] : ['Try it:', '', curlFor(run, tls)]),
     '',

@@ -1,12 +1,13 @@
 /**
  * Builds the HTTP application of the operators' port: `/session` to log in, `/operator/v1` for the platform team,
- * `/organisation/v1` for the admins of a customer.
+ * `/organisation/v1` for the admins of a customer, and the web pages for both.
  */
 import { randomUUID } from 'node:crypto';
 import cookies from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import * as catalogue from './catalogue/index.ts';
 import * as customers from './customers/index.ts';
+import { dashboardRoutes } from './dashboard.ts';
 import { operatorHealthRoutes } from './health.ts';
 import * as ledger from './ledger/index.ts';
 import { openApiRoute } from './operator-openapi.ts';
@@ -35,6 +36,7 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   demandReplySchemas(app);
   people.guard(app, context, services.people, services.idempotency);
   openApiRoute(app, access.settings.controlUrl);
+  dashboardRoutes(app);
   operatorHealthRoutes(app, context, services, stays);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);

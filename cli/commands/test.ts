@@ -21,10 +21,15 @@ interface Check {
 
 const tool = (name: string): string => inCheckout('node_modules', '.bin', name);
 /** What did not change since the last check is not checked again. */
-const rememberedTypes = ['--incremental', '--tsBuildInfoFile', inCheckout('.deps', 'types.tsbuildinfo')];
+const remembered = (name: string) => ['--incremental', '--tsBuildInfoFile', inCheckout('.deps', `${name}.tsbuildinfo`)];
 const staticChecks: readonly Check[] = [
   // Two threads would check the shared types twice, and the other checks need the second processor.
-  { title: 'types', command: tool('tsc'), args: ['-p', '.', '--singleThreaded', ...rememberedTypes] },
+  { title: 'types', command: tool('tsc'), args: ['-p', '.', '--singleThreaded', ...remembered('types')] },
+  {
+    title: 'types of the pages',
+    command: tool('tsc'),
+    args: ['-p', 'dashboard', '--singleThreaded', ...remembered('dashboard-types')],
+  },
   { title: 'style', command: tool('biome'), args: ['check', '--error-on-warnings', '.'] },
   { title: 'dead code', command: tool('knip'), args: ['--cache', '--cache-location', inCheckout('.deps', 'knip')] },
 ];

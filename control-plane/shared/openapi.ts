@@ -20,10 +20,19 @@ export interface DocumentOptions {
   readonly more: Json;
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** False for what people look at: it is in no document. */
+    described?: false;
+  }
+}
+
 /** Call it before the routes are registered, and the function that it returns after all of them are. */
 export function describeRoutes(app: FastifyInstance, options: DocumentOptions): () => Json {
   const routes: RouteOptions[] = [];
-  app.addHook('onRoute', (route) => void routes.push(route));
+  app.addHook('onRoute', (route) => {
+    if (route.config?.described !== false) routes.push(route);
+  });
   return () => documentOf(routes, options);
 }
 

@@ -1,0 +1,60 @@
+/**
+ * The web pages of the operators' port, under `/dashboard/`.
+ *
+ * Invariant: what is served are the files of the build, the same for everybody; what a person may see and do, the routes
+ * behind them decide. A page may load scripts and styles of its own origin alone, and nobody may frame it.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import files from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+const path = '/dashboard/';
+const noncePlace = '{nonce}';
+
+/** Beside the bundle of the service, or where the build puts them when the source runs. */
+const folders = [new URL('./dashboard/', import.meta.url), new URL('../dist/dashboard/', import.meta.url)];
+
+const anybody = { config: { access: { kind: 'public' }, reply: null, described: false } } as const;
+
+/** Registers the pages, and the way to them from `/`. Where they were not built, nothing is registered. */
+export function dashboardRoutes(app: FastifyInstance): void {
+  const folder = folders.map((url) => fileURLToPath(url)).find((each) => existsSync(`${each}index.html`));
+  if (folder === undefined) return;
+  const index = readFileSync(`${folder}index.html`, 'utf8');
+  const page = (reply: FastifyReply): FastifyReply => {
+    const nonce = randomBytes(16).toString('base64');
+    return reply
+      .headers({ 'content-security-policy': policyOf(nonce), ...walls })
+      .type('text/html; charset=utf-8')
+      .send(index.replaceAll(noncePlace, nonce));
+  };
+  void app.register(files, { root: `${folder}assets`, serve: false, preCompressed: true });
+  app.get('/', anybody, (_request, reply) => reply.redirect(path));
+  app.get(path.slice(0, -1), anybody, (_request, reply) => reply.redirect(path));
+  // Each name holds the digest of the file, so it never changes.
+  app.get<{ Params: { '*': string } }>(`${path}assets/*`, anybody, (request, reply) =>
+    reply.headers(walls).sendFile(request.params['*'], { maxAge: '365d', immutable: true }),
+  );
+  // The pages have addresses of their own; the script shows the one that is asked for.
+  app.get(`${path}*`, anybody, (_request, reply) => page(reply));
+}
+
+const policyOf = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const walls = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+};

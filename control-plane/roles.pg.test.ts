@@ -1,0 +1,65 @@
+/** Whoever tries every route of the operators' port gets no further than the document says. */
+import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+type Access = {
+  readonly kind: 'person' | 'operator' | 'organisation_admin';
+  readonly role?: 'viewer' | 'support' | 'admin';
+};
+interface Operation {
+  readonly method: Method;
+  readonly url: string;
+  readonly access: Access;
+}
+
+let running: TestApp;
+let operations: Operation[];
+let tokens: Awaited<ReturnType<typeof seedOperators>>;
+beforeAll(async () => {
+  running = await startTestApp();
+  tokens = await seedOperators(running.context);
+  const { paths } = (await running.operator.inject('/openapi.json')).json();
+  operations = Object.entries<Record<string, { 'x-access'?: Access }>>(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { 'x-access': access }]) =>
+      access === undefined
+        ? []
+        : [{ method: method.toUpperCase() as Method, url: path.replace(/\{\w+\}/g, 'none'), access }],
+    ),
+  );
+}, 120_000);
+afterAll(() => running?.stop());
+
+const isChange = ({ method }: Operation): boolean => method !== 'GET';
+
+test('a viewer makes no change, and sees nothing of an organisation', async () => {
+  const forbidden = operations.filter(
+    ({ access }) => access.kind === 'organisation_admin' || (access.kind === 'operator' && access.role !== 'viewer'),
+  );
+  expect(forbidden.filter(isChange).length).toBeGreaterThan(60);
+  const ask = withToken(running.operator, tokens.viewer);
+  for (const { method, url } of forbidden) {
+    const reply = await ask(method, url, isChange({ method } as Operation) ? {} : undefined);
+    expect([reply.statusCode, reply.json().error.code], `${method} ${url}`).toEqual([403, 'insufficient_scope']);
+  }
+});
+
+test('an admin of an organisation reaches no route of operators', async () => {
+  const path = '/operator/v1/accounts/acct_demo_audit/admins';
+  const made = await withToken(running.operator, tokens.admin)('POST', path, { name: 'Lin', email: 'lin@c.example' });
+  const browser = new Browser(running.operator);
+  await browser.logIn('lin@c.example', made.json().credential, 'organisation_admin');
+  const forbidden = operations.filter(({ access }) => access.kind === 'operator');
+  expect(forbidden.length).toBeGreaterThan(80);
+  for (const { method, url } of forbidden) {
+    const reply = await browser.call(method, url, isChange({ method } as Operation) ? {} : undefined);
+    expect([reply.statusCode, reply.json().error.code], `${method} ${url}`).toEqual([403, 'insufficient_scope']);
+  }
+});
+
+test('nobody reaches anything but the login, the health and the document', async () => {
+  for (const { method, url } of operations) {
+    const reply = await running.operator.inject({ method, url });
+    expect(reply.statusCode, `${method} ${url}`).toBe(401);
+  }
+});

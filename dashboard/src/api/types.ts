@@ -1,0 +1,28 @@
+/** Names for the replies of the operators' port. */
+import type { components, paths } from './operator-api.d.ts';
+
+type Schemas = components['schemas'];
+type Reply<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { '2XX': { content: { 'application/json': infer Body } } } };
+}
+  ? Body
+  : never;
+
+export type Session = Reply<'/session'>;
+export type OperatorSession = Extract<Session, { kind: 'operator' }>;
+export type CustomerSession = Extract<Session, { kind: 'organisation_admin' }>;
+export type Key = Schemas['Key'];
+export type Receipt = Schemas['Receipt'];
+export type Lineage = NonNullable<Schemas['ReceiptLineage']['lineage']>;
+export type LineageStep = Schemas['LineageStep'];
+export type Usage = Reply<'/operator/v1/usage'>;
+export type UsageRow = Usage['data'][number];
+export type AuditEntry = Schemas['AuditEntry'];
+export type Budget = Reply<'/organisation/v1/budgets'>['data'][number];
+export type OperatorAccount = Reply<'/operator/v1/accounts/{accountId}'>;
+export type OrganisationAdmin = Reply<'/operator/v1/accounts/{accountId}/admins'>['data'][number];
+export type Application = Reply<'/operator/v1/applications'>['data'][number];
+export type ApplicationStep = Reply<'/operator/v1/applications/{account_id}'>['steps'][number];
+export type Health = Reply<'/healthz'>;
+export type Account = Reply<'/organisation/v1/account'>;
+export type Pack = Reply<'/organisation/v1/evidence-packs'>['data'][number];

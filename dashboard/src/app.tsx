@@ -1,0 +1,32 @@
+/** Chooses between the login and the pages of whoever is logged in. */
+import { Center, Loader } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import { useSession } from './api/session.ts';
+import { Login } from './login.tsx';
+import { Failure } from './parts/failure.tsx';
+
+const Customer = lazy(() => import('./pages/customer/customer.tsx'));
+const Operator = lazy(() => import('./pages/operator/operator.tsx'));
+
+const waiting = (
+  <Center h="100vh">
+    <Loader aria-label="Loading" />
+  </Center>
+);
+
+export function App() {
+  const session = useSession();
+  if (session.isPending) return waiting;
+  if (session.isError)
+    return (
+      <Center h="100vh" p="md">
+        <Failure error={session.error} again={() => void session.refetch()} />
+      </Center>
+    );
+  if (session.data === null) return <Login />;
+  return (
+    <Suspense fallback={waiting}>
+      {session.data.kind === 'operator' ? <Operator session={session.data} /> : <Customer session={session.data} />}
+    </Suspense>
+  );
+}

@@ -1,0 +1,60 @@
+import { Button, Card, Center, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { api, must } from './api/client.ts';
+import { useForgetSession } from './api/session.ts';
+import { Failure } from './parts/failure.tsx';
+import { words } from './words/words.ts';
+
+type Kind = 'operator' | 'organisation_admin';
+
+export function Login() {
+  const [kind, setKind] = useState<Kind>('organisation_admin');
+  const forget = useForgetSession();
+  const logIn = useMutation({
+    mutationFn: (body: { email: string; credential: string; as: Kind }) => must(api.POST('/session', { body })),
+    onSuccess: forget,
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    logIn.mutate({ email: String(form.get('email')), credential: String(form.get('credential')), as: kind });
+  };
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Card withBorder padding="lg" w="100%" maw={420}>
+        <form onSubmit={submit}>
+          <Stack>
+            <Title order={1} size="h2">
+              {words.login.title}
+            </Title>
+            <SegmentedControl
+              aria-label={words.login.as}
+              value={kind}
+              onChange={(value) => setKind(value as Kind)}
+              data={[
+                { value: 'organisation_admin', label: words.login.customer },
+                { value: 'operator', label: words.login.operator },
+              ]}
+            />
+            <TextInput name="email" type="email" label={words.login.email} autoComplete="username" required />
+            <PasswordInput
+              name="credential"
+              label={words.login.credential}
+              autoComplete="current-password"
+              visibilityToggleButtonProps={{ 'aria-label': words.login.show }}
+              required
+            />
+            <Failure error={logIn.error} />
+            <Button type="submit" loading={logIn.isPending}>
+              {words.login.submit}
+            </Button>
+            <Text size="xs" c="dimmed">
+              {kind === 'operator' ? words.login.operatorHint : words.login.customerHint}
+            </Text>
+          </Stack>
+        </form>
+      </Card>
+    </Center>
+  );
+}

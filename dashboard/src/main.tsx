@@ -1,0 +1,59 @@
+import '@mantine/core/styles.css';
+import { Badge, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { setNonce } from 'get-nonce';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Router } from 'wouter';
+import { RefusedError } from './api/refused.ts';
+import { App } from './app.tsx';
+
+const theme = createTheme({
+  primaryColor: 'teal',
+  primaryShade: 9,
+  autoContrast: true,
+  // In a narrow table a state is one word or two, and has to be read.
+  components: { Badge: Badge.extend({ styles: { label: { overflow: 'visible' } } }) },
+});
+
+/** What is quiet or on a tint is still read easily: 4.5 to 1, as WCAG 2.2 AA asks. */
+const readable: CSSVariablesResolver = ({ colors }) => {
+  const onTints = (text: string) =>
+    Object.fromEntries(Object.keys(colors).map((name) => [`--mantine-color-${name}-light-color`, text]));
+  const quiet = (text: string) => ({ '--mantine-color-dimmed': text, '--mantine-color-placeholder': text });
+  const hovered = { '--mantine-color-teal-filled-hover': '#065f46' };
+  return {
+    variables: {},
+    light: { ...hovered, ...quiet(colors.gray[7]), ...onTints(colors.dark[7]) },
+    dark: { ...hovered, ...quiet(colors.dark[1]), ...onTints(colors.gray[0]) },
+  };
+};
+
+/** What was refused stays refused; only what failed on the way is asked again. */
+const retry = (failures: number, error: Error): boolean =>
+  failures < 2 && !(error instanceof RefusedError && error.status < 500);
+const queries = new QueryClient({ defaultOptions: { queries: { retry, staleTime: 10_000 } } });
+
+/** Vite leaves it there, with the nonce of this very reply. */
+const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+// For the styles that a window puts on the page behind it.
+setNonce(nonce);
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no element #root.');
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={readable}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queries}>
+        <Router base="/dashboard">
+          <App />
+        </Router>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

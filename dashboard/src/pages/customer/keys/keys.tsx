@@ -1,0 +1,92 @@
+/** The keys of the account: issue, rotate, revoke, restore. */
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { api, must } from '../../../api/client.ts';
+import type { Key } from '../../../api/types.ts';
+import { Id } from '../../../parts/copy.tsx';
+import { More } from '../../../parts/more.tsx';
+import { usePages } from '../../../parts/pages.ts';
+import { type Column, Empty, Rows } from '../../../parts/table.tsx';
+import { PageTitle } from '../../../shell.tsx';
+import { date, number } from '../../../words/format.ts';
+import { words } from '../../../words/words.ts';
+import { type Deed, KeyDeed } from './key-deed.tsx';
+import { useCallsByKey } from './overlap.ts';
+
+const colors = { active: 'green', revoked: 'red', expired: 'gray' } as const;
+
+export function Keys() {
+  const [deed, setDeed] = useState<Deed | null>(null);
+  const keys = usePages(['keys'], (after) =>
+    must(api.GET('/organisation/v1/keys', { params: { query: { limit: 100, ...(after && { after }) } } })),
+  );
+  const calls = useCallsByKey();
+  const columns: Column<Key>[] = [
+    {
+      title: words.keys.name,
+      cell: (key) => (
+        <Stack gap={2}>
+          <Text size="sm">{key.name}</Text>
+          <Id id={key.id} />
+          {key.predecessor && (
+            <Text size="xs" c="dimmed">
+              {words.keys.succeeds(key.predecessor)}
+            </Text>
+          )}
+        </Stack>
+      ),
+    },
+    {
+      title: words.keys.state,
+      cell: ({ state }) => (
+        <Badge color={colors[state]} variant="light">
+          {words.keys[state]}
+        </Badge>
+      ),
+    },
+    { title: words.keys.scopes, cell: ({ scopes }) => <Text size="xs">{scopes.join(', ')}</Text> },
+    { title: words.keys.project, cell: ({ project }) => project ?? words.none },
+    { title: words.keys.overlap, cell: ({ id }) => (calls ? number(calls.get(id) ?? 0) : ''), isNumber: true },
+    { title: words.keys.lastUsed, cell: ({ last_used_on }) => last_used_on ?? words.keys.never },
+    { title: words.keys.created, cell: ({ created_at }) => date(created_at) },
+    { title: words.keys.actions, cell: (key) => <Deeds of={key} onChoose={setDeed} /> },
+  ];
+  const issue = (
+    <Button onClick={() => setDeed({ kind: 'issue' })} data-autofocus={keys.rows?.length === 0}>
+      {words.keys.issue}
+    </Button>
+  );
+  return (
+    <>
+      <PageTitle actions={issue}>{words.pages.keys}</PageTitle>
+      <Rows
+        caption={words.pages.keys}
+        columns={columns}
+        rows={keys.rows}
+        idOf={({ id }) => id}
+        error={keys.error}
+        again={() => void keys.refetch()}
+        empty={<Empty title={words.keys.empty}>{words.keys.emptyHint}</Empty>}
+      />
+      <More {...keys} />
+      {deed && <KeyDeed deed={deed} onClose={() => setDeed(null)} />}
+    </>
+  );
+}
+
+function Deeds({ of: key, onChoose }: { readonly of: Key; readonly onChoose: (deed: Deed) => void }) {
+  const button = (kind: 'rotate' | 'revoke' | 'restore', color?: string) => (
+    <Button
+      key={kind}
+      size="compact-xs"
+      variant="default"
+      {...(color && { c: color })}
+      aria-label={`${words.keys[kind]} ${key.name}`}
+      onClick={() => onChoose({ kind, key })}
+    >
+      {words.keys[kind]}
+    </Button>
+  );
+  if (key.state === 'active') return <Group gap={4}>{[button('rotate'), button('revoke')]}</Group>;
+  return key.state === 'revoked' && key.restorable_until ? button('restore') : null;
+}

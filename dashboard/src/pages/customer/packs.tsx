@@ -1,0 +1,113 @@
+/** Evidence packs: ordered, watched while they are made, and taken along. */
+import { Alert, Button, Card, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useMay } from '../../api/account.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { Empty } from '../../parts/table.tsx';
+import { useOnce } from '../../parts/use-once.ts';
+import { PageTitle } from '../../shell.tsx';
+import { number } from '../../words/format.ts';
+import { words } from '../../words/words.ts';
+import { formats, type Order, orderPack } from './order-pack.ts';
+import { PacksMade } from './packs-made.tsx';
+
+const dayMs = 86_400_000;
+const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+export function Packs() {
+  const [orders, setOrders] = useState(0);
+  const may = useMay('gw:export');
+  if (may === false)
+    return (
+      <>
+        <PageTitle>{words.pages.packs}</PageTitle>
+        <Empty title={words.packs.notInTier}>{words.packs.notInTierHint}</Empty>
+      </>
+    );
+  return (
+    <>
+      <PageTitle>{words.pages.packs}</PageTitle>
+      <Stack>
+        <Text size="sm">{words.packs.hint}</Text>
+        {/* Another order is another one, though it asks for the same. */}
+        <OrderForm key={orders} onAgain={() => setOrders(orders + 1)} />
+        <PacksMade />
+        <Text size="sm" c="dimmed">
+          {words.packs.verify}
+        </Text>
+      </Stack>
+    </>
+  );
+}
+
+function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
+  const id = useOnce();
+  const queries = useQueryClient();
+  const order = useMutation({
+    mutationFn: (wanted: Order) => orderPack(wanted, id),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['packs'] }),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const format = formats.find((each) => each === form.get('format')) ?? 'jsonld';
+    order.mutate({
+      from: String(form.get('from')),
+      to: String(form.get('to')),
+      format,
+      include_lineage: format === 'jsonld' && form.get('lineage') !== null,
+    });
+  };
+  if (order.data)
+    return (
+      <Stack>
+        {order.data.kind === 'pack' ? <Taken {...order.data} /> : <Alert color="green">{words.packs.entered}</Alert>}
+        <Group>
+          <Button variant="default" onClick={onAgain}>
+            {words.packs.again}
+          </Button>
+        </Group>
+      </Stack>
+    );
+  return (
+    <Card withBorder>
+      <form onSubmit={submit}>
+        <Stack>
+          <Group align="end">
+            <TextInput
+              type="date"
+              name="from"
+              label={words.packs.from}
+              defaultValue={day(Date.now() - 30 * dayMs)}
+              required
+            />
+            <TextInput type="date" name="to" label={words.packs.to} defaultValue={day(Date.now() + dayMs)} required />
+            <NativeSelect
+              name="format"
+              label={words.packs.format}
+              data={formats.map((value) => ({ value, label: words.packs.formats[value] }))}
+            />
+          </Group>
+          <Switch name="lineage" label={words.packs.lineage} />
+          <Failure error={order.error} />
+          <Group>
+            <Button type="submit" loading={order.isPending}>
+              {words.packs.order}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  );
+}
+
+function Taken({ url, name, receipts }: { readonly url: string; readonly name: string; readonly receipts: number }) {
+  return (
+    <Alert color="green" title={words.packs.ready(number(receipts))}>
+      <Button component="a" href={url} download={name} size="xs">
+        {words.packs.download} {name}
+      </Button>
+    </Alert>
+  );
+}

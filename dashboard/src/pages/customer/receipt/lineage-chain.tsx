@@ -1,0 +1,97 @@
+/** The steps from the facts of a call to its numbers, and whether they hold. */
+import { Accordion, Alert, Group, Loader, Stack, Switch, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Lineage, Receipt } from '../../../api/types.ts';
+import { Failure } from '../../../parts/failure.tsx';
+import { Empty } from '../../../parts/table.tsx';
+import { words } from '../../../words/words.ts';
+import { centralSteps } from './central-steps.ts';
+import { Step } from './step.tsx';
+
+export interface LineageChainProps {
+  readonly lineage: Lineage | null;
+  /** Why there is none. */
+  readonly explanation: string | null;
+  readonly receipt: Receipt;
+}
+
+export function LineageChain({ lineage, explanation, receipt }: LineageChainProps) {
+  const [open, setOpen] = useState<string[]>([]);
+  const [showsAll, setShowsAll] = useState(false);
+  if (lineage === null) return <Empty title={words.receipt.noLineage}>{explanation}</Empty>;
+  const central = centralSteps(lineage.steps);
+  const steps = lineage.steps.filter(({ id }) => showsAll || central.has(id));
+  /** Goes on to the step that gives a value: the link of an input. */
+  const follow = (id: string) => {
+    if (!central.has(id)) setShowsAll(true);
+    setOpen((before) => [...new Set([...before, id])]);
+    requestAnimationFrame(() => document.getElementById(stepId(id))?.scrollIntoView({ block: 'center' }));
+  };
+  return (
+    <Stack>
+      <Title order={2} size="h4">
+        {words.receipt.lineage}
+      </Title>
+      <Verdict lineage={lineage} receipt={receipt} />
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {words.receipt.steps(steps.length)} · {lineage.methodology}
+        </Text>
+        <Switch
+          label={words.receipt.showBounds}
+          checked={showsAll}
+          onChange={({ currentTarget }) => setShowsAll(currentTarget.checked)}
+        />
+      </Group>
+      {/* From the numbers back to the facts: who asks begins at the end. */}
+      <Accordion multiple value={open} onChange={setOpen} variant="separated">
+        {steps.toReversed().map((step) => (
+          <Accordion.Item key={step.id} value={step.id} id={stepId(step.id)}>
+            <Step step={step} onFollow={follow} />
+          </Accordion.Item>
+        ))}
+      </Accordion>
+    </Stack>
+  );
+}
+
+const stepId = (id: string): string => `step-${id}`;
+
+/** What the methodology of this page says of the lineage; nothing of the server's is believed for it. */
+function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly receipt: Receipt }) {
+  const {
+    data: found,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ['verified', receipt.id, receipt.version, lineage.digest],
+    queryFn: async () => {
+      const { verify } = await import('@gw/methodology/recompute');
+      return verify(lineage as unknown as Parameters<typeof verify>[0], receipt);
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (found === undefined)
+    return (
+      <Group gap="xs">
+        <Loader size="xs" /> {words.receipt.recomputing}
+      </Group>
+    );
+  if (found.ok)
+    return (
+      <Alert color="green" title={words.receipt.holds(found.checks.length)}>
+        {words.receipt.holdsHint(lineage.methodology)}
+      </Alert>
+    );
+  return (
+    <Alert color="red" title={words.receipt.fails} role="alert">
+      <ul>
+        {found.mismatches.map((mismatch) => (
+          <li key={mismatch}>{mismatch}</li>
+        ))}
+      </ul>
+    </Alert>
+  );
+}

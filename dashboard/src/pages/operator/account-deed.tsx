@@ -1,0 +1,103 @@
+/** What stops an account or a key, and takes that back: with its reason, which the audit log keeps. */
+import { Checkbox, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, must } from '../../api/client.ts';
+import type { Key } from '../../api/types.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { words } from '../../words/words.ts';
+
+export type Deed =
+  | { readonly kind: 'suspend' | 'reinstate' }
+  /** Needs no reason. */
+  | { readonly kind: 'revoke'; readonly key: Key };
+
+export interface AccountDeedProps {
+  readonly accountId: string;
+  readonly deed: Deed;
+  readonly onClose: () => void;
+}
+
+export function AccountDeed({ accountId, deed, onClose }: AccountDeedProps) {
+  const [reason, setReason] = useState('');
+  const [acceptsMatch, setAcceptsMatch] = useState(false);
+  const queries = useQueryClient();
+  const done = useMutation({
+    mutationFn: () => send(accountId, deed, { reason, accepts_match: acceptsMatch }),
+    onSuccess: () => {
+      onClose();
+      // The lists and the audit log show it too.
+      return queries.invalidateQueries();
+    },
+  });
+  const { title, hint, label } = wordsOf(deed);
+  return (
+    <Confirm
+      opened
+      title={title}
+      hint={
+        <Stack>
+          <Text size="sm">{hint}</Text>
+          {deed.kind !== 'revoke' && (
+            <TextInput
+              label={words.accounts.reason}
+              value={reason}
+              onChange={({ currentTarget }) => setReason(currentTarget.value)}
+              required
+              data-autofocus
+            />
+          )}
+          {deed.kind === 'reinstate' && (
+            <Checkbox
+              label={words.accounts.acceptsMatch}
+              checked={acceptsMatch}
+              onChange={({ currentTarget }) => setAcceptsMatch(currentTarget.checked)}
+            />
+          )}
+        </Stack>
+      }
+      label={label}
+      isReady={deed.kind === 'revoke' || reason.trim() !== ''}
+      isDangerous={deed.kind !== 'reinstate'}
+      isRunning={done.isPending}
+      error={done.error}
+      onConfirm={() => done.mutate()}
+      onClose={onClose}
+    />
+  );
+}
+
+interface Answer {
+  readonly reason: string;
+  /** Goes on although a screening of the name waits for a decision. */
+  readonly accepts_match: boolean;
+}
+
+async function send(accountId: string, deed: Deed, answer: Answer): Promise<void> {
+  const path = { accountId };
+  switch (deed.kind) {
+    case 'suspend':
+      await must(
+        api.POST('/operator/v1/accounts/{accountId}/suspend', { params: { path }, body: { reason: answer.reason } }),
+      );
+      return;
+    case 'reinstate':
+      await must(api.POST('/operator/v1/accounts/{accountId}/reinstate', { params: { path }, body: answer }));
+      return;
+    case 'revoke': {
+      const params = { path: { ...path, id: deed.key.id } };
+      await must(api.POST('/operator/v1/accounts/{accountId}/keys/{id}/revoke', { params }));
+    }
+  }
+}
+
+function wordsOf(deed: Deed): { readonly title: string; readonly hint: string; readonly label: string } {
+  switch (deed.kind) {
+    case 'suspend':
+      return { title: words.accounts.suspend, hint: words.accounts.suspendHint, label: words.accounts.suspend };
+    case 'reinstate':
+      return { title: words.accounts.reinstate, hint: words.accounts.reinstateHint, label: words.accounts.reinstate };
+    case 'revoke':
+      return { title: words.keys.revokeTitle(deed.key.name), hint: words.keys.revokeHint, label: words.keys.revoke };
+  }
+}

@@ -1,0 +1,144 @@
+/** One account: what it is, its keys and people, what it used; and, for those who may, its suspension. */
+import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, must } from '../../api/client.ts';
+import type { Key, OperatorAccount, OperatorSession } from '../../api/types.ts';
+import { Id } from '../../parts/copy.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { Go } from '../../parts/go.tsx';
+import { More } from '../../parts/more.tsx';
+import { usePages } from '../../parts/pages.ts';
+import { type Column, Empty, Rows } from '../../parts/table.tsx';
+import { PageTitle } from '../../shell.tsx';
+import { groups } from '../../usage/series.ts';
+import { UsageView } from '../../usage/usage-view.tsx';
+import { number } from '../../words/format.ts';
+import { words } from '../../words/words.ts';
+import { AccountDeed, type Deed } from './account-deed.tsx';
+import { stateColors } from './accounts.tsx';
+import { People } from './people.tsx';
+
+export interface AccountPageProps {
+  readonly id: string;
+  readonly role: OperatorSession['role'];
+}
+
+export function AccountPage({ id, role }: AccountPageProps) {
+  const [deed, setDeed] = useState<Deed | null>(null);
+  const account = useQuery({
+    queryKey: ['account of', id],
+    queryFn: () => must(api.GET('/operator/v1/accounts/{accountId}', { params: { path: { accountId: id } } })),
+  });
+  if (account.isError) return <Failure error={account.error} again={() => void account.refetch()} />;
+  if (account.data === undefined) return null;
+  return (
+    <Stack>
+      <Go to="/accounts">{words.accounts.back}</Go>
+      <PageTitle actions={<Deeds account={account.data} role={role} onChoose={setDeed} />}>
+        {account.data.name}
+      </PageTitle>
+      <Facts account={account.data} />
+      <Keys id={id} mayRevoke={role !== 'viewer'} onRevoke={(key) => setDeed({ kind: 'revoke', key })} />
+      <People accountId={id} mayAdd={role === 'admin'} />
+      <Title order={2} size="h4">
+        {words.accounts.usage}
+      </Title>
+      <UsageView
+        name={`of ${id}`}
+        groups={groups}
+        read={(query) => must(api.GET('/operator/v1/usage', { params: { query: { ...query, account_id: id } } }))}
+        csvPath={`/operator/v1/usage?account_id=${encodeURIComponent(id)}&`}
+        empty={<Text>{words.fleet.empty}</Text>}
+      />
+      {deed && <AccountDeed accountId={id} deed={deed} onClose={() => setDeed(null)} />}
+    </Stack>
+  );
+}
+
+interface DeedsProps {
+  readonly account: OperatorAccount;
+  readonly role: OperatorSession['role'];
+  readonly onChoose: (deed: Deed) => void;
+}
+
+/** Support may stop an account; that the danger is over, an admin decides. */
+function Deeds({ account, role, onChoose }: DeedsProps) {
+  if (account.state === 'active' && role !== 'viewer')
+    return (
+      <Button color="red" onClick={() => onChoose({ kind: 'suspend' })}>
+        {words.accounts.suspend}
+      </Button>
+    );
+  if (account.state === 'suspended' && role === 'admin')
+    return <Button onClick={() => onChoose({ kind: 'reinstate' })}>{words.accounts.reinstate}</Button>;
+  return null;
+}
+
+function Facts({ account }: { readonly account: OperatorAccount }) {
+  const { id, limits, state, tier } = account;
+  const limited = (['per_s', 'burst', 'per_day', 'streams'] as const).map(
+    (name) => `${number(limits[name])} ${words.limits[name]}`,
+  );
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Id id={id} />
+        <Badge color={stateColors[state]} variant="light">
+          {words.accounts.states[state]}
+        </Badge>
+        <Text size="sm">{words.limits.tiers[tier]}</Text>
+      </Group>
+      <Text size="sm">{limited.join(', ')}</Text>
+    </Stack>
+  );
+}
+
+interface KeysProps {
+  readonly id: string;
+  readonly mayRevoke: boolean;
+  readonly onRevoke: (key: Key) => void;
+}
+
+function Keys({ id, mayRevoke, onRevoke }: KeysProps) {
+  const keys = usePages(['keys of', id], (after) =>
+    must(
+      api.GET('/operator/v1/accounts/{accountId}/keys', {
+        params: { path: { accountId: id }, query: { limit: 100, ...(after && { after }) } },
+      }),
+    ),
+  );
+  const columns: Column<Key>[] = [
+    { title: words.keys.name, cell: ({ name }) => name },
+    { title: words.accounts.id, cell: (key) => <Id id={key.id} /> },
+    { title: words.keys.state, cell: ({ state }) => words.keys[state] },
+    { title: words.keys.lastUsed, cell: ({ last_used_on }) => last_used_on ?? words.keys.never },
+    {
+      title: words.keys.actions,
+      cell: (key) =>
+        mayRevoke &&
+        key.state === 'active' && (
+          <Button size="compact-xs" variant="default" onClick={() => onRevoke(key)}>
+            {words.keys.revoke}
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      <Title order={2} size="h4">
+        {words.pages.keys}
+      </Title>
+      <Rows
+        caption={words.pages.keys}
+        columns={columns}
+        rows={keys.rows}
+        idOf={(key) => key.id}
+        error={keys.error}
+        again={() => void keys.refetch()}
+        empty={<Empty title={words.keys.empty} />}
+      />
+      <More {...keys} />
+    </>
+  );
+}

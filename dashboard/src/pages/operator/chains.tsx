@@ -1,0 +1,56 @@
+/** The audit log: a chain for each account, and one for what concerns none. */
+import { NativeSelect, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, must } from '../../api/client.ts';
+import { More } from '../../parts/more.tsx';
+import { Empty, Rows } from '../../parts/table.tsx';
+import { PageTitle } from '../../shell.tsx';
+import { words } from '../../words/words.ts';
+import { auditColumns } from '../audit.tsx';
+
+const ofOperators = 'operators';
+
+export function Chains() {
+  const [chain, setChain] = useState(ofOperators);
+  const heads = useQuery({ queryKey: ['heads'], queryFn: () => must(api.GET('/operator/v1/audit/heads')) });
+  const entries = useInfiniteQuery({
+    queryKey: ['chain', chain],
+    queryFn: ({ pageParam }) =>
+      must(
+        api.GET('/operator/v1/audit', {
+          params: { query: { chain, limit: 50, ...(pageParam !== undefined && { after: pageParam }) } },
+        }),
+      ),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: ({ data, has_more }) => (has_more ? data.at(-1)?.seq : undefined),
+  });
+  const names = new Set([ofOperators, ...(heads.data?.data.map((head) => head.chain) ?? [])]);
+  const head = heads.data?.data.find((each) => each.chain === chain);
+  return (
+    <>
+      <PageTitle>{words.pages.audit}</PageTitle>
+      <NativeSelect
+        maw={360}
+        mb="sm"
+        label={words.chains.chain}
+        value={chain}
+        onChange={({ currentTarget }) => setChain(currentTarget.value)}
+        data={[...names]}
+      />
+      <Text size="sm" mb="md" style={{ overflowWrap: 'anywhere' }}>
+        {head ? words.chains.head(head.seq, head.hash ?? words.unknown) : words.audit.chain}
+      </Text>
+      <Rows
+        caption={words.pages.audit}
+        columns={auditColumns}
+        rows={entries.data?.pages.flatMap(({ data }) => data)}
+        idOf={({ seq }) => String(seq)}
+        error={entries.error}
+        again={() => void entries.refetch()}
+        empty={<Empty title={words.audit.empty} />}
+      />
+      <More {...entries} />
+    </>
+  );
+}

@@ -1,0 +1,21 @@
+import { Text } from '@mantine/core';
+import { api, must } from '../../api/client.ts';
+import { PageTitle } from '../../shell.tsx';
+import { UsageView } from '../../usage/usage-view.tsx';
+import { words } from '../../words/words.ts';
+
+/** Who used what, over all accounts. */
+export function Fleet() {
+  return (
+    <>
+      <PageTitle>{words.pages.fleet}</PageTitle>
+      <UsageView
+        name="fleet"
+        groups={['account_id', 'model', 'region', 'project']}
+        read={(query) => must(api.GET('/operator/v1/usage', { params: { query } }))}
+        csvPath="/operator/v1/usage?"
+        empty={<Text>{words.fleet.empty}</Text>}
+      />
+    </>
+  );
+}

@@ -1,0 +1,100 @@
+/** How the gateway is at this moment, read again every few seconds. */
+import { Alert, Badge, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { Health } from '../../api/types.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { type Column, Rows } from '../../parts/table.tsx';
+import { PageTitle } from '../../shell.tsx';
+import { number } from '../../words/format.ts';
+import { words } from '../../words/words.ts';
+
+const everyMs = 3000;
+
+/** An unhealthy gateway says so with 503, and with the same body. */
+async function readHealth(): Promise<Health> {
+  const response = await fetch('/healthz', { headers: { accept: 'application/json' } });
+  const health: Health = await response.json();
+  if (!(health.status in words.live.states)) throw new Error('What answered is not the gateway.');
+  return health;
+}
+
+interface Line {
+  readonly name: string;
+  readonly value: string;
+  /** Null: not known. */
+  readonly isWell: boolean | null;
+  readonly hint: string;
+}
+
+const columns: readonly Column<Line>[] = [
+  { title: words.live.what, cell: ({ name }) => name },
+  {
+    title: words.keys.state,
+    cell: ({ isWell, value }) => (
+      <Badge color={isWell === null ? 'gray' : isWell ? 'green' : 'red'} variant="light">
+        {value}
+      </Badge>
+    ),
+  },
+  { title: words.live.means, cell: ({ hint }) => <Text size="sm">{hint}</Text> },
+];
+
+export function Live() {
+  const health = useQuery({ queryKey: ['health'], queryFn: readHealth, refetchInterval: everyMs, retry: false });
+  // What was true a while ago says nothing of now.
+  const data = health.isError ? undefined : health.data;
+  return (
+    <Stack>
+      <PageTitle>{words.pages.live}</PageTitle>
+      <Failure error={health.error} again={() => void health.refetch()} />
+      {data && (
+        <Alert color={data.status === 'ok' ? 'green' : 'red'} title={words.live.states[data.status]} aria-live="polite">
+          {words.live.every(everyMs / 1000)}
+        </Alert>
+      )}
+      {data && (
+        <Rows
+          caption={words.pages.live}
+          columns={columns}
+          rows={linesOf(data)}
+          idOf={({ name }) => name}
+          empty={null}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function linesOf(health: Health): Line[] {
+  const { hints, names } = words.live;
+  const part = (name: 'postgres' | 'redis' | 'catalogue'): Line => ({
+    name: names[name],
+    value: health[name] ? words.live.there : words.live.away,
+    isWell: health[name],
+    hint: hints[name],
+  });
+  type Count = 'audit_chain_faults' | 'receipt_integrity_faults' | 'receipt_log_faults' | 'ledger_set_aside';
+  const faults = (name: Count): Line => {
+    const count = health[name];
+    return { name: names[name], value: number(count), isWell: count === null ? null : count === 0, hint: hints[name] };
+  };
+  return [
+    ...(['postgres', 'redis', 'catalogue'] as const).map(part),
+    {
+      name: names.ledger_waiting,
+      value: number(health.ledger_waiting),
+      isWell: health.ledger_waiting === null ? null : true,
+      hint: hints.ledger_waiting,
+    },
+    faults('ledger_set_aside'),
+    faults('receipt_integrity_faults'),
+    faults('receipt_log_faults'),
+    faults('audit_chain_faults'),
+    {
+      name: names.integrity_check_overdue,
+      value: health.integrity_check_overdue === null ? words.unknown : words.live.yesNo(health.integrity_check_overdue),
+      isWell: health.integrity_check_overdue === null ? null : !health.integrity_check_overdue,
+      hint: hints.integrity_check_overdue,
+    },
+  ];
+}

@@ -1,0 +1,104 @@
+/** The people of a customer who can log in. */
+import { Badge, Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { api, must, once } from '../../api/client.ts';
+import type { OrganisationAdmin } from '../../api/types.ts';
+import { Copyable } from '../../parts/copy.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { type Column, Empty, Rows } from '../../parts/table.tsx';
+import { useOnce } from '../../parts/use-once.ts';
+import { words } from '../../words/words.ts';
+
+const path = '/operator/v1/accounts/{accountId}/admins';
+
+const columns: readonly Column<OrganisationAdmin>[] = [
+  { title: words.people.name, cell: ({ name }) => name },
+  { title: words.login.email, cell: ({ email }) => email },
+  {
+    title: words.keys.state,
+    cell: ({ state }) => (
+      <Badge color={state === 'enabled' ? 'green' : 'gray'} variant="light">
+        {words.people.states[state]}
+      </Badge>
+    ),
+  },
+];
+
+export function People({ accountId, mayAdd }: { readonly accountId: string; readonly mayAdd: boolean }) {
+  const [isAdding, setIsAdding] = useState(false);
+  const people = useQuery({
+    queryKey: ['people of', accountId],
+    queryFn: () => must(api.GET(path, { params: { path: { accountId } } })),
+  });
+  return (
+    <>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {words.people.title}
+        </Title>
+        {mayAdd && (
+          <Button variant="default" size="xs" onClick={() => setIsAdding(true)}>
+            {words.people.add}
+          </Button>
+        )}
+      </Group>
+      <Rows
+        caption={words.people.title}
+        columns={columns}
+        rows={people.data?.data}
+        idOf={({ id }) => id}
+        error={people.error}
+        again={() => void people.refetch()}
+        empty={<Empty title={words.people.empty}>{words.people.emptyHint}</Empty>}
+      />
+      {isAdding && <Add accountId={accountId} onClose={() => setIsAdding(false)} />}
+    </>
+  );
+}
+
+function Add({ accountId, onClose }: { readonly accountId: string; readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const id = useOnce();
+  const add = useMutation({
+    mutationFn: (body: { name: string; email: string }) =>
+      must(api.POST(path, { params: { path: { accountId } }, body, headers: once(id) })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['people of', accountId] }),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    add.mutate({ name: String(form.get('name')), email: String(form.get('email')) });
+  };
+  if (add.data)
+    return (
+      <Modal
+        opened
+        onClose={onClose}
+        title={words.people.credentialTitle}
+        withCloseButton={false}
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+      >
+        <Stack>
+          <Text size="sm">{words.people.credentialOnce}</Text>
+          <Copyable label={words.login.credential} text={add.data.credential} />
+          <Button onClick={onClose}>{words.people.credentialDone}</Button>
+        </Stack>
+      </Modal>
+    );
+  return (
+    <Modal opened onClose={onClose} title={words.people.add} closeButtonProps={{ 'aria-label': words.close }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput name="name" label={words.people.name} required data-autofocus />
+          <TextInput name="email" type="email" label={words.login.email} required />
+          <Failure error={add.error} />
+          <Button type="submit" loading={add.isPending}>
+            {words.people.add}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

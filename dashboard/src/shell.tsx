@@ -1,0 +1,116 @@
+/** The frame of all pages: where one is, where one can go, who one is. */
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  NavLink,
+  ScrollArea,
+  Text,
+  Title,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { api, must } from './api/client.ts';
+import { useForgetSession } from './api/session.ts';
+import { Failure } from './parts/failure.tsx';
+import { words } from './words/words.ts';
+
+export interface Place {
+  readonly path: string;
+  readonly label: string;
+}
+
+export interface ShellProps {
+  readonly places: readonly Place[];
+  /** Who is logged in, and as what. */
+  readonly who: string;
+  readonly children: ReactNode;
+}
+
+export function Shell({ places, who, children }: ShellProps) {
+  const [opened, { close, toggle }] = useDisclosure();
+  const [path] = useLocation();
+  const forget = useForgetSession();
+  const logOut = useMutation({ mutationFn: () => must(api.DELETE('/session')), onSuccess: forget });
+  const isAt = (place: Place): boolean => (place.path === '/' ? path === '/' : path.startsWith(place.path));
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group wrap="nowrap" gap="xs">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={words.menu} />
+            <Text fw={700}>{words.product}</Text>
+          </Group>
+          <Group wrap="nowrap" gap="xs">
+            <Text size="sm" visibleFrom="xs" truncate maw={260}>
+              {who}
+            </Text>
+            <ColorScheme />
+            <Button variant="default" size="xs" onClick={() => logOut.mutate()} loading={logOut.isPending}>
+              {words.logOut}
+            </Button>
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={words.menu}>
+        <ScrollArea>
+          {places.map((place) => (
+            <NavLink
+              key={place.path}
+              component={Link}
+              href={place.path}
+              label={place.label}
+              active={isAt(place)}
+              variant="filled"
+              aria-current={isAt(place) ? 'page' : undefined}
+              onClick={close}
+            />
+          ))}
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main>
+        <Failure error={logOut.error} />
+        {children}
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function ColorScheme() {
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme('light') === 'dark';
+  return (
+    <ActionIcon
+      variant="default"
+      size="md"
+      aria-label={isDark ? words.light : words.dark}
+      title={isDark ? words.light : words.dark}
+      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+    >
+      <span aria-hidden>{isDark ? '☀' : '☾'}</span>
+    </ActionIcon>
+  );
+}
+
+/** The title of a page, which is also that of the window. */
+export function PageTitle({ children, actions }: { readonly children: string; readonly actions?: ReactNode }) {
+  return (
+    <Group justify="space-between" mb="md">
+      <title>{`${children} · ${words.product}`}</title>
+      <Title order={1} size="h2">
+        {children}
+      </Title>
+      {actions}
+    </Group>
+  );
+}

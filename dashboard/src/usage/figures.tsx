@@ -1,0 +1,101 @@
+/** The sums of a period, each with its bounds, and how much of them is known how well. */
+import { Alert, Card, Progress, SimpleGrid, Text, Title } from '@mantine/core';
+import type { UsageRow } from '../api/types.ts';
+import { amount, number } from '../words/format.ts';
+import { words } from '../words/words.ts';
+
+export interface FiguresProps {
+  readonly rows: readonly UsageRow[];
+  /** Whether none of these calls was answered by anything but a simulator. */
+  readonly isSimulated: boolean;
+}
+
+type Summed = { [Name in keyof UsageRow]-?: NonNullable<UsageRow[Name]> extends number ? Name : never }[keyof UsageRow];
+
+export function Figures({ rows, isSimulated }: FiguresProps) {
+  const sum = (name: Summed): number | null => {
+    const known = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
+    return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
+  };
+  const between = (low: Summed, high: Summed, unit: string) =>
+    words.usage.between(amount(sum(low), unit), amount(sum(high), unit));
+  return (
+    <>
+      {isSimulated && <Alert color="yellow">{words.usage.simulatedHint}</Alert>}
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: 5 }}>
+        <Figure title={words.usage.carbon_g} value={amount(sum('carbon_g'), 'g')} unitHint="CO₂e">
+          {between('carbon_low_g', 'carbon_high_g', 'g')}
+        </Figure>
+        <Figure title={words.usage.energy_wh} value={amount(sum('energy_wh'), 'Wh')}>
+          {between('energy_low_wh', 'energy_high_wh', 'Wh')}
+        </Figure>
+        <Figure title={words.usage.water_ml} value={amount(sum('water_ml'), 'mL')}>
+          {between('water_low_ml', 'water_high_ml', 'mL')}
+        </Figure>
+        <Figure
+          title={words.usage.wasted}
+          value={amount(sum('requests_aborted') === 0 ? 0 : sum('energy_aborted_wh'), 'Wh')}
+        >
+          {`${number(sum('requests_aborted'))} ${words.usage.requests.toLowerCase()}`}
+        </Figure>
+        <Coverage
+          all={sum('requests') ?? 0}
+          parts={[
+            [words.usage.measured, sum('requests_measured') ?? 0, 'green.8'],
+            [words.usage.modelled, sum('requests_modelled') ?? 0, 'blue.8'],
+            [words.usage.estimated, sum('requests_estimated') ?? 0, 'orange.9'],
+            [words.usage.degraded, sum('requests_degraded') ?? 0, 'gray.7'],
+          ]}
+        />
+      </SimpleGrid>
+    </>
+  );
+}
+
+interface FigureProps {
+  readonly title: string;
+  readonly value: string;
+  readonly unitHint?: string;
+  readonly children: string;
+}
+
+function Figure({ title, value, unitHint, children }: FigureProps) {
+  return (
+    <Card withBorder padding="sm">
+      <Title order={2} size="h6">
+        {title}
+      </Title>
+      <Text size="xl" fw={700}>
+        {value} {unitHint}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {children}
+      </Text>
+    </Card>
+  );
+}
+
+interface CoverageProps {
+  readonly all: number;
+  readonly parts: readonly (readonly [name: string, count: number, color: string])[];
+}
+
+function Coverage({ all, parts }: CoverageProps) {
+  const there = parts.filter(([, count]) => count > 0);
+  const text = there.map(([name, count]) => `${number(count)} ${name}`).join(', ');
+  return (
+    <Card withBorder padding="sm">
+      <Title order={2} size="h6">
+        {words.usage.coverage}
+      </Title>
+      <Progress.Root size="xl" my={6} role="img" aria-label={text}>
+        {there.map(([name, count, color]) => (
+          <Progress.Section key={name} value={(100 * count) / Math.max(all, 1)} color={color} withAria={false} />
+        ))}
+      </Progress.Root>
+      <Text size="xs" c="dimmed">
+        {text}
+      </Text>
+    </Card>
+  );
+}

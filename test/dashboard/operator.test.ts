@@ -1,0 +1,150 @@
+/** The story of an operator by clicks alone: who used what, a login for a customer, an account stopped and started, an application decided. */
+import { chromium, howToGetChromium } from '@gw/testing/chromium';
+import OpenAI from 'openai';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiOf } from '../operator-api.ts';
+import { stack } from '../shared-stack.ts';
+import { openBrowser, openPerson, type Person } from './browser.ts';
+
+const account = 'acct_demo_audit';
+const hostile = '<img src=x onerror=alert(1)>';
+
+interface Login {
+  readonly id: string;
+  readonly email: string;
+  readonly credential: string;
+}
+
+describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium}`, () => {
+  let browser: Browser;
+  const logins: Login[] = [];
+  const people: Person[] = [];
+  let isSuspended = false;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    const client = new OpenAI({ apiKey: stack.keys.audit, baseURL: `${stack.publicUrl}/v1`, maxRetries: 0 });
+    await client.chat.completions.create({ model: 'sim-small', messages: [{ role: 'user', content: 'Hello' }] });
+  }, 60_000);
+  afterAll(async () => {
+    for (const { complaints, elsewhere } of people) expect([...complaints, ...elsewhere]).toEqual([]);
+    await Promise.all(people.map((person) => person.close()));
+    await browser?.close();
+    // Others use it too.
+    if (isSuspended)
+      await apiOf(stack).send('POST', `/operator/v1/accounts/${account}/reinstate`, { reason: 'a test' });
+    for (const { id } of logins) await apiOf(stack).send('POST', `/operator/v1/operators/${id}/disable`);
+  });
+
+  /** A new operator of this role in front of the first page. */
+  const logIn = async (role: 'viewer' | 'admin'): Promise<Person> => {
+    const email = `${role}-of-the-dashboard@ops.example`;
+    const made = (await apiOf(stack).send('POST', '/operator/v1/operators', { name: hostile, email, role })) as Login;
+    logins.push(made);
+    const person = await openPerson(browser, stack.controlUrl);
+    people.push(person);
+    const { page } = person;
+    await page.goto(`${stack.controlUrl}/dashboard/`);
+    await page.getByText('Operator', { exact: true }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel(/^Credential/).fill(made.credential);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    return person;
+  };
+  const go = async ({ page }: Person, name: string) => {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  };
+  const openAccount = async (person: Person) => {
+    await go(person, 'Accounts');
+    await person.page
+      .getByRole('row', { name: new RegExp(` ${account} `) })
+      .getByRole('link')
+      .click();
+    await person.page.getByRole('heading', { name: 'People who can log in' }).waitFor();
+  };
+  const statusOf = async () => {
+    const reply = await fetch(`${stack.publicUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stack.keys.audit}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sim-small', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1 }),
+    });
+    await reply.arrayBuffer();
+    return reply.status;
+  };
+
+  test('an admin sees the fleet, makes a login for a customer, and stops an account and starts it again', async () => {
+    const admin = await logIn('admin');
+    const { page } = admin;
+    await page.getByRole('cell', { name: account, exact: true }).waitFor({ timeout: 20_000 });
+    await admin.look('fleet');
+    await go(admin, 'Accounts');
+    await admin.look('accounts');
+    await openAccount(admin);
+    await page.getByRole('button', { name: 'Add a person' }).click();
+    await page.getByLabel(/^Name/).fill(hostile);
+    await page.getByLabel(/^E-mail/).fill(`lin-${Date.now()}@customer.example`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Add a person' }).click();
+    expect(await page.getByRole('dialog').locator('pre').textContent()).toMatch(/^\S{16,}$/);
+    await page.getByRole('button', { name: 'I have handed it on' }).click();
+    await page.getByRole('cell', { name: hostile }).first().waitFor();
+    await admin.look('account');
+    for (const [deed, status] of [
+      ['Suspend', 403],
+      ['Reinstate', 200],
+    ] as const) {
+      await page.getByRole('button', { name: deed }).click();
+      await page.getByLabel(/^Reason/).fill('a test of the dashboard');
+      await page.getByRole('dialog').getByRole('button', { name: deed }).click();
+      await expect.poll(statusOf, { timeout: 10_000, interval: 100 }).toBe(status);
+      isSuspended = status === 403;
+    }
+    await go(admin, 'Live');
+    await page.getByText('Postgres', { exact: true }).waitFor();
+    await admin.look('live');
+    await go(admin, 'Audit log');
+    await page.getByLabel('Chain').selectOption(account);
+    await page.getByRole('cell', { name: 'account.reinstated' }).first().waitFor();
+    await admin.look('chains');
+  });
+
+  test('an admin decides about an application, by its evidence', async () => {
+    const [admin] = people;
+    if (admin === undefined) throw new Error('Nobody is logged in.');
+    const { page } = admin;
+    const name = `Rakuda ${Date.now()} ${hostile}`;
+    const contact = { name: 'Lin Chen', email: 'lin@customer.example' };
+    const api = apiOf(stack);
+    const made = (await api.send('POST', '/operator/v1/applications', {
+      ...{ name, tier: 'audit_plus', billing_contact: contact, technical_contact: contact },
+    })) as { account_id: string };
+    const policy = (await api.get('/operator/v1/use-policy')) as { industries: { id: string; high_risk: boolean }[] };
+    const industry = policy.industries.find(({ high_risk }) => high_risk)?.id;
+    await api.send('POST', `/operator/v1/applications/${made.account_id}/declaration`, {
+      ...{
+        intended_use: 'Summaries of letters for our own staff.',
+        uses: ['customer_support'],
+        industry,
+        countries: ['DE'],
+      },
+    });
+    await go(admin, 'Onboarding');
+    await page.getByRole('link', { name }).click();
+    await page.getByRole('button', { name: 'Approve' }).waitFor({ timeout: 30_000 });
+    await admin.look('application');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByLabel(/^Reason/).fill('Reviewed with the contract in hand.');
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('waits for the contract').waitFor();
+    await go(admin, 'Onboarding');
+    await admin.look('onboarding');
+  });
+
+  test('a viewer is shown nothing to do', async () => {
+    const viewer = await logIn('viewer');
+    await openAccount(viewer);
+    for (const name of ['Suspend', 'Revoke', 'Add a person'])
+      expect(await viewer.page.getByRole('button', { name }).count(), name).toBe(0);
+  });
+});
