@@ -5,7 +5,8 @@
  * behind them decide. A page may load scripts and styles of its own origin alone, and nobody may frame it.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -22,8 +23,9 @@ const anybody = { config: { access: { kind: 'public' }, reply: null, described: 
 export function dashboardRoutes(app: FastifyInstance): void {
   const folder = folders.map((url) => fileURLToPath(url)).find((each) => existsSync(`${each}index.html`));
   if (folder === undefined) return;
-  const index = readFileSync(`${folder}index.html`, 'utf8');
-  const page = (reply: FastifyReply): FastifyReply => {
+  // Read each time: a build that goes on beside a running gateway names other files in it.
+  const page = async (reply: FastifyReply): Promise<FastifyReply> => {
+    const index = await readFile(`${folder}index.html`, 'utf8');
     const nonce = randomBytes(16).toString('base64');
     return reply
       .headers({ 'content-security-policy': policyOf(nonce), ...walls })

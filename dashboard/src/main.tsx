@@ -1,12 +1,13 @@
 import '@mantine/core/styles.css';
 import { Badge, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { RefusedError } from './api/refused.ts';
 import { App } from './app.tsx';
+import { Boundary } from './parts/boundary.tsx';
 
 const theme = createTheme({
   primaryColor: 'teal',
@@ -32,7 +33,28 @@ const readable: CSSVariablesResolver = ({ colors }) => {
 /** What was refused stays refused; only what failed on the way is asked again. */
 const retry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof RefusedError && error.status < 500);
-const queries = new QueryClient({ defaultOptions: { queries: { retry, staleTime: 10_000 } } });
+const queries: QueryClient = new QueryClient({
+  defaultOptions: {
+    queries: { retry, staleTime: 10_000 },
+    // Replies hold keys and credentials that are shown once: they go with the window that shows them.
+    mutations: { gcTime: 0 },
+  },
+  queryCache: new QueryCache({
+    // The session has ended: then the login shows.
+    onError: (error, { queryKey }) => {
+      if (error instanceof RefusedError && error.status === 401 && queryKey[0] !== 'session')
+        void queries.invalidateQueries({ queryKey: ['session'] });
+    },
+  }),
+});
+
+// Another release is served meanwhile, with files of other names.
+window.addEventListener('vite:preloadError', () => {
+  const [mark, patienceMs] = ['reloaded at', 10_000];
+  if (Date.now() - Number(sessionStorage.getItem(mark)) < patienceMs) return;
+  sessionStorage.setItem(mark, String(Date.now()));
+  window.location.reload();
+});
 
 /** Vite leaves it there, with the nonce of this very reply. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
@@ -51,7 +73,9 @@ createRoot(root).render(
     >
       <QueryClientProvider client={queries}>
         <Router base="/dashboard">
-          <App />
+          <Boundary>
+            <App />
+          </Boundary>
         </Router>
       </QueryClientProvider>
     </MantineProvider>

@@ -3,6 +3,7 @@ import { Alert, Card, Progress, SimpleGrid, Text, Title } from '@mantine/core';
 import type { UsageRow } from '../api/types.ts';
 import { amount, number } from '../words/format.ts';
 import { words } from '../words/words.ts';
+import { type Summed, sumOf } from './sums.ts';
 
 export interface FiguresProps {
   readonly rows: readonly UsageRow[];
@@ -10,13 +11,8 @@ export interface FiguresProps {
   readonly isSimulated: boolean;
 }
 
-type Summed = { [Name in keyof UsageRow]-?: NonNullable<UsageRow[Name]> extends number ? Name : never }[keyof UsageRow];
-
 export function Figures({ rows, isSimulated }: FiguresProps) {
-  const sum = (name: Summed): number | null => {
-    const known = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
-    return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
-  };
+  const sum = (name: Summed) => sumOf(rows, name);
   const between = (low: Summed, high: Summed, unit: string) =>
     words.usage.between(amount(sum(low), unit), amount(sum(high), unit));
   return (

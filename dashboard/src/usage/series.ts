@@ -1,6 +1,7 @@
 /** Makes the series of the charts out of rows of usage. */
 import type { UsageRow } from '../api/types.ts';
 import { words } from '../words/words.ts';
+import { type Summed, sumOf } from './sums.ts';
 
 export const metrics = ['carbon_g', 'energy_wh', 'water_ml', 'requests'] as const;
 export type Metric = (typeof metrics)[number];
@@ -16,7 +17,8 @@ export type Group = (typeof groups)[number] | 'account_id';
 
 export interface Day {
   readonly date: string;
-  readonly value: number;
+  /** Null: there were calls, and nobody knows. */
+  readonly value: number | null;
   /** Lower and upper bound; null where there are none. */
   readonly band: readonly [number, number] | null;
 }
@@ -26,9 +28,11 @@ export function daysOf(rows: readonly UsageRow[], metric: Metric, from: string, 
   const byDate = Map.groupBy(rows, ({ date = '' }) => date);
   return datesOf(from, to).map((date) => {
     const ofDay = byDate.get(date) ?? [];
-    const sum = (name: keyof UsageRow): number => ofDay.reduce((all, row) => all + Number(row[name] ?? 0), 0);
-    const [low, high] = metric === 'requests' ? [null, null] : bounds[metric];
-    return { date, value: sum(metric), band: low === null || high === null ? null : [sum(low), sum(high)] };
+    // Without a call nothing was used.
+    const sum = (name: Summed): number | null => (ofDay.length === 0 ? 0 : sumOf(ofDay, name));
+    const [low, high] = metric === 'requests' ? [null, null] : bounds[metric].map(sum);
+    const isBound = low !== null && low !== undefined && high !== null && high !== undefined;
+    return { date, value: sum(metric), band: isBound ? [low, high] : null };
   });
 }
 
@@ -42,6 +46,7 @@ function datesOf(from: string, to: string): string[] {
 export interface Share {
   readonly name: string;
   readonly rows: readonly UsageRow[];
+  /** For the order; 0 where it is not known. */
   readonly value: number;
 }
 
@@ -51,7 +56,7 @@ export function sharesOf(rows: readonly UsageRow[], metric: Metric, group: Group
     .map(([name, ofName]) => ({
       name,
       rows: ofName,
-      value: ofName.reduce((all, row) => all + (row[metric] ?? 0), 0),
+      value: sumOf(ofName, metric) ?? 0,
     }))
     .sort((a, b) => b.value - a.value);
 }

@@ -20,7 +20,7 @@ const colors = ['green.8', 'blue.5', 'orange.6', 'grape.8', 'cyan.4', 'red.7', '
 
 export default function UsageCharts({ rows, metric, by, from, to }: UsageChartsProps) {
   const days = daysOf(rows, metric, from, to);
-  const largest = Math.max(...days.map(({ band, value }) => band?.[1] ?? value));
+  const largest = Math.max(...days.map(({ band, value }) => band?.[1] ?? value ?? 0));
   const { size, unit } = scaleFor(largest, unitOf[metric]);
   const title = `${words.usage[metric]}${unit && `, ${unit}`}`;
   return (
@@ -35,7 +35,7 @@ export default function UsageCharts({ rows, metric, by, from, to }: UsageChartsP
           aria-label={`${title}. ${metric === 'requests' ? '' : words.usage.bandHint}`}
           data={days.map(({ band, date, value }) => ({
             date,
-            [words.usage[metric]]: value / size,
+            [words.usage[metric]]: value === null ? null : value / size,
             ...(band && { [words.usage.band]: band.map((bound) => bound / size) }),
           }))}
           dataKey="date"
@@ -72,7 +72,7 @@ function SharesChart({ rows, metric, by, from, to }: UsageChartsProps) {
   const series = [...largestNames, ...(others.length === 0 ? [] : [{ name: words.usage.others, rows: others }])];
   const days = series.map((share) => daysOf(share.rows, metric, from, to));
   const dates = daysOf(rows, metric, from, to);
-  const { size, unit } = scaleFor(Math.max(...dates.map(({ value }) => value)), unitOf[metric]);
+  const { size, unit } = scaleFor(Math.max(...dates.map(({ value }) => value ?? 0)), unitOf[metric]);
   const title = `${words.usage[metric]} · ${words.usage[by]}${unit && `, ${unit}`}`;
   return (
     <Card withBorder>
