@@ -207,13 +207,17 @@ function forgetCompiled() {
   }
 }
 
-/** The pages of the operators' port. */
+/** The pages of the operators' port. They change places with the former ones once they are whole: a gateway may be serving those. */
 async function buildDashboard() {
-  await run('Building the dashboard', process.execPath, [
-    at('node_modules', 'vite', 'bin', 'vite.js'),
-    'build',
-    at('dashboard'),
-  ]);
+  const next = at('dist', `.dashboard-${process.pid}`);
+  const vite = at('node_modules', 'vite', 'bin', 'vite.js');
+  try {
+    await run('Building the dashboard', process.execPath, [vite, 'build', at('dashboard'), '--outDir', next]);
+    rmSync(at('dist', 'dashboard'), { recursive: true, force: true });
+    renameSync(next, at('dist', 'dashboard'));
+  } finally {
+    rmSync(next, { recursive: true, force: true });
+  }
 }
 
 async function bundle() {

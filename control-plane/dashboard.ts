@@ -22,7 +22,10 @@ const anybody = { config: { access: { kind: 'public' }, reply: null, described: 
 /** Registers the pages, and the way to them from `/`. Where they were not built, nothing is registered. */
 export function dashboardRoutes(app: FastifyInstance): void {
   const folder = folders.map((url) => fileURLToPath(url)).find((each) => existsSync(`${each}index.html`));
-  if (folder === undefined) return;
+  if (folder === undefined) {
+    app.log.warn('the pages of the dashboard were not built: node cli/prepare.mjs builds them');
+    return;
+  }
   // Read each time: a build that goes on beside a running gateway names other files in it.
   const page = async (reply: FastifyReply): Promise<FastifyReply> => {
     const index = await readFile(`${folder}index.html`, 'utf8');

@@ -17,16 +17,21 @@ const waiting = (
 export function App() {
   const session = useSession();
   if (session.isPending) return waiting;
-  if (session.isError)
+  // A look that failed changes nothing of what is shown: who is logged in is known.
+  if (session.data === undefined && session.isError)
     return (
       <Center h="100vh" p="md">
         <Failure error={session.error} again={() => void session.refetch()} />
       </Center>
     );
-  if (session.data === null) return <Login />;
+  if (session.data === undefined || session.data === null) return <Login />;
   return (
     <Suspense fallback={waiting}>
-      {session.data.kind === 'operator' ? <Operator session={session.data} /> : <Customer session={session.data} />}
+      {session.data.kind === 'operator' ? (
+        <Operator key={session.data.id} session={session.data} />
+      ) : (
+        <Customer key={session.data.id} session={session.data} />
+      )}
     </Suspense>
   );
 }

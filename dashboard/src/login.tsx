@@ -2,7 +2,7 @@ import { Button, Card, Center, PasswordInput, SegmentedControl, Stack, Text, Tex
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, must } from './api/client.ts';
-import { useForgetSession } from './api/session.ts';
+import { useLookAgain } from './api/session.ts';
 import { Failure } from './parts/failure.tsx';
 import { words } from './words/words.ts';
 
@@ -10,10 +10,10 @@ type Kind = 'operator' | 'organisation_admin';
 
 export function Login() {
   const [kind, setKind] = useState<Kind>('organisation_admin');
-  const forget = useForgetSession();
+  const lookAgain = useLookAgain();
   const logIn = useMutation({
     mutationFn: (body: { email: string; credential: string; as: Kind }) => must(api.POST('/session', { body })),
-    onSuccess: forget,
+    onSuccess: lookAgain,
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

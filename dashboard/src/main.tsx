@@ -1,6 +1,6 @@
 import '@mantine/core/styles.css';
 import { Badge, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -33,19 +33,20 @@ const readable: CSSVariablesResolver = ({ colors }) => {
 /** What was refused stays refused; only what failed on the way is asked again. */
 const retry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof RefusedError && error.status < 500);
+/** If the session has ended. */
+function showLogin(error: Error, isLogin: boolean): void {
+  if (error instanceof RefusedError && error.status === 401 && !isLogin)
+    void queries.invalidateQueries({ queryKey: ['session'] });
+}
+
 const queries: QueryClient = new QueryClient({
   defaultOptions: {
     queries: { retry, staleTime: 10_000 },
     // Replies hold keys and credentials that are shown once: they go with the window that shows them.
     mutations: { gcTime: 0 },
   },
-  queryCache: new QueryCache({
-    // The session has ended: then the login shows.
-    onError: (error, { queryKey }) => {
-      if (error instanceof RefusedError && error.status === 401 && queryKey[0] !== 'session')
-        void queries.invalidateQueries({ queryKey: ['session'] });
-    },
-  }),
+  queryCache: new QueryCache({ onError: (error, { queryKey }) => showLogin(error, queryKey[0] === 'session') }),
+  mutationCache: new MutationCache({ onError: (error) => showLogin(error, false) }),
 });
 
 // Another release is served meanwhile, with files of other names.

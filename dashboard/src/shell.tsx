@@ -17,7 +17,8 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, must } from './api/client.ts';
-import { useForgetSession } from './api/session.ts';
+import { RefusedError } from './api/refused.ts';
+import { useLookAgain } from './api/session.ts';
 import { Failure } from './parts/failure.tsx';
 import { words } from './words/words.ts';
 
@@ -33,11 +34,20 @@ export interface ShellProps {
   readonly children: ReactNode;
 }
 
+/** One that has ended already is as good. */
+async function endSession(): Promise<void> {
+  try {
+    await must(api.DELETE('/session'));
+  } catch (error) {
+    if (!(error instanceof RefusedError && error.status === 401)) throw error;
+  }
+}
+
 export function Shell({ places, who, children }: ShellProps) {
   const [opened, { close, toggle }] = useDisclosure();
   const [path] = useLocation();
-  const forget = useForgetSession();
-  const logOut = useMutation({ mutationFn: () => must(api.DELETE('/session')), onSuccess: forget });
+  const lookAgain = useLookAgain();
+  const logOut = useMutation({ mutationFn: endSession, onSuccess: lookAgain });
   const isAt = (place: Place): boolean => (place.path === '/' ? path === '/' : path.startsWith(place.path));
   return (
     <AppShell

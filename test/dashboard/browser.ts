@@ -47,8 +47,10 @@ export async function openPerson(browser: Browser, url: string): Promise<Person>
     if (/^https?:/.test(request.url()) && !request.url().startsWith(url)) elsewhere.push(request.url());
   });
   page.on('response', async (response) => {
-    if (response.request().resourceType() === 'script')
-      scripts.set(response.url(), gzipSync(await response.body()).byteLength);
+    if (response.request().resourceType() !== 'script') return;
+    // Of a page that was left meanwhile there is none.
+    const body = await response.body().catch(() => null);
+    if (body !== null) scripts.set(response.url(), gzipSync(body).byteLength);
   });
   return {
     page,

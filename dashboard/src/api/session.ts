@@ -1,14 +1,16 @@
 /** Who is logged in. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { api, must } from './client.ts';
 import { RefusedError } from './refused.ts';
 import type { Session } from './types.ts';
 
 const key = ['session'];
 
-/** `undefined` while it is not known, null for nobody. */
+/** `data` is null for nobody. What another person has read is forgotten, also where the change was made in another tab. */
 export function useSession() {
-  return useQuery({
+  const queries = useQueryClient();
+  const session = useQuery({
     queryKey: key,
     queryFn: async (): Promise<Session | null> => {
       try {
@@ -18,17 +20,23 @@ export function useSession() {
         throw error;
       }
     },
-    // Sessions end by themselves, and in other windows.
-    refetchInterval: 60_000,
+    // Sessions end in other tabs. Not at an interval: it would be use, and a session without use has to end.
     refetchOnWindowFocus: 'always',
   });
+  const who = session.data === undefined ? undefined : (session.data?.id ?? null);
+  useEffect(() => {
+    // Again when it is somebody else.
+    if (who !== undefined) return () => forgetAll(queries);
+  }, [who]);
+  return session;
 }
 
-/** Forgets all that was read, since it was another person's, and looks again who is logged in. */
-export function useForgetSession(): () => Promise<void> {
+function forgetAll(queries: QueryClient): void {
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== key[0] });
+}
+
+/** Looks again who is logged in. */
+export function useLookAgain(): () => Promise<void> {
   const queries = useQueryClient();
-  return async () => {
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== key[0] });
-    await queries.refetchQueries({ queryKey: key });
-  };
+  return () => queries.refetchQueries({ queryKey: key });
 }

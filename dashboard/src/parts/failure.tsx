@@ -12,10 +12,12 @@ export interface FailureProps {
 export function Failure({ error, again }: FailureProps) {
   if (error === null) return null;
   const refused = error instanceof RefusedError ? error : null;
+  // What fetch throws where no reply came.
+  const isNetwork = error instanceof TypeError;
   return (
-    <Alert color="red" title={refused ? words.refused : words.unreachable} role="alert">
+    <Alert color="red" title={refused ? words.refused : isNetwork ? words.unreachable : words.wrong} role="alert">
       <Stack gap="xs">
-        <Text size="sm">{refused ? refused.message : words.unreachableHint}</Text>
+        <Text size="sm">{isNetwork ? words.unreachableHint : error.message}</Text>
         {refused && (
           <Text size="xs" c="dimmed">
             <Code>{refused.code}</Code>

@@ -7,17 +7,20 @@ import { type Summed, sumOf } from './sums.ts';
 
 export interface FiguresProps {
   readonly rows: readonly UsageRow[];
-  /** Whether none of these calls was answered by anything but a simulator. */
-  readonly isSimulated: boolean;
 }
 
-export function Figures({ rows, isSimulated }: FiguresProps) {
+export function Figures({ rows }: FiguresProps) {
   const sum = (name: Summed) => sumOf(rows, name);
+  const missing = rows.reduce((all, row) => all + (row.missing.carbon_g ?? 0), 0);
+  const bases = new Set(rows.flatMap(({ grid_basis: basis }) => basis ?? []));
+  if (bases.has('mixed')) bases.add('lifecycle').add('combustion');
   const between = (low: Summed, high: Summed, unit: string) =>
     words.usage.between(amount(sum(low), unit), amount(sum(high), unit));
   return (
     <>
-      {isSimulated && <Alert color="yellow">{words.usage.simulatedHint}</Alert>}
+      {rows.some(({ simulated }) => simulated) && <Alert color="yellow">{words.usage.simulatedHint}</Alert>}
+      {missing > 0 && <Alert color="orange">{words.usage.missing(missing)}</Alert>}
+      {bases.size > 1 && <Alert color="orange">{words.usage.mixed}</Alert>}
       <SimpleGrid cols={{ base: 1, xs: 2, lg: 5 }}>
         <Figure title={words.usage.carbon_g} value={amount(sum('carbon_g'), 'g')} unitHint="CO₂e">
           {between('carbon_low_g', 'carbon_high_g', 'g')}

@@ -82,10 +82,10 @@ export function UsageView({ name, groups, read, csvPath, empty }: UsageViewProps
       </Group>
       {usage.isError && <Failure error={usage.error} again={() => void usage.refetch()} />}
       {usage.isPending && <Rows caption="" columns={[]} rows={undefined} idOf={() => ''} empty={null} />}
-      {usage.data && shown.length === 0 && <Empty title={words.usage.empty}>{empty}</Empty>}
-      {usage.data && shown.length > 0 && (
+      {usage.data && shown.length === 0 && !usage.isPlaceholderData && <Empty title={words.usage.empty}>{empty}</Empty>}
+      {usage.data && shown.length > 0 && !usage.isPlaceholderData && (
         <>
-          <Figures rows={shown} isSimulated={!hasReal} />
+          <Figures rows={shown} />
           <Suspense fallback={null}>
             <UsageCharts rows={shown} metric={metric} by={by} from={usage.data.from} to={usage.data.to} />
           </Suspense>

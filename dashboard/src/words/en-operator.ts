@@ -33,7 +33,7 @@ export const enOperator = {
     empty: 'Nobody can log in for this account',
     emptyHint: 'People of the customer manage keys and see usage, receipts and evidence of this account alone.',
     credentialTitle: 'The credential',
-    credentialOnce: 'It is shown this once. Hand it to the person, who can change it after logging in.',
+    credentialOnce: 'It is shown this once. Hand it to the person.',
     credentialDone: 'I have handed it on',
   },
 

@@ -7,7 +7,8 @@ export const en = {
   dark: 'Dark colours',
   refused: 'The gateway refused this',
   unreachable: 'The gateway could not be reached',
-  unreachableHint: 'Nothing was lost here. Check the network, and that the gateway runs (./gw status).',
+  wrong: 'Something went wrong in this page',
+  unreachableHint: 'If you were changing something, it may have been done: look before you repeat it.',
   request: 'request',
   tryAgain: 'Try again',
   copy: 'Copy',
@@ -40,7 +41,7 @@ export const en = {
     show: 'Show the credential',
     submit: 'Log in',
     customerHint: 'An operator of the platform makes your login and hands you the credential.',
-    operatorHint: 'The first operator is admin@localhost; where ./gw up runs, the credential is in .gw/secrets.json.',
+    operatorHint: 'An admin of the platform makes your login; ./gw up prints where the first one is.',
   },
 
   pages: {
@@ -58,7 +59,7 @@ export const en = {
 
   usage: {
     period: 'Period',
-    days: (count: number) => `${count} days`,
+    days: (count: number) => (count === 1 ? '1 day' : `${count} days`),
     show: 'Show',
     by: 'Told apart by',
     energy_wh: 'Energy',
@@ -83,9 +84,10 @@ export const en = {
     modelled: 'modelled',
     estimated: 'estimated',
     degraded: 'without numbers',
-    missing: (count: number) => `${count} calls without this number are in no sum`,
+    missing: (count: number) => `${count} calls without carbon are in no sum`,
+    mixed: 'The sums hold intensities of different kinds (life cycle, combustion): they count different things.',
     countSimulated: 'Count simulated calls',
-    simulatedHint: 'All calls of this period were simulated: the numbers are of no real machine, and in no total.',
+    simulatedHint: 'Simulated calls are among these numbers: they are of no real machine.',
     empty: 'No calls in this period',
     emptyHint: 'Make the first one with a key of this account:',
     others: 'others',
@@ -115,7 +117,7 @@ export const en = {
     rotateHint:
       'A successor with the same rights is issued. Both work until you revoke the old one, so move your traffic first.',
     revokeTitle: (name: string) => `Revoke ${name}`,
-    revokeHint: 'Calls with it fail within a second. You can restore it for 90 days.',
+    revokeHint: 'Calls with it fail within a second. It can be restored for 90 days.',
     restoreTitle: (name: string) => `Restore ${name}`,
     restoreHint: 'Calls with it work again within a second.',
     actions: 'Actions',

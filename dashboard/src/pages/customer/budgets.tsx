@@ -9,6 +9,7 @@ import { At } from '../../parts/at.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
+import { whileUsed } from '../../parts/while-used.ts';
 import { PageTitle } from '../../shell.tsx';
 import { budgetAmount, number } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
@@ -23,7 +24,7 @@ export function Budgets() {
   const budgets = useQuery({
     queryKey: ['budgets'],
     queryFn: () => must(api.GET('/organisation/v1/budgets')),
-    refetchInterval: 15_000,
+    refetchInterval: () => whileUsed(15_000),
   });
   const columns: Column<Budget>[] = [
     { title: words.budgets.of, cell: ({ scope, name }) => [scopeWord(scope), name].filter(Boolean).join(' ') },
@@ -73,7 +74,11 @@ export function Budgets() {
 function Used({ budget }: { readonly budget: Budget }) {
   const { percent, unit, used, reserved } = budget;
   const most = budgetAmount(budget.amount, unit);
-  const text = words.budgets.usedOf(budgetAmount(used + (reserved ?? 0), unit), most, percent);
+  const text = words.budgets.usedOf(
+    reserved === null ? words.unknown : budgetAmount(used + reserved, unit),
+    most,
+    percent,
+  );
   return (
     <Stack gap={2} miw={180}>
       <Progress

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, must } from '../../../api/client.ts';
+import { whileUsed } from '../../../parts/while-used.ts';
 
 const dayMs = 86_400_000;
 
@@ -7,7 +8,7 @@ const dayMs = 86_400_000;
 export function useCallsByKey(): ReadonlyMap<string, number> | undefined {
   const { data } = useQuery({
     queryKey: ['calls by key'],
-    refetchInterval: 15_000,
+    refetchInterval: () => whileUsed(15_000),
     queryFn: () => {
       const query = {
         from: new Date(Date.now() - dayMs).toISOString(),

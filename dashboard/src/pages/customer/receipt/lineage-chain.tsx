@@ -58,7 +58,7 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
 
 const stepId = (id: string): string => `step-${id}`;
 
-/** What the methodology of this page says of the lineage; nothing of the server's is believed for it. */
+/** What the methodology of this page says of the lineage: nothing that the lineage says by itself is believed. */
 function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly receipt: Receipt }) {
   const {
     data: found,
