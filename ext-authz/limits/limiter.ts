@@ -57,7 +57,9 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   const absence = watchAbsence(options, redis.probe, () => {
     log.info({ decidedHere }, 'limits are exact again');
     // Redis answers in the order in which it is asked, so that no decision comes before these.
-    for (const [key, debt] of shares.collectDebts(now())) redis.settle(key, debt).catch(() => shares.owe(key, debt));
+    const nowMs = now();
+    for (const [key, debt] of shares.collectDebts(nowMs))
+      redis.settle(key, debt, nowMs).catch(() => shares.owe(key, debt));
   });
   const goLocal = (error: unknown): void => {
     if (absence.lasts()) return;

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import {
   admittedOf,
@@ -101,6 +102,25 @@ test('several instances without Redis admit together what one limit admits, and 
   expect(admittedOf(after)).toBeLessThanOrEqual(Math.max(0, 90 - 3 - admittedOf(decisions)));
   expect(Number(await limiters.redis.hget(limitKey('a', 'calls'), 'n'))).toBeGreaterThanOrEqual(87);
 }, 60_000);
+
+test.each([
+  ['ahead of', dayMs],
+  ['behind', -dayMs],
+])(
+  'what an instance admitted counts in the day of Redis, also where its clock is a day %s it',
+  async (_name, offMs) => {
+    const limiter = await limiters.open({ now: () => Date.now() + offMs });
+    const drawn = drawnOf(limitOf(1, 1000, 1000));
+    await ask(limiter, drawn);
+    await limiters.take();
+    expect(admittedOf(await Promise.all(Array.from({ length: 14 }, () => ask(limiter, drawn))))).toBe(14);
+    await limiters.bringBack();
+    await isBack(limiter);
+    const { quotaStates } = await ask(limiter, drawn);
+    expect(quotaStates[0]?.remainingDay).toBe(1000 - 16);
+  },
+  60_000,
+);
 
 test('a Redis whose machine is gone without a word is left, and the next one under its address is used', async () => {
   let isGone = false;

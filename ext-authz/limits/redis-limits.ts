@@ -1,4 +1,5 @@
 /** The limits as Redis has them: one command to take from them, one to count what was taken without it. */
+import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 import { everyLimit, type LimitState } from './bucket.ts';
@@ -20,7 +21,8 @@ export interface TakenInRedis {
 
 export interface RedisLimits {
   take(limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis>;
-  settle(key: string, debt: Debt): Promise<unknown>;
+  /** `nowMs`: of the clock by which the debt has its day. */
+  settle(key: string, debt: Debt, nowMs: number): Promise<unknown>;
   /** As a decision, on a limit that is nobody's: a Redis that may not write cannot decide. */
   probe(): Promise<unknown>;
 }
@@ -53,8 +55,10 @@ export function openRedisLimits(
 
   return {
     take: takeFrom,
-    settle: (key, { day, limit, milliTokens, used }) =>
-      redis.gwSettle(1, key, limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, day),
+    settle: (key, { day, limit, milliTokens, used }, nowMs) => {
+      const daysAgo = Math.floor(nowMs / dayMs) - day;
+      return redis.gwSettle(1, key, limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, daysAgo);
+    },
     probe: () => takeFrom([probeLimit], 0),
   };
 }

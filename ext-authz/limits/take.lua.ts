@@ -64,11 +64,12 @@ return reply
 
 /**
  * Counts what an instance admitted by itself while Redis was away.
- * KEYS[1] the limit. ARGV rate (0: none), burst, thousandths of tokens, requests of the day ARGV[5].
+ * KEYS[1] the limit. ARGV rate (0: none), burst, thousandths of tokens, requests, and how many days ago they were, by the clock of
+ * the instance: it may be in another day than Redis, and what is not over for it counts in the day that Redis has.
  */
 export const settleScript = `${advance}
 local limit = advance(KEYS[1], tonumber(ARGV[1]), ARGV[2] * 1000)
 limit.tokens = math.max(0, limit.tokens - ARGV[3])
-if limit.day == tonumber(ARGV[5]) then limit.used = limit.used + ARGV[4] end
+if tonumber(ARGV[5]) <= 0 then limit.used = limit.used + ARGV[4] end
 keep(limit)
 `;

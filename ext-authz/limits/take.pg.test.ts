@@ -260,15 +260,14 @@ describe('the script', () => {
 
   test('counts what was admitted while it was not asked, and nothing of another day', async () => {
     const limit: Limit = { rate: { perS: 10, burst: 20 }, perDay: 100 };
-    const today = Math.floor(morning / dayMs);
-    const settle = (tokens: number, used: number, day: number) =>
-      redis.eval(onTestClock(settleScript), 1, keys[0], 10, 20, tokens * 1000, used, day);
+    const settle = (tokens: number, used: number, daysAgo: number) =>
+      redis.eval(onTestClock(settleScript), 1, keys[0], 10, 20, tokens * 1000, used, daysAgo);
     await takeAt(morning, [limit]);
-    await settle(8, 8, today);
+    await settle(8, 8, 0);
     expect((await takeAt(morning, [limit])).left).toEqual([{ milliTokens: 10_000, used: 10 }]);
-    await settle(3, 3, today - 1);
+    await settle(3, 3, 1);
     expect((await takeAt(morning, [limit])).left).toEqual([{ milliTokens: 6000, used: 11 }]);
-    await settle(500, 50, today);
+    await settle(500, 50, 0);
     expect((await takeAt(morning + 100, [limit])).left).toEqual([{ milliTokens: 0, used: 62 }]);
   });
 });

@@ -4,7 +4,7 @@ import { runChaos } from './chaos.ts';
 
 const seed = Number(process.env.GW_CHAOS_SEED ?? 1);
 
-test(`the books balance after a minute of chaos, by seed ${seed}`, { timeout: 400_000 }, async () => {
+test(`the books balance after a minute of chaos, by seed ${seed}`, { timeout: 520_000 }, async () => {
   const { answered, differences, receipts, requests, story } = await runChaos({ seed, durationMs: 60_000 });
   expect(differences, story).toEqual([]);
   // A gateway that refuses everything has balanced books too.

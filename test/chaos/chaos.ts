@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { rowsSince, usageDifferences } from '../long/ledger-claims.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
@@ -35,7 +36,6 @@ export interface ChaosOptions {
 
 const perDay = 1_000_000;
 /** A clock that is wrong dates receipts before the beginning, or after the end. */
-const hourMs = 3_600_000;
 /**
  * Leases of 30 s have to run out, and a Valkey that was away gives each of them a whole one again; what a dead sidecar had
  * reserved for a call that reached no provider is given back after two minutes.
@@ -72,10 +72,22 @@ interface Surroundings {
   readonly tell: (line: string) => void;
 }
 
+/** What the parts need after the chaos until the day's count is read, ms. */
+const afterMs = 60_000;
+
+/** Waits for midnight UTC if it is so near that the calls would be counted in two days; the books have one. */
+async function untilOneDayHoldsIt(durationMs: number, tell: Surroundings['tell']): Promise<void> {
+  const leftMs = dayMs - (Date.now() % dayMs);
+  if (leftMs > durationMs + afterMs) return;
+  tell(`waiting ${Math.ceil(leftMs / 1000)} s for midnight UTC, since the books are of one day`);
+  await delay(leftMs + 1000);
+}
+
 async function underChaos(
   { gateway, clocks, tell }: Surroundings,
   { seed, durationMs }: Pick<ChaosOptions, 'seed' | 'durationMs'>,
 ): Promise<Omit<Outcome, 'story'>> {
+  await untilOneDayHoldsIt(durationMs, tell);
   const from = new Date(Date.now() - hourMs);
   const { stack, dir } = gateway;
   const accounts = openTestAccounts({ databaseUrl: stack.databaseUrl, dir });

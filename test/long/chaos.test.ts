@@ -9,7 +9,7 @@ const given = process.env.GW_CHAOS_SEED;
 const seeds = given === undefined ? [11, 12, 13, 14, 15] : [Number(given)];
 const durationS = Number(process.env.GW_CHAOS_S ?? 600);
 
-test.each(seeds)('the books balance, by seed %d', { timeout: (durationS + 400) * 1000 }, async (seed) => {
+test.each(seeds)('the books balance, by seed %d', { timeout: (2 * durationS + 460) * 1000 }, async (seed) => {
   const tell = (line: string) => console.log(`  ${line}`);
   const { differences, ...sums } = await runChaos({ seed, durationMs: durationS * 1000, tell });
   console.log(`  ${JSON.stringify({ ...sums, story: undefined })}`);

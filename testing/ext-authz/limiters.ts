@@ -22,6 +22,8 @@ export interface LimitersOnValkey {
   /** `onClock`: time is what the test sets. `url`: another way to the same Valkey. */
   open(options?: {
     readonly instances?: number;
+    /** The clock of the instance, ms since 1970. */
+    readonly now?: () => number;
     readonly onClock?: boolean;
     readonly probeMs?: number;
     readonly url?: string;
@@ -48,12 +50,12 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
     redis,
     valkey: () => valkey,
     lines,
-    async open({ instances = 1, onClock = false, probeMs = 20, url = valkey.url } = {}) {
+    async open({ instances = 1, now = Date.now, onClock = false, probeMs = 20, url = valkey.url } = {}) {
       const connection = openRedis(url, log);
       await new Promise((resolve) => connection.once('ready', resolve));
       const limiter = openLimiter({
         redis: connection,
-        now: Date.now,
+        now,
         monotonic: () => performance.now(),
         instances,
         log,
