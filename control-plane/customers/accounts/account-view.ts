@@ -18,21 +18,23 @@ const toleranceSchema = z.strictObject({
   added_cost_percent: z.int().nullable().describe('Null: any'),
 });
 
-export const accountSchema = z.strictObject({
-  id: z.string(),
-  object: z.literal('account'),
-  name: z.string(),
-  tier: z.enum(accountTiers),
-  state: z.enum(['onboarding', 'active', 'suspended', 'closed']),
-  models: z.array(z.string()).nullable().describe('The only models and aliases that it may use; null: every one'),
-  limits: limitsSchema.describe('What holds for the account'),
-  negotiated: z.boolean().describe('Whether `limits` are its own, not those of its tier'),
-  tolerance: toleranceSchema.describe(
-    'How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity',
-  ),
-  shadow: z.array(z.enum(shadowLimits)).describe('Limits that are counted and reported, and refuse nothing'),
-  created_at: z.iso.datetime(),
-});
+export const accountSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('account'),
+    name: z.string(),
+    tier: z.enum(accountTiers),
+    state: z.enum(['onboarding', 'active', 'suspended', 'closed']),
+    models: z.array(z.string()).nullable().describe('The only models and aliases that it may use; null: every one'),
+    limits: limitsSchema.describe('What holds for the account'),
+    negotiated: z.boolean().describe('Whether `limits` are its own, not those of its tier'),
+    tolerance: toleranceSchema.describe(
+      'How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity',
+    ),
+    shadow: z.array(z.enum(shadowLimits)).describe('Limits that are counted and reported, and refuse nothing'),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'OperatorAccount' });
 export type AccountView = z.infer<typeof accountSchema>;
 
 /** Shows an account. Limits of its own come first, and what it lacks of them is that of its tier. */

@@ -19,15 +19,17 @@ import type { Context } from '../../shared/context.ts';
 type Tx = Prisma.TransactionClient;
 type Row = Prisma.OrganisationAdminGetPayload<object>;
 
-export const adminSchema = z.strictObject({
-  id: z.string(),
-  object: z.literal('organisation_admin'),
-  account_id: z.string(),
-  name: z.string(),
-  email: z.string(),
-  state: z.enum(['enabled', 'disabled']),
-  created_at: z.iso.datetime(),
-});
+export const adminSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('organisation_admin'),
+    account_id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    state: z.enum(['enabled', 'disabled']),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'OrganisationAdmin' });
 export type AdminView = z.infer<typeof adminSchema>;
 
 export const adminWithCredentialSchema = adminSchema.extend({ credential: z.string().describe('Shown once') });

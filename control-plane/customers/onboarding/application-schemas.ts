@@ -15,21 +15,25 @@ const names = z.strictObject({
   technical_contact: z.string(),
 });
 
-const declaration = z.strictObject({
-  intended_use: z.string(),
-  uses: z.array(z.string()),
-  industry: z.string(),
-  countries: z.array(z.string()),
-});
+const declaration = z
+  .strictObject({
+    intended_use: z.string(),
+    uses: z.array(z.string()),
+    industry: z.string(),
+    countries: z.array(z.string()),
+  })
+  .meta({ id: 'ApplicationDeclaration' });
 
-const useScreening = z.looseObject({
-  outcome: z.enum(['clear', 'match', 'prohibited']),
-  policy_version: z.string(),
-  policy_sha256: z.string(),
-  prohibited: z.array(z.string()).describe('Ids of prohibited uses that were declared'),
-  phrases: z.array(z.string()),
-  high_risk: z.boolean(),
-});
+const useScreening = z
+  .looseObject({
+    outcome: z.enum(['clear', 'match', 'prohibited']),
+    policy_version: z.string(),
+    policy_sha256: z.string(),
+    prohibited: z.array(z.string()).describe('Ids of prohibited uses that were declared'),
+    phrases: z.array(z.string()),
+    high_risk: z.boolean(),
+  })
+  .meta({ id: 'UseScreening' });
 
 const nameMatch = z.looseObject({
   role: z.string().describe('Whose name it is'),
@@ -54,19 +58,21 @@ const dualUseScreening = z.looseObject({
   phrases: z.array(z.string()),
   countries: z.array(z.string()),
 });
-const sanctionsScreening = z.looseObject({
-  outcome: z.enum(['clear', 'match', 'waits']).describe('`waits`: it could not be done yet, for the `reason`'),
-  at: z.iso.datetime(),
-  reason: z.string().optional(),
-  screened: names.optional().describe('The names that were compared'),
-  names: nameScreening.optional(),
-  dual_use: dualUseScreening.optional(),
-  needs_decision: z.boolean().optional().describe('Nobody has decided yet about what was found about a new name'),
-  unscreened: z
-    .strictObject({ names, since: z.iso.datetime(), reason: z.string() })
-    .optional()
-    .describe('Names that could not be screened yet'),
-});
+const sanctionsScreening = z
+  .looseObject({
+    outcome: z.enum(['clear', 'match', 'waits']).describe('`waits`: it could not be done yet, for the `reason`'),
+    at: z.iso.datetime(),
+    reason: z.string().optional(),
+    screened: names.optional().describe('The names that were compared'),
+    names: nameScreening.optional(),
+    dual_use: dualUseScreening.optional(),
+    needs_decision: z.boolean().optional().describe('Nobody has decided yet about what was found about a new name'),
+    unscreened: z
+      .strictObject({ names, since: z.iso.datetime(), reason: z.string() })
+      .optional()
+      .describe('Names that could not be screened yet'),
+  })
+  .meta({ id: 'SanctionsScreening' });
 
 const fields = {
   account_id: z.string(),
@@ -87,19 +93,21 @@ const fields = {
   updated_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
 };
-export const applicationViewSchema = z.strictObject(fields);
+export const applicationViewSchema = z.strictObject(fields).meta({ id: 'Application' });
 
-const stepSchema = z.strictObject({
-  account_id: z.string(),
-  step: z.int().min(1).max(6),
-  action: z.string(),
-  from: z.string().nullable(),
-  to: z.string(),
-  actor: z.strictObject({ kind: z.string(), id: z.string() }),
-  at: z.iso.datetime(),
-  input: z.unknown(),
-  outcome: z.unknown(),
-});
+const stepSchema = z
+  .strictObject({
+    account_id: z.string(),
+    step: z.int().min(1).max(6),
+    action: z.string(),
+    from: z.string().nullable(),
+    to: z.string(),
+    actor: z.strictObject({ kind: z.string(), id: z.string() }),
+    at: z.iso.datetime(),
+    input: z.unknown(),
+    outcome: z.unknown(),
+  })
+  .meta({ id: 'ApplicationStep' });
 export const applicationWithStepsSchema = z.strictObject({
   ...fields,
   steps: z.array(stepSchema).describe('In the form in which they are hashed'),

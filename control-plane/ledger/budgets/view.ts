@@ -6,22 +6,24 @@ import type { Context } from '../../shared/context.ts';
 import { budgetKinds, type Row } from './budgets.ts';
 import { usedIn } from './sums.ts';
 
-export const budgetSchema = z.strictObject({
-  id: z.string(),
-  object: z.literal('gw.budget'),
-  scope: z.string(),
-  name: z.string().nullable(),
-  unit: z.enum(budgetUnits),
-  amount: z.number(),
-  kind: z.enum(budgetKinds),
-  set_by: z.enum(['operator', 'organisation']),
-  created_at: z.iso.datetime({ precision: 3 }),
-  month: z.string().describe('The UTC month that the next three are of'),
-  used: z.number().describe('By calls that have ended'),
-  reserved: z.number().nullable().describe('By calls under way; null: the store that counts them does not answer'),
-  percent: z.number().describe('Of the amount, used and reserved'),
-  begins_anew_at: z.iso.datetime({ precision: 3 }),
-});
+export const budgetSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('gw.budget'),
+    scope: z.string(),
+    name: z.string().nullable(),
+    unit: z.enum(budgetUnits),
+    amount: z.number(),
+    kind: z.enum(budgetKinds),
+    set_by: z.enum(['operator', 'organisation']),
+    created_at: z.iso.datetime({ precision: 3 }),
+    month: z.string().describe('The UTC month that the next three are of'),
+    used: z.number().describe('By calls that have ended'),
+    reserved: z.number().nullable().describe('By calls under way; null: the store that counts them does not answer'),
+    percent: z.number().describe('Of the amount, used and reserved'),
+    begins_anew_at: z.iso.datetime({ precision: 3 }),
+  })
+  .meta({ id: 'Budget' });
 type BudgetView = z.infer<typeof budgetSchema>;
 
 export const removedBudgetSchema = z.strictObject({

@@ -22,16 +22,18 @@ import { endSessionsOf } from './sessions.ts';
 type Tx = Prisma.TransactionClient;
 type Row = Prisma.OperatorGetPayload<object>;
 
-export const operatorSchema = z.strictObject({
-  id: z.string(),
-  object: z.literal('operator'),
-  name: z.string(),
-  email: z.string(),
-  role: z.enum(operatorRoles),
-  state: z.enum(['enabled', 'disabled']),
-  logins: z.array(z.enum(['credential', 'oidc'])).describe('How the person can log in'),
-  created_at: z.iso.datetime(),
-});
+export const operatorSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('operator'),
+    name: z.string(),
+    email: z.string(),
+    role: z.enum(operatorRoles),
+    state: z.enum(['enabled', 'disabled']),
+    logins: z.array(z.enum(['credential', 'oidc'])).describe('How the person can log in'),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Operator' });
 export type OperatorView = z.infer<typeof operatorSchema>;
 
 export const operatorWithCredentialSchema = operatorSchema.extend({ credential: z.string().describe('Shown once') });

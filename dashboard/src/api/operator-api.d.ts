@@ -1475,6 +1475,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Operator: {
+            id: string;
+            /** @constant */
+            object: "operator";
+            name: string;
+            email: string;
+            /** @enum {string} */
+            role: "viewer" | "support" | "admin";
+            /** @enum {string} */
+            state: "enabled" | "disabled";
+            /** @description How the person can log in */
+            logins: ("credential" | "oidc")[];
+            /** Format: date-time */
+            created_at: string;
+        };
         AuditList: {
             /** @constant */
             object: "list";
@@ -1508,6 +1523,192 @@ export interface components {
             prev_hash: string;
             /** @description SHA-256 of the RFC 8785 form of the entry without `id`, `object` and `hash`, but with `chain`: the account id. Note it: whoever holds a hash can prove that nothing before it was changed */
             hash: string;
+        };
+        OperatorAccount: {
+            id: string;
+            /** @constant */
+            object: "account";
+            name: string;
+            /** @enum {string} */
+            tier: "audit" | "audit_plus" | "enterprise";
+            /** @enum {string} */
+            state: "onboarding" | "active" | "suspended" | "closed";
+            /** @description The only models and aliases that it may use; null: every one */
+            models: string[] | null;
+            /** @description What holds for the account */
+            limits: {
+                /** @description Requests per second */
+                per_s: number;
+                /** @description Requests at once */
+                burst: number;
+                /** @description Requests per UTC day */
+                per_day: number;
+                /** @description Open at once */
+                streams: number;
+            };
+            /** @description Whether `limits` are its own, not those of its tier */
+            negotiated: boolean;
+            /** @description How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity */
+            tolerance: {
+                /** @description Null: any */
+                added_latency_ms: number | null;
+                /** @description Null: any */
+                added_cost_percent: number | null;
+            };
+            /** @description Limits that are counted and reported, and refuse nothing */
+            shadow: ("rate" | "day" | "streams")[];
+            /** Format: date-time */
+            created_at: string;
+        };
+        OrganisationAdmin: {
+            id: string;
+            /** @constant */
+            object: "organisation_admin";
+            account_id: string;
+            name: string;
+            email: string;
+            /** @enum {string} */
+            state: "enabled" | "disabled";
+            /** Format: date-time */
+            created_at: string;
+        };
+        Application: {
+            account_id: string;
+            /** @constant */
+            object: "gw.application";
+            name: string;
+            /** @enum {string} */
+            tier: "audit" | "audit_plus" | "enterprise";
+            /** @enum {string} */
+            stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
+            billing_contact: {
+                name: string;
+                email: string;
+            };
+            technical_contact: {
+                name: string;
+                email: string;
+            };
+            declaration: components["schemas"]["ApplicationDeclaration"] | null;
+            use_screening: components["schemas"]["UseScreening"] | null;
+            sanctions_screening: components["schemas"]["SanctionsScreening"] | null;
+            /** @description Null until the declaration is screened */
+            high_risk: boolean | null;
+            contract: {
+                sha256: string;
+                reference: string | null;
+                signed_at: string | null;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        ApplicationDeclaration: {
+            intended_use: string;
+            uses: string[];
+            industry: string;
+            countries: string[];
+        };
+        UseScreening: {
+            /** @enum {string} */
+            outcome: "clear" | "match" | "prohibited";
+            policy_version: string;
+            policy_sha256: string;
+            /** @description Ids of prohibited uses that were declared */
+            prohibited: string[];
+            phrases: string[];
+            high_risk: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        SanctionsScreening: {
+            /**
+             * @description `waits`: it could not be done yet, for the `reason`
+             * @enum {string}
+             */
+            outcome: "clear" | "match" | "waits";
+            /** Format: date-time */
+            at: string;
+            reason?: string;
+            /** @description The names that were compared */
+            screened?: {
+                organisation: string;
+                billing_contact: string;
+                technical_contact: string;
+            };
+            names?: {
+                /** @enum {string} */
+                outcome: "clear" | "match";
+                threshold: number;
+                /** @description The highest scores first; `match_count` has their number */
+                matches: ({
+                    /** @description Whose name it is */
+                    role: string;
+                    list: string;
+                    entry_id: string;
+                    listed_name: string;
+                    score: number;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                match_count: number;
+                /** @description Whose names have a match */
+                matched: string[];
+                /** @description Whose names are for people to look at */
+                not_comparable: string[];
+                lists: ({
+                    list: string;
+                    format: string;
+                    date: string | null;
+                } & {
+                    [key: string]: unknown;
+                })[];
+            } & {
+                [key: string]: unknown;
+            };
+            dual_use?: {
+                /** @enum {string} */
+                outcome: "clear" | "match";
+                policy_version: string;
+                policy_sha256: string;
+                phrases: string[];
+                countries: string[];
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description Nobody has decided yet about what was found about a new name */
+            needs_decision?: boolean;
+            /** @description Names that could not be screened yet */
+            unscreened?: {
+                names: {
+                    organisation: string;
+                    billing_contact: string;
+                    technical_contact: string;
+                };
+                /** Format: date-time */
+                since: string;
+                reason: string;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        ApplicationStep: {
+            account_id: string;
+            step: number;
+            action: string;
+            from: string | null;
+            to: string;
+            actor: {
+                kind: string;
+                id: string;
+            };
+            /** Format: date-time */
+            at: string;
+            input: unknown;
+            outcome: unknown;
         };
         KeyCreateRequest: {
             /** @description For people, 1 to 100 characters */
@@ -2500,6 +2701,32 @@ export interface components {
                 [key: string]: number;
             };
         };
+        Budget: {
+            id: string;
+            /** @constant */
+            object: "gw.budget";
+            scope: string;
+            name: string | null;
+            /** @enum {string} */
+            unit: "carbon_g" | "energy_wh" | "tokens" | "cost";
+            amount: number;
+            /** @enum {string} */
+            kind: "soft" | "hard";
+            /** @enum {string} */
+            set_by: "operator" | "organisation";
+            /** Format: date-time */
+            created_at: string;
+            /** @description The UTC month that the next three are of */
+            month: string;
+            /** @description By calls that have ended */
+            used: number;
+            /** @description By calls under way; null: the store that counts them does not answer */
+            reserved: number | null;
+            /** @description Of the amount, used and reserved */
+            percent: number;
+            /** Format: date-time */
+            begins_anew_at: string;
+        };
         KeyList: {
             /** @constant */
             object: "list";
@@ -2917,21 +3144,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: {
-                            id: string;
-                            /** @constant */
-                            object: "operator";
-                            name: string;
-                            email: string;
-                            /** @enum {string} */
-                            role: "viewer" | "support" | "admin";
-                            /** @enum {string} */
-                            state: "enabled" | "disabled";
-                            /** @description How the person can log in */
-                            logins: ("credential" | "oidc")[];
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
+                        data: components["schemas"]["Operator"][];
                     };
                 };
             };
@@ -3039,21 +3252,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "operator";
-                        name: string;
-                        email: string;
-                        /** @enum {string} */
-                        role: "viewer" | "support" | "admin";
-                        /** @enum {string} */
-                        state: "enabled" | "disabled";
-                        /** @description How the person can log in */
-                        logins: ("credential" | "oidc")[];
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["Operator"];
                 };
             };
             /** @description Refused */
@@ -3095,21 +3294,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "operator";
-                        name: string;
-                        email: string;
-                        /** @enum {string} */
-                        role: "viewer" | "support" | "admin";
-                        /** @enum {string} */
-                        state: "enabled" | "disabled";
-                        /** @description How the person can log in */
-                        logins: ("credential" | "oidc")[];
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["Operator"];
                 };
             };
             /** @description Refused */
@@ -3151,21 +3336,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "operator";
-                        name: string;
-                        email: string;
-                        /** @enum {string} */
-                        role: "viewer" | "support" | "admin";
-                        /** @enum {string} */
-                        state: "enabled" | "disabled";
-                        /** @description How the person can log in */
-                        logins: ("credential" | "oidc")[];
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["Operator"];
                 };
             };
             /** @description Refused */
@@ -3265,21 +3436,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "operator";
-                        name: string;
-                        email: string;
-                        /** @enum {string} */
-                        role: "viewer" | "support" | "admin";
-                        /** @enum {string} */
-                        state: "enabled" | "disabled";
-                        /** @description How the person can log in */
-                        logins: ("credential" | "oidc")[];
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["Operator"];
                 };
             };
             /** @description Refused */
@@ -3609,42 +3766,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: {
-                            id: string;
-                            /** @constant */
-                            object: "account";
-                            name: string;
-                            /** @enum {string} */
-                            tier: "audit" | "audit_plus" | "enterprise";
-                            /** @enum {string} */
-                            state: "onboarding" | "active" | "suspended" | "closed";
-                            /** @description The only models and aliases that it may use; null: every one */
-                            models: string[] | null;
-                            /** @description What holds for the account */
-                            limits: {
-                                /** @description Requests per second */
-                                per_s: number;
-                                /** @description Requests at once */
-                                burst: number;
-                                /** @description Requests per UTC day */
-                                per_day: number;
-                                /** @description Open at once */
-                                streams: number;
-                            };
-                            /** @description Whether `limits` are its own, not those of its tier */
-                            negotiated: boolean;
-                            /** @description How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity */
-                            tolerance: {
-                                /** @description Null: any */
-                                added_latency_ms: number | null;
-                                /** @description Null: any */
-                                added_cost_percent: number | null;
-                            };
-                            /** @description Limits that are counted and reported, and refuse nothing */
-                            shadow: ("rate" | "day" | "streams")[];
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
+                        data: components["schemas"]["OperatorAccount"][];
                         has_more: boolean;
                         first_id: string | null;
                         last_id: string | null;
@@ -3679,42 +3801,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "account";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        state: "onboarding" | "active" | "suspended" | "closed";
-                        /** @description The only models and aliases that it may use; null: every one */
-                        models: string[] | null;
-                        /** @description What holds for the account */
-                        limits: {
-                            /** @description Requests per second */
-                            per_s: number;
-                            /** @description Requests at once */
-                            burst: number;
-                            /** @description Requests per UTC day */
-                            per_day: number;
-                            /** @description Open at once */
-                            streams: number;
-                        };
-                        /** @description Whether `limits` are its own, not those of its tier */
-                        negotiated: boolean;
-                        /** @description How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity */
-                        tolerance: {
-                            /** @description Null: any */
-                            added_latency_ms: number | null;
-                            /** @description Null: any */
-                            added_cost_percent: number | null;
-                        };
-                        /** @description Limits that are counted and reported, and refuse nothing */
-                        shadow: ("rate" | "day" | "streams")[];
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["OperatorAccount"];
                 };
             };
             /** @description Refused */
@@ -3773,42 +3860,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "account";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        state: "onboarding" | "active" | "suspended" | "closed";
-                        /** @description The only models and aliases that it may use; null: every one */
-                        models: string[] | null;
-                        /** @description What holds for the account */
-                        limits: {
-                            /** @description Requests per second */
-                            per_s: number;
-                            /** @description Requests at once */
-                            burst: number;
-                            /** @description Requests per UTC day */
-                            per_day: number;
-                            /** @description Open at once */
-                            streams: number;
-                        };
-                        /** @description Whether `limits` are its own, not those of its tier */
-                        negotiated: boolean;
-                        /** @description How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity */
-                        tolerance: {
-                            /** @description Null: any */
-                            added_latency_ms: number | null;
-                            /** @description Null: any */
-                            added_cost_percent: number | null;
-                        };
-                        /** @description Limits that are counted and reported, and refuse nothing */
-                        shadow: ("rate" | "day" | "streams")[];
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["OperatorAccount"];
                 };
             };
             /** @description Refused */
@@ -3852,42 +3904,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "account";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        state: "onboarding" | "active" | "suspended" | "closed";
-                        /** @description The only models and aliases that it may use; null: every one */
-                        models: string[] | null;
-                        /** @description What holds for the account */
-                        limits: {
-                            /** @description Requests per second */
-                            per_s: number;
-                            /** @description Requests at once */
-                            burst: number;
-                            /** @description Requests per UTC day */
-                            per_day: number;
-                            /** @description Open at once */
-                            streams: number;
-                        };
-                        /** @description Whether `limits` are its own, not those of its tier */
-                        negotiated: boolean;
-                        /** @description How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity */
-                        tolerance: {
-                            /** @description Null: any */
-                            added_latency_ms: number | null;
-                            /** @description Null: any */
-                            added_cost_percent: number | null;
-                        };
-                        /** @description Limits that are counted and reported, and refuse nothing */
-                        shadow: ("rate" | "day" | "streams")[];
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["OperatorAccount"];
                 };
             };
             /** @description Refused */
@@ -3933,42 +3950,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "account";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        state: "onboarding" | "active" | "suspended" | "closed";
-                        /** @description The only models and aliases that it may use; null: every one */
-                        models: string[] | null;
-                        /** @description What holds for the account */
-                        limits: {
-                            /** @description Requests per second */
-                            per_s: number;
-                            /** @description Requests at once */
-                            burst: number;
-                            /** @description Requests per UTC day */
-                            per_day: number;
-                            /** @description Open at once */
-                            streams: number;
-                        };
-                        /** @description Whether `limits` are its own, not those of its tier */
-                        negotiated: boolean;
-                        /** @description How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity */
-                        tolerance: {
-                            /** @description Null: any */
-                            added_latency_ms: number | null;
-                            /** @description Null: any */
-                            added_cost_percent: number | null;
-                        };
-                        /** @description Limits that are counted and reported, and refuse nothing */
-                        shadow: ("rate" | "day" | "streams")[];
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["OperatorAccount"];
                 };
             };
             /** @description Refused */
@@ -4002,18 +3984,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: {
-                            id: string;
-                            /** @constant */
-                            object: "organisation_admin";
-                            account_id: string;
-                            name: string;
-                            email: string;
-                            /** @enum {string} */
-                            state: "enabled" | "disabled";
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
+                        data: components["schemas"]["OrganisationAdmin"][];
                     };
                 };
             };
@@ -4115,18 +4086,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "organisation_admin";
-                        account_id: string;
-                        name: string;
-                        email: string;
-                        /** @enum {string} */
-                        state: "enabled" | "disabled";
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["OrganisationAdmin"];
                 };
             };
             /** @description Refused */
@@ -4169,18 +4129,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "organisation_admin";
-                        account_id: string;
-                        name: string;
-                        email: string;
-                        /** @enum {string} */
-                        state: "enabled" | "disabled";
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["OrganisationAdmin"];
                 };
             };
             /** @description Refused */
@@ -4380,126 +4329,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: {
-                            account_id: string;
-                            /** @constant */
-                            object: "gw.application";
-                            name: string;
-                            /** @enum {string} */
-                            tier: "audit" | "audit_plus" | "enterprise";
-                            /** @enum {string} */
-                            stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                            billing_contact: {
-                                name: string;
-                                email: string;
-                            };
-                            technical_contact: {
-                                name: string;
-                                email: string;
-                            };
-                            declaration: {
-                                intended_use: string;
-                                uses: string[];
-                                industry: string;
-                                countries: string[];
-                            } | null;
-                            use_screening: ({
-                                /** @enum {string} */
-                                outcome: "clear" | "match" | "prohibited";
-                                policy_version: string;
-                                policy_sha256: string;
-                                /** @description Ids of prohibited uses that were declared */
-                                prohibited: string[];
-                                phrases: string[];
-                                high_risk: boolean;
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
-                            sanctions_screening: ({
-                                /**
-                                 * @description `waits`: it could not be done yet, for the `reason`
-                                 * @enum {string}
-                                 */
-                                outcome: "clear" | "match" | "waits";
-                                /** Format: date-time */
-                                at: string;
-                                reason?: string;
-                                /** @description The names that were compared */
-                                screened?: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                names?: {
-                                    /** @enum {string} */
-                                    outcome: "clear" | "match";
-                                    threshold: number;
-                                    /** @description The highest scores first; `match_count` has their number */
-                                    matches: ({
-                                        /** @description Whose name it is */
-                                        role: string;
-                                        list: string;
-                                        entry_id: string;
-                                        listed_name: string;
-                                        score: number;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                    match_count: number;
-                                    /** @description Whose names have a match */
-                                    matched: string[];
-                                    /** @description Whose names are for people to look at */
-                                    not_comparable: string[];
-                                    lists: ({
-                                        list: string;
-                                        format: string;
-                                        date: string | null;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                                dual_use?: {
-                                    /** @enum {string} */
-                                    outcome: "clear" | "match";
-                                    policy_version: string;
-                                    policy_sha256: string;
-                                    phrases: string[];
-                                    countries: string[];
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                                /** @description Nobody has decided yet about what was found about a new name */
-                                needs_decision?: boolean;
-                                /** @description Names that could not be screened yet */
-                                unscreened?: {
-                                    names: {
-                                        organisation: string;
-                                        billing_contact: string;
-                                        technical_contact: string;
-                                    };
-                                    /** Format: date-time */
-                                    since: string;
-                                    reason: string;
-                                };
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
-                            /** @description Null until the declaration is screened */
-                            high_risk: boolean | null;
-                            contract: {
-                                sha256: string;
-                                reference: string | null;
-                                signed_at: string | null;
-                            } | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                        }[];
+                        data: components["schemas"]["Application"][];
                         has_more: boolean;
                         first_id: string | null;
                         last_id: string | null;
@@ -4563,126 +4393,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account_id: string;
-                        /** @constant */
-                        object: "gw.application";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                        billing_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        technical_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        declaration: {
-                            intended_use: string;
-                            uses: string[];
-                            industry: string;
-                            countries: string[];
-                        } | null;
-                        use_screening: ({
-                            /** @enum {string} */
-                            outcome: "clear" | "match" | "prohibited";
-                            policy_version: string;
-                            policy_sha256: string;
-                            /** @description Ids of prohibited uses that were declared */
-                            prohibited: string[];
-                            phrases: string[];
-                            high_risk: boolean;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        sanctions_screening: ({
-                            /**
-                             * @description `waits`: it could not be done yet, for the `reason`
-                             * @enum {string}
-                             */
-                            outcome: "clear" | "match" | "waits";
-                            /** Format: date-time */
-                            at: string;
-                            reason?: string;
-                            /** @description The names that were compared */
-                            screened?: {
-                                organisation: string;
-                                billing_contact: string;
-                                technical_contact: string;
-                            };
-                            names?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                threshold: number;
-                                /** @description The highest scores first; `match_count` has their number */
-                                matches: ({
-                                    /** @description Whose name it is */
-                                    role: string;
-                                    list: string;
-                                    entry_id: string;
-                                    listed_name: string;
-                                    score: number;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                match_count: number;
-                                /** @description Whose names have a match */
-                                matched: string[];
-                                /** @description Whose names are for people to look at */
-                                not_comparable: string[];
-                                lists: ({
-                                    list: string;
-                                    format: string;
-                                    date: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            dual_use?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                policy_version: string;
-                                policy_sha256: string;
-                                phrases: string[];
-                                countries: string[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            /** @description Nobody has decided yet about what was found about a new name */
-                            needs_decision?: boolean;
-                            /** @description Names that could not be screened yet */
-                            unscreened?: {
-                                names: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                /** Format: date-time */
-                                since: string;
-                                reason: string;
-                            };
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        /** @description Null until the declaration is screened */
-                        high_risk: boolean | null;
-                        contract: {
-                            sha256: string;
-                            reference: string | null;
-                            signed_at: string | null;
-                        } | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                    };
+                    "application/json": components["schemas"]["Application"];
                 };
             };
             /** @description Refused */
@@ -4730,95 +4441,9 @@ export interface operations {
                             name: string;
                             email: string;
                         };
-                        declaration: {
-                            intended_use: string;
-                            uses: string[];
-                            industry: string;
-                            countries: string[];
-                        } | null;
-                        use_screening: ({
-                            /** @enum {string} */
-                            outcome: "clear" | "match" | "prohibited";
-                            policy_version: string;
-                            policy_sha256: string;
-                            /** @description Ids of prohibited uses that were declared */
-                            prohibited: string[];
-                            phrases: string[];
-                            high_risk: boolean;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        sanctions_screening: ({
-                            /**
-                             * @description `waits`: it could not be done yet, for the `reason`
-                             * @enum {string}
-                             */
-                            outcome: "clear" | "match" | "waits";
-                            /** Format: date-time */
-                            at: string;
-                            reason?: string;
-                            /** @description The names that were compared */
-                            screened?: {
-                                organisation: string;
-                                billing_contact: string;
-                                technical_contact: string;
-                            };
-                            names?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                threshold: number;
-                                /** @description The highest scores first; `match_count` has their number */
-                                matches: ({
-                                    /** @description Whose name it is */
-                                    role: string;
-                                    list: string;
-                                    entry_id: string;
-                                    listed_name: string;
-                                    score: number;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                match_count: number;
-                                /** @description Whose names have a match */
-                                matched: string[];
-                                /** @description Whose names are for people to look at */
-                                not_comparable: string[];
-                                lists: ({
-                                    list: string;
-                                    format: string;
-                                    date: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            dual_use?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                policy_version: string;
-                                policy_sha256: string;
-                                phrases: string[];
-                                countries: string[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            /** @description Nobody has decided yet about what was found about a new name */
-                            needs_decision?: boolean;
-                            /** @description Names that could not be screened yet */
-                            unscreened?: {
-                                names: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                /** Format: date-time */
-                                since: string;
-                                reason: string;
-                            };
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        declaration: components["schemas"]["ApplicationDeclaration"] | null;
+                        use_screening: components["schemas"]["UseScreening"] | null;
+                        sanctions_screening: components["schemas"]["SanctionsScreening"] | null;
                         /** @description Null until the declaration is screened */
                         high_risk: boolean | null;
                         contract: {
@@ -4833,21 +4458,7 @@ export interface operations {
                         /** Format: date-time */
                         expires_at: string;
                         /** @description In the form in which they are hashed */
-                        steps: {
-                            account_id: string;
-                            step: number;
-                            action: string;
-                            from: string | null;
-                            to: string;
-                            actor: {
-                                kind: string;
-                                id: string;
-                            };
-                            /** Format: date-time */
-                            at: string;
-                            input: unknown;
-                            outcome: unknown;
-                        }[];
+                        steps: components["schemas"]["ApplicationStep"][];
                     };
                 };
             };
@@ -4895,126 +4506,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account_id: string;
-                        /** @constant */
-                        object: "gw.application";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                        billing_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        technical_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        declaration: {
-                            intended_use: string;
-                            uses: string[];
-                            industry: string;
-                            countries: string[];
-                        } | null;
-                        use_screening: ({
-                            /** @enum {string} */
-                            outcome: "clear" | "match" | "prohibited";
-                            policy_version: string;
-                            policy_sha256: string;
-                            /** @description Ids of prohibited uses that were declared */
-                            prohibited: string[];
-                            phrases: string[];
-                            high_risk: boolean;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        sanctions_screening: ({
-                            /**
-                             * @description `waits`: it could not be done yet, for the `reason`
-                             * @enum {string}
-                             */
-                            outcome: "clear" | "match" | "waits";
-                            /** Format: date-time */
-                            at: string;
-                            reason?: string;
-                            /** @description The names that were compared */
-                            screened?: {
-                                organisation: string;
-                                billing_contact: string;
-                                technical_contact: string;
-                            };
-                            names?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                threshold: number;
-                                /** @description The highest scores first; `match_count` has their number */
-                                matches: ({
-                                    /** @description Whose name it is */
-                                    role: string;
-                                    list: string;
-                                    entry_id: string;
-                                    listed_name: string;
-                                    score: number;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                match_count: number;
-                                /** @description Whose names have a match */
-                                matched: string[];
-                                /** @description Whose names are for people to look at */
-                                not_comparable: string[];
-                                lists: ({
-                                    list: string;
-                                    format: string;
-                                    date: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            dual_use?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                policy_version: string;
-                                policy_sha256: string;
-                                phrases: string[];
-                                countries: string[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            /** @description Nobody has decided yet about what was found about a new name */
-                            needs_decision?: boolean;
-                            /** @description Names that could not be screened yet */
-                            unscreened?: {
-                                names: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                /** Format: date-time */
-                                since: string;
-                                reason: string;
-                            };
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        /** @description Null until the declaration is screened */
-                        high_risk: boolean | null;
-                        contract: {
-                            sha256: string;
-                            reference: string | null;
-                            signed_at: string | null;
-                        } | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                    };
+                    "application/json": components["schemas"]["Application"];
                 };
             };
             /** @description Refused */
@@ -5058,126 +4550,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account_id: string;
-                        /** @constant */
-                        object: "gw.application";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                        billing_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        technical_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        declaration: {
-                            intended_use: string;
-                            uses: string[];
-                            industry: string;
-                            countries: string[];
-                        } | null;
-                        use_screening: ({
-                            /** @enum {string} */
-                            outcome: "clear" | "match" | "prohibited";
-                            policy_version: string;
-                            policy_sha256: string;
-                            /** @description Ids of prohibited uses that were declared */
-                            prohibited: string[];
-                            phrases: string[];
-                            high_risk: boolean;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        sanctions_screening: ({
-                            /**
-                             * @description `waits`: it could not be done yet, for the `reason`
-                             * @enum {string}
-                             */
-                            outcome: "clear" | "match" | "waits";
-                            /** Format: date-time */
-                            at: string;
-                            reason?: string;
-                            /** @description The names that were compared */
-                            screened?: {
-                                organisation: string;
-                                billing_contact: string;
-                                technical_contact: string;
-                            };
-                            names?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                threshold: number;
-                                /** @description The highest scores first; `match_count` has their number */
-                                matches: ({
-                                    /** @description Whose name it is */
-                                    role: string;
-                                    list: string;
-                                    entry_id: string;
-                                    listed_name: string;
-                                    score: number;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                match_count: number;
-                                /** @description Whose names have a match */
-                                matched: string[];
-                                /** @description Whose names are for people to look at */
-                                not_comparable: string[];
-                                lists: ({
-                                    list: string;
-                                    format: string;
-                                    date: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            dual_use?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                policy_version: string;
-                                policy_sha256: string;
-                                phrases: string[];
-                                countries: string[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            /** @description Nobody has decided yet about what was found about a new name */
-                            needs_decision?: boolean;
-                            /** @description Names that could not be screened yet */
-                            unscreened?: {
-                                names: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                /** Format: date-time */
-                                since: string;
-                                reason: string;
-                            };
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        /** @description Null until the declaration is screened */
-                        high_risk: boolean | null;
-                        contract: {
-                            sha256: string;
-                            reference: string | null;
-                            signed_at: string | null;
-                        } | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                    };
+                    "application/json": components["schemas"]["Application"];
                 };
             };
             /** @description Refused */
@@ -5221,126 +4594,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account_id: string;
-                        /** @constant */
-                        object: "gw.application";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                        billing_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        technical_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        declaration: {
-                            intended_use: string;
-                            uses: string[];
-                            industry: string;
-                            countries: string[];
-                        } | null;
-                        use_screening: ({
-                            /** @enum {string} */
-                            outcome: "clear" | "match" | "prohibited";
-                            policy_version: string;
-                            policy_sha256: string;
-                            /** @description Ids of prohibited uses that were declared */
-                            prohibited: string[];
-                            phrases: string[];
-                            high_risk: boolean;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        sanctions_screening: ({
-                            /**
-                             * @description `waits`: it could not be done yet, for the `reason`
-                             * @enum {string}
-                             */
-                            outcome: "clear" | "match" | "waits";
-                            /** Format: date-time */
-                            at: string;
-                            reason?: string;
-                            /** @description The names that were compared */
-                            screened?: {
-                                organisation: string;
-                                billing_contact: string;
-                                technical_contact: string;
-                            };
-                            names?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                threshold: number;
-                                /** @description The highest scores first; `match_count` has their number */
-                                matches: ({
-                                    /** @description Whose name it is */
-                                    role: string;
-                                    list: string;
-                                    entry_id: string;
-                                    listed_name: string;
-                                    score: number;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                match_count: number;
-                                /** @description Whose names have a match */
-                                matched: string[];
-                                /** @description Whose names are for people to look at */
-                                not_comparable: string[];
-                                lists: ({
-                                    list: string;
-                                    format: string;
-                                    date: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            dual_use?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                policy_version: string;
-                                policy_sha256: string;
-                                phrases: string[];
-                                countries: string[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            /** @description Nobody has decided yet about what was found about a new name */
-                            needs_decision?: boolean;
-                            /** @description Names that could not be screened yet */
-                            unscreened?: {
-                                names: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                /** Format: date-time */
-                                since: string;
-                                reason: string;
-                            };
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        /** @description Null until the declaration is screened */
-                        high_risk: boolean | null;
-                        contract: {
-                            sha256: string;
-                            reference: string | null;
-                            signed_at: string | null;
-                        } | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                    };
+                    "application/json": components["schemas"]["Application"];
                 };
             };
             /** @description Refused */
@@ -5384,126 +4638,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account_id: string;
-                        /** @constant */
-                        object: "gw.application";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                        billing_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        technical_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        declaration: {
-                            intended_use: string;
-                            uses: string[];
-                            industry: string;
-                            countries: string[];
-                        } | null;
-                        use_screening: ({
-                            /** @enum {string} */
-                            outcome: "clear" | "match" | "prohibited";
-                            policy_version: string;
-                            policy_sha256: string;
-                            /** @description Ids of prohibited uses that were declared */
-                            prohibited: string[];
-                            phrases: string[];
-                            high_risk: boolean;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        sanctions_screening: ({
-                            /**
-                             * @description `waits`: it could not be done yet, for the `reason`
-                             * @enum {string}
-                             */
-                            outcome: "clear" | "match" | "waits";
-                            /** Format: date-time */
-                            at: string;
-                            reason?: string;
-                            /** @description The names that were compared */
-                            screened?: {
-                                organisation: string;
-                                billing_contact: string;
-                                technical_contact: string;
-                            };
-                            names?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                threshold: number;
-                                /** @description The highest scores first; `match_count` has their number */
-                                matches: ({
-                                    /** @description Whose name it is */
-                                    role: string;
-                                    list: string;
-                                    entry_id: string;
-                                    listed_name: string;
-                                    score: number;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                match_count: number;
-                                /** @description Whose names have a match */
-                                matched: string[];
-                                /** @description Whose names are for people to look at */
-                                not_comparable: string[];
-                                lists: ({
-                                    list: string;
-                                    format: string;
-                                    date: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            dual_use?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                policy_version: string;
-                                policy_sha256: string;
-                                phrases: string[];
-                                countries: string[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            /** @description Nobody has decided yet about what was found about a new name */
-                            needs_decision?: boolean;
-                            /** @description Names that could not be screened yet */
-                            unscreened?: {
-                                names: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                /** Format: date-time */
-                                since: string;
-                                reason: string;
-                            };
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        /** @description Null until the declaration is screened */
-                        high_risk: boolean | null;
-                        contract: {
-                            sha256: string;
-                            reference: string | null;
-                            signed_at: string | null;
-                        } | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                    };
+                    "application/json": components["schemas"]["Application"];
                 };
             };
             /** @description Refused */
@@ -5547,126 +4682,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account_id: string;
-                        /** @constant */
-                        object: "gw.application";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                        billing_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        technical_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        declaration: {
-                            intended_use: string;
-                            uses: string[];
-                            industry: string;
-                            countries: string[];
-                        } | null;
-                        use_screening: ({
-                            /** @enum {string} */
-                            outcome: "clear" | "match" | "prohibited";
-                            policy_version: string;
-                            policy_sha256: string;
-                            /** @description Ids of prohibited uses that were declared */
-                            prohibited: string[];
-                            phrases: string[];
-                            high_risk: boolean;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        sanctions_screening: ({
-                            /**
-                             * @description `waits`: it could not be done yet, for the `reason`
-                             * @enum {string}
-                             */
-                            outcome: "clear" | "match" | "waits";
-                            /** Format: date-time */
-                            at: string;
-                            reason?: string;
-                            /** @description The names that were compared */
-                            screened?: {
-                                organisation: string;
-                                billing_contact: string;
-                                technical_contact: string;
-                            };
-                            names?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                threshold: number;
-                                /** @description The highest scores first; `match_count` has their number */
-                                matches: ({
-                                    /** @description Whose name it is */
-                                    role: string;
-                                    list: string;
-                                    entry_id: string;
-                                    listed_name: string;
-                                    score: number;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                match_count: number;
-                                /** @description Whose names have a match */
-                                matched: string[];
-                                /** @description Whose names are for people to look at */
-                                not_comparable: string[];
-                                lists: ({
-                                    list: string;
-                                    format: string;
-                                    date: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            dual_use?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                policy_version: string;
-                                policy_sha256: string;
-                                phrases: string[];
-                                countries: string[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            /** @description Nobody has decided yet about what was found about a new name */
-                            needs_decision?: boolean;
-                            /** @description Names that could not be screened yet */
-                            unscreened?: {
-                                names: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                /** Format: date-time */
-                                since: string;
-                                reason: string;
-                            };
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        /** @description Null until the declaration is screened */
-                        high_risk: boolean | null;
-                        contract: {
-                            sha256: string;
-                            reference: string | null;
-                            signed_at: string | null;
-                        } | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                    };
+                    "application/json": components["schemas"]["Application"];
                 };
             };
             /** @description Refused */
@@ -5712,126 +4728,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        account_id: string;
-                        /** @constant */
-                        object: "gw.application";
-                        name: string;
-                        /** @enum {string} */
-                        tier: "audit" | "audit_plus" | "enterprise";
-                        /** @enum {string} */
-                        stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                        billing_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        technical_contact: {
-                            name: string;
-                            email: string;
-                        };
-                        declaration: {
-                            intended_use: string;
-                            uses: string[];
-                            industry: string;
-                            countries: string[];
-                        } | null;
-                        use_screening: ({
-                            /** @enum {string} */
-                            outcome: "clear" | "match" | "prohibited";
-                            policy_version: string;
-                            policy_sha256: string;
-                            /** @description Ids of prohibited uses that were declared */
-                            prohibited: string[];
-                            phrases: string[];
-                            high_risk: boolean;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        sanctions_screening: ({
-                            /**
-                             * @description `waits`: it could not be done yet, for the `reason`
-                             * @enum {string}
-                             */
-                            outcome: "clear" | "match" | "waits";
-                            /** Format: date-time */
-                            at: string;
-                            reason?: string;
-                            /** @description The names that were compared */
-                            screened?: {
-                                organisation: string;
-                                billing_contact: string;
-                                technical_contact: string;
-                            };
-                            names?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                threshold: number;
-                                /** @description The highest scores first; `match_count` has their number */
-                                matches: ({
-                                    /** @description Whose name it is */
-                                    role: string;
-                                    list: string;
-                                    entry_id: string;
-                                    listed_name: string;
-                                    score: number;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                match_count: number;
-                                /** @description Whose names have a match */
-                                matched: string[];
-                                /** @description Whose names are for people to look at */
-                                not_comparable: string[];
-                                lists: ({
-                                    list: string;
-                                    format: string;
-                                    date: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            dual_use?: {
-                                /** @enum {string} */
-                                outcome: "clear" | "match";
-                                policy_version: string;
-                                policy_sha256: string;
-                                phrases: string[];
-                                countries: string[];
-                            } & {
-                                [key: string]: unknown;
-                            };
-                            /** @description Nobody has decided yet about what was found about a new name */
-                            needs_decision?: boolean;
-                            /** @description Names that could not be screened yet */
-                            unscreened?: {
-                                names: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                /** Format: date-time */
-                                since: string;
-                                reason: string;
-                            };
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        /** @description Null until the declaration is screened */
-                        high_risk: boolean | null;
-                        contract: {
-                            sha256: string;
-                            reference: string | null;
-                            signed_at: string | null;
-                        } | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                    };
+                    "application/json": components["schemas"]["Application"];
                 };
             };
             /** @description Refused */
@@ -5874,126 +4771,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        application: {
-                            account_id: string;
-                            /** @constant */
-                            object: "gw.application";
-                            name: string;
-                            /** @enum {string} */
-                            tier: "audit" | "audit_plus" | "enterprise";
-                            /** @enum {string} */
-                            stage: "account_created" | "use_screening" | "sanctions_screening" | "manual_review" | "contract_pending" | "key_pending" | "complete" | "rejected" | "expired" | "use_match" | "sanctions_match";
-                            billing_contact: {
-                                name: string;
-                                email: string;
-                            };
-                            technical_contact: {
-                                name: string;
-                                email: string;
-                            };
-                            declaration: {
-                                intended_use: string;
-                                uses: string[];
-                                industry: string;
-                                countries: string[];
-                            } | null;
-                            use_screening: ({
-                                /** @enum {string} */
-                                outcome: "clear" | "match" | "prohibited";
-                                policy_version: string;
-                                policy_sha256: string;
-                                /** @description Ids of prohibited uses that were declared */
-                                prohibited: string[];
-                                phrases: string[];
-                                high_risk: boolean;
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
-                            sanctions_screening: ({
-                                /**
-                                 * @description `waits`: it could not be done yet, for the `reason`
-                                 * @enum {string}
-                                 */
-                                outcome: "clear" | "match" | "waits";
-                                /** Format: date-time */
-                                at: string;
-                                reason?: string;
-                                /** @description The names that were compared */
-                                screened?: {
-                                    organisation: string;
-                                    billing_contact: string;
-                                    technical_contact: string;
-                                };
-                                names?: {
-                                    /** @enum {string} */
-                                    outcome: "clear" | "match";
-                                    threshold: number;
-                                    /** @description The highest scores first; `match_count` has their number */
-                                    matches: ({
-                                        /** @description Whose name it is */
-                                        role: string;
-                                        list: string;
-                                        entry_id: string;
-                                        listed_name: string;
-                                        score: number;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                    match_count: number;
-                                    /** @description Whose names have a match */
-                                    matched: string[];
-                                    /** @description Whose names are for people to look at */
-                                    not_comparable: string[];
-                                    lists: ({
-                                        list: string;
-                                        format: string;
-                                        date: string | null;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                                dual_use?: {
-                                    /** @enum {string} */
-                                    outcome: "clear" | "match";
-                                    policy_version: string;
-                                    policy_sha256: string;
-                                    phrases: string[];
-                                    countries: string[];
-                                } & {
-                                    [key: string]: unknown;
-                                };
-                                /** @description Nobody has decided yet about what was found about a new name */
-                                needs_decision?: boolean;
-                                /** @description Names that could not be screened yet */
-                                unscreened?: {
-                                    names: {
-                                        organisation: string;
-                                        billing_contact: string;
-                                        technical_contact: string;
-                                    };
-                                    /** Format: date-time */
-                                    since: string;
-                                    reason: string;
-                                };
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
-                            /** @description Null until the declaration is screened */
-                            high_risk: boolean | null;
-                            contract: {
-                                sha256: string;
-                                reference: string | null;
-                                signed_at: string | null;
-                            } | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                        };
+                        application: components["schemas"]["Application"];
                         key: components["schemas"]["IssuedKey"];
                     };
                 };
@@ -7597,32 +6375,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: {
-                            id: string;
-                            /** @constant */
-                            object: "gw.budget";
-                            scope: string;
-                            name: string | null;
-                            /** @enum {string} */
-                            unit: "carbon_g" | "energy_wh" | "tokens" | "cost";
-                            amount: number;
-                            /** @enum {string} */
-                            kind: "soft" | "hard";
-                            /** @enum {string} */
-                            set_by: "operator" | "organisation";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** @description The UTC month that the next three are of */
-                            month: string;
-                            /** @description By calls that have ended */
-                            used: number;
-                            /** @description By calls under way; null: the store that counts them does not answer */
-                            reserved: number | null;
-                            /** @description Of the amount, used and reserved */
-                            percent: number;
-                            /** Format: date-time */
-                            begins_anew_at: string;
-                        }[];
+                        data: components["schemas"]["Budget"][];
                     };
                 };
             };
@@ -7676,32 +6429,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "gw.budget";
-                        scope: string;
-                        name: string | null;
-                        /** @enum {string} */
-                        unit: "carbon_g" | "energy_wh" | "tokens" | "cost";
-                        amount: number;
-                        /** @enum {string} */
-                        kind: "soft" | "hard";
-                        /** @enum {string} */
-                        set_by: "operator" | "organisation";
-                        /** Format: date-time */
-                        created_at: string;
-                        /** @description The UTC month that the next three are of */
-                        month: string;
-                        /** @description By calls that have ended */
-                        used: number;
-                        /** @description By calls under way; null: the store that counts them does not answer */
-                        reserved: number | null;
-                        /** @description Of the amount, used and reserved */
-                        percent: number;
-                        /** Format: date-time */
-                        begins_anew_at: string;
-                    };
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description Refused */
@@ -7794,32 +6522,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "gw.budget";
-                        scope: string;
-                        name: string | null;
-                        /** @enum {string} */
-                        unit: "carbon_g" | "energy_wh" | "tokens" | "cost";
-                        amount: number;
-                        /** @enum {string} */
-                        kind: "soft" | "hard";
-                        /** @enum {string} */
-                        set_by: "operator" | "organisation";
-                        /** Format: date-time */
-                        created_at: string;
-                        /** @description The UTC month that the next three are of */
-                        month: string;
-                        /** @description By calls that have ended */
-                        used: number;
-                        /** @description By calls under way; null: the store that counts them does not answer */
-                        reserved: number | null;
-                        /** @description Of the amount, used and reserved */
-                        percent: number;
-                        /** Format: date-time */
-                        begins_anew_at: string;
-                    };
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description Refused */
@@ -7851,32 +6554,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: {
-                            id: string;
-                            /** @constant */
-                            object: "gw.budget";
-                            scope: string;
-                            name: string | null;
-                            /** @enum {string} */
-                            unit: "carbon_g" | "energy_wh" | "tokens" | "cost";
-                            amount: number;
-                            /** @enum {string} */
-                            kind: "soft" | "hard";
-                            /** @enum {string} */
-                            set_by: "operator" | "organisation";
-                            /** Format: date-time */
-                            created_at: string;
-                            /** @description The UTC month that the next three are of */
-                            month: string;
-                            /** @description By calls that have ended */
-                            used: number;
-                            /** @description By calls under way; null: the store that counts them does not answer */
-                            reserved: number | null;
-                            /** @description Of the amount, used and reserved */
-                            percent: number;
-                            /** Format: date-time */
-                            begins_anew_at: string;
-                        }[];
+                        data: components["schemas"]["Budget"][];
                     };
                 };
             };
@@ -7928,32 +6606,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "gw.budget";
-                        scope: string;
-                        name: string | null;
-                        /** @enum {string} */
-                        unit: "carbon_g" | "energy_wh" | "tokens" | "cost";
-                        amount: number;
-                        /** @enum {string} */
-                        kind: "soft" | "hard";
-                        /** @enum {string} */
-                        set_by: "operator" | "organisation";
-                        /** Format: date-time */
-                        created_at: string;
-                        /** @description The UTC month that the next three are of */
-                        month: string;
-                        /** @description By calls that have ended */
-                        used: number;
-                        /** @description By calls under way; null: the store that counts them does not answer */
-                        reserved: number | null;
-                        /** @description Of the amount, used and reserved */
-                        percent: number;
-                        /** Format: date-time */
-                        begins_anew_at: string;
-                    };
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description Refused */
@@ -8044,32 +6697,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "gw.budget";
-                        scope: string;
-                        name: string | null;
-                        /** @enum {string} */
-                        unit: "carbon_g" | "energy_wh" | "tokens" | "cost";
-                        amount: number;
-                        /** @enum {string} */
-                        kind: "soft" | "hard";
-                        /** @enum {string} */
-                        set_by: "operator" | "organisation";
-                        /** Format: date-time */
-                        created_at: string;
-                        /** @description The UTC month that the next three are of */
-                        month: string;
-                        /** @description By calls that have ended */
-                        used: number;
-                        /** @description By calls under way; null: the store that counts them does not answer */
-                        reserved: number | null;
-                        /** @description Of the amount, used and reserved */
-                        percent: number;
-                        /** Format: date-time */
-                        begins_anew_at: string;
-                    };
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description Refused */
