@@ -135,7 +135,7 @@ function isInstalled() {
   const there = JSON.parse(readFileSync(installed, 'utf8')).packages;
   const wanted = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')).packages;
   return Object.entries(wanted).every(([path, entry]) => {
-    if (!path.startsWith('node_modules/')) return true;
+    if (!path.includes('node_modules/')) return true;
     if (entry.link) return existsSync(at(path));
     if (entry.optional && !there[path]) return !isForThisMachine(entry);
     return there[path]?.version === entry.version;

@@ -19,8 +19,8 @@ const folders = [new URL('./dashboard/', import.meta.url), new URL('../dist/dash
 
 const anybody = { config: { access: { kind: 'public' }, reply: null, described: false } } as const;
 
-/** Registers the pages, and the way to them from `/`. Where they were not built, nothing is registered. */
-export function dashboardRoutes(app: FastifyInstance): void {
+/** Registers the pages, and the way to them from `/`. Where they were not built, nothing is registered. `hasOidc`: whether operators can log in with an identity provider. */
+export function dashboardRoutes(app: FastifyInstance, { hasOidc }: { readonly hasOidc: boolean }): void {
   const folder = folders.map((url) => fileURLToPath(url)).find((each) => existsSync(`${each}index.html`));
   if (folder === undefined) {
     app.log.warn('the pages of the dashboard were not built: node cli/prepare.mjs builds them');
@@ -28,7 +28,7 @@ export function dashboardRoutes(app: FastifyInstance): void {
   }
   // Read each time: a build that goes on beside a running gateway names other files in it.
   const page = async (reply: FastifyReply): Promise<FastifyReply> => {
-    const index = await readFile(`${folder}index.html`, 'utf8');
+    const index = (await readFile(`${folder}index.html`, 'utf8')).replace('{oidc}', String(hasOidc));
     const nonce = randomBytes(16).toString('base64');
     return reply
       .headers({ 'content-security-policy': policyOf(nonce), ...walls })

@@ -36,7 +36,7 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   demandReplySchemas(app);
   people.guard(app, context, services.people, services.idempotency);
   openApiRoute(app, access.settings.controlUrl);
-  dashboardRoutes(app);
+  dashboardRoutes(app, { hasOidc: access.oidc !== null });
   operatorHealthRoutes(app, context, services, stays);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);

@@ -33,7 +33,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     // Of the packages that are in the scripts.
-    license: { fileName: 'assets/licences.md' },
+    license: { fileName: 'assets/licences.txt' },
   },
   // For changes: the pages as they are written, with the port of a running gateway behind them.
   server: {

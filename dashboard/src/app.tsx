@@ -3,7 +3,7 @@ import { Center, Loader } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { useSession } from './api/session.ts';
 import { Login } from './login.tsx';
-import { Failure } from './parts/failure.tsx';
+import { Failed } from './parts/failure.tsx';
 
 const Customer = lazy(() => import('./pages/customer/customer.tsx'));
 const Operator = lazy(() => import('./pages/operator/operator.tsx'));
@@ -21,7 +21,7 @@ export function App() {
   if (session.data === undefined && session.isError)
     return (
       <Center h="100vh" p="md">
-        <Failure error={session.error} again={() => void session.refetch()} />
+        <Failed of={session} />
       </Center>
     );
   if (session.data === undefined || session.data === null) return <Login />;

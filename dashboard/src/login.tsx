@@ -8,6 +8,9 @@ import { words } from './words/words.ts';
 
 type Kind = 'operator' | 'organisation_admin';
 
+/** The server says it with the page. */
+const hasOidc = document.querySelector<HTMLMetaElement>('meta[name=oidc]')?.content === 'true';
+
 export function Login() {
   const [kind, setKind] = useState<Kind>('organisation_admin');
   const lookAgain = useLookAgain();
@@ -25,6 +28,7 @@ export function Login() {
       <Card withBorder padding="lg" w="100%" maw={420}>
         <form onSubmit={submit}>
           <Stack>
+            <title>{`${words.login.title} · ${words.product}`}</title>
             <Title order={1} size="h2">
               {words.login.title}
             </Title>
@@ -49,6 +53,11 @@ export function Login() {
             <Button type="submit" loading={logIn.isPending}>
               {words.login.submit}
             </Button>
+            {kind === 'operator' && hasOidc && (
+              <Button component="a" href="/session/oidc" variant="default">
+                {words.login.oidc}
+              </Button>
+            )}
             <Text size="xs" c="dimmed">
               {kind === 'operator' ? words.login.operatorHint : words.login.customerHint}
             </Text>

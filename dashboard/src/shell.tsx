@@ -12,13 +12,14 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, must } from './api/client.ts';
 import { RefusedError } from './api/refused.ts';
 import { useLookAgain } from './api/session.ts';
+import { ChangeCredential } from './change-credential.tsx';
 import { Failure } from './parts/failure.tsx';
 import { words } from './words/words.ts';
 
@@ -45,6 +46,9 @@ async function endSession(): Promise<void> {
 
 export function Shell({ places, who, children }: ShellProps) {
   const [opened, { close, toggle }] = useDisclosure();
+  const [isChanging, changing] = useDisclosure();
+  // Closed on a narrow screen, it is out of reach of the keyboard too.
+  const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [path] = useLocation();
   const lookAgain = useLookAgain();
   const logOut = useMutation({ mutationFn: endSession, onSuccess: lookAgain });
@@ -58,7 +62,14 @@ export function Shell({ places, who, children }: ShellProps) {
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group wrap="nowrap" gap="xs">
-            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={words.menu} />
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={words.menu}
+              aria-expanded={opened}
+            />
             <Text fw={700}>{words.product}</Text>
           </Group>
           <Group wrap="nowrap" gap="xs">
@@ -72,8 +83,8 @@ export function Shell({ places, who, children }: ShellProps) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={words.menu}>
-        <ScrollArea>
+      <AppShell.Navbar p="xs" aria-label={words.menu} inert={isNarrow && !opened}>
+        <AppShell.Section grow component={ScrollArea}>
           {places.map((place) => (
             <NavLink
               key={place.path}
@@ -86,10 +97,15 @@ export function Shell({ places, who, children }: ShellProps) {
               onClick={close}
             />
           ))}
-        </ScrollArea>
+        </AppShell.Section>
+        <AppShell.Section>
+          <NavLink component="button" label={words.changeCredential.open} onClick={changing.open} />
+          <NavLink href="/dashboard/assets/licences.txt" label={words.licences} />
+        </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main>
         <Failure error={logOut.error} />
+        {isChanging && <ChangeCredential onClose={changing.close} />}
         {children}
       </AppShell.Main>
     </AppShell>
@@ -112,12 +128,14 @@ function ColorScheme() {
   );
 }
 
-/** The title of a page, which is also that of the window. */
+/** The title of a page, which is also that of the window. Who comes to the page begins to read here. */
 export function PageTitle({ children, actions }: { readonly children: string; readonly actions?: ReactNode }) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus({ preventScroll: true }), []);
   return (
     <Group justify="space-between" mb="md">
       <title>{`${children} · ${words.product}`}</title>
-      <Title order={1} size="h2">
+      <Title order={1} size="h2" ref={title} tabIndex={-1} style={{ outline: 'none' }}>
         {children}
       </Title>
       {actions}

@@ -30,6 +30,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
   let person: Person;
   let dir: string;
   let adminId: string;
+  let credential: string;
   let receiptId: string;
   beforeAll(async () => {
     dir = mkdtempSync(join(stack.dir, 'dashboard-'));
@@ -39,6 +40,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
       email,
     })) as { id: string; credential: string };
     adminId = made.id;
+    credential = made.credential;
     const client = new OpenAI({ apiKey: stack.keys.auditPlus, baseURL: `${stack.publicUrl}/v1`, maxRetries: 0 });
     const reply = await client.chat.completions.create({
       ...{ model: 'sim-small', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 },
@@ -48,9 +50,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     person = await openPerson(browser, stack.controlUrl);
     await person.page.goto(`${stack.controlUrl}/`);
     await person.look('login');
-    await person.page.getByLabel('E-mail').fill(email);
-    await person.page.getByLabel(/^Credential/).fill(made.credential);
-    await person.page.getByRole('button', { name: 'Log in' }).click();
+    await logIn(credential);
     await person.page.getByRole('heading', { name: 'Overview' }).waitFor();
   }, 120_000);
   afterAll(async () => {
@@ -60,6 +60,11 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     if (dir) rmSync(dir, { recursive: true, force: true });
     expect([...(person?.complaints ?? []), ...(person?.elsewhere ?? [])]).toEqual([]);
   });
+  const logIn = async (with_: string) => {
+    await person.page.getByLabel('E-mail').fill(email);
+    await person.page.getByLabel(/^Credential/).fill(with_);
+    await person.page.getByRole('button', { name: 'Log in' }).click();
+  };
   const shownKey = async () => (await person.page.getByRole('dialog').locator('pre').textContent()) ?? '';
   /** By the menu, as a person goes. */
   const go = async (name: string) => {
@@ -82,6 +87,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await go('Keys');
     await page.getByRole('button', { name: 'Issue a key' }).click();
     await page.getByLabel('Name').fill(hostile);
+    await page.getByLabel('read where the numbers of receipts come from').check();
     await page.getByRole('dialog').getByRole('button', { name: 'Issue a key' }).click();
     const first = await shownKey();
     await eventually(first, 200);
@@ -94,6 +100,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await eventually(second, 200);
     await page.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByText(/^succeeds /).waitFor();
+    expect(await page.getByRole('cell', { name: 'gw:lineage' }).count()).toBeGreaterThanOrEqual(2);
 
     // The predecessor stands below its successor.
     await page
@@ -174,6 +181,23 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
       .waitFor();
     await person.look('audit');
     expect(await person.page.locator('img[src="x"]').count()).toBe(0);
+  });
+
+  test('a credential is changed, and the old one no longer logs in', async () => {
+    const { page } = person;
+    const next = `${credential} changed`;
+    await page.getByRole('button', { name: 'Credential', exact: true }).click();
+    await page.getByLabel(/^Current credential/).fill(credential);
+    await page.getByLabel(/^New credential/).fill(next);
+    await person.look('credential');
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    expect(await page.title()).toBe('Log in · Inference gateway');
+    await logIn(credential);
+    await page.getByText('The gateway refused this').waitFor();
+    await logIn(next);
+    // Where the person was before.
+    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
   });
 
   test('who has logged out sees nothing any more', async () => {

@@ -96,6 +96,11 @@ test.each(strangers)('a person %s does not get in', async (_, claims) => {
   expect(await logIn()).toEqual({ status: 401, cookie: '' });
 });
 
+test('the page of the login offers the provider only where there is one', async () => {
+  const pages = await Promise.all([app, running.operator].map((each) => each.inject('/dashboard/')));
+  expect(pages.map(({ body }) => /name="oidc" content="(\w+)"/.exec(body)?.[1])).toEqual(['true', 'false']);
+});
+
 test('a token that the provider has not signed lets nobody in', async () => {
   provider.forge = true;
   expect(await logIn()).toEqual({ status: 401, cookie: '' });

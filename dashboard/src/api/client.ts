@@ -22,6 +22,3 @@ export async function must<T>(outcome: Promise<Outcome<T>>): Promise<T> {
   if (!response.ok) throw new RefusedError(response.status, error, response.headers.get('x-request-id'));
   return data as T;
 }
-
-/** A header that lets a change be sent twice and made once. Take a new one for each thing that a person wants done. */
-export const once = (id: string) => ({ 'idempotency-key': id });

@@ -35,8 +35,7 @@ export function Audit() {
         columns={auditColumns}
         rows={entries.rows}
         idOf={({ id }) => id}
-        error={entries.error}
-        again={() => void entries.refetch()}
+        query={entries}
         empty={<Empty title={words.audit.empty} />}
       />
       <More {...entries} />

@@ -1,11 +1,12 @@
 import { Go } from '../parts/go.tsx';
-import { Empty } from '../parts/table.tsx';
+import { PageTitle } from '../shell.tsx';
 import { words } from '../words/words.ts';
 
 export function NotFound() {
   return (
-    <Empty title={words.notFound}>
+    <>
+      <PageTitle>{words.notFound}</PageTitle>
       <Go to="/">{words.product}</Go>
-    </Empty>
+    </>
   );
 }

@@ -40,3 +40,14 @@ export function Failure({ error, again }: FailureProps) {
     </Alert>
   );
 }
+
+/** What may fail, and can be tried again. */
+export interface Reading {
+  readonly error: Error | null;
+  readonly refetch: () => unknown;
+}
+
+/** The failure of something that is read, if there is one. */
+export const Failed = ({ of }: { readonly of: Reading }) => (
+  <Failure error={of.error} again={() => void of.refetch()} />
+);

@@ -5,12 +5,19 @@ import { useAccount } from '../api/account.ts';
 import { api, must } from '../api/client.ts';
 import { words } from '../words/words.ts';
 import { Copyable } from './copy.tsx';
+import { Failed } from './failure.tsx';
 import { Go } from './go.tsx';
 
 export function FirstCall() {
   const account = useAccount();
   const models = useQuery({ queryKey: ['models'], queryFn: () => must(api.GET('/organisation/v1/models')) });
-  if (account.data === undefined || models.data === undefined) return null;
+  if (account.data === undefined || models.data === undefined)
+    return (
+      <>
+        <Failed of={account} />
+        <Failed of={models} />
+      </>
+    );
   const [model] = models.data.data;
   if (model === undefined) return <Text>{words.firstCall.noModel}</Text>;
   return (

@@ -2,7 +2,7 @@
 import { Card, Center, Loader, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { words } from '../words/words.ts';
-import { Failure } from './failure.tsx';
+import { Failed, type Reading } from './failure.tsx';
 
 export interface Column<Row> {
   readonly title: string;
@@ -18,47 +18,51 @@ export interface RowsProps<Row> {
   /** `undefined` while they are not there. */
   readonly rows: readonly Row[] | undefined;
   readonly idOf: (row: Row) => string;
-  readonly error?: Error | null;
-  readonly again?: () => void;
+  /** Where the rows come from, if they are read. */
+  readonly query?: Reading;
   /** What stands there if there are none. */
   readonly empty: ReactNode;
 }
 
-export function Rows<Row>({ caption, columns, rows, idOf, error, again, empty }: RowsProps<Row>) {
-  if (error) return <Failure error={error} {...(again && { again })} />;
+export function Rows<Row>({ caption, columns, rows, idOf, query, empty }: RowsProps<Row>) {
+  const failure = query?.error ? <Failed of={query} /> : null;
+  if (rows === undefined && failure) return failure;
   if (rows === undefined)
     return (
       <Center p="xl">
         <Loader aria-label={words.loading} />
       </Center>
     );
-  if (rows.length === 0) return <>{empty}</>;
+  if (rows.length === 0) return failure ?? <>{empty}</>;
   const alignment = ({ isNumber }: Column<Row>) => (isNumber ? 'right' : 'left');
   return (
-    <Table.ScrollContainer minWidth={columns.length * 110} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Table striped highlightOnHover verticalSpacing="xs" aria-label={caption}>
-        <Table.Thead>
-          <Table.Tr>
-            {columns.map((column) => (
-              <Table.Th key={column.title} ta={alignment(column)}>
-                {column.title}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((row) => (
-            <Table.Tr key={idOf(row)}>
+    <>
+      {failure}
+      <Table.ScrollContainer minWidth={columns.length * 110} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <Table striped highlightOnHover verticalSpacing="xs" aria-label={caption}>
+          <Table.Thead>
+            <Table.Tr>
               {columns.map((column) => (
-                <Table.Td key={column.title} ta={alignment(column)}>
-                  {column.cell(row)}
-                </Table.Td>
+                <Table.Th key={column.title} ta={alignment(column)}>
+                  {column.title}
+                </Table.Th>
               ))}
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Table.Tr key={idOf(row)}>
+                {columns.map((column) => (
+                  <Table.Td key={column.title} ta={alignment(column)}>
+                    {column.cell(row)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 /** The sums of a period, each with its bounds, and how much of them is known how well. */
 import { Alert, Card, Progress, SimpleGrid, Text, Title } from '@mantine/core';
 import type { UsageRow } from '../api/types.ts';
+import { Figure } from '../parts/figure.tsx';
 import { amount, number } from '../words/format.ts';
 import { words } from '../words/words.ts';
 import { type Summed, sumOf } from './sums.ts';
@@ -22,21 +23,26 @@ export function Figures({ rows }: FiguresProps) {
       {missing > 0 && <Alert color="orange">{words.usage.missing(missing)}</Alert>}
       {bases.size > 1 && <Alert color="orange">{words.usage.mixed}</Alert>}
       <SimpleGrid cols={{ base: 1, xs: 2, lg: 5 }}>
-        <Figure title={words.usage.carbon_g} value={amount(sum('carbon_g'), 'g')} unitHint="CO₂e">
-          {between('carbon_low_g', 'carbon_high_g', 'g')}
-        </Figure>
-        <Figure title={words.usage.energy_wh} value={amount(sum('energy_wh'), 'Wh')}>
-          {between('energy_low_wh', 'energy_high_wh', 'Wh')}
-        </Figure>
-        <Figure title={words.usage.water_ml} value={amount(sum('water_ml'), 'mL')}>
-          {between('water_low_ml', 'water_high_ml', 'mL')}
-        </Figure>
+        <Figure
+          title={words.usage.carbon_g}
+          value={`${amount(sum('carbon_g'), 'g')} CO₂e`}
+          hint={between('carbon_low_g', 'carbon_high_g', 'g')}
+        />
+        <Figure
+          title={words.usage.energy_wh}
+          value={amount(sum('energy_wh'), 'Wh')}
+          hint={between('energy_low_wh', 'energy_high_wh', 'Wh')}
+        />
+        <Figure
+          title={words.usage.water_ml}
+          value={amount(sum('water_ml'), 'mL')}
+          hint={between('water_low_ml', 'water_high_ml', 'mL')}
+        />
         <Figure
           title={words.usage.wasted}
           value={amount(sum('requests_aborted') === 0 ? 0 : sum('energy_aborted_wh'), 'Wh')}
-        >
-          {`${number(sum('requests_aborted'))} ${words.usage.requests.toLowerCase()}`}
-        </Figure>
+          hint={words.usage.calls(number(sum('requests_aborted')))}
+        />
         <Coverage
           all={sum('requests') ?? 0}
           parts={[
@@ -48,29 +54,6 @@ export function Figures({ rows }: FiguresProps) {
         />
       </SimpleGrid>
     </>
-  );
-}
-
-interface FigureProps {
-  readonly title: string;
-  readonly value: string;
-  readonly unitHint?: string;
-  readonly children: string;
-}
-
-function Figure({ title, value, unitHint, children }: FigureProps) {
-  return (
-    <Card withBorder padding="sm">
-      <Title order={2} size="h6">
-        {title}
-      </Title>
-      <Text size="xl" fw={700}>
-        {value} {unitHint}
-      </Text>
-      <Text size="xs" c="dimmed">
-        {children}
-      </Text>
-    </Card>
   );
 }
 

@@ -44,6 +44,7 @@ function datesOf(from: string, to: string): string[] {
 }
 
 export interface Share {
+  readonly id: string;
   readonly name: string;
   readonly rows: readonly UsageRow[];
   /** For the order; 0 where it is not known. */
@@ -52,9 +53,11 @@ export interface Share {
 
 /** The rows by what they are told apart by, the largest first. */
 export function sharesOf(rows: readonly UsageRow[], metric: Metric, group: Group): Share[] {
-  return [...Map.groupBy(rows, (row) => row[group] ?? words.none)]
-    .map(([name, ofName]) => ({
-      name,
+  return [...Map.groupBy(rows, (row) => row[group] ?? null)]
+    .map(([value, ofName]) => ({
+      // Somebody may call a project "none".
+      id: JSON.stringify(value),
+      name: value ?? words.none,
       rows: ofName,
       value: sumOf(ofName, metric) ?? 0,
     }))

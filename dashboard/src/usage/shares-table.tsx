@@ -32,5 +32,5 @@ export function SharesTable({ rows, metric, by }: SharesTableProps) {
     { title: words.usage.water_ml, cell: (share) => amount(sumOf(share.rows, 'water_ml'), 'mL'), isNumber: true },
   ];
   const shares = sharesOf(rows, metric, by);
-  return <Rows caption={words.usage[by]} columns={columns} rows={shares} idOf={({ name }) => name} empty={null} />;
+  return <Rows caption={words.usage[by]} columns={columns} rows={shares} idOf={({ id }) => id} empty={null} />;
 }

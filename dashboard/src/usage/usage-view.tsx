@@ -3,7 +3,7 @@ import { Anchor, Group, NativeSelect, Stack, Switch } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { Usage } from '../api/types.ts';
-import { Failure } from '../parts/failure.tsx';
+import { Failed } from '../parts/failure.tsx';
 import { Empty, Rows } from '../parts/table.tsx';
 import { words } from '../words/words.ts';
 import { Figures } from './figures.tsx';
@@ -80,7 +80,7 @@ export function UsageView({ name, groups, read, csvPath, empty }: UsageViewProps
           {words.usage.csv}
         </Anchor>
       </Group>
-      {usage.isError && <Failure error={usage.error} again={() => void usage.refetch()} />}
+      <Failed of={usage} />
       {usage.isPending && <Rows caption="" columns={[]} rows={undefined} idOf={() => ''} empty={null} />}
       {usage.data && shown.length === 0 && !usage.isPlaceholderData && <Empty title={words.usage.empty}>{empty}</Empty>}
       {usage.data && shown.length > 0 && !usage.isPlaceholderData && (

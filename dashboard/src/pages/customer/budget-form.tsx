@@ -1,7 +1,7 @@
 import { Button, Modal, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { api, must, once } from '../../api/client.ts';
+import { api, must } from '../../api/client.ts';
 import type { Budget } from '../../api/types.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { useOnce } from '../../parts/use-once.ts';
@@ -14,10 +14,10 @@ type Kind = Budget['kind'];
 export function BudgetForm({ onClose }: { readonly onClose: () => void }) {
   const [scope, setScope] = useState<'key' | 'project'>('project');
   const queries = useQueryClient();
-  const id = useOnce();
+  const once = useOnce();
   const set = useMutation({
     mutationFn: (body: { scope: 'key' | 'project'; name: string; unit: Unit; amount: number; kind: Kind }) =>
-      must(api.POST('/organisation/v1/budgets', { body, headers: once(id) })),
+      once(body, (headers) => must(api.POST('/organisation/v1/budgets', { body, headers }))),
     onSuccess: () => {
       onClose();
       return queries.invalidateQueries({ queryKey: ['budgets'] });

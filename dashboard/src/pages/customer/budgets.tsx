@@ -7,7 +7,7 @@ import { api, must } from '../../api/client.ts';
 import type { Budget } from '../../api/types.ts';
 import { At } from '../../parts/at.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { Failed } from '../../parts/failure.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { whileUsed } from '../../parts/while-used.ts';
 import { PageTitle } from '../../shell.tsx';
@@ -60,8 +60,7 @@ export function Budgets() {
           columns={columns}
           rows={budgets.data?.data}
           idOf={({ id }) => id}
-          error={budgets.error}
-          again={() => void budgets.refetch()}
+          query={budgets}
           empty={<Empty title={words.budgets.empty}>{words.budgets.emptyHint}</Empty>}
         />
       </Stack>
@@ -93,7 +92,7 @@ function Used({ budget }: { readonly budget: Budget }) {
 
 function Limits() {
   const account = useAccount();
-  if (account.isError) return <Failure error={account.error} again={() => void account.refetch()} />;
+  if (account.isError) return <Failed of={account} />;
   if (account.data === undefined) return null;
   const { limits, tier, used_today } = account.data;
   return (

@@ -1,5 +1,6 @@
-import { api, once } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { RefusedError } from '../../api/refused.ts';
+import type { OnceHeaders } from '../../parts/use-once.ts';
 
 export const formats = ['jsonld', 'csv', 'parquet'] as const;
 
@@ -16,10 +17,10 @@ export type Ordered =
   | { readonly kind: 'job'; readonly id: string };
 
 /** Orders a pack. Throws RefusedError. */
-export async function orderPack(body: Order, id: string): Promise<Ordered> {
+export async function orderPack(body: Order, headers: OnceHeaders): Promise<Ordered> {
   const { error, data, response } = await api.POST('/organisation/v1/evidence-pack', {
     body,
-    headers: once(id),
+    headers,
     parseAs: 'text',
   });
   const text = data as unknown as string;

@@ -39,8 +39,7 @@ export function PacksMade() {
         columns={columns}
         rows={packs.data?.data}
         idOf={({ id }) => id}
-        error={packs.error}
-        again={() => void packs.refetch()}
+        query={packs}
         empty={null}
       />
     </Stack>

@@ -1,9 +1,9 @@
 /** Evidence packs: ordered, watched while they are made, and taken along. */
 import { Alert, Button, Card, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { useMay } from '../../api/account.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { type FormEvent, useEffect, useState } from 'react';
+import { useAccount } from '../../api/account.ts';
+import { Failed, Failure } from '../../parts/failure.tsx';
 import { Empty } from '../../parts/table.tsx';
 import { useOnce } from '../../parts/use-once.ts';
 import { PageTitle } from '../../shell.tsx';
@@ -17,8 +17,8 @@ const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export function Packs() {
   const [orders, setOrders] = useState(0);
-  const may = useMay('gw:export');
-  if (may === false)
+  const account = useAccount();
+  if (account.data?.scopes.includes('gw:export') === false)
     return (
       <>
         <PageTitle>{words.pages.packs}</PageTitle>
@@ -29,6 +29,7 @@ export function Packs() {
     <>
       <PageTitle>{words.pages.packs}</PageTitle>
       <Stack>
+        <Failed of={account} />
         <Text size="sm">{words.packs.hint}</Text>
         {/* Another order is another one, though it asks for the same. */}
         <OrderForm key={orders} onAgain={() => setOrders(orders + 1)} />
@@ -42,21 +43,21 @@ export function Packs() {
 }
 
 function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
-  const id = useOnce();
+  const [format, setFormat] = useState<Order['format']>('jsonld');
+  const once = useOnce();
   const queries = useQueryClient();
   const order = useMutation({
-    mutationFn: (wanted: Order) => orderPack(wanted, id),
+    mutationFn: (wanted: Order) => once(wanted, (headers) => orderPack(wanted, headers)),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['packs'] }),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const format = formats.find((each) => each === form.get('format')) ?? 'jsonld';
     order.mutate({
       from: String(form.get('from')),
       to: String(form.get('to')),
       format,
-      include_lineage: format === 'jsonld' && form.get('lineage') !== null,
+      include_lineage: form.get('lineage') !== null,
     });
   };
   if (order.data)
@@ -84,12 +85,13 @@ function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
             />
             <TextInput type="date" name="to" label={words.packs.to} defaultValue={day(Date.now() + dayMs)} required />
             <NativeSelect
-              name="format"
               label={words.packs.format}
+              value={format}
+              onChange={({ currentTarget }) => setFormat(currentTarget.value as Order['format'])}
               data={formats.map((value) => ({ value, label: words.packs.formats[value] }))}
             />
           </Group>
-          <Switch name="lineage" label={words.packs.lineage} />
+          {format === 'jsonld' && <Switch name="lineage" label={words.packs.lineage} />}
           <Failure error={order.error} />
           <Group>
             <Button type="submit" loading={order.isPending}>
@@ -103,6 +105,8 @@ function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
 }
 
 function Taken({ url, name, receipts }: { readonly url: string; readonly name: string; readonly receipts: number }) {
+  // A pack is held in memory until it is left.
+  useEffect(() => () => URL.revokeObjectURL(url), [url]);
   return (
     <Alert color="green" title={words.packs.ready(number(receipts))}>
       <Button component="a" href={url} download={name} size="xs">

@@ -67,8 +67,7 @@ export function Receipts() {
         columns={columns}
         rows={receipts.rows}
         idOf={({ id }) => id}
-        error={receipts.error}
-        again={() => void receipts.refetch()}
+        query={receipts}
         empty={<Empty title={words.receipts.empty}>{isFiltered ? words.receipts.emptyHint : <FirstCall />}</Empty>}
       />
       <More {...receipts} />

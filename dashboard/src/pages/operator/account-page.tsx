@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
 import type { Key, OperatorAccount, OperatorSession } from '../../api/types.ts';
 import { Id } from '../../parts/copy.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { Failed } from '../../parts/failure.tsx';
 import { Go } from '../../parts/go.tsx';
 import { More } from '../../parts/more.tsx';
 import { usePages } from '../../parts/pages.ts';
@@ -30,7 +30,7 @@ export function AccountPage({ id, role }: AccountPageProps) {
     queryKey: ['account of', id],
     queryFn: () => must(api.GET('/operator/v1/accounts/{accountId}', { params: { path: { accountId: id } } })),
   });
-  if (account.isError) return <Failure error={account.error} again={() => void account.refetch()} />;
+  if (account.isError) return <Failed of={account} />;
   if (account.data === undefined) return null;
   return (
     <Stack>
@@ -134,8 +134,7 @@ function Keys({ id, mayRevoke, onRevoke }: KeysProps) {
         columns={columns}
         rows={keys.rows}
         idOf={(key) => key.id}
-        error={keys.error}
-        again={() => void keys.refetch()}
+        query={keys}
         empty={<Empty title={words.keys.empty} />}
       />
       <More {...keys} />

@@ -52,8 +52,7 @@ export function Accounts() {
         columns={columns}
         rows={accounts.rows}
         idOf={({ id }) => id}
-        error={accounts.error}
-        again={() => void accounts.refetch()}
+        query={accounts}
         empty={<Empty title={words.accounts.empty}>{words.accounts.emptyHint}</Empty>}
       />
       <More {...accounts} />

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
 import type { ApplicationStep, OperatorSession } from '../../api/types.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { Failed } from '../../parts/failure.tsx';
 import { Go } from '../../parts/go.tsx';
 import { PageTitle } from '../../shell.tsx';
 import { time } from '../../words/format.ts';
@@ -26,7 +26,7 @@ export function ApplicationPage({ id, role }: ApplicationPageProps) {
     // The gateway goes on with it by itself.
     refetchInterval: ({ state: { data } }) => (data?.stage.endsWith('_screening') ? 2000 : false),
   });
-  if (application.isError) return <Failure error={application.error} again={() => void application.refetch()} />;
+  if (application.isError) return <Failed of={application} />;
   if (application.data === undefined) return null;
   const { name, stage, steps, tier, billing_contact: billing, technical_contact: technical } = application.data;
   const decisions = role === 'admin' ? decisionsIn(stage) : [];

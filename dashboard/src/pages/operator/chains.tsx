@@ -3,6 +3,7 @@ import { NativeSelect, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
+import { Failed } from '../../parts/failure.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
@@ -30,6 +31,7 @@ export function Chains() {
   return (
     <>
       <PageTitle>{words.pages.audit}</PageTitle>
+      <Failed of={heads} />
       <NativeSelect
         maw={360}
         mb="sm"
@@ -46,8 +48,7 @@ export function Chains() {
         columns={auditColumns}
         rows={entries.data?.pages.flatMap(({ data }) => data)}
         idOf={({ seq }) => String(seq)}
-        error={entries.error}
-        again={() => void entries.refetch()}
+        query={entries}
         empty={<Empty title={words.audit.empty} />}
       />
       <More {...entries} />

@@ -2,7 +2,7 @@
 import { Alert, Badge, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Health } from '../../api/types.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { Failed } from '../../parts/failure.tsx';
 import { type Column, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
 import { number } from '../../words/format.ts';
@@ -46,7 +46,7 @@ export function Live() {
   return (
     <Stack>
       <PageTitle>{words.pages.live}</PageTitle>
-      <Failure error={health.error} again={() => void health.refetch()} />
+      <Failed of={health} />
       {data && (
         <Alert color={data.status === 'ok' ? 'green' : 'red'} title={words.live.states[data.status]} aria-live="polite">
           {words.live.every(everyMs / 1000)}

@@ -59,8 +59,7 @@ export function Onboarding() {
         columns={columns}
         rows={applications.rows}
         idOf={({ account_id }) => account_id}
-        error={applications.error}
-        again={() => void applications.refetch()}
+        query={applications}
         empty={<Empty title={words.onboarding.empty}>{words.onboarding.emptyHint}</Empty>}
       />
       <More {...applications} />

@@ -2,7 +2,7 @@
 import { Badge, Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { api, must, once } from '../../api/client.ts';
+import { api, must } from '../../api/client.ts';
 import type { OrganisationAdmin } from '../../api/types.ts';
 import { Copyable } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
@@ -48,8 +48,7 @@ export function People({ accountId, mayAdd }: { readonly accountId: string; read
         columns={columns}
         rows={people.data?.data}
         idOf={({ id }) => id}
-        error={people.error}
-        again={() => void people.refetch()}
+        query={people}
         empty={<Empty title={words.people.empty}>{words.people.emptyHint}</Empty>}
       />
       {isAdding && <Add accountId={accountId} onClose={() => setIsAdding(false)} />}
@@ -59,10 +58,10 @@ export function People({ accountId, mayAdd }: { readonly accountId: string; read
 
 function Add({ accountId, onClose }: { readonly accountId: string; readonly onClose: () => void }) {
   const queries = useQueryClient();
-  const id = useOnce();
+  const once = useOnce();
   const add = useMutation({
     mutationFn: (body: { name: string; email: string }) =>
-      must(api.POST(path, { params: { path: { accountId } }, body, headers: once(id) })),
+      once(body, (headers) => must(api.POST(path, { params: { path: { accountId } }, body, headers }))),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['people of', accountId] }),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {

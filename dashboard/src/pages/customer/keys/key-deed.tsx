@@ -1,13 +1,13 @@
 /** What can be done with a key, asked for in a window: the new key is shown there, once. */
 import { Button, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, must, once } from '../../../api/client.ts';
+import { api, must } from '../../../api/client.ts';
 import type { Key } from '../../../api/types.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Copyable } from '../../../parts/copy.tsx';
 import { useOnce } from '../../../parts/use-once.ts';
 import { words } from '../../../words/words.ts';
-import { IssueForm } from './issue-form.tsx';
+import { IssueForm, type WantedKey } from './issue-form.tsx';
 
 export type Deed = { readonly kind: 'issue' } | { readonly kind: 'rotate' | 'revoke' | 'restore'; readonly key: Key };
 
@@ -36,10 +36,10 @@ interface DoneProps {
 }
 
 function Issue({ onDone, onClose }: DoneProps) {
-  const id = useOnce();
+  const once = useOnce();
   const issue = useMutation({
-    mutationFn: (body: { name: string; project: string | null }) =>
-      must(api.POST('/organisation/v1/keys', { body, headers: once(id) })),
+    mutationFn: (body: WantedKey) =>
+      once(body, (headers) => must(api.POST('/organisation/v1/keys', { body, headers }))),
     onSuccess: onDone,
   });
   if (issue.data) return <Secret value={issue.data.key} onClose={onClose} />;
@@ -51,16 +51,13 @@ function Issue({ onDone, onClose }: DoneProps) {
 }
 
 function Rotate({ of: key, onDone, onClose }: DoneProps & { readonly of: Key }) {
-  const id = useOnce();
+  const once = useOnce();
   const rotate = useMutation({
     mutationFn: () =>
-      must(
-        api.POST('/organisation/v1/keys/{id}/rotate', {
-          params: { path: { id: key.id } },
-          body: {},
-          headers: once(id),
-        }),
-      ),
+      once(key.id, (headers) => {
+        const params = { path: { id: key.id } };
+        return must(api.POST('/organisation/v1/keys/{id}/rotate', { params, body: {}, headers }));
+      }),
     onSuccess: onDone,
   });
   if (rotate.data) return <Secret value={rotate.data.key} hint={words.keys.overlapHint} onClose={onClose} />;

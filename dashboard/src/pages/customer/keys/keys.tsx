@@ -21,6 +21,7 @@ export function Keys() {
     must(api.GET('/organisation/v1/keys', { params: { query: { limit: 100, ...(after && { after }) } } })),
   );
   const calls = useCallsByKey();
+  const callsOf = (id: string): string => (calls === undefined ? '' : number(calls && (calls.get(id) ?? 0)));
   const columns: Column<Key>[] = [
     {
       title: words.keys.name,
@@ -46,7 +47,7 @@ export function Keys() {
     },
     { title: words.keys.scopes, cell: ({ scopes }) => <Text size="xs">{scopes.join(', ')}</Text> },
     { title: words.keys.project, cell: ({ project }) => project ?? words.none },
-    { title: words.keys.overlap, cell: ({ id }) => (calls ? number(calls.get(id) ?? 0) : ''), isNumber: true },
+    { title: words.keys.overlap, cell: ({ id }) => callsOf(id), isNumber: true },
     { title: words.keys.lastUsed, cell: ({ last_used_on }) => last_used_on ?? words.keys.never },
     { title: words.keys.created, cell: ({ created_at }) => date(created_at) },
     { title: words.keys.actions, cell: (key) => <Deeds of={key} onChoose={setDeed} /> },
@@ -64,8 +65,7 @@ export function Keys() {
         columns={columns}
         rows={keys.rows}
         idOf={({ id }) => id}
-        error={keys.error}
-        again={() => void keys.refetch()}
+        query={keys}
         empty={<Empty title={words.keys.empty}>{words.keys.emptyHint}</Empty>}
       />
       <More {...keys} />

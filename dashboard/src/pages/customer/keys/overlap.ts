@@ -4,9 +4,9 @@ import { whileUsed } from '../../../parts/while-used.ts';
 
 const dayMs = 86_400_000;
 
-/** Calls of the last 24 hours by the id of their key, simulated ones too; undefined while they are not known. */
-export function useCallsByKey(): ReadonlyMap<string, number> | undefined {
-  const { data } = useQuery({
+/** Calls of the last 24 hours by the id of their key, simulated ones too; null if nobody can say, undefined while they are not known. */
+export function useCallsByKey(): ReadonlyMap<string, number> | null | undefined {
+  const { data, isError } = useQuery({
     queryKey: ['calls by key'],
     refetchInterval: () => whileUsed(15_000),
     queryFn: () => {
@@ -19,6 +19,7 @@ export function useCallsByKey(): ReadonlyMap<string, number> | undefined {
       return must(api.GET('/organisation/v1/usage', { params: { query } }));
     },
   });
+  if (isError) return null;
   if (data === undefined) return undefined;
   const calls = new Map<string, number>();
   for (const { key_id, requests } of data.data) if (key_id) calls.set(key_id, (calls.get(key_id) ?? 0) + requests);

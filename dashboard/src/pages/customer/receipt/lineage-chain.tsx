@@ -2,8 +2,9 @@
 import { Accordion, Alert, Group, Loader, Stack, Switch, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { Lineage, Receipt } from '../../../api/types.ts';
-import { Failure } from '../../../parts/failure.tsx';
+import { Failed } from '../../../parts/failure.tsx';
 import { Empty } from '../../../parts/table.tsx';
 import { words } from '../../../words/words.ts';
 import { centralSteps } from './central-steps.ts';
@@ -24,9 +25,12 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
   const steps = lineage.steps.filter(({ id }) => showsAll || central.has(id));
   /** Goes on to the step that gives a value: the link of an input. */
   const follow = (id: string) => {
-    if (!central.has(id)) setShowsAll(true);
-    setOpen((before) => [...new Set([...before, id])]);
-    requestAnimationFrame(() => document.getElementById(stepId(id))?.scrollIntoView({ block: 'center' }));
+    flushSync(() => {
+      if (!central.has(id)) setShowsAll(true);
+      setOpen((before) => [...new Set([...before, id])]);
+    });
+    // The focus goes along, and the page scrolls with it.
+    document.getElementById(stepId(id))?.querySelector('button')?.focus();
   };
   return (
     <Stack>
@@ -60,11 +64,7 @@ const stepId = (id: string): string => `step-${id}`;
 
 /** What the methodology of this page says of the lineage: nothing that the lineage says by itself is believed. */
 function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly receipt: Receipt }) {
-  const {
-    data: found,
-    error,
-    refetch,
-  } = useQuery({
+  const verified = useQuery({
     queryKey: ['verified', receipt.id, receipt.version, lineage.digest],
     queryFn: async () => {
       const { verify } = await import('@gw/methodology/recompute');
@@ -72,7 +72,8 @@ function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly rec
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (verified.error) return <Failed of={verified} />;
+  const { data: found } = verified;
   if (found === undefined)
     return (
       <Group gap="xs">

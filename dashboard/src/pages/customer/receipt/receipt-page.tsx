@@ -1,11 +1,12 @@
 /** One receipt: its numbers, and below them the chain of steps that they come from. */
-import { Alert, Badge, Card, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Badge, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useMay } from '../../../api/account.ts';
+import { useAccount } from '../../../api/account.ts';
 import { api, must } from '../../../api/client.ts';
 import type { Receipt } from '../../../api/types.ts';
 import { Id } from '../../../parts/copy.tsx';
-import { Failure } from '../../../parts/failure.tsx';
+import { Failed } from '../../../parts/failure.tsx';
+import { Figure } from '../../../parts/figure.tsx';
 import { Go } from '../../../parts/go.tsx';
 import { PageTitle } from '../../../shell.tsx';
 import { amount } from '../../../words/format.ts';
@@ -22,11 +23,19 @@ export function ReceiptPage({ id }: { readonly id: string }) {
     queryFn: () => must(api.GET('/organisation/v1/receipts/{id}', { params })),
     refetchInterval: ({ state: { data } }) => (data?.status === 'pending' ? pollMs : false),
   });
-  const mayRead = useMay('gw:lineage');
+  const account = useAccount();
+  const mayRead = account.data?.scopes.includes('gw:lineage');
+  const version = receipt.data?.version;
   const lineage = useQuery({
-    queryKey: ['lineage', id],
-    queryFn: () => must(api.GET('/organisation/v1/receipts/{id}/lineage', { params })),
-    enabled: mayRead === true,
+    queryKey: ['lineage', id, version],
+    // Of the very version that is shown: there may be another one meanwhile.
+    queryFn: () =>
+      must(
+        api.GET('/organisation/v1/receipts/{id}/lineage', {
+          params: { ...params, query: { ...(version && { version }) } },
+        }),
+      ),
+    enabled: mayRead === true && version !== undefined,
     // While the call runs there is its receipt alone.
     refetchInterval: ({ state: { data } }) => (data && !('lineage' in data) ? pollMs : false),
   });
@@ -35,12 +44,13 @@ export function ReceiptPage({ id }: { readonly id: string }) {
       <Go to="/receipts">{words.receipt.back}</Go>
       <PageTitle>{words.receipt.title}</PageTitle>
       <Id id={id} />
-      <Failure error={receipt.error} again={() => void receipt.refetch()} />
+      <Failed of={receipt} />
       {receipt.data && (
         <>
           <Numbers receipt={receipt.data} />
+          <Failed of={account} />
           {mayRead === false && <Alert>{words.receipt.notInTier}</Alert>}
-          <Failure error={lineage.error} again={() => void lineage.refetch()} />
+          <Failed of={lineage} />
           {lineage.data && 'lineage' in lineage.data && (
             <LineageChain
               lineage={lineage.data.lineage}
@@ -56,7 +66,6 @@ export function ReceiptPage({ id }: { readonly id: string }) {
 }
 
 function Numbers({ receipt }: { readonly receipt: Receipt }) {
-  const { carbon_g, energy_wh, water_ml } = receipt;
   return (
     <>
       <Group gap="xs">
@@ -70,56 +79,30 @@ function Numbers({ receipt }: { readonly receipt: Receipt }) {
       </Group>
       {receipt.explanation && <Alert color="orange">{receipt.explanation}</Alert>}
       <SimpleGrid cols={{ base: 1, xs: 3 }}>
-        <Amount
-          title={words.usage.energy_wh}
-          value={energy_wh}
-          low={receipt.energy_low_wh}
-          high={receipt.energy_high_wh}
-          unit="Wh"
-        />
-        <Amount
-          title={words.usage.carbon_g}
-          value={carbon_g}
-          low={receipt.carbon_low_g}
-          high={receipt.carbon_high_g}
-          unit="g"
-        />
-        <Amount
-          title={words.usage.water_ml}
-          value={water_ml}
-          low={receipt.water_low_ml ?? null}
-          high={receipt.water_high_ml ?? null}
-          unit="mL"
-        />
+        {amounts.map(({ name, low, high, unit }) => (
+          <Figure
+            key={name}
+            title={words.usage[name]}
+            value={amount(receipt[name], unit)}
+            hint={boundsOf(receipt[low], receipt[high], unit)}
+          />
+        ))}
       </SimpleGrid>
     </>
   );
 }
 
-interface AmountProps {
-  readonly title: string;
-  readonly value: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly unit: string;
-}
+const amounts = [
+  { name: 'energy_wh', low: 'energy_low_wh', high: 'energy_high_wh', unit: 'Wh' },
+  { name: 'carbon_g', low: 'carbon_low_g', high: 'carbon_high_g', unit: 'g' },
+  { name: 'water_ml', low: 'water_low_ml', high: 'water_high_ml', unit: 'mL' },
+] as const;
 
-function Amount({ title, value, low, high, unit }: AmountProps) {
-  return (
-    <Card withBorder padding="sm">
-      <Title order={2} size="h6">
-        {title}
-      </Title>
-      <Text size="xl" fw={700}>
-        {amount(value, unit)}
-      </Text>
-      {low !== null && high !== null && (
-        <Text size="xs" c="dimmed">
-          {words.usage.between(amount(low, unit), amount(high, unit))}
-        </Text>
-      )}
-    </Card>
-  );
+type Bound = number | null | undefined;
+
+function boundsOf(low: Bound, high: Bound, unit: string): string | undefined {
+  if (low === null || low === undefined || high === null || high === undefined) return undefined;
+  return words.usage.between(amount(low, unit), amount(high, unit));
 }
 
 /** Every field, by the name that it has in the reply. */

@@ -1,0 +1,57 @@
+import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { api, must } from './api/client.ts';
+import { useLookAgain } from './api/session.ts';
+import { Failure } from './parts/failure.tsx';
+import { words } from './words/words.ts';
+
+/** Ends all sessions of the person, this one too: the login shows then. */
+export function ChangeCredential({ onClose }: { readonly onClose: () => void }) {
+  const lookAgain = useLookAgain();
+  const change = useMutation({
+    mutationFn: (body: { current: string; next: string }) => must(api.PUT('/session/credential', { body })),
+    onSuccess: lookAgain,
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    change.mutate({ current: String(form.get('current')), next: String(form.get('next')) });
+  };
+  const shown = { visibilityToggleButtonProps: { 'aria-label': words.login.show } };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={words.changeCredential.title}
+      closeButtonProps={{ 'aria-label': words.close }}
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <PasswordInput
+            name="current"
+            label={words.changeCredential.current}
+            autoComplete="current-password"
+            required
+            {...shown}
+          />
+          <PasswordInput
+            name="next"
+            label={words.changeCredential.next}
+            autoComplete="new-password"
+            minLength={12}
+            required
+            {...shown}
+          />
+          <Failure error={change.error} />
+          <Text size="xs" c="dimmed">
+            {words.changeCredential.hint}
+          </Text>
+          <Button type="submit" loading={change.isPending}>
+            {words.changeCredential.submit}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
