@@ -32,6 +32,13 @@ afterAll(() => running?.stop());
 
 const isChange = ({ method }: Operation): boolean => method !== 'GET';
 
+test('what is of operators or of an organisation is for them alone, as its path says', () => {
+  const kinds = operations.map(({ access, url }) => [/^\/(operator|organisation)\/v1\//.exec(url)?.[1], access.kind]);
+  expect(new Set(kinds.map(String))).toEqual(
+    new Set([',person', 'operator,operator', 'organisation,organisation_admin']),
+  );
+});
+
 test('a viewer makes no change, and sees nothing of an organisation', async () => {
   const forbidden = operations.filter(
     ({ access }) => access.kind === 'organisation_admin' || (access.kind === 'operator' && access.role !== 'viewer'),

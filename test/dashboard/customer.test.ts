@@ -200,6 +200,31 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
   });
 
+  test('what one person has read is gone from every tab when another one logs in', async () => {
+    const { page } = person;
+    await go('Keys');
+    await page.getByText('demo auditPlus', { exact: true }).waitFor();
+    const other = (await apiOf(stack).send('POST', '/operator/v1/accounts/acct_demo_audit/admins', {
+      ...{ name: 'Lin of the other account', email: 'lin@other.example' },
+    })) as { id: string; credential: string };
+    const tab = await page.context().newPage();
+    await tab.goto(`${stack.controlUrl}/dashboard/`);
+    await tab.getByRole('button', { name: 'Log out' }).click();
+    await tab.getByLabel('E-mail').fill('lin@other.example');
+    await tab.getByLabel(/^Credential/).fill(other.credential);
+    await tab.getByRole('button', { name: 'Log in' }).click();
+    await tab.getByText('Lin of the other account').waitFor();
+    // The first tab learns only who it is now: what it shows of keys is what it has kept.
+    await page.route('**/organisation/v1/keys*', () => {});
+    await page.bringToFront();
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    await page.getByText('Lin of the other account').waitFor();
+    expect(await page.getByText('demo auditPlus').count()).toBe(0);
+    await page.unroute('**/organisation/v1/keys*');
+    await tab.close();
+    await apiOf(stack).send('POST', `/operator/v1/accounts/acct_demo_audit/admins/${other.id}/disable`);
+  });
+
   test('who has logged out sees nothing any more', async () => {
     await person.page.getByRole('button', { name: 'Log out' }).click();
     await person.page.getByRole('heading', { name: 'Log in' }).waitFor();
