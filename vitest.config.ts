@@ -1,7 +1,8 @@
 /**
  * Five kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
  * worker; `stack` (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by
- * default); `own` are those that start gateways, or an Envoy, by themselves and need no shared one; `long` (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
+ * default); `own` runs beside it and has those that start an Envoy, and those that break gateways of their own; `long`
+ * (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
  * `./gw test long` runs `fast` and `stores` with many more random cases as well (`GW_TEST_CASES`, see testing/cases.ts).
  */
 import { configDefaults, defineConfig } from 'vitest/config';
@@ -12,11 +13,7 @@ const stack = 'test/**/*.test.ts';
 const own = [
   // They start an Envoy.
   'envoy/{access-log,cors,drain,edge,instances,internal-tls,internal-token,long-replies,render,tls}.test.ts',
-  'test/access/secrets.test.ts',
-  'test/cli/{broken-start,commands,launcher}.test.ts',
   'test/errors/failing-parts.test.ts',
-  'test/gpu/measured.test.ts',
-  'test/input/credential.test.ts',
   'test/{chaos,outage,routing}/*.test.ts',
 ];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
