@@ -86,3 +86,21 @@ test('what a process prints is in its log, which only its owner can read', async
   await part.stop();
   expect(readFileSync(part.logFile, 'utf8')).toBe('hello\n');
 });
+
+test('restarts that are asked for at once never have two processes of a part', async () => {
+  const made = plan("process.on('SIGTERM', () => setTimeout(() => process.exit(), 300)); setInterval(() => {}, 1000)");
+  let most = 0;
+  const alive = new Set<number>();
+  const start = async () => {
+    const running = await made.plan.start();
+    const { pid } = running.child;
+    alive.add(pid);
+    void running.child.exited.then(() => alive.delete(pid));
+    most = Math.max(most, alive.size);
+    return running;
+  };
+  const only = await supervise({ ...made.plan, start }, { log: () => undefined, changed: () => undefined });
+  part = only;
+  await Promise.all([only.restart(), only.restart(), only.stop().then(() => only.start()), only.restart()]);
+  expect([most, alive.size, alive.has(only.pid ?? 0)]).toEqual([1, 1, true]);
+});

@@ -1,8 +1,8 @@
 /**
  * Keeps one part running.
  *
- * Invariant: while a part is wanted, its end is followed by a new start, with a growing pause, so that a killed process
- * heals by itself and a broken one does not burn the machine.
+ * Invariants: while a part is wanted, its end is followed by a new start, with a growing pause, so that a killed process
+ * heals by itself and a broken one does not burn the machine. There are never two processes of a part, whatever is asked at once.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText } from '@gw/contract/internal/error-text';
@@ -55,6 +55,9 @@ class Supervised implements Part {
   readonly #watcher: Watcher;
   #running: Running | null = null;
   #wanted = false;
+  /** The start that is under way, which another one joins, and the orderly end, which it waits for. */
+  #starting: Promise<void> | null = null;
+  #ending: Promise<void> = Promise.resolve();
   /** The pause before a new start; aborted when the part is stopped meanwhile. */
   #pause = new AbortController();
 
@@ -76,6 +79,16 @@ class Supervised implements Part {
   async start(): Promise<void> {
     this.#wanted = true;
     if (this.#running) return;
+    this.#starting ??= this.#begin().finally(() => {
+      this.#starting = null;
+    });
+    await this.#starting;
+    // It was stopped, and wanted again, while that start was being taken back.
+    if (this.#wanted && !this.#running) await this.start();
+  }
+
+  async #begin(): Promise<void> {
+    await this.#ending;
     const running = await this.#plan.start();
     if (!this.#wanted) {
       await running.stop();
@@ -99,7 +112,8 @@ class Supervised implements Part {
     this.#pause.abort();
     const running = this.#running;
     this.#running = null;
-    await running?.stop();
+    if (running !== null) this.#ending = running.stop();
+    await this.#ending;
     this.#watcher.changed();
   }
 

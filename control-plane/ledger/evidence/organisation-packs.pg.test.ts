@@ -304,30 +304,34 @@ test('who reads nothing of a pack gives its place back, and is broken off', asyn
   for (let number = 0; number < many; number += 1)
     await db.evidencePackChunk.create({ data: { packId, try: 1, section: 0, number, length, bytes } });
   const { readers } = openPackPlaces();
-  const app = bareApp(running.context);
-  app.decorateRequest('principal', null);
-  app.addHook('onRequest', async (request) => {
-    request.principal = { kind: 'organisation_admin', accountId, id: adminId, name: 'Ada', proof: null };
-  });
   const place = personPlace(running.context);
-  // That of minutes, in the place of which the test has a shorter one.
+  // That of minutes, in the place of which the test has others.
   expect(place.onSend).toHaveLength(1);
-  packRoutes(app, running.context, readers, { ...place, onSend: [endIfStalled(200)] });
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = app.server.address() as AddressInfo;
+  const served = async (stalledMs: number) => {
+    const app = bareApp(running.context);
+    app.decorateRequest('principal', null);
+    app.addHook('onRequest', async (request) => {
+      request.principal = { kind: 'organisation_admin', accountId, id: adminId, name: 'Ada', proof: null };
+    });
+    packRoutes(app, running.context, readers, { ...place, onSend: [endIfStalled(stalledMs)] });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    return { app, port: (app.server.address() as AddressInfo).port };
+  };
   const isFull = () => {
     const taken = Array.from({ length: 4 }, () => readers.take(accountId));
     for (const place of taken) if ('leave' in place) place.leave();
     return taken.some((place) => 'refused' in place);
   };
-  const client = connect(port, '127.0.0.1').pause();
+  const impatient = await served(200);
+  const client = connect(impatient.port, '127.0.0.1').pause();
   client.on('error', () => {});
   client.write(`GET ${ofPeople}/${packId} HTTP/1.1\r\nhost: x\r\n\r\n`);
   await vi.waitFor(() => expect(isFull()).toBe(true), 10_000);
   await vi.waitFor(() => expect(isFull()).toBe(false), 30_000);
   client.destroy();
   // Who reads it gets all of it.
-  const whole = await fetch(`http://127.0.0.1:${port}${ofPeople}/${packId}`);
+  const patient = await served(30_000);
+  const whole = await fetch(`http://127.0.0.1:${patient.port}${ofPeople}/${packId}`);
   expect((await whole.arrayBuffer()).byteLength).toBe(length * many);
-  await app.close();
+  await Promise.all([impatient.app.close(), patient.app.close()]);
 }, 60_000);
