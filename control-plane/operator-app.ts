@@ -41,6 +41,6 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);
   catalogue.operatorRoutes(app, context, services.catalogue);
-  ledger.operatorRoutes(app, context, services.ledger);
+  ledger.operatorRoutes(app, context, services.ledger, services.catalogue.keeper);
   return app;
 }

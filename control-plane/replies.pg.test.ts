@@ -77,6 +77,8 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/receipts/verify');
   await get('/operator/v1/receipts/set-aside');
   await get('/operator/v1/usage');
+  await get('/operator/v1/grid');
+  await get('/operator/v1/deployment-health');
   await post('/operator/v1/receipts/set-aside/retry');
 
   const account = '/operator/v1/accounts/acct_demo_audit_plus';

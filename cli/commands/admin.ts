@@ -20,6 +20,7 @@ import { policyCommands } from './admin/policy.ts';
 import { priceCommands } from './admin/prices.ts';
 import { providerCommands } from './admin/provider-commands.ts';
 import { receiptCommands } from './admin/receipts.ts';
+import { momentCommands } from './admin/this-moment.ts';
 import { usageCommands } from './admin/usage.ts';
 
 /** In the order in which help shows them. */
@@ -34,6 +35,7 @@ const commands: readonly AdminCommand[] = [
   ...energyContractCommands,
   ...catalogueFileCommands,
   ...credentialCommands(),
+  ...momentCommands,
   ...policyCommands,
   ...auditCommands,
   ...receiptCommands,

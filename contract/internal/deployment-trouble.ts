@@ -14,3 +14,7 @@ export type DeploymentTrouble = z.infer<typeof deploymentTroubleSchema>;
 
 /** The field of the hash. Ids hold no spaces. */
 export const troubleField = (deployment: string, model: string): string => `${deployment} ${model}`;
+export function troubleNamed(field: string): { readonly deployment: string; readonly model: string } {
+  const [deployment = '', model = ''] = field.split(' ');
+  return { deployment, model };
+}

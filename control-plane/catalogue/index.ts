@@ -9,6 +9,7 @@ import type { CredentialSettings } from './credentials/config.ts';
 import { type Credentials, openCredentials } from './credentials/credentials.ts';
 import { openMissingWatch, registerMissing } from './credentials/missing.ts';
 import { credentialRoutes } from './credentials/routes.ts';
+import { deploymentHealthRoute } from './deployment-health.ts';
 import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from './keeper.ts';
 import { catalogueOperatorRoutes } from './operator-routes.ts';
 import { organisationRoutes } from './organisation-routes.ts';
@@ -61,6 +62,7 @@ export function operatorRoutes(app: FastifyInstance, context: Context, services:
   // The stores are closed behind it.
   app.addHook('onClose', () => publishing);
   providerRoutes(app, context, credentials);
+  deploymentHealthRoute(app, context);
   credentialRoutes(app, context, { credentials, settings: credentialSettings });
   policyOperatorRoutes(app, context);
   organisationRoutes(app, context, keeper);

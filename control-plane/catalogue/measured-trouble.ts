@@ -10,14 +10,20 @@ import type { Redis } from 'ioredis';
 /** Returns what is measured of a deployment's calls of a model; null if it takes them. */
 export type TroubleOf = (deployment: string, model: string) => DeploymentTrouble | null;
 
-/** What holds at the moment `at`. */
+/** What holds at the moment `at`, by `troubleField`; null where Redis is away. */
+export async function troublesAt(
+  redis: Pick<Redis, 'hgetall'>,
+  at: Date,
+): Promise<ReadonlyMap<string, DeploymentTrouble> | null> {
+  const texts = await redis.hgetall(deploymentTroublesKey).catch(() => null);
+  if (texts === null) return null;
+  const troubles = Object.entries(texts).map(([name, text]) => [name, troubleIn(text)] as const);
+  return new Map(troubles.flatMap(([name, each]) => (each && each.until > at.getTime() ? [[name, each]] : [])));
+}
+
 export async function measuredTrouble(redis: Pick<Redis, 'hgetall'>, at: Date): Promise<TroubleOf> {
-  const texts = await redis.hgetall(deploymentTroublesKey).catch((): Record<string, string> => ({}));
-  const troubles = new Map(Object.entries(texts).map(([name, text]) => [name, troubleIn(text)]));
-  return (deployment, model) => {
-    const trouble = troubles.get(troubleField(deployment, model)) ?? null;
-    return trouble && trouble.until > at.getTime() ? trouble : null;
-  };
+  const troubles = await troublesAt(redis, at);
+  return (deployment, model) => troubles?.get(troubleField(deployment, model)) ?? null;
 }
 
 /** What another release has written and cannot be read here counts as nothing. */

@@ -4,6 +4,7 @@ import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Vault } from '../catalogue/credentials/vault.ts';
+import type { CatalogueView } from '../catalogue/keeper.ts';
 import type { Context } from '../shared/context.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './budgets/webhooks/delivery-metrics.ts';
@@ -13,6 +14,8 @@ import { registerPacks } from './evidence/gauges.ts';
 import { packListRoute } from './evidence/list-packs.ts';
 import { openPackPlaces, type PackPlaces } from './evidence/pack-places.ts';
 import { evidenceRoutes } from './evidence/routes.ts';
+import type { GridSettings } from './grid/config.ts';
+import { gridOperatorRoutes } from './grid/operator-routes.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { openLedgerSeals } from './integrity/open-seals.ts';
@@ -40,6 +43,8 @@ export interface LedgerServices {
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
   readonly packs: PackSettings;
+  /** Without the keys of the sources. */
+  readonly grid: Pick<GridSettings, 'sources'>;
   /** Of both listeners: what they bound is the memory of the process. */
   readonly packPlaces: PackPlaces;
   /** The longest time from the end of a full check of the records to the begin of the next one, s. */
@@ -52,10 +57,11 @@ export interface LedgerServices {
 export function openLedger(
   context: Context,
   { everyS, fullS, keys, sealedSince }: IntegritySettings,
-  { evidenceKey, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'packs' | 'vault'>,
+  { evidenceKey, grid, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'>,
 ): LedgerServices {
   return {
     evidenceKey,
+    grid: { sources: grid.sources },
     packs,
     packPlaces: openPackPlaces(),
     vault,
@@ -89,14 +95,20 @@ function ownLedgerRoutes(
   usageRoutes(app, context, place);
 }
 
-export function operatorRoutes(app: FastifyInstance, context: Context, services: LedgerServices): void {
-  const { seals, vault } = services;
+export function operatorRoutes(
+  app: FastifyInstance,
+  context: Context,
+  services: LedgerServices,
+  catalogue: CatalogueView,
+): void {
+  const { grid, seals, vault } = services;
   const place = personPlace(context);
   ownLedgerRoutes(app, context, services, place);
   packListRoute(app, context, place);
   integrityOperatorRoutes(app, context, seals);
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);
+  gridOperatorRoutes(app, context, grid.sources, catalogue);
   budgetRoutes(app, context);
   webhookRoutes(app, context, vault);
 }

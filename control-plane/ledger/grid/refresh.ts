@@ -65,6 +65,16 @@ export function createRefresh({ db, redis, adapters, log }: RefreshOptions): Ref
   };
 }
 
+/** Returns why sources are left alone at the moment, by name. Where Redis is away nothing is known, and nothing is returned. */
+export async function pausesOf(
+  redis: Pick<Redis, 'get'>,
+  sources: readonly ZoneSource[],
+): Promise<ReadonlyMap<SourceName, string>> {
+  const names = [...new Set(sources.map(({ source }) => source))];
+  const reasons = await Promise.all(names.map((name) => redis.get(pauseKey(name)).catch(() => null)));
+  return new Map(names.flatMap((name, at) => (reasons[at] ? [[name, reasons[at]] as const] : [])));
+}
+
 function pauseAfter({ refused, retryAfterMs = 0 }: GridRefusal): number {
   if (refused === 'unauthorized') return unauthorizedPauseMs;
   return refused === 'rate_limited' ? Math.max(retryAfterMs, tooManyPauseMs) : retryAfterMs;

@@ -607,6 +607,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/operator/v1/deployment-health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_operator_v1_deployment_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/operator/v1/credentials": {
         parameters: {
             query?: never;
@@ -967,6 +983,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["get_operator_v1_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/v1/grid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_operator_v1_grid"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4896,6 +4928,63 @@ export interface operations {
             };
         };
     };
+    get_operator_v1_deployment_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: {
+                            /** @constant */
+                            object: "deployment_trouble";
+                            deployment: string;
+                            model: string;
+                            /**
+                             * @description `degraded`: its provider is out of reach; `saturated`: it says that it has too much to do
+                             * @enum {string}
+                             */
+                            status: "degraded" | "saturated";
+                            /** @description How many calls in a row it did not answer */
+                            failures: number;
+                            /**
+                             * Format: date-time
+                             * @description When the last of them failed
+                             */
+                            failed_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Until when pinned calls of the model are refused, unless it answers before
+                             */
+                            until: string;
+                        }[];
+                        /** @description False: Valkey is away, so nothing is known of any deployment */
+                        known: boolean;
+                    };
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     get_operator_v1_credentials: {
         parameters: {
             query?: never;
@@ -6341,6 +6430,107 @@ export interface operations {
                         interval: "day" | "month" | "total";
                         group_by: ("account_id" | "key_id" | "project" | "model" | "provider" | "region" | "tier" | "status" | "grid_basis")[];
                         total: components["schemas"]["UsageTotal"];
+                    };
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_operator_v1_grid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: {
+                            id: string;
+                            /** @constant */
+                            object: "grid_zone";
+                            /** @description Codes of those that are in it; none: a source is configured, and no call is there */
+                            regions: string[];
+                            /** @description Null: nothing is known, and receipts of these regions are degraded */
+                            reading: {
+                                g_per_kwh: number;
+                                source: string;
+                                /** @description Of a yearly average: the package that it is from, with its checksum */
+                                edition: string | null;
+                                /** @description The year of a yearly average */
+                                vintage: number | null;
+                                /**
+                                 * @description Whether it counts the whole life cycle of power stations, or combustion alone
+                                 * @enum {string}
+                                 */
+                                basis: "lifecycle" | "combustion" | "unknown";
+                                /** @description Whether its source calls it an estimate */
+                                is_estimated: boolean;
+                                /**
+                                 * @description How it fits this moment, as receipts say it
+                                 * @enum {string}
+                                 */
+                                temporal_match: "live_window" | "fresh" | "forecast" | "prior_week" | "annual_fallback" | "none";
+                                /** Format: date-time */
+                                period_start: string;
+                                /** Format: date-time */
+                                period_end: string;
+                                /** Format: date-time */
+                                observed_at: string;
+                                /** @description Null: it is a forecast */
+                                age_minutes: number | null;
+                                /** @description When a live source said it */
+                                fetched_at: string | null;
+                            } | null;
+                            /** @description Sources of averages are configured, and none has a value for this moment, so another one stands in for it */
+                            too_old: boolean;
+                            /** @description Those that this control plane is configured to ask, in order of preference */
+                            sources: {
+                                /** @enum {string} */
+                                source: "electricity-maps" | "watttime" | "neso" | "entsoe";
+                                /** @description Its own name for the zone */
+                                place: string;
+                                /** @description Null: nothing of the last 24 hours */
+                                newest: {
+                                    g_per_kwh: number;
+                                    /** @enum {string} */
+                                    signal: "average" | "marginal" | "forecast";
+                                    /** Format: date-time */
+                                    period_start: string;
+                                    /** Format: date-time */
+                                    period_end: string;
+                                    /** Format: date-time */
+                                    observed_at: string;
+                                    /**
+                                     * Format: date-time
+                                     * @description When it said this for the first time
+                                     */
+                                    fetched_at: string;
+                                } | null;
+                                /** @description Why it is not asked for a while, such as `unauthorized` */
+                                paused: string | null;
+                            }[];
+                        }[];
+                        has_more: boolean;
+                        first_id: string | null;
+                        last_id: string | null;
                     };
                 };
             };
