@@ -1,61 +1,31 @@
 /** The story of an operator by clicks alone: who used what, a login for a customer, an account stopped and started, an application decided. */
 import { chromium, howToGetChromium } from '@gw/testing/chromium';
 import OpenAI from 'openai';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
-import { openBrowser, openPerson, type Person } from './browser.ts';
+import type { Person } from './browser.ts';
+import { go, type Operators, openOperators } from './operators.ts';
 
 const account = 'acct_demo_audit';
 const hostile = '<img src=x onerror=alert(1)>';
 
-interface Login {
-  readonly id: string;
-  readonly email: string;
-  readonly credential: string;
-}
-
 describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium}`, () => {
-  let browser: Browser;
-  const logins: Login[] = [];
-  const people: Person[] = [];
+  let operators: Operators;
+  let admin: Person;
   let isSuspended = false;
   beforeAll(async () => {
-    browser = await openBrowser();
+    operators = await openOperators(hostile, 'the-dashboard');
     const client = new OpenAI({ apiKey: stack.keys.audit, baseURL: `${stack.publicUrl}/v1`, maxRetries: 0 });
     await client.chat.completions.create({ model: 'sim-small', messages: [{ role: 'user', content: 'Hello' }] });
   }, 60_000);
   afterAll(async () => {
-    await Promise.all(people.map((person) => person.close()));
-    await browser?.close();
-    const api = apiOf(stack);
     // Others use it too.
-    if (isSuspended) await api.send('POST', `/operator/v1/accounts/${account}/reinstate`, { reason: 'a test' });
-    for (const { id } of logins) await api.send('POST', `/operator/v1/operators/${id}/disable`);
-    expect(people.flatMap(({ complaints, elsewhere }) => [...complaints, ...elsewhere])).toEqual([]);
+    if (isSuspended)
+      await apiOf(stack).send('POST', `/operator/v1/accounts/${account}/reinstate`, { reason: 'a test' });
+    await operators?.close();
   });
 
-  /** A new operator of this role in front of the first page. */
-  const logIn = async (role: 'viewer' | 'admin'): Promise<Person> => {
-    const email = `${role}-of-the-dashboard@ops.example`;
-    const made = (await apiOf(stack).send('POST', '/operator/v1/operators', { name: hostile, email, role })) as Login;
-    logins.push(made);
-    const person = await openPerson(browser, stack.controlUrl);
-    people.push(person);
-    const { page } = person;
-    await page.goto(`${stack.controlUrl}/dashboard/`);
-    await page.getByText('Operator', { exact: true }).click();
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel(/^Credential/).fill(made.credential);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
-    return person;
-  };
-  const go = async ({ page }: Person, name: string) => {
-    await page.getByRole('link', { name, exact: true }).click();
-    await page.getByRole('heading', { level: 1, name }).waitFor();
-  };
   const openAccount = async (person: Person) => {
     await go(person, 'Accounts');
     await person.page
@@ -75,7 +45,7 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
   };
 
   test('an admin sees the fleet, makes a login for a customer, and stops an account and starts it again', async () => {
-    const admin = await logIn('admin');
+    admin = await operators.logIn('admin');
     const { page } = admin;
     // They are left out where calls of others were no simulated ones.
     const simulated = page.getByLabel('Count simulated calls');
@@ -116,8 +86,6 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
   });
 
   test('an admin decides about an application, by its evidence', async () => {
-    const [admin] = people;
-    if (admin === undefined) throw new Error('Nobody is logged in.');
     const { page } = admin;
     const name = `Rakuda ${Date.now()} ${hostile}`;
     const contact = { name: 'Lin Chen', email: 'lin@customer.example' };
@@ -148,7 +116,7 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
   });
 
   test('a viewer is shown nothing to do', async () => {
-    const viewer = await logIn('viewer');
+    const viewer = await operators.logIn('viewer');
     await openAccount(viewer);
     await viewer.page.getByRole('cell', { name: 'demo audit', exact: true }).waitFor();
     for (const name of ['Suspend', 'Revoke', 'Add a person'])

@@ -26,3 +26,13 @@ export type ApplicationStep = Reply<'/operator/v1/applications/{account_id}'>['s
 export type Health = Reply<'/healthz'>;
 export type Account = Reply<'/organisation/v1/account'>;
 export type Pack = Reply<'/organisation/v1/evidence-packs'>['data'][number];
+export type Region = Reply<'/operator/v1/regions'>['data'][number];
+export type Deployment = Reply<'/operator/v1/deployments'>['data'][number];
+export type Model = Reply<'/operator/v1/models'>['data'][number];
+export type Provider = Reply<'/operator/v1/providers'>['data'][number];
+export type Credential = Reply<'/operator/v1/credentials'>['data'][number];
+export type Price = Reply<'/operator/v1/prices'>['data'][number];
+export type DeploymentHealth = Reply<'/operator/v1/deployment-health'>;
+export type GridZone = Reply<'/operator/v1/grid'>['data'][number];
+export type ProviderTest =
+  paths['/operator/v1/providers/{id}/test']['post']['responses']['2XX']['content']['application/json'];

@@ -1,5 +1,9 @@
 /** The texts of the operators' pages, in English. */
+import { enCatalogue } from './en-catalogue.ts';
+
 export const enOperator = {
+  ...enCatalogue,
+
   fleet: {
     empty: 'Nobody has called yet. ./gw up prints a call with curl.',
   },

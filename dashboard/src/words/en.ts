@@ -65,6 +65,8 @@ export const en = {
     fleet: 'Fleet',
     accounts: 'Accounts',
     onboarding: 'Onboarding',
+    catalogue: 'Catalogue',
+    grid: 'Grid',
     live: 'Live',
   },
 

@@ -11,6 +11,8 @@ const Accounts = lazy(async () => ({ default: (await import('./accounts.tsx')).A
 const AccountPage = lazy(async () => ({ default: (await import('./account-page.tsx')).AccountPage }));
 const Onboarding = lazy(async () => ({ default: (await import('./onboarding.tsx')).Onboarding }));
 const Application = lazy(async () => ({ default: (await import('./application.tsx')).ApplicationPage }));
+const Catalogue = lazy(async () => ({ default: (await import('./catalogue/catalogue.tsx')).Catalogue }));
+const Grid = lazy(async () => ({ default: (await import('./grid.tsx')).Grid }));
 const Live = lazy(async () => ({ default: (await import('./live.tsx')).Live }));
 const Chains = lazy(async () => ({ default: (await import('./chains.tsx')).Chains }));
 
@@ -18,6 +20,8 @@ const places: readonly Place[] = [
   { path: '/', label: words.pages.fleet },
   { path: '/accounts', label: words.pages.accounts },
   { path: '/onboarding', label: words.pages.onboarding },
+  { path: '/catalogue', label: words.pages.catalogue },
+  { path: '/grid', label: words.pages.grid },
   { path: '/live', label: words.pages.live },
   { path: '/audit', label: words.pages.audit },
 ];
@@ -33,6 +37,8 @@ export default function Operator({ session }: { readonly session: OperatorSessio
           <Route path="/accounts/:id">{({ id }) => <AccountPage id={id} role={role} />}</Route>
           <Route path="/onboarding" component={Onboarding} />
           <Route path="/onboarding/:id">{({ id }) => <Application id={id} role={role} />}</Route>
+          <Route path="/catalogue/:kind?">{({ kind }) => <Catalogue kind={kind} role={role} />}</Route>
+          <Route path="/grid" component={Grid} />
           <Route path="/live" component={Live} />
           <Route path="/audit" component={Chains} />
           <Route component={NotFound} />

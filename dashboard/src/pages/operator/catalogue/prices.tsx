@@ -1,0 +1,53 @@
+/** The prices of tokens, and which of them hold now. */
+import { Badge, Text } from '@mantine/core';
+import { usePrices } from '../../../api/catalogue.ts';
+import type { Price } from '../../../api/types.ts';
+import { At } from '../../../parts/at.tsx';
+import { type Column, Empty } from '../../../parts/table.tsx';
+import { words } from '../../../words/words.ts';
+import { Entries, lastChangeColumn, warningsColumn } from './entries.tsx';
+import { priceStates } from './price-state.ts';
+
+const colors = { now: 'green', later: 'blue', over: 'gray' } as const;
+
+export function Prices() {
+  const prices = usePrices();
+  const states = priceStates(prices.data?.data ?? [], Date.now());
+  const columns: readonly Column<Price>[] = [
+    { title: words.catalogue.provider, cell: ({ provider }) => provider },
+    { title: words.catalogue.model, cell: ({ model }) => model },
+    { title: words.catalogue.region, cell: ({ region }) => region ?? words.catalogue.everywhere },
+    { title: words.catalogue.validFrom, cell: ({ valid_from }) => <At time={valid_from} /> },
+    { title: words.catalogue.status, cell: ({ id }) => <State state={states.get(id) ?? 'over'} /> },
+    { title: words.catalogue.input, cell: ({ input_per_mtok }) => input_per_mtok, isNumber: true },
+    { title: words.catalogue.output, cell: ({ output_per_mtok }) => output_per_mtok, isNumber: true },
+    {
+      title: words.catalogue.source,
+      cell: ({ source }) => (
+        <Text size="xs" miw={120} style={{ overflowWrap: 'anywhere' }}>
+          {source}
+        </Text>
+      ),
+    },
+    lastChangeColumn,
+    warningsColumn,
+  ];
+  return (
+    <Entries
+      kind="prices"
+      columns={columns}
+      entries={prices.data?.data}
+      idOf={({ id }) => id}
+      query={prices}
+      empty={<Empty title={words.catalogue.pricesEmpty}>{words.catalogue.pricesEmptyHint}</Empty>}
+    >
+      <Text size="sm">{words.catalogue.pricesHint}</Text>
+    </Entries>
+  );
+}
+
+const State = ({ state }: { readonly state: keyof typeof colors }) => (
+  <Badge color={colors[state]} variant="light">
+    {words.catalogue.priceStates[state]}
+  </Badge>
+);

@@ -1,0 +1,152 @@
+/** The carbon intensity that calls get in each grid zone at this moment, and the sources that it comes from. */
+import { Badge, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { api, must } from '../../api/client.ts';
+import type { GridZone } from '../../api/types.ts';
+import { Copyable } from '../../parts/copy.tsx';
+import { type Column, Empty, Rows } from '../../parts/table.tsx';
+import { whileUsed } from '../../parts/while-used.ts';
+import { PageTitle } from '../../shell.tsx';
+import { short, time } from '../../words/format.ts';
+import { words } from '../../words/words.ts';
+
+type Source = GridZone['sources'][number] & { readonly zone: string };
+
+export function Grid() {
+  const grid = useQuery({
+    queryKey: ['grid'],
+    queryFn: () => must(api.GET('/operator/v1/grid')),
+    refetchInterval: () => whileUsed(15_000),
+  });
+  const sources = grid.data?.data.flatMap(({ id, sources: own }) => own.map((each) => ({ ...each, zone: id })));
+  return (
+    <Stack>
+      <PageTitle>{words.pages.grid}</PageTitle>
+      <Text size="sm">{words.grid.hint}</Text>
+      <Rows
+        caption={words.pages.grid}
+        columns={zoneColumns}
+        rows={grid.data?.data}
+        idOf={({ id }) => id}
+        query={grid}
+        empty={<Empty title={words.grid.empty}>{words.grid.emptyHint}</Empty>}
+      />
+      {sources && (
+        <>
+          <Title order={2} size="h4">
+            {words.grid.sources}
+          </Title>
+          <Rows
+            caption={words.grid.sources}
+            columns={sourceColumns}
+            rows={sources}
+            idOf={({ source, zone }) => `${zone} ${source}`}
+            empty={<NoSources />}
+          />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+type State = keyof typeof words.grid.states;
+const colors: Readonly<Record<State, string>> = {
+  live: 'green',
+  tooOld: 'red',
+  yearly: 'gray',
+  missing: 'red',
+  unused: 'gray',
+};
+
+function stateOf({ reading, regions, too_old }: GridZone): State {
+  if (regions.length === 0) return 'unused';
+  if (reading === null) return 'missing';
+  if (too_old) return 'tooOld';
+  return reading.temporal_match === 'annual_fallback' ? 'yearly' : 'live';
+}
+
+type Shown = NonNullable<GridZone['reading']>;
+/** A cell of what the reading says, if there is one. */
+const ofReading =
+  (cell: (reading: Shown) => string) =>
+  ({ reading }: GridZone) =>
+    reading && cell(reading);
+
+const zoneColumns: readonly Column<GridZone>[] = [
+  { title: words.grid.zone, cell: ({ id }) => id },
+  { title: words.grid.regions, cell: ({ regions }) => regions.join(', ') || words.grid.noRegions },
+  { title: words.grid.value, cell: ofReading(({ g_per_kwh }) => short(g_per_kwh)), isNumber: true },
+  { title: words.grid.basis, cell: ofReading(({ basis }) => words.grid.bases[basis]) },
+  { title: words.grid.source, cell: ({ reading }) => reading && <Origin reading={reading} /> },
+  { title: words.grid.match, cell: ofReading(({ temporal_match: match }) => words.grid.matches[match]) },
+  { title: words.grid.estimated, cell: ofReading(({ is_estimated }) => words.grid.yesNo(is_estimated)) },
+  { title: words.grid.age, cell: ofReading(({ age_minutes }) => age(age_minutes)) },
+  {
+    title: words.grid.state,
+    cell: (zone) => {
+      const state = stateOf(zone);
+      return (
+        <>
+          <Badge color={colors[state]} variant="light">
+            {words.grid.states[state]}
+          </Badge>
+          <Text size="xs" miw={180}>
+            {words.grid.stateHints[state]}
+          </Text>
+        </>
+      );
+    },
+  },
+];
+
+function Origin({ reading: { edition, source, vintage } }: { readonly reading: Shown }) {
+  return (
+    <>
+      <Text size="sm" miw={180}>
+        {vintage === null ? source : `${source}, ${words.grid.vintage(vintage)}`}
+      </Text>
+      {edition !== null && (
+        <Text size="xs" c="dimmed" truncate maw={240} title={edition}>
+          {edition}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** A forecast has none. */
+function age(minutes: number | null): string {
+  const { days, hours, minutes: inMinutes, none } = words.grid.ages;
+  if (minutes === null || minutes === 0) return none;
+  if (minutes < 120) return inMinutes(short(minutes));
+  return minutes < 2880 ? hours(short(minutes / 60)) : days(short(Math.floor(minutes / 1440)));
+}
+
+const sourceColumns: readonly Column<Source>[] = [
+  { title: words.grid.zone, cell: ({ zone }) => zone },
+  { title: words.grid.source, cell: ({ source }) => source },
+  { title: words.grid.place, cell: ({ place }) => place || words.none },
+  {
+    title: words.grid.newest,
+    cell: ({ newest }) =>
+      newest === null ? words.grid.nothing : words.grid.said(short(newest.g_per_kwh), time(newest.observed_at)),
+  },
+  { title: words.grid.signal, cell: ({ newest }) => newest && words.grid.signals[newest.signal] },
+  {
+    title: words.grid.sourceState,
+    cell: ({ paused }) => (
+      <Badge color={paused === null ? 'green' : 'red'} variant="light">
+        {paused === null ? words.grid.asked : words.grid.paused(paused)}
+      </Badge>
+    ),
+  },
+];
+
+function NoSources() {
+  return (
+    <Empty title={words.grid.noSources}>
+      <Text>{words.grid.noSourcesHint}</Text>
+      <Copyable label={words.grid.setting} text="GW_GRID_SOURCES=SWE=electricity-maps:SE,GBR=neso" />
+    </Empty>
+  );
+}
