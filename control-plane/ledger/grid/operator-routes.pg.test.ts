@@ -14,7 +14,9 @@ import { storeReadings } from './store.ts';
 
 const california: ZoneSource = { zone: 'USA', source: 'watttime', place: 'CAISO_NORTH' };
 const nowhere: ZoneSource = { zone: 'GBR', source: 'neso', place: '' };
-const sources = [sweden, california, nowhere];
+/** There is no yearly average of it. */
+const island: ZoneSource = { zone: 'ISLAND', source: 'electricity-maps', place: 'IS' };
+const sources = [sweden, california, nowhere, island];
 const path = '/operator/v1/grid';
 
 let now = new Date('2026-11-21T09:10:00Z');
@@ -106,6 +108,19 @@ test('a source that is left alone says why, and one whose zone has no region is 
     ...{ id: 'GBR', object: 'grid_zone', regions: [], reading: null, too_old: false },
     sources: [{ source: 'neso', place: '', newest: null, paused: 'unauthorized' }],
   });
+});
+
+test('where there is no yearly average, what was said last is shown as too old', async () => {
+  const region = { code: 'island', name: 'Island', country: 'unknown', gridZone: 'ISLAND', preference: 9 };
+  await running.stores.db.region.create({ data: region });
+  await at('09:10:00');
+  expect(await zone('ISLAND')).toMatchObject({ reading: null, too_old: true });
+  await storeReadings(running.stores.db, [settledObservation('2026-11-21T08:00:00Z', 300, island)]);
+  await at('09:10:00');
+  expect(await zone('ISLAND')).toMatchObject({ too_old: false, reading: { g_per_kwh: 300, temporal_match: 'fresh' } });
+  now = new Date('2026-11-21T10:30:00Z');
+  const stale = { too_old: true, reading: { g_per_kwh: 300, temporal_match: 'none', age_minutes: 150 } };
+  expect(await zone('ISLAND')).toMatchObject(stale);
 });
 
 test('./gw admin grid prints zones and sources', async () => {

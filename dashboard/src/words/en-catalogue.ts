@@ -39,7 +39,7 @@ export const enCatalogue = {
     liftIncident: 'Lift incident mode',
     setTitle: (code: string) => `Set incident mode for ${code}`,
     setHint:
-      'New calls no longer go there: free calls go to other regions, and calls that pin this region are refused with region_degraded. Calls that are under way there go on. It takes effect at once, and within four seconds where the proxies need new routes.',
+      'New calls no longer go there: free calls go to other regions, and calls that pin this region are refused with region_degraded. Calls that are under way there go on. It takes effect at once, and within four seconds where Envoy needs new routes.',
     setAlone: (models: string) => `No other active region serves ${models}: each call of it will be refused.`,
     liftTitle: (code: string) => `Lift incident mode for ${code}`,
     liftHint: 'The region is active again and takes new calls at once.',
@@ -68,7 +68,7 @@ export const enCatalogue = {
     troubleHint: (model: string, failures: number, at: string) =>
       `${model}: ${failures} calls in a row failed, the last at ${at}.`,
     healthHint:
-      'Health is what the calls themselves have found at this moment, read again every few seconds. A deployment that gets no calls has none; what the health checks of the proxies find is in their metrics.',
+      'Health is what the calls themselves have found at this moment, read again every few seconds. A deployment that gets no calls has none; what Envoy’s health checks find is in Envoy’s own metrics.',
     deploymentsEmpty: 'No deployment',
     deploymentsEmptyHint: 'A deployment says which models a provider serves in a region: ./gw admin deployments add.',
 
@@ -82,7 +82,7 @@ export const enCatalogue = {
         ? `${range(total)} billion`
         : `${range(total)} billion, ${range(active)} billion active`,
     ofClass: (size: string) => `not known; counted as ${size.replaceAll('_', ' ')}`,
-    sourceOf: (source: string) => `by ${source}`,
+    sourceOf: (source: string) => `Source: ${source}`,
     servedBy: 'Deployments',
     modelsEmpty: 'No model',
     modelsEmptyHint:
@@ -125,6 +125,7 @@ export const enCatalogue = {
     providersEmptyHint: 'Add the first one: ./gw admin providers add, with --as for a well-known one.',
 
     model: 'Model',
+    providerIn: 'Provider and region',
     everywhere: 'all regions',
     validFrom: 'Valid from',
     priceStates: { now: 'in force', later: 'later', over: 'over' },
@@ -168,7 +169,7 @@ export const enCatalogue = {
     states: {
       live: 'up to date',
       tooOld: 'too old',
-      yearly: 'no live source',
+      yearly: 'not live',
       missing: 'no value',
       unused: 'not used',
     },

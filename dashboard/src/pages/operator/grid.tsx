@@ -61,8 +61,10 @@ const colors: Readonly<Record<State, string>> = {
 function stateOf({ reading, regions, too_old }: GridZone): State {
   if (regions.length === 0) return 'unused';
   if (reading === null) return 'missing';
-  if (too_old) return 'tooOld';
-  return reading.temporal_match === 'annual_fallback' ? 'yearly' : 'live';
+  const { temporal_match: match } = reading;
+  if (match === 'annual_fallback' && !too_old) return 'yearly';
+  // Another control plane may be configured with other sources.
+  return too_old || match === 'prior_week' || match === 'none' ? 'tooOld' : 'live';
 }
 
 type Shown = NonNullable<GridZone['reading']>;

@@ -14,9 +14,11 @@ export function Prices() {
   const prices = usePrices();
   const states = priceStates(prices.data?.data ?? [], Date.now());
   const columns: readonly Column<Price>[] = [
-    { title: words.catalogue.provider, cell: ({ provider }) => provider },
     { title: words.catalogue.model, cell: ({ model }) => model },
-    { title: words.catalogue.region, cell: ({ region }) => region ?? words.catalogue.everywhere },
+    {
+      title: words.catalogue.providerIn,
+      cell: ({ provider, region }) => `${provider}, ${region ?? words.catalogue.everywhere}`,
+    },
     { title: words.catalogue.validFrom, cell: ({ valid_from }) => <At time={valid_from} /> },
     { title: words.catalogue.status, cell: ({ id }) => <State state={states.get(id) ?? 'over'} /> },
     { title: words.catalogue.input, cell: ({ input_per_mtok }) => input_per_mtok, isNumber: true },

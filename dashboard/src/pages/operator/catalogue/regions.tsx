@@ -3,6 +3,7 @@ import { Badge, Button } from '@mantine/core';
 import { useState } from 'react';
 import { useDeployments, useRegions } from '../../../api/catalogue.ts';
 import type { Region } from '../../../api/types.ts';
+import { Failed } from '../../../parts/failure.tsx';
 import { Go } from '../../../parts/go.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
@@ -23,9 +24,6 @@ export function Regions({ mayChange }: KindProps) {
   };
   const columns: readonly Column<Region>[] = [
     { title: words.catalogue.id, cell: ({ code }) => code },
-    { title: words.catalogue.name, cell: ({ name }) => name },
-    { title: words.catalogue.country, cell: ({ country }) => country },
-    { title: words.catalogue.zone, cell: ({ grid_zone }) => <Go to="/grid">{grid_zone}</Go> },
     {
       title: words.catalogue.status,
       cell: ({ status }) => (
@@ -34,10 +32,13 @@ export function Regions({ mayChange }: KindProps) {
         </Badge>
       ),
     },
+    ...(mayChange ? [{ title: words.keys.actions, cell: actionOf(deed, setChosen) }] : []),
+    { title: words.catalogue.name, cell: ({ name }) => name },
+    { title: words.catalogue.country, cell: ({ country }) => country },
+    { title: words.catalogue.zone, cell: ({ grid_zone }) => <Go to="/grid">{grid_zone}</Go> },
     { title: words.catalogue.preference, cell: ({ preference }) => number(preference), isNumber: true },
     lastChangeColumn,
     warningsColumn,
-    ...(mayChange ? [{ title: words.keys.actions, cell: actionOf(deed, setChosen) }] : []),
   ];
   return (
     <Entries
@@ -48,6 +49,7 @@ export function Regions({ mayChange }: KindProps) {
       query={regions}
       empty={<Empty title={words.catalogue.regionsEmpty}>{words.catalogue.regionsEmptyHint}</Empty>}
     >
+      <Failed of={deployments} />
       {chosen && (
         <IncidentDeed
           region={chosen}
