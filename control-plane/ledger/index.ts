@@ -3,9 +3,9 @@
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import type { Vault } from '../catalogue/credentials/vault.ts';
 import type { CatalogueView } from '../catalogue/keeper.ts';
 import type { Context } from '../shared/context.ts';
+import type { Vault } from '../shared/vault.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './budgets/webhooks/delivery-metrics.ts';
 import { webhookRoutes } from './budgets/webhooks/routes.ts';

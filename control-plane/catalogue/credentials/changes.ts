@@ -10,10 +10,10 @@ import type { Database } from '@gw/prisma/client';
 import type { ChangeContext } from '../../people/access/change.ts';
 import { type ChangeResult, invalidTransition, notFound } from '../../people/access/refusals.ts';
 import { appendAudit } from '../../people/audit/append.ts';
+import type { Vault } from '../../shared/vault.ts';
 import { inTurn } from '../entry-changes.ts';
 import { namesOf, type Tx } from '../entry-kind.ts';
 import { originOf } from './credentials.ts';
-import type { Vault } from './vault.ts';
 
 export interface CredentialChanges {
   /** `baseUrl`: where it goes; null: where the providers are that name it, or, if there are none, where it went before. */

@@ -1,6 +1,6 @@
 /** Where credentials of providers come from. */
 import type { Environment, SettingReader } from '@gw/contract/internal/environment';
-import { createVault, type Vault } from './vault.ts';
+import { createVault, type Vault } from '../../shared/vault.ts';
 
 export interface CredentialSettings {
   /** `GW_CREDENTIAL_<NAME>`: value by name. */

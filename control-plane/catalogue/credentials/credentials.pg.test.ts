@@ -7,9 +7,9 @@ import { credentialCommands } from '@gw/cli/internals/commands/admin/credentials
 import { add, as, at, errorOf, log, newest, testApp, tokenOf, useTestApp } from '@gw/testing/control-plane/entries';
 import { pino } from 'pino';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { createVault } from '../../shared/vault.ts';
 import type { CredentialSettings } from './config.ts';
 import { openCredentials } from './credentials.ts';
-import { createVault } from './vault.ts';
 
 useTestApp();
 const path = '/operator/v1/credentials';

@@ -6,10 +6,10 @@
  */
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
+import type { Vault } from '../../shared/vault.ts';
 import type { CredentialSettings } from './config.ts';
 import { readCredentialFiles } from './files.ts';
 import { openTeller, type Teller } from './teller.ts';
-import type { Vault } from './vault.ts';
 
 export type CredentialSource = 'operator' | 'file' | 'environment';
 

@@ -9,9 +9,9 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs, minuteMs } from '@gw/contract/internal/durations';
 import { guardedRequest } from '@gw/service/guarded-request';
-import type { Vault } from '../../../catalogue/credentials/vault.ts';
 import type { Context } from '../../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../../shared/repeat.ts';
+import type { Vault } from '../../../shared/vault.ts';
 import type { DeliveryMetrics, DeliveryOutcome } from './delivery-metrics.ts';
 import { sealAgain, secretOf } from './webhooks.ts';
 

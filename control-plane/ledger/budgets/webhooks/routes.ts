@@ -2,12 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Vault } from '../../../catalogue/credentials/vault.ts';
 import { answer, changeOf } from '../../../people/access/change.ts';
 import { idSchema } from '../../../people/access/fields.ts';
 import { notFound } from '../../../people/access/refusals.ts';
 import type { Context } from '../../../shared/context.ts';
 import { refuse } from '../../../shared/replies.ts';
+import type { Vault } from '../../../shared/vault.ts';
 import { openWebhookEntries, secretOf, type Webhook, webhookInput } from './webhooks.ts';
 
 const access = { kind: 'operator', role: 'admin' } as const;

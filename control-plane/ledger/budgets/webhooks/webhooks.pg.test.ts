@@ -14,7 +14,7 @@ import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createVault } from '../../../catalogue/credentials/vault.ts';
+import { createVault } from '../../../shared/vault.ts';
 import { rebase } from '../rebase.ts';
 import { deliverDue, startDeliveries } from './deliver.ts';
 import { sealAgain } from './webhooks.ts';

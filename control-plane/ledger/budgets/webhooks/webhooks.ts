@@ -12,12 +12,12 @@ import { refusedHost } from '@gw/contract/internal/refused-host';
 import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import type { Opened, Vault } from '../../../catalogue/credentials/vault.ts';
 import type { ChangeContext } from '../../../people/access/change.ts';
 import { reauthorize } from '../../../people/access/reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound } from '../../../people/access/refusals.ts';
 import { appendAudit } from '../../../people/audit/append.ts';
 import type { Context } from '../../../shared/context.ts';
+import type { Opened, Vault } from '../../../shared/vault.ts';
 
 type Db = Context['db'];
 type Tx = Prisma.TransactionClient;
