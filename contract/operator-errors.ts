@@ -30,6 +30,18 @@ export const operatorErrorCatalogue = defineErrors({
     when: 'The person is unknown or disabled, or the credential is wrong: the reply does not tell which.',
     action: 'Check e-mail and credential.',
   },
+  second_factor_needed: {
+    ...login,
+    message: 'This person has a second factor. Send its code too, as "code".',
+    when: 'E-mail and credential are right, the person has a second factor, and no code came.',
+    action: 'Send the code that the authenticator shows.',
+  },
+  invalid_second_factor: {
+    ...login,
+    message: 'The code of the second factor is wrong, or was used before.',
+    when: 'The code belongs to another time or secret, or one of that time was taken already. An admin who resets the credential removes the second factor.',
+    action: 'Wait for the next code, and check the clock of the authenticator.',
+  },
   invalid_origin: {
     ...login,
     status: 403,

@@ -34,6 +34,8 @@ export const usageAmounts = {
   water_ml: 'mL',
   water_low_ml: 'mL. Sum of the lower bounds',
   water_high_ml: 'mL. Sum of the upper bounds',
+  carbon_saved_g:
+    'gCO2e that the choice of regions saved: sum of `estimated_saving_g` of the routing traces, unknown where nobody can tell; negative if it cost more than it saved. An estimate, and in no other sum',
 } as const;
 export type UsageAmount = keyof typeof usageAmounts;
 /** What follows from those sums and from what operators have entered: money, and carbon by contracts. */
@@ -86,8 +88,8 @@ const tokens = z
   .nonnegative()
   .nullable()
   .describe('Exact sum of what is known; null if it is above 2^53 - 1, which no JSON number tells exactly');
-const sum = (unit: string) =>
-  z.number().nonnegative().nullable().describe(`${unit}. Sum of what is known; null if nothing is`);
+const sum = (unit: string, number = z.number().nonnegative()) =>
+  number.nullable().describe(`${unit}. Sum of what is known; null if nothing is`);
 
 const sums = {
   requests: count('Calls with a receipt'),
@@ -99,7 +101,11 @@ const sums = {
   prompt_tokens: tokens,
   completion_tokens: tokens,
   ...(Object.fromEntries(
-    Object.entries({ ...usageAmounts, ...derivedAmounts }).map(([name, unit]) => [name, sum(unit)]),
+    Object.entries({ ...usageAmounts, ...derivedAmounts }).map(([name, unit]) => [
+      name,
+      // The one that can be below 0.
+      name === 'carbon_saved_g' ? sum(unit, z.number()) : sum(unit),
+    ]),
   ) as Record<UsageAmount | DerivedAmount, ReturnType<typeof sum>>),
   currency: z.string().describe('ISO 4217, of `cost`: one for the whole gateway'),
   energy_aborted_wh: sum('Wh. The part of `energy_wh` that is of calls in `requests_aborted`'),

@@ -10,6 +10,7 @@ import * as customers from './customers/index.ts';
 import { dashboardRoutes } from './dashboard.ts';
 import { operatorHealthRoutes } from './health.ts';
 import * as ledger from './ledger/index.ts';
+import { liveRoute } from './live.ts';
 import { openApiRoute } from './operator-openapi.ts';
 import * as people from './people/index.ts';
 import type { Services } from './services.ts';
@@ -38,6 +39,7 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   openApiRoute(app, access.settings.controlUrl);
   dashboardRoutes(app, { hasOidc: access.oidc !== null });
   operatorHealthRoutes(app, context, services, stays);
+  liveRoute(app, context);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);
   catalogue.operatorRoutes(app, context, services.catalogue);

@@ -16,6 +16,7 @@ import { entryOf } from '@gw/testing/control-plane/fixtures';
 import { bringTo, create, requests, root, synthetic } from '@gw/testing/control-plane/onboarding';
 import { phrases } from '@gw/testing/control-plane/policy';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { type TOTP, URI } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { buildInternalApp } from './app.ts';
@@ -79,6 +80,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/usage');
   await get('/operator/v1/grid');
   await get('/operator/v1/deployment-health');
+  await get('/operator/v1/live');
   await post('/operator/v1/receipts/set-aside/retry');
 
   const account = '/operator/v1/accounts/acct_demo_audit_plus';
@@ -131,6 +133,18 @@ async function askBudgets(ask: Ask, path: string, whose: object = { scope: 'acco
   await done(ask('DELETE', `${path}/${id}`));
 }
 
+/** Each code is of a later step than the one before. */
+async function askSecondFactor(browser: Browser, email: string, credential: string): Promise<void> {
+  const path = '/session/second-factor';
+  await done(browser.call('GET', path));
+  const { uri } = await done(browser.call('POST', path, { credential }));
+  const totp = URI.parse(uri) as TOTP;
+  const code = (steps: number) => totp.generate({ timestamp: Date.now() + steps * 30_000 });
+  await done(browser.call('PUT', path, { code: code(-1) }));
+  await done(browser.call('POST', '/session', { email, credential, as: 'organisation_admin', code: code(0) }));
+  await done(browser.call('POST', `${path}/remove`, { credential, code: code(1) }));
+}
+
 async function askAsAdmin(app: FastifyInstance, email: string, credential: string): Promise<void> {
   const browser = new Browser(app);
   const logIn = (with_: string) => done(browser.logIn(email, with_, 'organisation_admin'));
@@ -145,6 +159,7 @@ async function askAsAdmin(app: FastifyInstance, email: string, credential: strin
   await askOwnLedger(ask);
   await done(browser.call('DELETE', '/session'));
   await logIn(next);
+  await askSecondFactor(browser, email, next);
   await done(browser.call('DELETE', '/session/all'));
 }
 

@@ -80,6 +80,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   receipt_log_changes: ['SELECT', 'INSERT', 'DELETE'],
   regions: whole,
   restatements: whole,
+  second_factors: whole,
   sessions: whole,
   usage_changes: ['SELECT', 'INSERT', 'DELETE'],
   usage_day_changes: ['SELECT', 'INSERT', 'DELETE'],

@@ -100,7 +100,8 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const metrics = { made: count, wentOn: () => undefined, register: () => undefined };
   const counts: CountedReceipt[] = [];
   const usageMetrics = { count: (_: string, receipt: CountedReceipt) => void counts.push(receipt) };
-  const books = { ledger, metrics, usageMetrics, failedAttempts: createFailedAttempts(null) };
+  const live = { ended: () => undefined };
+  const books = { ledger, live, metrics, usageMetrics, failedAttempts: createFailedAttempts(null) };
   const record = new CallRecord(identity, caller(), catalogue, books);
   const begin = record.begin();
   record.answeredBy(by, 1, 200);

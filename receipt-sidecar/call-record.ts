@@ -13,6 +13,7 @@ import { countCall } from './count.ts';
 import { countedReceipt } from './counted-receipt.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
+import type { LiveCounts } from './live.ts';
 import type { Caller } from './messages.ts';
 import {
   type CallIdentity,
@@ -60,6 +61,7 @@ export interface Books {
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
   readonly usageMetrics: Pick<UsageMetrics, 'count'>;
+  readonly live: Pick<LiveCounts, 'ended'>;
   readonly failedAttempts: Pick<FailedAttempts, 'of'>;
 }
 
@@ -68,10 +70,7 @@ export class CallRecord {
   readonly identity: CallIdentity;
   readonly #caller: Caller;
   readonly #catalogue: Catalogue;
-  readonly #ledger: LedgerWriter;
-  readonly #metrics: ReceiptMetrics;
-  readonly #usage: Pick<UsageMetrics, 'count'>;
-  readonly #failedAttempts: Books['failedAttempts'];
+  readonly #books: Books;
   readonly #reservation: Reservation | null;
   /** By `performance.now`. */
   readonly startedAt = performance.now();
@@ -86,16 +85,13 @@ export class CallRecord {
     identity: CallIdentity,
     caller: Caller,
     catalogue: Catalogue,
-    { failedAttempts, ledger, metrics, usageMetrics }: Books,
+    books: Books,
     reservation: Reservation | null = null,
   ) {
     this.identity = identity;
     this.#caller = caller;
     this.#catalogue = catalogue;
-    this.#ledger = ledger;
-    this.#metrics = metrics;
-    this.#usage = usageMetrics;
-    this.#failedAttempts = failedAttempts;
+    this.#books = books;
     this.#reservation = reservation;
   }
 
@@ -120,7 +116,7 @@ export class CallRecord {
   /** Stores the receipt as pending. Returns the degraded block that the client gets if this process dies. */
   begin(): string {
     const { identity } = this;
-    this.#ledger.begin(identity.receiptId, this.#entry(unattendedReceipt(identity, 'pending'), 'null', 'null'));
+    this.#books.ledger.begin(identity.receiptId, this.#entry(unattendedReceipt(identity, 'pending'), 'null', 'null'));
     return unattendedReceipt(identity, 'complete');
   }
 
@@ -160,7 +156,8 @@ export class CallRecord {
     this.#recorded = true;
     const { identity } = this;
     const servedBy = this.#servedBy;
-    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS: this.#elapsedS() };
+    const upstreamLatencyS = this.#elapsedS();
+    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS };
     const made = makeReceipt(identity, outcome);
     const used = this.#reservation && amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
@@ -171,13 +168,15 @@ export class CallRecord {
     const notStored = (): ShownReceipt => {
       const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
       this.#unsaved = this.#entry(shown.gw, trace || 'null', made.facts, seen);
-      this.#ledger.keep(identity.receiptId, this.#unsaved);
+      this.#books.ledger.keep(identity.receiptId, this.#unsaved);
       return shown;
     };
-    const stored = this.#ledger.finish(identity.receiptId, entry);
+    const stored = this.#books.ledger.finish(identity.receiptId, entry);
     const saved = stored.then((is) => {
-      this.#metrics.made(is ? made.reason : 'receipt_not_stored');
-      this.#usage.count(this.accountId, countedReceipt(identity, outcome, is ? made.numbers : null));
+      this.#books.metrics.made(is ? made.reason : 'receipt_not_stored');
+      const isDegraded = !is || made.reason !== null;
+      this.#books.live.ended({ status: facts.status, isDegraded, ms: upstreamLatencyS * 1000 });
+      this.#books.usageMetrics.count(this.accountId, countedReceipt(identity, outcome, is ? made.numbers : null));
       return is ? wanted : notStored();
     });
     return { ...wanted, routingTrace: trace, counts: facts.usage, saved };
@@ -187,7 +186,7 @@ export class CallRecord {
   #trace(energyWh: number | null): string {
     const { createdAt: requestedAt, receiptId, route } = this.identity;
     try {
-      const failures = this.#failedAttempts.of(receiptId);
+      const failures = this.#books.failedAttempts.of(receiptId);
       const served = {
         by: this.#servedBy,
         attempts: this.#attempts,
@@ -212,7 +211,7 @@ export class CallRecord {
 
   /** Counts that text came behind the receipt. */
   wentOn(): void {
-    this.#metrics.wentOn();
+    this.#books.metrics.wentOn();
   }
 
   #count(said: SaidSoFar, isWhole: boolean): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
@@ -244,7 +243,7 @@ export class CallRecord {
   discard(): void {
     this.#recorded = true;
     this.#reservation?.release();
-    this.#ledger.discard(this.identity.receiptId);
+    this.#books.ledger.discard(this.identity.receiptId);
   }
 
   /** Returns a LedgerEntry as JSON, put together from JSON texts. What was reserved goes with what has not all numbers. */

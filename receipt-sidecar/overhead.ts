@@ -18,7 +18,11 @@ export interface OverheadMetrics {
   register(registry: Registry): void;
 }
 
-export function createOverheadMetrics(now: () => number): OverheadMetrics {
+/** `onTook` is told what the gateway took of a call, ms. */
+export function createOverheadMetrics(
+  now: () => number,
+  onTook: (ms: number) => void = () => undefined,
+): OverheadMetrics {
   const seconds = new Histogram({
     name: 'gw_overhead_seconds',
     help: 'Time that the gateway took of a call: before the provider was asked, and behind its whole JSON reply',
@@ -34,7 +38,9 @@ export function createOverheadMetrics(now: () => number): OverheadMetrics {
         headers(repliedAt) {
           const replyMs = repliedAt === null ? 0 : now() - repliedAt;
           if (repliedAt !== null) seconds.observe({ phase: 'reply' }, replyMs / 1000);
-          return requestMs === null ? [] : [setHeader(overheadHeader, (requestMs + replyMs).toFixed(2))];
+          if (requestMs === null) return [];
+          onTook(requestMs + replyMs);
+          return [setHeader(overheadHeader, (requestMs + replyMs).toFixed(2))];
         },
       };
     },

@@ -29,6 +29,7 @@ import { createIdempotencyMetrics } from './idempotency/metrics.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openStoreClock } from './ledger/store-clock.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
+import { LiveWindow, tellLive } from './live.ts';
 import { createMeasuredTrouble } from './measured-trouble.ts';
 import type { Caller } from './messages.ts';
 import { createOverheadMetrics } from './overhead.ts';
@@ -103,7 +104,8 @@ export async function startSidecar(config: Config) {
   });
   const clock = () => performance.now();
   const usageMetrics = createUsageMetrics(config.mostUsageSeries);
-  const overhead = createOverheadMetrics(clock);
+  const live = new LiveWindow();
+  const overhead = createOverheadMetrics(clock, (ms) => live.overhead(ms));
   const receiptMetrics = createReceiptMetrics(ledger.counts, damagedLines);
   const slotMetrics = createSlotMetrics(() => slots);
   const slots = new StreamSlots({
@@ -114,6 +116,7 @@ export async function startSidecar(config: Config) {
     metrics: slotMetrics,
     log,
   });
+  const liveTeller = tellLive(redis, live, { now: storeClock.now, streams: () => slots.open });
   const budgetMetrics = createBudgetMetrics(() => budgets.local());
   const budgets = openBudgets({
     use: redisBudgetUse(redis),
@@ -171,6 +174,7 @@ export async function startSidecar(config: Config) {
     ledger,
     metrics: receiptMetrics,
     usageMetrics,
+    live,
     ends,
     failedAttempts,
     firstAttempts,
@@ -227,6 +231,7 @@ export async function startSidecar(config: Config) {
       const { drainS, instances } = config;
       await endCalls({ server, instances, drainS, slots, idempotency, ends }, hurry);
       await health?.close();
+      await liveTeller.stop();
       slots.stop();
       budgets.stop();
       catalogue.stop();

@@ -77,6 +77,9 @@ export const failedAttemptChannel = 'gw:attempts:failed';
 /** Published to with a first attempt that got no reply; the message is JSON. */
 export const lostAttemptChannel = 'gw:attempts:lost';
 
+/** Hash: an id that each sidecar makes at its start → a LiveReport as JSON. */
+export const liveKey = 'gw:live';
+
 /** Hash: deployment and model (`troubleField`) → a DeploymentTrouble as JSON. */
 export const deploymentTroublesKey = 'gw:deployments:trouble';
 

@@ -8,12 +8,14 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
 import { type Idempotent, makeChangesIdempotent } from '../shared/idempotent-changes.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
+import type { Vault } from '../shared/vault.ts';
 import { peopleActors } from './access/change-actors.ts';
 import type { AccessSettings } from './access/config.ts';
 import { guardRoutes } from './access/guard.ts';
 import { identify } from './access/identify.ts';
 import { oidcRoutes } from './access/oidc-routes.ts';
 import { operatorRoutes as operatorsRoutes } from './access/operator-routes.ts';
+import { secondFactorRoutes } from './access/second-factor-routes.ts';
 import { type AccessServices, openAccess, startAccessJobs } from './access/services.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { refuseUnstorableText } from './access/storable-text.ts';
@@ -39,13 +41,15 @@ export interface PeopleServices {
 export interface PeopleSettings {
   readonly access: AccessSettings;
   readonly peppers: Peppers;
+  /** Its key seals the second factors of people too. */
+  readonly credentials: { readonly vault: Vault | null };
 }
 
 /** Makes the services of this wing. Nothing is read from the stores yet. */
-export function openPeople(context: Context, { access, peppers }: PeopleSettings): PeopleServices {
+export function openPeople(context: Context, { access, credentials, peppers }: PeopleSettings): PeopleServices {
   const { current: pepper, other: otherPepper } = peppers;
   return {
-    access: openAccess(context, access),
+    access: openAccess(context, access, credentials.vault),
     keys: createKeys({ ...context, pepper, otherPepper, random: randomBytes }),
   };
 }
@@ -82,6 +86,7 @@ export function guard(
 
 export function operatorRoutes(app: FastifyInstance, context: Context, { access, keys }: PeopleServices): void {
   sessionRoutes(app, context, access);
+  secondFactorRoutes(app, context, access);
   if (access.oidc !== null) oidcRoutes(app, context, access, access.oidc);
   operatorsRoutes(app, context, access);
   auditOperatorRoutes(app, context);

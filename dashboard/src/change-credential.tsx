@@ -3,20 +3,24 @@ import { useMutation } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { api, must } from './api/client.ts';
 import { useLookAgain } from './api/session.ts';
+import { CodeField, codeIn, failureBeside, useAskedCode } from './parts/code-field.tsx';
 import { Failure } from './parts/failure.tsx';
 import { words } from './words/words.ts';
 
 /** Ends all sessions of the person, this one too: the login shows then. */
 export function ChangeCredential({ onClose }: { readonly onClose: () => void }) {
   const lookAgain = useLookAgain();
+  const code = useAskedCode();
   const change = useMutation({
-    mutationFn: (body: { current: string; next: string }) => must(api.PUT('/session/credential', { body })),
+    mutationFn: (body: { current: string; next: string; code?: string }) =>
+      must(api.PUT('/session/credential', { body })),
     onSuccess: lookAgain,
+    onError: code.hear,
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    change.mutate({ current: String(form.get('current')), next: String(form.get('next')) });
+    change.mutate({ current: String(form.get('current')), next: String(form.get('next')), ...codeIn(form) });
   };
   const shown = { visibilityToggleButtonProps: { 'aria-label': words.login.show } };
   return (
@@ -43,7 +47,8 @@ export function ChangeCredential({ onClose }: { readonly onClose: () => void }) 
             required
             {...shown}
           />
-          <Failure error={change.error} />
+          {code.isAsked && <CodeField />}
+          <Failure error={failureBeside(change.error)} />
           <Text size="xs" c="dimmed">
             {words.changeCredential.hint}
           </Text>

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, must } from './api/client.ts';
 import { useLookAgain } from './api/session.ts';
+import { CodeField, codeIn, failureBeside, useAskedCode } from './parts/code-field.tsx';
 import { Failure } from './parts/failure.tsx';
 import { words } from './words/words.ts';
 
@@ -14,14 +15,22 @@ const hasOidc = document.querySelector<HTMLMetaElement>('meta[name=oidc]')?.cont
 export function Login() {
   const [kind, setKind] = useState<Kind>('organisation_admin');
   const lookAgain = useLookAgain();
+  const code = useAskedCode();
   const logIn = useMutation({
-    mutationFn: (body: { email: string; credential: string; as: Kind }) => must(api.POST('/session', { body })),
+    mutationFn: (body: { email: string; credential: string; as: Kind; code?: string }) =>
+      must(api.POST('/session', { body })),
     onSuccess: lookAgain,
+    onError: code.hear,
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    logIn.mutate({ email: String(form.get('email')), credential: String(form.get('credential')), as: kind });
+    logIn.mutate({
+      email: String(form.get('email')),
+      credential: String(form.get('credential')),
+      as: kind,
+      ...codeIn(form),
+    });
   };
   return (
     <Center mih="100vh" p="md" component="main">
@@ -49,7 +58,8 @@ export function Login() {
               visibilityToggleButtonProps={{ 'aria-label': words.login.show }}
               required
             />
-            <Failure error={logIn.error} />
+            {code.isAsked && <CodeField />}
+            <Failure error={failureBeside(logIn.error)} />
             <Button type="submit" loading={logIn.isPending}>
               {words.login.submit}
             </Button>

@@ -14,7 +14,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, must } from './api/client.ts';
 import { RefusedError } from './api/refused.ts';
@@ -22,6 +22,8 @@ import { useLookAgain } from './api/session.ts';
 import { ChangeCredential } from './change-credential.tsx';
 import { Failure } from './parts/failure.tsx';
 import { words } from './words/words.ts';
+
+const SecondFactor = lazy(() => import('./second-factor.tsx'));
 
 export interface Place {
   readonly path: string;
@@ -47,6 +49,7 @@ async function endSession(): Promise<void> {
 export function Shell({ places, who, children }: ShellProps) {
   const [opened, { close, toggle }] = useDisclosure();
   const [isChanging, changing] = useDisclosure();
+  const [isAtFactor, atFactor] = useDisclosure();
   // Closed on a narrow screen, it is out of reach of the keyboard too.
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [path] = useLocation();
@@ -100,12 +103,14 @@ export function Shell({ places, who, children }: ShellProps) {
         </AppShell.Section>
         <AppShell.Section>
           <NavLink component="button" label={words.changeCredential.open} onClick={changing.open} />
+          <NavLink component="button" label={words.secondFactor.title} onClick={atFactor.open} />
           <NavLink href="/dashboard/assets/licences.txt" label={words.licences} />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main>
         <Failure error={logOut.error} />
         {isChanging && <ChangeCredential onClose={changing.close} />}
+        <Suspense fallback={null}>{isAtFactor && <SecondFactor onClose={atFactor.close} />}</Suspense>
         {children}
       </AppShell.Main>
     </AppShell>

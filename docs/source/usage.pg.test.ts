@@ -13,12 +13,12 @@ import { usageCalls, usageReply } from './usage.ts';
 const accountId = 'acct_demo_audit';
 let stores: Stores;
 
-const entryOf = ({ facts, receipt }: MadeCall): LedgerEntry => ({
+const entryOf = ({ facts, receipt, trace }: MadeCall): LedgerEntry => ({
   accountId,
   keyId: 'key',
   endpoint: '/v1/chat/completions',
   receipt,
-  routingTrace: null,
+  routingTrace: trace,
   facts: JSON.parse(facts),
 });
 

@@ -40,10 +40,14 @@ const costOf = ({ completion_tokens, prompt_tokens }: Receipt): number | null =>
     ? null
     : Number(((prompt_tokens * 2.5 + completion_tokens * 10) / 1_000_000).toFixed(places));
 
-function totalOf(receipts: readonly Receipt[]): UsageTotal {
-  const amounts = usageAmountNames.map((name) => [name, sum(receipts.map((receipt) => receipt[name] ?? null))]);
+const amountOf = ({ receipt, trace }: MadeCall, name: UsageAmount | 'prompt_tokens' | 'completion_tokens') =>
+  name === 'carbon_saved_g' ? trace.estimated_saving_g : (receipt[name] ?? null);
+
+function totalOf(calls: readonly MadeCall[]): UsageTotal {
+  const receipts = calls.map(({ receipt }) => receipt);
+  const amounts = usageAmountNames.map((name) => [name, sum(calls.map((call) => amountOf(call, name)))]);
   const missing = (['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const).flatMap((name) => {
-    const unknown = receipts.filter((receipt) => (receipt[name] ?? null) === null).length;
+    const unknown = calls.filter((call) => amountOf(call, name) === null).length;
     return unknown > 0 ? [[name, unknown]] : [];
   });
   const derived = {
@@ -79,7 +83,7 @@ function totalOf(receipts: readonly Receipt[]): UsageTotal {
 /** The question with its answer. */
 export function usageReply(version: CountedVersion) {
   const date = callTime.slice(0, 10);
-  const total = totalOf(counted[version].map(({ receipt }) => receipt));
+  const total = totalOf(counted[version]);
   const row: UsageRow = { object: 'gw.usage', date, model: 'sim-large', simulated: true, ...total };
   const to = new Date(Date.parse(date) + dayMs).toISOString();
   const asked = {

@@ -76,6 +76,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await expect
       .poll(async () => person.page.getByText(/^between .* and/).count(), { timeout: 15_000 })
       .toBeGreaterThan(0);
+    await person.page.getByText('Saved by the choice of regions').waitFor();
     // With its charts.
     await expect.poll(() => person.scriptBytes(), { timeout: 15_000 }).toBeGreaterThan(200_000);
     expect(person.scriptBytes()).toBeLessThan(300_000);

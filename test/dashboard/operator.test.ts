@@ -78,6 +78,8 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
     isSuspended = false;
     await go(admin, 'Live');
     await page.getByText('Postgres', { exact: true }).waitFor();
+    await page.getByText(/^1 sidecar reports|sidecars report$/).waitFor();
+    await page.getByRole('img', { name: /^Calls a second/ }).waitFor();
     await admin.look('live');
     await go(admin, 'Audit log');
     await page.getByLabel('Chain').selectOption(account);

@@ -18,6 +18,8 @@ type Target = { readonly url: string } & ({ readonly token: string } | Login);
 interface Login {
   readonly email: string;
   readonly credential: string;
+  /** Of the second factor, where the operator has one. */
+  readonly code?: string;
 }
 
 /** The gateway of this checkout, unless the environment names another one. */
@@ -26,9 +28,10 @@ export function findTarget(environment: NodeJS.ProcessEnv, run: RunFile | null):
   if (!url) throw new Problem('Nothing is running here. ./gw up starts it; GW_CONTROL_URL names another operator API.');
   if (!isConfidentialUrl(url))
     throw new Problem('GW_CONTROL_URL has to be https, or http on loopback: anybody on the way could read the token.');
-  const { GW_OPERATOR_CREDENTIAL: credential, GW_OPERATOR_EMAIL: email, GW_OPERATOR_TOKEN: given } = environment;
+  const { GW_OPERATOR_CODE: code, GW_OPERATOR_CREDENTIAL: credential } = environment;
+  const { GW_OPERATOR_EMAIL: email, GW_OPERATOR_TOKEN: given } = environment;
   if (given) return { url, token: given };
-  if (email && credential) return { url, email, credential };
+  if (email && credential) return { url, email, credential, ...(code ? { code } : {}) };
   // The token of this checkout is not for the eyes of another gateway.
   const isOther = environment.GW_CONTROL_URL && environment.GW_CONTROL_URL !== run?.controlUrl;
   if (isOther || !run?.operatorToken)
@@ -104,6 +107,11 @@ function refusalOf(status: number, text: string, url: string, shown: string): Ap
   const parsed = errorSchema.safeParse(error);
   if (!parsed.success) return strange;
   const { code, message, param } = parsed.data.error;
+  if (code === 'second_factor_needed')
+    return new ApiRefusal(
+      'This operator has a second factor. Set GW_OPERATOR_CODE to the code that the authenticator shows.',
+    );
+  if (code === 'invalid_second_factor') return new ApiRefusal(`${message} (GW_OPERATOR_CODE)`);
   if (status === 401) return new ApiRefusal(`${url} does not accept the ${shown}: wrong, revoked or expired.`);
   return new ApiRefusal(`${message} (${code})`, param);
 }

@@ -12,6 +12,7 @@ import { type ChangeContext, makeId } from '../../people/access/change.ts';
 import type { Credentials } from '../../people/access/credential.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from '../../people/access/refusals.ts';
+import { removeSecondFactor } from '../../people/access/second-factor.ts';
 import { endSessionsOf } from '../../people/access/sessions.ts';
 import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
@@ -45,7 +46,7 @@ export interface OrganisationAdmins {
   ): Promise<ChangeResult<AdminWithCredential>>;
   /** Disabling ends all sessions of the person. */
   setEnabled(change: ChangeContext, accountId: string, id: string, enabled: boolean): Promise<ChangeResult<AdminView>>;
-  /** Replaces the credential, and ends all sessions of the person. */
+  /** Replaces the credential, removes the second factor, and ends all sessions of the person. */
   resetCredential(change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<AdminWithCredential>>;
 }
 
@@ -115,8 +116,12 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
       const { credential, credentialHash } = issued;
       const outcome = await changed(change, accountId, id, async (tx) => {
         const row = await tx.organisationAdmin.update({ where: { id }, data: { credentialHash } });
-        const ended = await endSessionsOf(tx, { kind: 'organisation_admin', id });
-        await audit(tx, change, row, 'organisation_admin.credential_reset', null, { sessions_ended: ended });
+        const person = { kind: 'organisation_admin', id } as const;
+        const after = {
+          sessions_ended: await endSessionsOf(tx, person),
+          second_factor_removed: await removeSecondFactor(tx, person),
+        };
+        await audit(tx, change, row, 'organisation_admin.credential_reset', null, after);
         return ok(row);
       });
       return outcome.ok ? ok({ ...viewOf(outcome.value), credential }) : outcome;

@@ -13,12 +13,16 @@ export const summed = ['prompt_tokens', 'completion_tokens', ...usageAmountNames
 
 /** Of these the ledger has columns, which filters and seals agree on with the body. */
 const inColumns: readonly string[] = ['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'];
-const inBody = summed.filter((name) => !inColumns.includes(name));
+/** In the routing trace, which later versions of a receipt have from the first. */
+const saved = 'carbon_saved_g';
+const inBody = summed.filter((name) => name !== saved && !inColumns.includes(name));
 
 const fromBody = ['project', 'provider', 'grid_basis', 'simulated', ...inBody].map((name) => `${name} text`).join();
-const amounts = summed.map((name) =>
-  inColumns.includes(name) ? `r.${name}::numeric AS ${name}` : `usage_amount(b.${name}) AS ${name}`,
-);
+const sqlOf = (name: string): string => {
+  if (inColumns.includes(name)) return `r.${name}::numeric`;
+  return `usage_amount(${name === saved ? "r.routing_trace->>'estimated_saving_g'" : `b.${name}`})`;
+};
+const amounts = summed.map((name) => `${sqlOf(name)} AS ${name}`);
 
 /** To be joined to `receipts r`: what is in the body alone. A body that is no object, as none of ours is, has nothing. */
 export const body = Prisma.raw(

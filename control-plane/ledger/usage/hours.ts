@@ -59,7 +59,7 @@ export async function checkAnHour({ db, log }: { readonly db: Database; readonly
   const differing = await db.$queryRaw<{ account_id: string; hour: Date }[]>`
     WITH picked AS (
       SELECT account_id, hour FROM usage_hours u
-      WHERE id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM usage_hours)
+      WHERE known_carbon_saved_g IS NOT NULL AND id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM usage_hours)
         AND NOT EXISTS (SELECT 1 FROM usage_changes c WHERE (c.account_id, c.hour) = (u.account_id, u.hour))
       ORDER BY id LIMIT 1),
     stored AS (SELECT ${columns} FROM usage_hours JOIN picked USING (account_id, hour)),
@@ -74,6 +74,16 @@ export async function checkAnHour({ db, log }: { readonly db: Database; readonly
     );
     await db.$executeRaw`INSERT INTO usage_changes (account_id, hour) VALUES (${account_id}, ${hour})`;
   }
+}
+
+/** How many hours of accounts are summed again at once: until that is done their usage is read from receipts. */
+const againAtOnce = 200;
+
+/** Has hours summed again whose sums lack what the routing saved, as those of a release from before do. */
+export async function markHoursWithoutSavings(db: Database): Promise<void> {
+  await db.$executeRaw`
+    INSERT INTO usage_changes (account_id, hour)
+    SELECT DISTINCT account_id, hour FROM usage_hours WHERE known_carbon_saved_g IS NULL ORDER BY hour DESC LIMIT ${againAtOnce}`;
 }
 
 /** Hours of an account that are looked at in one round. */

@@ -4,7 +4,12 @@ import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/ap
 import type { Receipt } from '@gw/contract/receipt';
 import { operatorUsageSchema, type UsageRow, usageAmountNames, usageSchema } from '@gw/contract/usage';
 import { checkADay } from '@gw/control-plane/internals/ledger/usage/days';
-import { checkAnHour, findMissingHours, sumHours } from '@gw/control-plane/internals/ledger/usage/hours';
+import {
+  checkAnHour,
+  findMissingHours,
+  markHoursWithoutSavings,
+  sumHours,
+} from '@gw/control-plane/internals/ledger/usage/hours';
 import { startUsageSums, sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
@@ -35,7 +40,7 @@ test('usage sums requests, tokens, energy and carbon by UTC day and model, each 
   const reply = (await running.get('/v1/usage?from=2026-03-01&to=2026-03-03', account('acct_usage'))).json();
   const sums = { requests_degraded: 0, requests_aborted: 0, requests_estimated: 0, requests_measured: 0 };
   const known = { energy_low_wh: 2.4, carbon_high_g: 1.6, water_ml: 5, energy_aborted_wh: null, grid_basis: 'unknown' };
-  const missing = { water_low_ml: 2, water_high_ml: 2 };
+  const missing = { water_low_ml: 2, water_high_ml: 2, carbon_saved_g: 2 };
   expect(reply).toMatchObject({
     object: 'list',
     from: '2026-03-01T00:00:00.000Z',
@@ -52,7 +57,7 @@ test('usage sums requests, tokens, energy and carbon by UTC day and model, each 
       completion_tokens: 60,
       energy_wh: 0.3,
       carbon_g: 0.5,
-      missing: { energy_wh: 1, carbon_g: 1, water_low_ml: 3 },
+      missing: { energy_wh: 1, carbon_g: 1, water_low_ml: 3, carbon_saved_g: 3 },
     },
     data: [
       {
@@ -205,6 +210,9 @@ test('as CSV the rows have a head, and no cell that a spreadsheet would take for
   expect([of('energy_wh'), of('water_ml'), of('missing_water_ml'), end]).toEqual(['0.25', '', '1', '']);
 });
 
+/** All but what the routing saved, which stands in its trace. */
+const amountsOfReceipts = usageAmountNames.filter((name) => name !== 'carbon_saved_g');
+
 /** Three days of calls of every kind, among them versions that replace others. */
 function randomEntries(seed: number, id: string) {
   let count = 0;
@@ -222,10 +230,12 @@ function randomEntries(seed: number, id: string) {
       status: pick('complete', 'client_aborted'),
       grid_basis: pick('lifecycle', 'combustion', undefined),
       ...(random() < 0.2 && { simulated: true as const }),
-      ...Object.fromEntries(usageAmountNames.map((name) => [name, amount()])),
+      ...Object.fromEntries(amountsOfReceipts.map((name) => [name, amount()])),
     };
-    const first = entryOf(receipt, id);
-    const second = entryOf({ ...first.receipt, version: 2, supersedes: 1, energy_wh: amount(), region: 'new' }, id);
+    const routingTrace = pick(null, { estimated_saving_g: pick(null, random() - 0.5) });
+    const first = { ...entryOf(receipt, id), routingTrace };
+    const later = entryOf({ ...first.receipt, version: 2, supersedes: 1, energy_wh: amount(), region: 'new' }, id);
+    const second = { ...later, routingTrace };
     return random() < 0.3 ? [first, second] : [first];
   });
 }
@@ -288,6 +298,44 @@ test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summe
   expect(await answers()).toEqual(more);
 });
 
+test('what the routing saved is summed, below zero too, and is unknown where nobody can tell', async () => {
+  const id = 'acct_saved';
+  const at = (hour: number) => receiptIdAt(new Date(Date.UTC(2026, 8, 3, hour)));
+  const call = (hour: number, saved: number | null, more: Partial<Receipt> = {}) => ({
+    ...entryOf({ id: at(hour), ...more }, id),
+    routingTrace: { estimated_saving_g: saved },
+  });
+  const first = call(1, 0.5);
+  const later = entryOf({ ...first.receipt, version: 2, supersedes: 1, carbon_g: 9 }, id);
+  await running.store(first, { ...later, routingTrace: first.routingTrace }, call(2, -0.75), call(3, null));
+  const saved = async () => {
+    const { total } = await ask(id, 'from=2026-09-03&to=2026-09-04');
+    return [total.requests, total.carbon_saved_g, total.missing.carbon_saved_g];
+  };
+  expect(await saved()).toEqual([3, -0.25, 1]);
+  await sumUsage(running.stores.db);
+  expect(await saved()).toEqual([3, -0.25, 1]);
+});
+
+test('hours that a release from before has summed are summed again, and are nothing that was altered', async () => {
+  const { db } = running.stores;
+  const id = 'acct_summed_before';
+  const time = new Date(Date.UTC(2026, 8, 4, 1));
+  await running.store({ ...entryOf({ id: receiptIdAt(time) }, id), routingTrace: { estimated_saving_g: 2 } });
+  await sumUsage(db);
+  for (const table of ['usage_hours', 'usage_days'])
+    await running.stores.tamper(
+      `UPDATE ${table} SET carbon_saved_g = NULL, known_carbon_saved_g = NULL WHERE account_id = '${id}'`,
+    );
+  const saved = async () => (await ask(id, 'from=2026-09-04&to=2026-09-05')).total;
+  expect(await saved()).toMatchObject({ carbon_saved_g: null, missing: { carbon_saved_g: 1 } });
+  await markHoursWithoutSavings(db);
+  await sumUsage(db);
+  expect(await saved()).toMatchObject({ carbon_saved_g: 2 });
+  await markHoursWithoutSavings(db);
+  expect(await db.usageChange.count({ where: { accountId: id } })).toBe(0);
+});
+
 test('a receipt that comes while its hour is being summed is in the next sum', async () => {
   const id = 'acct_race';
   const { db } = running.stores;
@@ -325,7 +373,7 @@ test('a receipt that changes in its row makes its hour be summed again', async (
   const { db } = running.stores;
   const time = new Date(Date.now() - 3 * 3_600_000);
   const made = entryOf({ id: receiptIdAt(time), energy_wh: 1, carbon_g: 1 }, id);
-  const unknown = Object.fromEntries(usageAmountNames.map((name) => [name, null]));
+  const unknown = Object.fromEntries(amountsOfReceipts.map((name) => [name, null]));
   const closed = { tier: 'degraded' as const, degraded_reason: 'sidecar_unavailable' as const, ...unknown };
   await running.store({ ...entryOf({ ...made.receipt, ...closed }, id), facts: null });
   await sumUsage(db);

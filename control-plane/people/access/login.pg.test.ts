@@ -68,7 +68,7 @@ test('whoever logs in is known by a cookie that no script can read and no other 
 });
 
 test('where the port is reached over TLS, the cookie demands it', async () => {
-  const secure = openAccess(context, { ...defaultAccessSettings, controlUrl: 'https://ops.example' });
+  const secure = openAccess(context, { ...defaultAccessSettings, controlUrl: 'https://ops.example' }, null);
   const other = buildOperatorApp(context, withAccess(secure));
   const reply = await new Browser(other).logIn('admin@ops.example', credential);
   expect(reply.headers['set-cookie']).toMatch(
@@ -209,7 +209,7 @@ test('a login counts as known at the address of an earlier one alone', async () 
     callers.push(caller);
     return 'right';
   };
-  const login = { kind: 'operator', email: 'admin@ops.example', credential, requestId: 'r' } as const;
+  const login = { kind: 'operator', email: 'admin@ops.example', credential, code: null, requestId: 'r' } as const;
   const from = (where: string) =>
     logIn(context, { ...access, credentials: { ...access.credentials, verify } }, { ...login, address: where });
   for (const where of ['203.0.113.1', '203.0.113.1', '203.0.113.2']) await from(where);
@@ -232,6 +232,7 @@ test.each(meanwhile)('a login that is under way while %s comes to nothing', asyn
     kind: 'operator',
     email: 'viewer@ops.example',
     credential,
+    code: null,
     address: '203.0.113.1',
     requestId: 'r',
   } as const;

@@ -1,6 +1,8 @@
 /**
  * `GET /session/oidc`: login of operators with an identity provider, where one is configured.
  *
+ * A second factor of the gateway is not asked for here: the provider has its own.
+ *
  * Invariant: it lets in only operators whom an admin has made. The first login binds the provider's subject to the
  * operator with that verified e-mail; from then on the subject alone decides, whatever the e-mail becomes.
  */
@@ -11,9 +13,10 @@ import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
 import { type Attempt, networkOf } from './attempts.ts';
 import { answer } from './change.ts';
-import { auditPerson, slowDown } from './login.ts';
+import { auditPerson } from './login.ts';
 import { callbackPath, flowSchema, type Oidc, type OidcFlow, type OidcIdentity } from './oidc.ts';
 import type { OperatorPrincipal } from './principal.ts';
+import { slowDown } from './prove.ts';
 import { identityProviderAway, loginFailed, type Refusal } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 import { sessionIdOf, startSession } from './sessions.ts';

@@ -20,7 +20,7 @@ let clock = new Date('2026-11-21T09:00:00.000Z');
 const appWith = (issuer: string): FastifyInstance => {
   const { clientId, clientSecret } = provider;
   const settings = { ...defaultAccessSettings, oidc: { issuer, clientId, clientSecret } };
-  const access = openAccess(running.context, settings);
+  const access = openAccess(running.context, settings, null);
   return buildOperatorApp(running.context, { ...running.services, people: { ...running.services.people, access } });
 };
 

@@ -17,6 +17,7 @@ import { endTokensOf } from './operator-tokens.ts';
 import { type OperatorRole, operatorRoles } from './principal.ts';
 import { reauthorize } from './reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from './refusals.ts';
+import { removeSecondFactor } from './second-factor.ts';
 import { endSessionsOf } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
@@ -57,7 +58,7 @@ export interface Operators {
   setEnabled(change: ChangeContext, id: string, enabled: boolean): Promise<ChangeResult<OperatorView>>;
   /** Frees an operator of the identity that is bound: the next login with a verified e-mail binds another one. */
   unbindIdentity(change: ChangeContext, id: string): Promise<ChangeResult<OperatorView>>;
-  /** Replaces a credential that was lost. Sessions and tokens end with the old one. */
+  /** Replaces a credential that was lost. Sessions, tokens and the second factor end with the old one. */
   resetCredential(change: ChangeContext, id: string): Promise<ChangeResult<OperatorWithCredential>>;
 }
 
@@ -151,7 +152,9 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       const { credential, credentialHash } = issued;
       const outcome = await changed(change, id, async (tx) => {
         const row = await tx.operator.update({ where: { id }, data: { credentialHash } });
-        await audit(tx, change, 'operator.credential_reset', id, null, await endAccess(tx, id));
+        const factor = await removeSecondFactor(tx, { kind: 'operator', id });
+        const after = { ...(await endAccess(tx, id)), second_factor_removed: factor };
+        await audit(tx, change, 'operator.credential_reset', id, null, after);
         return ok(row);
       });
       return mapped(outcome, (row) => ({ ...viewOf(row), credential }));

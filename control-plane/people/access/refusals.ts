@@ -10,6 +10,18 @@ export const notLoggedIn = (): ApiError => apiError('invalid_session');
 /** The same for an unknown person, a wrong credential and a disabled person. */
 export const loginFailed = (): ApiError => apiError('invalid_login');
 
+/** E-mail and credential are right, and a code is asked for. */
+export const secondFactorNeeded = (): ApiError => apiError('second_factor_needed');
+
+export const secondFactorWrong = (): ApiError => apiError('invalid_second_factor');
+
+/** Fail-closed: a code that cannot be checked lets nobody in. */
+export const secondFactorSealed = (): ApiError =>
+  apiError('invalid_second_factor', {
+    message:
+      'The code cannot be checked: GW_CREDENTIALS_KEY of the control plane does not open the second factor. Set the key that it was made with, or have an admin reset the credential.',
+  });
+
 /** A request that another site may have made the browser send. */
 export const crossSite = (): ApiError => apiError('invalid_origin');
 

@@ -1,12 +1,15 @@
 /** What the routes for people share; one per process. */
+import { hourMs } from '@gw/contract/internal/durations';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import type { Vault } from '../../shared/vault.ts';
 import { type Attempts, openAttempts } from './attempts.ts';
 import type { AccessSettings } from './config.ts';
 import { type Credentials, openCredentials } from './credential.ts';
 import { FailedLogins } from './failed-logins.ts';
 import { makeFirstOperator } from './first-operator.ts';
 import { type Oidc, openOidc } from './oidc.ts';
+import { openSecondFactors, type SecondFactors } from './second-factor.ts';
 import { type SessionCookie, sessionCookie } from './session-cookie.ts';
 
 export interface AccessServices {
@@ -15,11 +18,13 @@ export interface AccessServices {
   readonly credentials: Credentials;
   readonly attempts: Attempts;
   readonly failedLogins: FailedLogins;
+  readonly secondFactors: SecondFactors;
   /** Null: not configured. */
   readonly oidc: Oidc | null;
 }
 
-export function openAccess(context: Context, settings: AccessSettings): AccessServices {
+/** `vault` seals second factors; null: none can be set. */
+export function openAccess(context: Context, settings: AccessSettings, vault: Vault | null): AccessServices {
   return {
     settings,
     // Plain HTTP is for loopback alone, where a browser may not keep a cookie that demands TLS.
@@ -27,6 +32,7 @@ export function openAccess(context: Context, settings: AccessSettings): AccessSe
     credentials: openCredentials(settings.credentialCost),
     attempts: openAttempts(context.redis, context.now),
     failedLogins: new FailedLogins(context),
+    secondFactors: openSecondFactors(vault, new URL(settings.controlUrl).hostname),
     oidc: settings.oidc && openOidc(settings.oidc, settings.controlUrl, context),
   };
 }
@@ -37,7 +43,7 @@ export function openAccess(context: Context, settings: AccessSettings): AccessSe
  */
 export async function startAccessJobs(context: Context, access: AccessServices): Promise<RepeatedJob> {
   const { log } = context;
-  const { failedLogins, settings } = access;
+  const { failedLogins, secondFactors, settings } = access;
   let pending = settings.firstOperator;
   const makeFirst = async (): Promise<void> => {
     if (pending === null) return;
@@ -49,6 +55,7 @@ export async function startAccessJobs(context: Context, access: AccessServices):
   const jobs = [
     repeat({ name: 'first operator', everyMs: 5000, log, run: makeFirst }),
     repeat({ name: 'failed logins', everyMs: 5000, log, run: () => failedLogins.write() }),
+    repeat({ name: 'seals of second factors', everyMs: hourMs, log, run: () => secondFactors.sealAgain(context.db) }),
   ];
   return {
     stop: async () => {

@@ -1,5 +1,5 @@
 /** `/session`: log in, who am I, log out. For operators and for the admins of organisations alike. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
@@ -7,18 +7,27 @@ import { answer } from './change.ts';
 import { maxCredentialLength, minCredentialLength } from './credential.ts';
 import { auditPerson, changeCredential, logIn } from './login.ts';
 import { operatorRoles, type Principal, principalOf } from './principal.ts';
+import type { Claim } from './prove.ts';
 import type { AccessServices } from './services.ts';
 import { endSession, endSessionsOf, findSession, sessionMs } from './sessions.ts';
 
-const credentialSchema = z.string().min(1).max(maxCredentialLength);
+/** As authenticators show it, in groups or not. */
+export const codeSchema = z
+  .string()
+  .transform((text) => text.replaceAll(/\s/g, ''))
+  .pipe(z.string().regex(/^[0-9]{6}$/, 'must be the 6 digits that the authenticator shows'))
+  .describe('Of the second factor: 6 digits');
+export const credentialSchema = z.string().min(1).max(maxCredentialLength);
 const loginBody = z.strictObject({
   email: z.string().trim().toLowerCase().min(1).max(254),
   credential: credentialSchema,
   as: z.enum(['operator', 'organisation_admin']).default('operator'),
+  code: codeSchema.optional(),
 });
 const credentialBody = z.strictObject({
   current: credentialSchema,
   next: credentialSchema.min(minCredentialLength, `must have at least ${minCredentialLength} characters`),
+  code: codeSchema.optional(),
 });
 
 const anybody = { access: { kind: 'public' } } as const;
@@ -44,8 +53,8 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
     '/session',
     { config: { ...anybody, reply: startedSchema }, schema: { body: loginBody } },
     async (request, reply) => {
-      const { as: kind, email, credential } = request.body;
-      const login = { kind, email, credential, address: request.ip, requestId: request.id };
+      const { as: kind, code = null, credential, email } = request.body;
+      const login = { kind, email, credential, code, address: request.ip, requestId: request.id };
       const shown = cookie.read(request);
       const before = shown === null ? null : await findSession(db, shown, now());
       const replaced = shown === null || before === null ? null : { token: shown, principal: before };
@@ -83,23 +92,29 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
   });
 
   app.put('/session/credential', { config: ended, schema: { body: credentialBody } }, async (request, reply) => {
-    const { kind, id } = principalOf(request);
-    const { current: credential, next } = request.body;
-    const login = { kind, email: await emailOf(db, kind, id), credential, address: request.ip, requestId: request.id };
-    const outcome = await changeCredential(context, access, login, next);
+    const { current: credential, code, next } = request.body;
+    const claim = await ownClaim(context, request, credential, code);
+    const outcome = await changeCredential(context, access, claim, next);
     if (!outcome.ok) return answer(reply, outcome, context);
     cookie.clear(reply);
     return reply.code(204).send();
   });
 }
 
-async function emailOf(db: Context['db'], kind: Principal['kind'], id: string): Promise<string> {
+/** What a person who is logged in shows once more. */
+export async function ownClaim(
+  { db }: Pick<Context, 'db'>,
+  request: FastifyRequest,
+  credential: string,
+  code: string | null = null,
+): Promise<Claim> {
+  const { kind, id } = principalOf(request);
   const where = { id };
-  const row =
+  const { email } =
     kind === 'operator'
       ? await db.operator.findUniqueOrThrow({ where })
       : await db.organisationAdmin.findUniqueOrThrow({ where });
-  return row.email;
+  return { kind, email, credential, code, address: request.ip, requestId: request.id };
 }
 
 function viewOf(principal: Principal): z.infer<typeof sessionSchema> {

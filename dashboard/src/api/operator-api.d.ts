@@ -47,6 +47,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/operator/v1/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_operator_v1_live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/session": {
         parameters: {
             query?: never;
@@ -89,6 +105,38 @@ export interface paths {
         get?: never;
         put: operations["put_session_credential"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_session_second_factor"];
+        put: operations["put_session_second_factor"];
+        post: operations["post_session_second_factor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/second-factor/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["post_session_second_factor_remove"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2659,6 +2707,8 @@ export interface components {
             water_low_ml: number | null;
             /** @description mL. Sum of the upper bounds. Sum of what is known; null if nothing is */
             water_high_ml: number | null;
+            /** @description gCO2e that the choice of regions saved: sum of `estimated_saving_g` of the routing traces, unknown where nobody can tell; negative if it cost more than it saved. An estimate, and in no other sum. Sum of what is known; null if nothing is */
+            carbon_saved_g: number | null;
             /** @description gCO2e, market-based: contracts, certificates and residual mix in place of the average of the grid, as far as operators have entered some; else as `carbon_g`. Sum of what is known; null if nothing is */
             carbon_market_g: number | null;
             /** @description Wh. The part of `energy_wh` that contracts and certificates cover. Sum of what is known; null if nothing is */
@@ -2716,6 +2766,8 @@ export interface components {
             water_low_ml: number | null;
             /** @description mL. Sum of the upper bounds. Sum of what is known; null if nothing is */
             water_high_ml: number | null;
+            /** @description gCO2e that the choice of regions saved: sum of `estimated_saving_g` of the routing traces, unknown where nobody can tell; negative if it cost more than it saved. An estimate, and in no other sum. Sum of what is known; null if nothing is */
+            carbon_saved_g: number | null;
             /** @description gCO2e, market-based: contracts, certificates and residual mix in place of the average of the grid, as far as operators have entered some; else as `carbon_g`. Sum of what is known; null if nothing is */
             carbon_market_g: number | null;
             /** @description Wh. The part of `energy_wh` that contracts and certificates cover. Sum of what is known; null if nothing is */
@@ -2962,6 +3014,63 @@ export interface operations {
             };
         };
     };
+    get_operator_v1_live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "live";
+                        /** Format: date-time */
+                        at: string;
+                        /** @description Rates and times are of the calls that ended in these last seconds */
+                        window_s: number;
+                        /** @description That have reported in the last seconds */
+                        sidecars: number;
+                        /** @description Calls that reached a provider: each has a receipt */
+                        calls_per_s: number;
+                        /** @description Of them those whose provider answered with an error, or broke off */
+                        failed_per_s: number;
+                        /** @description Of them those that their client left */
+                        aborted_per_s: number;
+                        /** @description Of them those whose receipt has no numbers */
+                        degraded_per_s: number;
+                        open_streams: number;
+                        /** @description From when the provider is asked until its reply is whole; right to a tenth. null: no call has ended */
+                        latency_ms: {
+                            p50: number;
+                            p99: number;
+                        } | null;
+                        /** @description What the gateway took of a call beside that; null: no call has ended of which Envoy told it */
+                        overhead_ms: {
+                            p50: number;
+                            p99: number;
+                        } | null;
+                    };
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     get_session: {
         parameters: {
             query?: never;
@@ -3025,6 +3134,8 @@ export interface operations {
                      * @enum {string}
                      */
                     as?: "operator" | "organisation_admin";
+                    /** @description Of the second factor: 6 digits */
+                    code?: string;
                 };
             };
         };
@@ -3136,6 +3247,155 @@ export interface operations {
                 "application/json": {
                     current: string;
                     next: string;
+                    /** @description Of the second factor: 6 digits */
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_session_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "second_factor";
+                        /** @description null: logins ask for no code */
+                        set_at: string | null;
+                        /** @description false: the control plane has no GW_CREDENTIALS_KEY */
+                        can_be_set: boolean;
+                    };
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    put_session_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of the second factor: 6 digits */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    post_session_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    credential: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "second_factor";
+                        /** @description Base32, for an authenticator; shown once */
+                        secret: string;
+                        /** @description The same as `otpauth://totp/…`, for a QR code */
+                        uri: string;
+                    };
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    post_session_second_factor_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    credential: string;
+                    /** @description Of the second factor: 6 digits */
+                    code: string;
                 };
             };
         };
@@ -6391,6 +6651,8 @@ export interface operations {
                             water_low_ml: number | null;
                             /** @description mL. Sum of the upper bounds. Sum of what is known; null if nothing is */
                             water_high_ml: number | null;
+                            /** @description gCO2e that the choice of regions saved: sum of `estimated_saving_g` of the routing traces, unknown where nobody can tell; negative if it cost more than it saved. An estimate, and in no other sum. Sum of what is known; null if nothing is */
+                            carbon_saved_g: number | null;
                             /** @description gCO2e, market-based: contracts, certificates and residual mix in place of the average of the grid, as far as operators have entered some; else as `carbon_g`. Sum of what is known; null if nothing is */
                             carbon_market_g: number | null;
                             /** @description Wh. The part of `energy_wh` that contracts and certificates cover. Sum of what is known; null if nothing is */

@@ -23,6 +23,7 @@ export type OperatorAccount = Reply<'/operator/v1/accounts/{accountId}'>;
 export type OrganisationAdmin = Reply<'/operator/v1/accounts/{accountId}/admins'>['data'][number];
 export type Application = Reply<'/operator/v1/applications'>['data'][number];
 export type ApplicationStep = Reply<'/operator/v1/applications/{account_id}'>['steps'][number];
+export type LiveTraffic = Reply<'/operator/v1/live'>;
 export type Health = Reply<'/healthz'>;
 export type Account = Reply<'/organisation/v1/account'>;
 export type Pack = Reply<'/organisation/v1/evidence-packs'>['data'][number];

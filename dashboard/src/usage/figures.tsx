@@ -12,6 +12,7 @@ export interface FiguresProps {
 
 export function Figures({ rows }: FiguresProps) {
   const sum = (name: Summed) => sumOf(rows, name);
+  const compared = rows.reduce((all, row) => all + row.requests - (row.missing.carbon_saved_g ?? 0), 0);
   const missing = rows.reduce((all, row) => all + (row.missing.carbon_g ?? 0), 0);
   const bases = new Set(rows.flatMap(({ grid_basis: basis }) => basis ?? []));
   if (bases.has('mixed')) bases.add('lifecycle').add('combustion');
@@ -22,7 +23,7 @@ export function Figures({ rows }: FiguresProps) {
       {rows.some(({ simulated }) => simulated) && <Alert color="yellow">{words.usage.simulatedHint}</Alert>}
       {missing > 0 && <Alert color="orange">{words.usage.missing(missing)}</Alert>}
       {bases.size > 1 && <Alert color="orange">{words.usage.mixed}</Alert>}
-      <SimpleGrid cols={{ base: 1, xs: 2, lg: 5 }}>
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }}>
         <Figure
           title={words.usage.carbon_g}
           value={`${amount(sum('carbon_g'), 'g')} CO₂e`}
@@ -42,6 +43,11 @@ export function Figures({ rows }: FiguresProps) {
           title={words.usage.wasted}
           value={amount(sum('requests_aborted') === 0 ? 0 : sum('energy_aborted_wh'), 'Wh')}
           hint={words.usage.calls(number(sum('requests_aborted')))}
+        />
+        <Figure
+          title={words.usage.carbon_saved_g}
+          value={`${amount(sum('carbon_saved_g'), 'g')} CO₂e`}
+          hint={words.usage.savedHint(number(compared))}
         />
         <Coverage
           all={sum('requests') ?? 0}

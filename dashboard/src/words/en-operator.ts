@@ -75,6 +75,20 @@ export const enOperator = {
   },
 
   live: {
+    traffic: {
+      rate: 'Calls',
+      failed: 'Failed at the provider',
+      degraded: 'Without numbers',
+      latency: 'Reply of the provider, median',
+      overhead: 'Of the gateway, median',
+      chart: 'Calls a second since this page was opened',
+      hint: 'Calls that reached a provider, over the last ten seconds. Calls that were refused before are in the metrics of ext-authz and Envoy.',
+      sidecars: (count: number) => (count === 1 ? '1 sidecar reports' : `${count} sidecars report`),
+      aborted: (rate: string) => `${rate} /s left by their client`,
+      streams: (count: string) => `${count} open streams`,
+      p99: (ms: string) => `99 of 100 within ${ms} ms`,
+      noCall: 'no call has ended',
+    },
     what: 'What',
     means: 'What it means',
     there: 'there',

@@ -41,6 +41,24 @@ export const en = {
     submit: 'Change it',
   },
 
+  secondFactor: {
+    title: 'Second factor',
+    hint: 'With it a login needs a code of an authenticator (TOTP) beside the credential. Show your credential to set it up.',
+    cannotBeSet:
+      'No second factor can be set here: the control plane has no GW_CREDENTIALS_KEY, which encrypts the secret.',
+    make: 'Set it up',
+    scan: 'Scan this with an authenticator, or type the secret into it. Then show a code of it.',
+    picture: 'QR code for an authenticator',
+    secret: 'Secret',
+    code: 'Code',
+    codeHint: '6 digits, as the authenticator shows them',
+    set: 'Ask for codes from now on',
+    afterwards:
+      'You log in anew afterwards, on every device. If you lose the authenticator, an admin of the platform resets your credential.',
+    isSet: (since: string) => `Logins have asked for a code since ${since}.`,
+    remove: 'Remove it',
+  },
+
   login: {
     title: 'Log in',
     as: 'Log in as',
@@ -82,6 +100,9 @@ export const en = {
     calls: (count: string) => `${count} calls`,
     tokens: 'Tokens',
     wasted: 'Energy of calls that broke off',
+    carbon_saved_g: 'Saved by the choice of regions',
+    savedHint: (calls: string) =>
+      `Estimated against the region that the order of preference alone would have taken; ${calls} of the calls can be compared.`,
     model: 'Model',
     region: 'Region',
     project: 'Project',

@@ -7,6 +7,7 @@ import { type Column, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
 import { number } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
+import { Traffic } from './live-traffic.tsx';
 
 const everyMs = 3000;
 
@@ -46,6 +47,7 @@ export function Live() {
   return (
     <Stack>
       <PageTitle>{words.pages.live}</PageTitle>
+      <Traffic />
       <Failed of={health} />
       {data && (
         <Alert color={data.status === 'ok' ? 'green' : 'red'} title={words.live.states[data.status]} aria-live="polite">

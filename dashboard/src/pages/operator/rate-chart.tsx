@@ -1,0 +1,33 @@
+import '@mantine/charts/styles.css';
+import { LineChart } from '@mantine/charts';
+import type { LiveTraffic } from '../../api/types.ts';
+import { short } from '../../words/format.ts';
+import { words } from '../../words/words.ts';
+
+const texts = words.live.traffic;
+
+export default function RateChart({ points }: { readonly points: readonly LiveTraffic[] }) {
+  return (
+    <LineChart
+      h={220}
+      role="img"
+      aria-label={texts.chart}
+      data={points.map((point) => ({
+        at: point.at.slice(11, 19),
+        [texts.rate]: point.calls_per_s,
+        [texts.failed]: point.failed_per_s,
+        [texts.degraded]: point.degraded_per_s,
+      }))}
+      dataKey="at"
+      withDots={false}
+      withLegend
+      curveType="linear"
+      series={[
+        { name: texts.rate, color: 'green.8' },
+        { name: texts.failed, color: 'red.7', strokeDasharray: '6 3' },
+        { name: texts.degraded, color: 'gray.6', strokeDasharray: '2 3' },
+      ]}
+      valueFormatter={short}
+    />
+  );
+}

@@ -1,0 +1,107 @@
+/**
+ * Tells operators how the calls of this moment do (`GET /operator/v1/live`), by a report in Redis.
+ *
+ * Invariants: a call costs a few additions, and no command of its own; reports are written every two seconds, whatever the load.
+ * Fail-open: a report that cannot be written is left out, and the one before it is soon too old to be read.
+ */
+import { randomUUID } from 'node:crypto';
+import { bucketOf, type LiveReport, liveEveryS, liveWindowS, type Times } from '@gw/contract/internal/live';
+import { liveKey } from '@gw/contract/internal/redis';
+import type { Redis } from 'ioredis';
+
+/** How a call ended that has a receipt. */
+export interface EndedCall {
+  readonly status: 'complete' | 'client_aborted' | 'upstream_error';
+  readonly isDegraded: boolean;
+  /** From when the provider is asked until its reply is whole, failed attempts of others with it. */
+  readonly ms: number;
+}
+
+export interface LiveCounts {
+  ended(call: EndedCall): void;
+  /** What the gateway took of a call beside that, ms. */
+  overhead(ms: number): void;
+}
+
+class Slice {
+  calls = 0;
+  failed = 0;
+  aborted = 0;
+  degraded = 0;
+  readonly took = new Map<number, number>();
+  readonly overhead = new Map<number, number>();
+}
+
+const note = (times: Map<number, number>, ms: number): void => {
+  const bucket = bucketOf(ms);
+  times.set(bucket, (times.get(bucket) ?? 0) + 1);
+};
+
+/** Counts over a window that moves on by `turn`. */
+export class LiveWindow implements LiveCounts {
+  readonly #slices: Slice[] = [new Slice()];
+
+  ended({ isDegraded, ms, status }: EndedCall): void {
+    const slice = this.#now;
+    slice.calls += 1;
+    if (status === 'upstream_error') slice.failed += 1;
+    if (status === 'client_aborted') slice.aborted += 1;
+    if (isDegraded) slice.degraded += 1;
+    note(slice.took, ms);
+  }
+
+  overhead(ms: number): void {
+    note(this.#now.overhead, ms);
+  }
+
+  /** Returns the counts of the window, and begins its next slice. */
+  turn(): Omit<LiveReport, 'at' | 'streams'> {
+    const slices = this.#slices;
+    const sum = (of: (slice: Slice) => number): number => slices.reduce((all, slice) => all + of(slice), 0);
+    const report = {
+      calls: sum(({ calls }) => calls),
+      failed: sum(({ failed }) => failed),
+      aborted: sum(({ aborted }) => aborted),
+      degraded: sum(({ degraded }) => degraded),
+      took: added(slices.map(({ took }) => took)),
+      overhead: added(slices.map(({ overhead }) => overhead)),
+    };
+    slices.push(new Slice());
+    if (slices.length > liveWindowS / liveEveryS) slices.shift();
+    return report;
+  }
+
+  get #now(): Slice {
+    return this.#slices.at(-1) as Slice;
+  }
+}
+
+function added(maps: readonly Map<number, number>[]): Times {
+  const all = new Map<number, number>();
+  for (const map of maps) for (const [bucket, times] of map) all.set(bucket, (all.get(bucket) ?? 0) + times);
+  return [...all];
+}
+
+export interface LiveTeller {
+  /** Takes back the report of a sidecar that ends. */
+  stop(): Promise<void>;
+}
+
+/** `now`: by the clock of Redis. */
+export function tellLive(
+  redis: Redis,
+  window: LiveWindow,
+  { now, streams }: { readonly now: () => number; readonly streams: () => number },
+): LiveTeller {
+  const name = randomUUID();
+  const timer = setInterval(() => {
+    const report: LiveReport = { at: now(), ...window.turn(), streams: streams() };
+    redis.hset(liveKey, name, JSON.stringify(report)).catch(() => undefined);
+  }, liveEveryS * 1000);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await redis.hdel(liveKey, name).catch(() => undefined);
+    },
+  };
+}
