@@ -1,7 +1,6 @@
-/** The texts in the language of this page. There is one so far. */
+/** The texts in the language of this page. There is one so far. Those of operators' pages are apart (operator-words.ts): customers load none. */
 import { en } from './en.ts';
 import { enCustomer } from './en-customer.ts';
-import { enOperator } from './en-operator.ts';
 
-export const words = { ...en, ...enCustomer, ...enOperator };
+export const words = { ...en, ...enCustomer };
 export const locale = 'en-GB';

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
 import type { Key } from '../../api/types.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 
 export type Deed =
   | { readonly kind: 'suspend' | 'reinstate' }

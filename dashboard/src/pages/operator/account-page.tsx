@@ -14,7 +14,7 @@ import { PageTitle } from '../../shell.tsx';
 import { groups } from '../../usage/series.ts';
 import { UsageView } from '../../usage/usage-view.tsx';
 import { number } from '../../words/format.ts';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 import { AccountDeed, type Deed } from './account-deed.tsx';
 import { stateColors } from './accounts.tsx';
 import { People } from './people.tsx';

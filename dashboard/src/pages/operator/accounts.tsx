@@ -10,7 +10,7 @@ import { usePages } from '../../parts/pages.ts';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
 import { number } from '../../words/format.ts';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 
 type State = OperatorAccount['state'];
 type Tier = OperatorAccount['tier'];

@@ -9,7 +9,7 @@ import { Failed } from '../../parts/failure.tsx';
 import { Go } from '../../parts/go.tsx';
 import { PageTitle } from '../../shell.tsx';
 import { time } from '../../words/format.ts';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 import { type Decision, decisionsIn } from './decisions.ts';
 import { StageBadge } from './onboarding.tsx';
 

@@ -7,7 +7,7 @@ import { Failed } from '../../parts/failure.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 import { auditColumns } from '../audit.tsx';
 
 const ofOperators = 'operators';

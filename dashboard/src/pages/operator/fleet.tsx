@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { api, must } from '../../api/client.ts';
 import { PageTitle } from '../../shell.tsx';
 import { UsageView } from '../../usage/usage-view.tsx';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 
 /** Who used what, over all accounts. */
 export function Fleet() {

@@ -8,7 +8,7 @@ import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { whileUsed } from '../../parts/while-used.ts';
 import { PageTitle } from '../../shell.tsx';
 import { short, time } from '../../words/format.ts';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 
 type Source = GridZone['sources'][number] & { readonly zone: string };
 

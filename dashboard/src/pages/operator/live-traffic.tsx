@@ -8,7 +8,7 @@ import { Failed } from '../../parts/failure.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { whileUsed } from '../../parts/while-used.ts';
 import { short } from '../../words/format.ts';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 
 const RateChart = lazy(() => import('./rate-chart.tsx'));
 

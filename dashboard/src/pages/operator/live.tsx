@@ -6,7 +6,7 @@ import { Failed } from '../../parts/failure.tsx';
 import { type Column, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
 import { number } from '../../words/format.ts';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 import { Traffic } from './live-traffic.tsx';
 
 const everyMs = 3000;

@@ -9,7 +9,7 @@ import { More } from '../../parts/more.tsx';
 import { usePages } from '../../parts/pages.ts';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 import { decisionsIn } from './decisions.ts';
 
 type Stage = Application['stage'];

@@ -3,7 +3,7 @@ import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
 import type { OperatorSession } from '../../api/types.ts';
 import { type Place, Shell } from '../../shell.tsx';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 import { NotFound } from '../not-found.tsx';
 
 const Fleet = lazy(async () => ({ default: (await import('./fleet.tsx')).Fleet }));

@@ -8,7 +8,7 @@ import { Copyable } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { useOnce } from '../../parts/use-once.ts';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 
 const path = '/operator/v1/accounts/{accountId}/admins';
 

@@ -2,7 +2,7 @@ import '@mantine/charts/styles.css';
 import { LineChart } from '@mantine/charts';
 import type { LiveTraffic } from '../../api/types.ts';
 import { short } from '../../words/format.ts';
-import { words } from '../../words/words.ts';
+import { words } from '../../words/operator-words.ts';
 
 const texts = words.live.traffic;
 

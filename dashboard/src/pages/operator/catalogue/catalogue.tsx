@@ -4,7 +4,7 @@ import type { ComponentType } from 'react';
 import { useLocation } from 'wouter';
 import type { OperatorSession } from '../../../api/types.ts';
 import { PageTitle } from '../../../shell.tsx';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 import { NotFound } from '../../not-found.tsx';
 import { Deployments } from './deployments.tsx';
 import type { KindProps } from './entries.tsx';

@@ -5,7 +5,7 @@ import type { Deployment } from '../../../api/types.ts';
 import { Failed } from '../../../parts/failure.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 import { Entries, lastChangeColumn, warningsColumn } from './entries.tsx';
 import { type Finding, healthOf } from './health-of.ts';
 

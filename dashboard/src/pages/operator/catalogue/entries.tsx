@@ -6,7 +6,7 @@ import { Copyable } from '../../../parts/copy.tsx';
 import type { Reading } from '../../../parts/failure.tsx';
 import { More } from '../../../parts/more.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 
 /** What each kind of entry is shown with. */
 export interface KindProps {

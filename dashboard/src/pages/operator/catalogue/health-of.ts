@@ -1,7 +1,7 @@
 /** What is known of a deployment at this moment, as far as the control plane can tell. */
 import type { Credential, Deployment, DeploymentHealth, Provider, Region } from '../../../api/types.ts';
 import { time } from '../../../words/format.ts';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 import { credentialState } from './credential-state.ts';
 
 export interface Finding {

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, must } from '../../../api/client.ts';
 import type { Region } from '../../../api/types.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 
 export interface IncidentDeedProps {
   readonly region: Region;

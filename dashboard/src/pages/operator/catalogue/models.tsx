@@ -4,7 +4,7 @@ import { useDeployments, useModels } from '../../../api/catalogue.ts';
 import type { Model } from '../../../api/types.ts';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 import { Entries, lastChangeColumn, warningsColumn } from './entries.tsx';
 
 export function Models() {

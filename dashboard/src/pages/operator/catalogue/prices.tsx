@@ -4,7 +4,7 @@ import { usePrices } from '../../../api/catalogue.ts';
 import type { Price } from '../../../api/types.ts';
 import { At } from '../../../parts/at.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 import { Entries, lastChangeColumn, warningsColumn } from './entries.tsx';
 import { priceStates } from './price-state.ts';
 

@@ -6,7 +6,7 @@ import { api, must } from '../../../api/client.ts';
 import type { Deployment, Provider, ProviderTest } from '../../../api/types.ts';
 import { Failure } from '../../../parts/failure.tsx';
 import { number } from '../../../words/format.ts';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 
 /** Returns what the deployments of a provider offer, by the names that it knows them by. */
 export const offeredBy = (provider: string, deployments: readonly Deployment[]): readonly string[] => [

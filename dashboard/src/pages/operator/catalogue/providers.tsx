@@ -7,7 +7,7 @@ import { Copyable } from '../../../parts/copy.tsx';
 import { Failed } from '../../../parts/failure.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { time } from '../../../words/format.ts';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 import { credentialState } from './credential-state.ts';
 import { Entries, type KindProps, LastChange, warningsColumn } from './entries.tsx';
 import { offeredBy, ProviderTestDialog } from './provider-test.tsx';

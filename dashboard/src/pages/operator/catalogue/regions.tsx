@@ -7,7 +7,7 @@ import { Failed } from '../../../parts/failure.tsx';
 import { Go } from '../../../parts/go.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
-import { words } from '../../../words/words.ts';
+import { words } from '../../../words/operator-words.ts';
 import { Entries, type KindProps, lastChangeColumn, warningsColumn } from './entries.tsx';
 import { IncidentDeed } from './incident-deed.tsx';
 import { servedAlone } from './served-alone.ts';
