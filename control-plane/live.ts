@@ -1,26 +1,29 @@
 /** `GET /operator/v1/live`: how calls do at this moment, over all sidecars (contract/internal/live.ts). */
+import { apiError } from '@gw/contract/errors';
 import { type LiveReport, liveHoldsS, liveReportSchema, liveWindowS, quantile } from '@gw/contract/internal/live';
 import { liveKey } from '@gw/contract/internal/redis';
 import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Context } from './shared/context.ts';
+import { refuse } from './shared/replies.ts';
 
-/** How long a report of a sidecar that died is left in Redis, ms. */
-const forgottenMs = 60_000;
-
-const rate = z.number().nonnegative();
+const rate = z.number().nonnegative().nullable();
 const times = z.strictObject({ p50: z.number(), p99: z.number() }).nullable();
 const liveSchema = z.strictObject({
   object: z.literal('live'),
   at: z.iso.datetime(),
-  window_s: z.number().describe('Rates and times are of the calls that ended in these last seconds'),
-  sidecars: z.int().describe('That have reported in the last seconds'),
+  window_s: z
+    .number()
+    .describe('Rates and times are of the calls that ended in these last seconds, or since a sidecar began'),
+  sidecars: z.int().describe('That have reported in the last seconds. 0: nothing is known, and all rates are null'),
   calls_per_s: rate.describe('Calls that reached a provider: each has a receipt'),
-  failed_per_s: rate.describe('Of them those whose provider answered with an error, or broke off'),
+  failed_per_s: rate.describe(
+    'Of them those whose provider answered with an error, also one of the request, or broke off',
+  ),
   aborted_per_s: rate.describe('Of them those that their client left'),
   degraded_per_s: rate.describe('Of them those whose receipt has no numbers'),
-  open_streams: z.int(),
+  open_streams: z.int().nullable(),
   latency_ms: times.describe(
     'From when the provider is asked until its reply is whole; right to a tenth. null: no call has ended',
   ),
@@ -29,19 +32,23 @@ const liveSchema = z.strictObject({
   ),
 });
 
-export function liveRoute(app: FastifyInstance, { now, redis }: Pick<Context, 'now' | 'redis'>): void {
+/** Fail-closed: without Redis nobody knows, and 503 `overloaded` says so. */
+export function liveRoute(app: FastifyInstance, { addresses, now, redis }: Context): void {
   const config = { access: { kind: 'operator', role: 'viewer' }, reply: liveSchema } as const;
-  app.get('/operator/v1/live', { config }, async () => viewOf(await readReports(redis), now()));
+  app.get('/operator/v1/live', { config }, async (_request, reply) => {
+    const reports = await readReports(redis).catch(() => null);
+    return reports === null ? refuse(reply, apiError('overloaded'), addresses) : viewOf(reports, now());
+  });
 }
 
-/** Reports that still hold. Rejects without Redis: nobody knows then. */
+/** Reports that still hold. */
 async function readReports(redis: Redis): Promise<LiveReport[]> {
   const [[seconds], written] = await Promise.all([redis.time(), redis.hgetall(liveKey)]);
-  const nowMs = Number(seconds) * 1000;
-  const reports = Object.entries(written).map(([name, text]) => ({ name, report: parse(text) }));
-  const forgotten = reports.filter(({ report }) => report === null || report.at < nowMs - forgottenMs);
-  if (forgotten.length > 0) await redis.hdel(liveKey, ...forgotten.map(({ name }) => name));
-  return reports.flatMap(({ report }) => (report !== null && report.at >= nowMs - liveHoldsS * 1000 ? report : []));
+  const since = (Number(seconds) - liveHoldsS) * 1000;
+  return Object.values(written).flatMap((text) => {
+    const report = parse(text);
+    return report !== null && report.at >= since ? report : [];
+  });
 }
 
 /** Null: what a release that writes something else has written. */
@@ -54,7 +61,10 @@ function parse(text: string): LiveReport | null {
 }
 
 function viewOf(reports: readonly LiveReport[], at: Date): z.infer<typeof liveSchema> {
-  const sum = (of: (report: LiveReport) => number): number => reports.reduce((all, report) => all + of(report), 0);
+  const sum = (of: (report: LiveReport) => number): number | null =>
+    reports.length === 0 ? null : reports.reduce((all, report) => all + of(report), 0);
+  const rateOf = (count: 'calls' | 'failed' | 'aborted' | 'degraded') =>
+    sum((report) => report[count] / report.windowS);
   const timesOf = (of: (report: LiveReport) => LiveReport['took']) => {
     const all = reports.flatMap(of);
     const [p50, p99] = [quantile(all, 0.5), quantile(all, 0.99)];
@@ -65,10 +75,10 @@ function viewOf(reports: readonly LiveReport[], at: Date): z.infer<typeof liveSc
     at: at.toISOString(),
     window_s: liveWindowS,
     sidecars: reports.length,
-    calls_per_s: sum(({ calls }) => calls) / liveWindowS,
-    failed_per_s: sum(({ failed }) => failed) / liveWindowS,
-    aborted_per_s: sum(({ aborted }) => aborted) / liveWindowS,
-    degraded_per_s: sum(({ degraded }) => degraded) / liveWindowS,
+    calls_per_s: rateOf('calls'),
+    failed_per_s: rateOf('failed'),
+    aborted_per_s: rateOf('aborted'),
+    degraded_per_s: rateOf('degraded'),
     open_streams: sum(({ streams }) => streams),
     latency_ms: timesOf(({ took }) => took),
     overhead_ms: timesOf(({ overhead }) => overhead),

@@ -1,11 +1,20 @@
 /**
  * Tells operators how the calls of this moment do (`GET /operator/v1/live`), by a report in Redis.
  *
- * Invariants: a call costs a few additions, and no command of its own; reports are written every two seconds, whatever the load.
- * Fail-open: a report that cannot be written is left out, and the one before it is soon too old to be read.
+ * Invariants: a call costs a few additions, and no command of its own; reports are written every two seconds, whatever the load, and
+ * those of sidecars that are gone go too. Fail-open: a report that cannot be written is left out, and the one before it is soon too
+ * old to be read.
  */
 import { randomUUID } from 'node:crypto';
-import { bucketOf, type LiveReport, liveEveryS, liveWindowS, type Times } from '@gw/contract/internal/live';
+import {
+  bucketOf,
+  type LiveReport,
+  liveEveryS,
+  liveKeptS,
+  liveReportSchema,
+  liveWindowS,
+  type Times,
+} from '@gw/contract/internal/live';
 import { liveKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 
@@ -59,6 +68,7 @@ export class LiveWindow implements LiveCounts {
     const slices = this.#slices;
     const sum = (of: (slice: Slice) => number): number => slices.reduce((all, slice) => all + of(slice), 0);
     const report = {
+      windowS: slices.length * liveEveryS,
       calls: sum(({ calls }) => calls),
       failed: sum(({ failed }) => failed),
       aborted: sum(({ aborted }) => aborted),
@@ -82,26 +92,38 @@ function added(maps: readonly Map<number, number>[]): Times {
   return [...all];
 }
 
-export interface LiveTeller {
-  /** Takes back the report of a sidecar that ends. */
-  stop(): Promise<void>;
-}
+/** Every how many reports it looks for those of sidecars that are gone. */
+const tidyEvery = 30;
 
-/** `now`: by the clock of Redis. */
+/** Returns a function that ends it; what it has told last holds until it is too old. `now`: by the clock of Redis. */
 export function tellLive(
   redis: Redis,
   window: LiveWindow,
   { now, streams }: { readonly now: () => number; readonly streams: () => number },
-): LiveTeller {
+): () => void {
   const name = randomUUID();
+  let told = 0;
   const timer = setInterval(() => {
     const report: LiveReport = { at: now(), ...window.turn(), streams: streams() };
-    redis.hset(liveKey, name, JSON.stringify(report)).catch(() => undefined);
+    const written = redis.multi().hset(liveKey, name, JSON.stringify(report));
+    written
+      .pexpire(liveKey, liveKeptS * 1000)
+      .exec()
+      .catch(() => undefined);
+    told += 1;
+    if (told % tidyEvery === 0) tidy(redis, now() - liveKeptS * 1000).catch(() => undefined);
   }, liveEveryS * 1000);
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await redis.hdel(liveKey, name).catch(() => undefined);
-    },
+  return () => clearInterval(timer);
+}
+
+const ageSchema = liveReportSchema.pick({ at: true });
+
+/** Takes away reports that were written before. What nobody can read, of another release, stays until all go. */
+async function tidy(redis: Redis, before: number): Promise<void> {
+  const isOld = (text: string): boolean => {
+    const parsed = ageSchema.safeParse(JSON.parse(text));
+    return parsed.success && parsed.data.at < before;
   };
+  const old = Object.entries(await redis.hgetall(liveKey)).filter(([, text]) => isOld(text));
+  if (old.length > 0) await redis.hdel(liveKey, ...old.map(([name]) => name));
 }

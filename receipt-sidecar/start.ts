@@ -116,7 +116,7 @@ export async function startSidecar(config: Config) {
     metrics: slotMetrics,
     log,
   });
-  const liveTeller = tellLive(redis, live, { now: storeClock.now, streams: () => slots.open });
+  const stopTelling = tellLive(redis, live, { now: storeClock.now, streams: () => slots.open });
   const budgetMetrics = createBudgetMetrics(() => budgets.local());
   const budgets = openBudgets({
     use: redisBudgetUse(redis),
@@ -231,7 +231,7 @@ export async function startSidecar(config: Config) {
       const { drainS, instances } = config;
       await endCalls({ server, instances, drainS, slots, idempotency, ends }, hurry);
       await health?.close();
-      await liveTeller.stop();
+      stopTelling();
       slots.stop();
       budgets.stop();
       catalogue.stop();

@@ -1,6 +1,6 @@
 /**
- * How a sidecar does at this moment, as it leaves it in Redis every two seconds: counts of the last ten seconds, and times in
- * buckets that can be added up over sidecars.
+ * How a sidecar does at this moment, as it leaves it in Redis every two seconds: counts of the last seconds, and times in buckets
+ * that can be added up over sidecars.
  */
 import { z } from 'zod';
 
@@ -12,6 +12,8 @@ export type Times = z.infer<typeof timesSchema>;
 export const liveReportSchema = z.object({
   /** By the clock of Redis, ms since 1970. */
   at: z.number(),
+  /** What the counts are of, s: less than `liveWindowS` soon after a start. */
+  windowS: z.number().positive(),
   /** Calls with a receipt that ended: all, those whose provider failed, those whose client went, those without numbers. */
   calls: count,
   failed: count,
@@ -26,11 +28,13 @@ export const liveReportSchema = z.object({
 });
 export type LiveReport = z.infer<typeof liveReportSchema>;
 
-/** What a report counts, and how often it is written anew, s. */
+/** What a report counts at most, and how often it is written anew, s. */
 export const liveWindowS = 10;
 export const liveEveryS = 2;
 /** A report that is older is of a sidecar that is gone or cut off, s. */
 export const liveHoldsS = 3 * liveEveryS;
+/** How long one is left in Redis, s. */
+export const liveKeptS = 60;
 
 /** Buckets begin here, ms, and four of them double a time: what is read from them is off by at most 10 %. */
 const firstMs = 0.05;

@@ -1,9 +1,10 @@
-import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { api, must } from './api/client.ts';
 import { useLookAgain } from './api/session.ts';
 import { CodeField, codeIn, failureBeside, useAskedCode } from './parts/code-field.tsx';
+import { CredentialField } from './parts/credential-field.tsx';
 import { Failure } from './parts/failure.tsx';
 import { words } from './words/words.ts';
 
@@ -22,7 +23,6 @@ export function ChangeCredential({ onClose }: { readonly onClose: () => void }) 
     const form = new FormData(event.currentTarget);
     change.mutate({ current: String(form.get('current')), next: String(form.get('next')), ...codeIn(form) });
   };
-  const shown = { visibilityToggleButtonProps: { 'aria-label': words.login.show } };
   return (
     <Modal
       opened
@@ -32,21 +32,8 @@ export function ChangeCredential({ onClose }: { readonly onClose: () => void }) 
     >
       <form onSubmit={submit}>
         <Stack>
-          <PasswordInput
-            name="current"
-            label={words.changeCredential.current}
-            autoComplete="current-password"
-            required
-            {...shown}
-          />
-          <PasswordInput
-            name="next"
-            label={words.changeCredential.next}
-            autoComplete="new-password"
-            minLength={12}
-            required
-            {...shown}
-          />
+          <CredentialField name="current" label={words.changeCredential.current} />
+          <CredentialField name="next" label={words.changeCredential.next} isNew />
           {code.isAsked && <CodeField />}
           <Failure error={failureBeside(change.error)} />
           <Text size="xs" c="dimmed">

@@ -1,9 +1,10 @@
-import { Button, Card, Center, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Card, Center, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, must } from './api/client.ts';
 import { useLookAgain } from './api/session.ts';
 import { CodeField, codeIn, failureBeside, useAskedCode } from './parts/code-field.tsx';
+import { CredentialField } from './parts/credential-field.tsx';
 import { Failure } from './parts/failure.tsx';
 import { words } from './words/words.ts';
 
@@ -44,20 +45,24 @@ export function Login() {
             <SegmentedControl
               aria-label={words.login.as}
               value={kind}
-              onChange={(value) => setKind(value as Kind)}
+              onChange={(value) => {
+                setKind(value as Kind);
+                code.forget();
+              }}
               data={[
                 { value: 'organisation_admin', label: words.login.customer },
                 { value: 'operator', label: words.login.operator },
               ]}
             />
-            <TextInput name="email" type="email" label={words.login.email} autoComplete="username" required />
-            <PasswordInput
-              name="credential"
-              label={words.login.credential}
-              autoComplete="current-password"
-              visibilityToggleButtonProps={{ 'aria-label': words.login.show }}
+            <TextInput
+              name="email"
+              type="email"
+              label={words.login.email}
+              autoComplete="username"
+              onChange={code.forget}
               required
             />
+            <CredentialField name="credential" label={words.login.credential} />
             {code.isAsked && <CodeField />}
             <Failure error={failureBeside(logIn.error)} />
             <Button type="submit" loading={logIn.isPending}>

@@ -1,5 +1,5 @@
 /** Where a person sets and removes the second factor of the own login. */
-import { Button, Center, Modal, Paper, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Center, Modal, Paper, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { QRCodeSVG } from 'qrcode.react';
 import type { FormEvent, ReactNode } from 'react';
@@ -7,6 +7,7 @@ import { api, must } from './api/client.ts';
 import { useLookAgain } from './api/session.ts';
 import { CodeField } from './parts/code-field.tsx';
 import { Copyable } from './parts/copy.tsx';
+import { CredentialField } from './parts/credential-field.tsx';
 import { Failed, Failure } from './parts/failure.tsx';
 import { time } from './words/format.ts';
 import { words } from './words/words.ts';
@@ -120,12 +121,4 @@ function Form({ of, label, isDangerous, children }: FormProps) {
   );
 }
 
-const Credential = () => (
-  <PasswordInput
-    name="credential"
-    label={words.login.credential}
-    autoComplete="current-password"
-    visibilityToggleButtonProps={{ 'aria-label': words.login.show }}
-    required
-  />
-);
+const Credential = () => <CredentialField name="credential" label={words.login.credential} />;

@@ -20,16 +20,20 @@ const inBody = summed.filter((name) => name !== saved && !inColumns.includes(nam
 const fromBody = ['project', 'provider', 'grid_basis', 'simulated', ...inBody].map((name) => `${name} text`).join();
 const sqlOf = (name: string): string => {
   if (inColumns.includes(name)) return `r.${name}::numeric`;
-  return `usage_amount(${name === saved ? "r.routing_trace->>'estimated_saving_g'" : `b.${name}`})`;
+  return `usage_amount(${name === saved ? 't.estimated_saving_g' : `b.${name}`})`;
 };
 const amounts = summed.map((name) => `${sqlOf(name)} AS ${name}`);
 
-/** To be joined to `receipts r`: what is in the body alone. A body that is no object, as none of ours is, has nothing. */
+/** Each text is read once. What is no object, as none of ours is, has nothing. */
+const fieldsOf = (column: string, fields: string): string =>
+  `json_to_record(CASE WHEN json_typeof(r.${column}) = 'object' THEN r.${column} ELSE '{}' END) AS ${fields}`;
+
+/** To be joined laterally to `receipts r`: what is in the body alone, and in the routing trace. */
 export const body = Prisma.raw(
-  `json_to_record(CASE WHEN json_typeof(r.body) = 'object' THEN r.body ELSE '{}' END) AS b(${fromBody})`,
+  `${fieldsOf('body', `b(${fromBody})`)} CROSS JOIN LATERAL ${fieldsOf('routing_trace', 't(estimated_saving_g text)')}`,
 );
 
-/** Of `receipts r` and `body b`. Methodologies before gw-1.4 did not say what the grid's value counts. */
+/** Of `receipts r` and what `body` joins to it. Methodologies before gw-1.4 did not say what the grid's value counts. */
 export const facetsAndAmounts = Prisma.raw(
   `r.key_id, b.project, r.model, b.provider, r.region, r.tier, r.status,
    CASE WHEN r.carbon_g IS NULL THEN NULL WHEN b.grid_basis IN ('lifecycle', 'combustion') THEN b.grid_basis

@@ -57,11 +57,13 @@ const sumsOf = (due: Prisma.Sql): Prisma.Sql => Prisma.sql`
 export async function checkAnHour({ db, log }: { readonly db: Database; readonly log: Logger }): Promise<void> {
   const columns = Prisma.sql`account_id, hour, issued, requests, ${facetColumns}, ${sumColumns}`;
   const differing = await db.$queryRaw<{ account_id: string; hour: Date }[]>`
-    WITH picked AS (
-      SELECT account_id, hour FROM usage_hours u
-      WHERE known_carbon_saved_g IS NOT NULL AND id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM usage_hours)
+    WITH any_hour AS (
+      SELECT account_id, hour, known_carbon_saved_g FROM usage_hours u
+      WHERE id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM usage_hours)
         AND NOT EXISTS (SELECT 1 FROM usage_changes c WHERE (c.account_id, c.hour) = (u.account_id, u.hour))
       ORDER BY id LIMIT 1),
+    -- Those of a release from before lack a sum (savings.ts), and are not altered.
+    picked AS (SELECT account_id, hour FROM any_hour WHERE known_carbon_saved_g IS NOT NULL),
     stored AS (SELECT ${columns} FROM usage_hours JOIN picked USING (account_id, hour)),
     made (account_id, hour, issued, requests, ${facetColumns}, ${sumColumns}) AS (${sumsOf(Prisma.sql`picked`)})
     SELECT DISTINCT account_id, hour FROM (
@@ -74,16 +76,6 @@ export async function checkAnHour({ db, log }: { readonly db: Database; readonly
     );
     await db.$executeRaw`INSERT INTO usage_changes (account_id, hour) VALUES (${account_id}, ${hour})`;
   }
-}
-
-/** How many hours of accounts are summed again at once: until that is done their usage is read from receipts. */
-const againAtOnce = 200;
-
-/** Has hours summed again whose sums lack what the routing saved, as those of a release from before do. */
-export async function markHoursWithoutSavings(db: Database): Promise<void> {
-  await db.$executeRaw`
-    INSERT INTO usage_changes (account_id, hour)
-    SELECT DISTINCT account_id, hour FROM usage_hours WHERE known_carbon_saved_g IS NULL ORDER BY hour DESC LIMIT ${againAtOnce}`;
 }
 
 /** Hours of an account that are looked at in one round. */

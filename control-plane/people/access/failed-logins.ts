@@ -1,7 +1,7 @@
 /**
- * Writes failed logins into the audit log, one entry per person and minute.
+ * Writes failed logins into the audit log, one entry per person, kind and minute.
  *
- * Invariant: a flood of guesses makes the log grow by one entry per person that exists and minute, and by one for all
+ * Invariant: a flood of guesses makes the log grow by one entry per person that exists, kind and minute, and by one for all
  * those that do not. A process that is killed loses what it counted in the last minute.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
@@ -13,10 +13,14 @@ import type { Person } from './sessions.ts';
 const maxAddresses = 10;
 const actor: Actor = { kind: 'system', id: 'login', name: null };
 
+/** `second_factor_missed`: e-mail and credential were right, and no code, a wrong one, or one too soon came with them. */
+export type MissedLogin = 'login.failed' | 'login.second_factor_missed';
+
 /** Whose login failed; null if there is no such person. */
 export type Target = (Person & { readonly accountId: string | null }) | null;
 
 interface Count {
+  readonly action: MissedLogin;
   readonly target: Target;
   readonly from: Date;
   failures: number;
@@ -33,10 +37,11 @@ export class FailedLogins {
   }
 
   /** Counts a failed login, in memory alone. An entry names only the first ten addresses. */
-  note(target: Target, address: string): void {
+  note(target: Target, address: string, action: MissedLogin = 'login.failed'): void {
     const minute = Math.floor(this.#context.now().getTime() / minuteMs);
-    const key = `${minute} ${targetOf(target)}`;
+    const key = `${minute} ${action} ${targetOf(target)}`;
     const count = this.#counts.get(key) ?? {
+      action,
       target,
       from: new Date(minute * minuteMs),
       failures: 0,
@@ -80,10 +85,10 @@ export class FailedLogins {
 
 const targetOf = (target: Target): string => (target === null ? 'login:unknown' : `${target.kind}:${target.id}`);
 
-const factOf = ({ target, from, failures, addresses }: Count) => ({
+const factOf = ({ action, target, from, failures, addresses }: Count) => ({
   accountId: target?.accountId ?? null,
   actor,
-  action: 'login.failed',
+  action,
   target: targetOf(target),
   requestId: null,
   after: { minute: from.toISOString(), failures, addresses: [...addresses].sort() },

@@ -16,8 +16,7 @@ import { answer } from './change.ts';
 import { auditPerson } from './login.ts';
 import { callbackPath, flowSchema, type Oidc, type OidcFlow, type OidcIdentity } from './oidc.ts';
 import type { OperatorPrincipal } from './principal.ts';
-import { slowDown } from './prove.ts';
-import { identityProviderAway, loginFailed, type Refusal } from './refusals.ts';
+import { identityProviderAway, loginFailed, type Refusal, slowDown } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 import { sessionIdOf, startSession } from './sessions.ts';
 

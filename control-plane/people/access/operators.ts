@@ -17,7 +17,7 @@ import { endTokensOf } from './operator-tokens.ts';
 import { type OperatorRole, operatorRoles } from './principal.ts';
 import { reauthorize } from './reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from './refusals.ts';
-import { removeSecondFactor } from './second-factor.ts';
+import { removeSecondFactor, secondFactorSetAt } from './second-factor.ts';
 import { endSessionsOf } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
@@ -151,6 +151,8 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       if (issued === null) return tooManyAtOnce();
       const { credential, credentialHash } = issued;
       const outcome = await changed(change, id, async (tx) => {
+        if (change.principal.id === id && (await secondFactorSetAt(tx, { kind: 'operator', id })) !== null)
+          return err(ownFactor());
         const row = await tx.operator.update({ where: { id }, data: { credentialHash } });
         const factor = await removeSecondFactor(tx, { kind: 'operator', id });
         const after = { ...(await endAccess(tx, id)), second_factor_removed: factor };
@@ -171,6 +173,12 @@ async function endAccess(tx: Tx, id: string): Promise<{ sessions_ended: number; 
 
 const mapped = <T, U>(outcome: ChangeResult<T>, map: (done: T) => U): ChangeResult<U> =>
   outcome.ok ? ok(map(outcome.value)) : outcome;
+
+/** Whoever has a session or a token alone must not get past credential and code. */
+const ownFactor = () =>
+  invalidTransition(
+    'This is your own login, and it has a second factor. Change the credential and remove the factor with a code, or ask another admin.',
+  );
 
 const lastAdmin = () => invalidTransition('This is the last enabled admin. Make another one first.');
 

@@ -8,8 +8,9 @@
 import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import type { MissedLogin } from './failed-logins.ts';
 import type { Principal } from './principal.ts';
-import { type ChangeResult, loginFailed, type Refusal, tooManyLogins } from './refusals.ts';
+import { type ChangeResult, loginFailed, slowDown } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 
 type Tx = Prisma.TransactionClient;
@@ -68,9 +69,12 @@ export async function asProven<T>(
     return { factor, done: await act(tx, principal, at) };
   });
   if (factor.ok) await attempts.succeeded(attemptOf(claim));
-  // It was right as far as it went, and is to be asked again with a code.
-  else if (factor.error.code === 'second_factor_needed') await attempts.takeBack(attemptOf(claim), 0);
-  else note(access, claim, principal);
+  else {
+    const { code } = factor.error;
+    // It was right as far as it went: it is asked again with a code, or was not judged.
+    if (code === 'second_factor_needed' || code === 'too_many_logins') await attempts.takeBack(attemptOf(claim), 0);
+    note(access, claim, principal, code === 'invalid_login' ? 'login.failed' : 'login.second_factor_missed');
+  }
   return done ?? factor;
 }
 
@@ -93,17 +97,17 @@ async function verify({ db }: Context, access: AccessServices, claim: Claim): Pr
   return ok({ principal: found.principal, stored, outdated: verdict === 'outdated' });
 }
 
-/** The failure stays counted. */
-function note({ failedLogins }: AccessServices, { address }: Claim, principal: Principal | null): void {
-  failedLogins.note(principal && { ...principal, accountId: accountOf(principal) }, address);
+/** For the audit log. */
+function note(
+  { failedLogins }: AccessServices,
+  { address }: Claim,
+  principal: Principal | null,
+  action: MissedLogin = 'login.failed',
+): void {
+  failedLogins.note(principal && { ...principal, accountId: accountOf(principal) }, address, action);
 }
 
 const attemptOf = ({ address, email, kind }: Claim) => ({ subject: `${kind} ${email}`, address });
-
-/** Refuses with `too_many_logins`; `waitMs` is rounded up to whole seconds. */
-export function slowDown(waitMs: number): Refusal {
-  return err(tooManyLogins(Math.max(1, Math.ceil(waitMs / 1000))));
-}
 
 /** Whose chain in the audit log a person's doings go to; null: the operators'. */
 export const accountOf = (principal: Principal): string | null =>

@@ -22,6 +22,12 @@ export const secondFactorSealed = (): ApiError =>
       'The code cannot be checked: GW_CREDENTIALS_KEY of the control plane does not open the second factor. Set the key that it was made with, or have an admin reset the credential.',
   });
 
+/** Too many wrong codes: nothing but another secret helps. */
+export const secondFactorLocked = (): ApiError =>
+  apiError('invalid_second_factor', {
+    message: 'Too many codes were wrong, so that none is taken any more. Have an admin reset the credential.',
+  });
+
 /** A request that another site may have made the browser send. */
 export const crossSite = (): ApiError => apiError('invalid_origin');
 
@@ -70,3 +76,8 @@ export const tooManyAtOnce = (): Refusal =>
 /** What came of a change: the value if it was made, or the error if it was refused, and then nothing has changed. */
 export type ChangeResult<T> = Result<T, ApiError>;
 export type Refusal = Result<never, ApiError>;
+
+/** Refuses with `too_many_logins`; `waitMs` is rounded up to whole seconds. */
+export function slowDown(waitMs: number): Refusal {
+  return err(tooManyLogins(Math.max(1, Math.ceil(waitMs / 1000))));
+}

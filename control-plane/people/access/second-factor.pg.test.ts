@@ -137,7 +137,7 @@ test('changing the credential and removing the second factor need a code', async
     401,
     'second_factor_needed',
   ]);
-  expect(codesOf(await here.call('POST', path, { credential }))).toEqual([401, 'second_factor_needed']);
+  expect(codesOf(await here.call('POST', path, { credential }))).toEqual([409, 'invalid_transition']);
   const remove = (code: string) => here.call('POST', `${path}/remove`, { credential, code });
   expect(codesOf(await remove('000000'))).toEqual([401, 'invalid_second_factor']);
   wait(30);
@@ -217,4 +217,88 @@ test('a secret that is copied to another person opens nothing', async () => {
   await db.secondFactor.create({ data: { ...row, sealed: new Uint8Array(row.sealed), subjectId: 'op_admin' } });
   const reply = await logIn(browser(), { email: 'admin@ops.example', code: codeOf(totp) });
   expect(codesOf(reply)).toEqual([401, 'invalid_second_factor']);
+});
+
+/** Wrong codes, each from an address of its own and when it is heard. */
+async function guess(times: number, everyS: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
+    wait(everyS);
+    expect(codesOf(await logIn(browser(), { code: '000000' }))).toEqual([401, 'invalid_second_factor']);
+  }
+}
+
+test('whoever has the credential has ten wrong codes, then one each 15 minutes, and after a hundred none', async () => {
+  const totp = await setFactor();
+  await guess(10, 31);
+  wait(60);
+  const early = await logIn(browser(), { code: codeOf(totp) });
+  expect(codesOf(early)).toEqual([429, 'too_many_logins']);
+  expect(Number(early.headers['retry-after'])).toBe(840);
+  wait(840);
+  expect((await logIn(browser(), { code: codeOf(totp) })).statusCode).toBe(200);
+  // A right one begins anew.
+  await guess(10, 31);
+  await guess(90, 901);
+  wait(901);
+  const locked = await logIn(browser(), { code: codeOf(totp) });
+  expect(codesOf(locked)).toEqual([401, 'invalid_second_factor']);
+  expect(locked.json().error.message).toContain('Too many codes were wrong');
+}, 60_000);
+
+test('the audit log tells when a credential was right and its code was not', async () => {
+  await setFactor();
+  const { failedLogins } = running.services.people.access;
+  await failedLogins.write(true);
+  const last = async () => (await readAudit(running.context.db, 'operators', { order: 'desc', limit: 1 }))[0];
+  await logIn(browser());
+  await logIn(browser(), { code: '000000' });
+  await failedLogins.write(true);
+  expect(await last()).toMatchObject({
+    ...{ action: 'login.second_factor_missed', target: 'operator:op_viewer' },
+    after: { failures: 2 },
+  });
+});
+
+test('an admin cannot get rid of the own second factor by resetting the own credential', async () => {
+  const here = browser();
+  const who = { email: 'admin@ops.example' };
+  await logIn(here, who);
+  const totp = URI.parse((await here.call('POST', path, { credential })).json().uri) as TOTP;
+  await here.call('PUT', path, { code: codeOf(totp) });
+  wait(30);
+  await logIn(here, { ...who, code: codeOf(totp) });
+  const reset = '/operator/v1/operators/op_admin/reset-credential';
+  for (const asked of [here.call('POST', reset), withToken(app, tokens.admin)('POST', reset)])
+    expect(codesOf(await asked)).toEqual([409, 'invalid_transition']);
+  expect(codesOf(await logIn(browser(), who))).toEqual([401, 'second_factor_needed']);
+});
+
+test('two who confirm at the same moment do not wait for each other', async () => {
+  const [one, two] = [browser(), browser()];
+  for (const each of [one, two]) await logIn(each);
+  const totp = URI.parse((await one.call('POST', path, { credential })).json().uri) as TOTP;
+  const code = codeOf(totp);
+  const replies = await Promise.all([one, two, one, two].map((each) => each.call('PUT', path, { code })));
+  const statuses = replies.map(({ statusCode }) => statusCode);
+  expect(statuses.filter((status) => status === 204)).toHaveLength(1);
+  expect(statuses.every((status) => status < 500)).toBe(true);
+});
+
+test('a secret that nobody confirms can be confirmed no more after a while, nor by guessing', async () => {
+  const here = browser();
+  await logIn(here);
+  const make = async () => URI.parse((await here.call('POST', path, { credential })).json().uri) as TOTP;
+  const old = await make();
+  wait(15 * 60 + 1);
+  expect(codesOf(await here.call('PUT', path, { code: codeOf(old) }))).toEqual([409, 'invalid_transition']);
+  const totp = await make();
+  for (let i = 0; i < 10; i += 1) await here.call('PUT', path, { code: '000000' });
+  expect(codesOf(await here.call('PUT', path, { code: codeOf(totp) }))).toEqual([429, 'too_many_logins']);
+});
+
+test('who has no credential is offered none', async () => {
+  const here = browser();
+  await logIn(here);
+  await running.context.db.operator.update({ where: { id: 'op_viewer' }, data: { credentialHash: null } });
+  expect((await here.call('GET', path)).json()).toMatchObject({ can_be_set: false });
 });

@@ -2,9 +2,11 @@
  * The second factor of people who log in with a credential: codes that change with time (TOTP, RFC 6238: SHA-1, 6 digits,
  * 30 s), as every authenticator makes them.
  *
- * Invariant: a code is taken once, by one login, and no code before it afterwards (RFC 6238, 5.2). The secret is sealed for its
- * person, so that a row that is copied to another person opens nothing. Fail-closed: what cannot be opened lets nobody in.
+ * Invariants: a code is taken once, by one login, and no code before it afterwards (RFC 6238, 5.2). Wrong codes are counted with the
+ * secret itself, whatever address they come from: 100 of them shut it. The secret is sealed for its person, so that a row that is
+ * copied to another person opens nothing. Fail-closed: what cannot be opened lets nobody in.
  */
+import { minuteMs } from '@gw/contract/internal/durations';
 import { err, ok } from '@gw/contract/internal/result';
 import type { Database, Prisma } from '@gw/prisma/client';
 import { Secret, TOTP } from 'otpauth';
@@ -12,9 +14,11 @@ import type { Vault } from '../../shared/vault.ts';
 import {
   type ChangeResult,
   invalidTransition,
+  secondFactorLocked,
   secondFactorNeeded,
   secondFactorSealed,
   secondFactorWrong,
+  slowDown,
 } from './refusals.ts';
 import type { Person } from './sessions.ts';
 
@@ -24,6 +28,10 @@ const periodS = 30;
 const secretBytes = 20;
 /** Steps of time before and after the own clock whose codes are taken too: the network delay of RFC 6238, 5.2. */
 const window = 1;
+/** How long a new secret can be confirmed. */
+const confirmMs = 15 * minuteMs;
+/** Three of a million codes are right at a time: 100 tries find one with a chance of 0.03 %. */
+const pace = { free: 10, waitMs: 15 * minuteMs, most: 100 } as const;
 
 /** As an authenticator takes it: typed, or scanned as the address. */
 export interface NewSecret {
@@ -38,7 +46,7 @@ export interface SecondFactors {
   readonly canBeMade: boolean;
   /** Makes a secret, which counts once `confirm` has seen a code of it. It takes the place of one that was not confirmed. */
   make(tx: Tx, person: Person, label: string, now: Date): Promise<ChangeResult<NewSecret>>;
-  /** From now on logins ask for codes. */
+  /** From now on logins ask for codes. `tx` holds the person, here and in `check`. */
   confirm(tx: Tx, person: Person, code: string, now: Date): Promise<ChangeResult<null>>;
   /** Refuses a login that needs a code, unless it is right; takes the code. Null as `code`: none came. */
   check(tx: Tx, person: Person, code: string | null, now: Date): Promise<ChangeResult<null>>;
@@ -54,17 +62,9 @@ export function openSecondFactors(vault: Vault | null, host: string): SecondFact
     const opened = vault?.open(row.sealed, bindingOf(personOf(row))) ?? null;
     return opened && Secret.fromBase32(opened.value);
   };
-  /** Takes the code if it is right and comes after the last one that was taken. */
-  const take = async (tx: Tx, row: Row, code: string, now: Date, more: { setAt?: Date } = {}) => {
+  const take = (tx: Tx, row: Row, code: string, now: Date, more: { setAt?: Date } = {}) => {
     const secret = open(row);
-    if (secret === null) return err(secondFactorSealed());
-    const delta = new TOTP({ secret, period: periodS }).validate({ token: code, timestamp: now.getTime(), window });
-    if (delta === null) return err(secondFactorWrong());
-    const step = Math.floor(now.getTime() / 1000 / periodS) + delta;
-    // Two logins at once with one code: the second one finds its step taken.
-    const where = { ...keyOf(row), madeAt: row.madeAt, lastStep: { lt: step } };
-    const { count } = await tx.secondFactor.updateMany({ where, data: { ...more, lastStep: step } });
-    return count === 1 ? ok(null) : err(secondFactorWrong());
+    return secret === null ? err(secondFactorSealed()) : takeCode(tx, { row, secret, code, now, more });
   };
 
   return {
@@ -75,6 +75,9 @@ export function openSecondFactors(vault: Vault | null, host: string): SecondFact
       const data = {
         sealed: new Uint8Array(vault.seal(secret.base32, bindingOf(person))),
         madeAt: now,
+        lastStep: 0,
+        failures: 0,
+        nextTryAt: null,
       };
       const key = { subjectKind: person.kind, subjectId: person.id };
       if ((await tx.secondFactor.count({ where: { ...key, setAt: { not: null } } })) > 0) return err(setAlready());
@@ -89,7 +92,10 @@ export function openSecondFactors(vault: Vault | null, host: string): SecondFact
     confirm: async (tx, person, code, now) => {
       const row = await find(tx, person);
       if (row === null) return err(invalidTransition('No second factor was made. Make one first.'));
-      return row.setAt === null ? take(tx, row, code, now, { setAt: now }) : err(setAlready());
+      if (row.setAt !== null) return err(setAlready());
+      if (now.getTime() - row.madeAt.getTime() > confirmMs)
+        return err(invalidTransition('This secret was made too long ago. Make another one.'));
+      return take(tx, row, code, now, { setAt: now });
     },
     check: async (tx, person, code, now) => {
       const row = await find(tx, person);
@@ -108,6 +114,30 @@ export function openSecondFactors(vault: Vault | null, host: string): SecondFact
       }
     },
   };
+}
+
+interface Taking {
+  readonly row: Row;
+  readonly secret: Secret;
+  readonly code: string;
+  readonly now: Date;
+  /** What is stored with a code that is right. */
+  readonly more: { readonly setAt?: Date };
+}
+
+/** Takes the code if it is right and comes after the last one that was taken, else counts it. `tx` holds the person. */
+async function takeCode(tx: Tx, { code, more, now, row, secret }: Taking): Promise<ChangeResult<null>> {
+  if (row.failures >= pace.most) return err(secondFactorLocked());
+  const waitMs = (row.nextTryAt?.getTime() ?? 0) - now.getTime();
+  if (waitMs > 0) return slowDown(waitMs);
+  const delta = new TOTP({ secret, period: periodS }).validate({ token: code, timestamp: now.getTime(), window });
+  const step = Math.floor(now.getTime() / 1000 / periodS) + (delta ?? 0);
+  const isRight = delta !== null && step > row.lastStep;
+  const failures = row.failures + 1;
+  const nextTryAt = failures < pace.free ? null : new Date(now.getTime() + pace.waitMs);
+  const data = isRight ? { ...more, lastStep: step, failures: 0, nextTryAt: null } : { failures, nextTryAt };
+  await tx.secondFactor.update({ where: { subjectKind_subjectId: keyOf(row) }, data });
+  return isRight ? ok(null) : err(secondFactorWrong());
 }
 
 /** Returns when the person's second factor was set; null if logins ask for none. */
@@ -134,7 +164,7 @@ const personOf = ({ subjectKind, subjectId }: Row) => ({ kind: subjectKind, id: 
 /** No credential of a provider has a name with a blank, so neither can stand for the other. */
 const bindingOf = ({ kind, id }: { kind: string; id: string }) => ({ name: `second factor ${kind} ${id}`, origin: '' });
 
-const setAlready = () => invalidTransition('A second factor is set already. Remove it first.');
+export const setAlready = () => invalidTransition('A second factor is set already. Remove it first.');
 
 const noVault = () =>
   invalidTransition(

@@ -3034,19 +3034,19 @@ export interface operations {
                         object: "live";
                         /** Format: date-time */
                         at: string;
-                        /** @description Rates and times are of the calls that ended in these last seconds */
+                        /** @description Rates and times are of the calls that ended in these last seconds, or since a sidecar began */
                         window_s: number;
-                        /** @description That have reported in the last seconds */
+                        /** @description That have reported in the last seconds. 0: nothing is known, and all rates are null */
                         sidecars: number;
                         /** @description Calls that reached a provider: each has a receipt */
-                        calls_per_s: number;
-                        /** @description Of them those whose provider answered with an error, or broke off */
-                        failed_per_s: number;
+                        calls_per_s: number | null;
+                        /** @description Of them those whose provider answered with an error, also one of the request, or broke off */
+                        failed_per_s: number | null;
                         /** @description Of them those that their client left */
-                        aborted_per_s: number;
+                        aborted_per_s: number | null;
                         /** @description Of them those whose receipt has no numbers */
-                        degraded_per_s: number;
-                        open_streams: number;
+                        degraded_per_s: number | null;
+                        open_streams: number | null;
                         /** @description From when the provider is asked until its reply is whole; right to a tenth. null: no call has ended */
                         latency_ms: {
                             p50: number;
@@ -3291,7 +3291,7 @@ export interface operations {
                         object: "second_factor";
                         /** @description null: logins ask for no code */
                         set_at: string | null;
-                        /** @description false: the control plane has no GW_CREDENTIALS_KEY */
+                        /** @description false: the control plane has no GW_CREDENTIALS_KEY, or the person no credential to log in with */
                         can_be_set: boolean;
                     };
                 };

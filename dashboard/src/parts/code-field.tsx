@@ -11,6 +11,8 @@ export interface AskedCode {
   readonly isAsked: boolean;
   /** For `onError` of what was sent. */
   readonly hear: (error: Error) => void;
+  /** Somebody else is to log in. */
+  readonly forget: () => void;
 }
 
 export function useAskedCode(): AskedCode {
@@ -20,6 +22,7 @@ export function useAskedCode(): AskedCode {
     hear: (error) => {
       if (isNeeded(error)) setIsAsked(true);
     },
+    forget: () => setIsAsked(false),
   };
 }
 

@@ -9,6 +9,9 @@ CREATE TABLE "second_factors" (
   "set_at" TIMESTAMPTZ(3),
   -- The step of time of the last code that was taken: neither it nor an earlier one is taken again.
   "last_step" INTEGER NOT NULL DEFAULT 0,
+  -- Wrong codes since the last right one, and when the next try is heard.
+  "failures" INTEGER NOT NULL DEFAULT 0,
+  "next_try_at" TIMESTAMPTZ(3),
   PRIMARY KEY ("subject_kind", "subject_id"),
   CONSTRAINT "second_factors_subject_kind" CHECK ("subject_kind" IN ('operator', 'organisation_admin'))
 );

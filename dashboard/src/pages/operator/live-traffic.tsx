@@ -1,4 +1,4 @@
-/** Calls of this moment, and how they went since the page was opened. */
+/** Calls of this moment, and how they went in the last ten minutes in which the page was open. */
 import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
@@ -7,7 +7,7 @@ import type { LiveTraffic } from '../../api/types.ts';
 import { Failed } from '../../parts/failure.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { whileUsed } from '../../parts/while-used.ts';
-import { short } from '../../words/format.ts';
+import { number, short } from '../../words/format.ts';
 import { words } from '../../words/operator-words.ts';
 
 const RateChart = lazy(() => import('./rate-chart.tsx'));
@@ -23,6 +23,7 @@ export function Traffic() {
     queryFn: () => must(api.GET('/operator/v1/live')),
     refetchInterval: () => whileUsed(everyMs),
     retry: false,
+    gcTime: 0,
   });
   const [points, setPoints] = useState<readonly LiveTraffic[]>([]);
   const now = live.isError ? undefined : live.data;
@@ -39,7 +40,7 @@ export function Traffic() {
             {texts.chart}
           </Title>
           <Suspense fallback={null}>
-            <RateChart points={points} />
+            <RateChart points={points} brokenAfterMs={3 * everyMs} />
           </Suspense>
           <Text size="xs" c="dimmed" mt="xs">
             {texts.hint}
@@ -52,19 +53,16 @@ export function Traffic() {
 
 function Figures({ of: live }: { readonly of: LiveTraffic }) {
   const p99 = (times: LiveTraffic['latency_ms']): string => (times ? texts.p99(short(times.p99)) : texts.noCall);
+  const rate = (value: number | null): string => (value === null ? words.unknown : `${short(value)} /s`);
   const p50 = (times: LiveTraffic['latency_ms']): string => (times ? `${short(times.p50)} ms` : '–');
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 5 }}>
-      <Figure title={texts.rate} value={`${short(live.calls_per_s)} /s`} hint={texts.sidecars(live.sidecars)} />
-      <Figure
-        title={texts.failed}
-        value={`${short(live.failed_per_s)} /s`}
-        hint={texts.aborted(short(live.aborted_per_s))}
-      />
+      <Figure title={texts.rate} value={rate(live.calls_per_s)} hint={texts.sidecars(live.sidecars)} />
+      <Figure title={texts.failed} value={rate(live.failed_per_s)} hint={texts.aborted(rate(live.aborted_per_s))} />
       <Figure
         title={texts.degraded}
-        value={`${short(live.degraded_per_s)} /s`}
-        hint={texts.streams(short(live.open_streams))}
+        value={rate(live.degraded_per_s)}
+        hint={texts.streams(number(live.open_streams))}
       />
       <Figure title={texts.latency} value={p50(live.latency_ms)} hint={p99(live.latency_ms)} />
       <Figure title={texts.overhead} value={p50(live.overhead_ms)} hint={p99(live.overhead_ms)} />

@@ -6,18 +6,30 @@ import { words } from '../../words/operator-words.ts';
 
 const texts = words.live.traffic;
 
-export default function RateChart({ points }: { readonly points: readonly LiveTraffic[] }) {
+interface RateChartProps {
+  readonly points: readonly LiveTraffic[];
+  /** Two points that lie further apart are not joined: nobody looked in between. */
+  readonly brokenAfterMs: number;
+}
+
+export default function RateChart({ points, brokenAfterMs }: RateChartProps) {
+  const isBroken = (at: number): boolean =>
+    Date.parse(points[at]?.at ?? '') - Date.parse(points[at - 1]?.at ?? '') > brokenAfterMs;
   return (
     <LineChart
       h={220}
       role="img"
       aria-label={texts.chart}
-      data={points.map((point) => ({
-        at: point.at.slice(11, 19),
-        [texts.rate]: point.calls_per_s,
-        [texts.failed]: point.failed_per_s,
-        [texts.degraded]: point.degraded_per_s,
-      }))}
+      data={points.flatMap((point, at) => [
+        ...(isBroken(at) ? [{ at: '…' }] : []),
+        {
+          at: point.at.slice(11, 19),
+          [texts.rate]: point.calls_per_s,
+          [texts.failed]: point.failed_per_s,
+          [texts.degraded]: point.degraded_per_s,
+        },
+      ])}
+      connectNulls={false}
       dataKey="at"
       withDots={false}
       withLegend

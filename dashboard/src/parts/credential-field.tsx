@@ -1,0 +1,20 @@
+import { PasswordInput } from '@mantine/core';
+import { words } from '../words/words.ts';
+
+export interface CredentialFieldProps {
+  readonly name: string;
+  readonly label: string;
+  /** A new one is chosen, and not shown. */
+  readonly isNew?: boolean;
+}
+
+export const CredentialField = ({ isNew = false, label, name }: CredentialFieldProps) => (
+  <PasswordInput
+    name={name}
+    label={label}
+    autoComplete={isNew ? 'new-password' : 'current-password'}
+    {...(isNew && { minLength: 12 })}
+    visibilityToggleButtonProps={{ 'aria-label': words.login.show }}
+    required
+  />
+);
