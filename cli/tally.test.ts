@@ -44,16 +44,21 @@ test('every test is counted once, and sums add up', () => {
 });
 
 test('what failed is named at the end, which is all that a log may keep', () => {
+  const said = {
+    failureMessages: [
+      '\u001b[31mAssertionError\u001b[39m: expected 1 to be 2\n    at /work/test/a.test.ts:3:4\n\n- 2\n+ 1',
+    ],
+  };
   const ran = (name: string, ...tests: readonly [string, string][]) => ({
     name: `/work/test/${name}.test.ts`,
     status: tests.some(([status]) => status === 'failed') ? 'failed' : 'passed',
-    assertionResults: tests.map(([status, fullName]) => ({ status, fullName })),
+    assertionResults: tests.map(([status, fullName]) => ({ status, fullName, ...(status === 'failed' && said) })),
   });
   const files = [ran('a', ['passed', 'one'], ['failed', 'group two']), ran('b', ['passed', 'three'])];
   const broken = { name: '/work/test/c.test.ts', status: 'failed', assertionResults: [] };
   const tally = tallyOfVitest(report({ passed: 2, failed: 1, skipped: 0 }, [...files, broken]), false, root);
   expect(failuresText(add(tally, { passed: 1, failed: 0, skipped: 0 }))).toBe(
-    '\nFailed:\n  test/a.test.ts: group two\n  test/c.test.ts could not be run\n',
+    '\nFailed:\n  test/a.test.ts: group two\n    AssertionError: expected 1 to be 2\n    - 2\n    + 1\n  test/c.test.ts could not be run\n',
   );
   expect(failuresText({ passed: 1, failed: 0, skipped: 0 })).toBe('');
   const many = { passed: 0, failed: 30, skipped: 0, failures: Array.from({ length: 30 }, (_, at) => `t${at}`) };

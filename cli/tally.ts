@@ -1,12 +1,13 @@
 /** Counting of tests and checks. */
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
 
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Tests that failed, by file and name, as far as they have one. */
+  /** Tests that failed, by file and name, as far as they have one, each with the first lines of what it said. */
   readonly failures?: readonly string[];
 }
 
@@ -40,7 +41,9 @@ const reportSchema = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
-      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })),
+      assertionResults: z.array(
+        z.object({ status: z.string(), fullName: z.string(), failureMessages: z.array(z.string()).default([]) }),
+      ),
     }),
   ),
 });
@@ -63,8 +66,9 @@ export function tallyOfVitest(report: string | null, succeeded: boolean, root: s
     .filter(({ status }) => status === 'failed')
     .flatMap(({ assertionResults, name }) => {
       const file = relative(root, name);
-      const names = assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-      return names.length === 0 ? [`${file} could not be run`] : names.map((each) => `${file}: ${each}`);
+      const failed = assertionResults.filter(({ status }) => status === 'failed');
+      if (failed.length === 0) return [`${file} could not be run`];
+      return failed.map((test) => `${file}: ${test.fullName}${saidBy(test.failureMessages)}`);
     });
   return {
     passed: numPassedTests,
@@ -72,6 +76,17 @@ export function tallyOfVitest(report: string | null, succeeded: boolean, root: s
     skipped: numPendingTests + numTodoTests,
     ...(failures.length > 0 && { failures }),
   };
+}
+
+const mostSaid = 2000;
+
+/** Without the stack, and without colours. */
+function saidBy(messages: readonly string[]): string {
+  const lines = messages
+    .flatMap((message) => stripVTControlCharacters(message).split('\n'))
+    .filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
+  const text = lines.map((line) => `\n    ${line}`).join('');
+  return text.length > mostSaid ? `${text.slice(0, mostSaid)} …` : text;
 }
 
 function parseOrNull(text: string): unknown {
