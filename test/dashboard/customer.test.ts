@@ -30,6 +30,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
   let person: Person;
   let dir: string;
   let adminId: string;
+  let otherId: string | undefined;
   let credential: string;
   let receiptId: string;
   beforeAll(async () => {
@@ -57,6 +58,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await person?.close();
     await browser?.close();
     if (adminId) await apiOf(stack).send('POST', `/operator/v1/accounts/${account}/admins/${adminId}/disable`);
+    if (otherId) await apiOf(stack).send('POST', `/operator/v1/accounts/acct_demo_audit/admins/${otherId}/disable`);
     if (dir) rmSync(dir, { recursive: true, force: true });
     expect([...(person?.complaints ?? []), ...(person?.elsewhere ?? [])]).toEqual([]);
   });
@@ -208,6 +210,8 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     const other = (await apiOf(stack).send('POST', '/operator/v1/accounts/acct_demo_audit/admins', {
       ...{ name: 'Lin of the other account', email: 'lin@other.example' },
     })) as { id: string; credential: string };
+    // Not before the end: her session would end with it, while the page shows it.
+    otherId = other.id;
     const tab = await page.context().newPage();
     await tab.goto(`${stack.controlUrl}/dashboard/`);
     await tab.getByRole('button', { name: 'Log out' }).click();
@@ -223,7 +227,6 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     expect(await page.getByText('demo auditPlus').count()).toBe(0);
     await page.unroute('**/organisation/v1/keys*');
     await tab.close();
-    await apiOf(stack).send('POST', `/operator/v1/accounts/acct_demo_audit/admins/${other.id}/disable`);
   });
 
   test('who has logged out sees nothing any more', async () => {

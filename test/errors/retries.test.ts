@@ -106,7 +106,7 @@ describe('with the replies of the gateway', () => {
         outcomes[name] = await clients[name](Object.fromEntries(at));
       }),
     );
-  });
+  }, 300_000);
   afterAll(() => standIn?.close());
 
   describe.each(['node', 'python'] as const)('%s', (name) => {
