@@ -22,11 +22,16 @@ export interface Spent {
 /** What each call is allowed to write: what it is estimated at is more than it uses. */
 const maxTokens = 30;
 
-/** Sends so many calls at once over as many connections, and waits for all. */
-export async function spendAtOnce(
+/** Runs calls in some way, and returns what came of each. */
+type Pace = (calls: number, once: () => Promise<Spent>) => Promise<Spent[]>;
+const allAtOnce: Pace = (calls, once) => Promise.all(Array.from({ length: calls }, once));
+
+/** Sends so many calls over as many connections as `pace` needs, all at once by default, and waits for all. */
+export async function spend(
   { publicUrl }: Pick<Stack, 'publicUrl'>,
   key: string,
   calls: number,
+  pace: Pace = allAtOnce,
 ): Promise<Spent[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: calls });
   const { hostname, port } = new URL(publicUrl);
@@ -53,7 +58,7 @@ export async function spendAtOnce(
       sent.on('error', lost).end(body);
     });
   try {
-    return await Promise.all(Array.from({ length: calls }, once));
+    return await pace(calls, once);
   } finally {
     agent.destroy();
   }

@@ -9,6 +9,15 @@ import type { Trouble } from './schedule.ts';
 import { type Attempt, connections } from './traffic.ts';
 import type { Blow } from './troubles.ts';
 
+/** That an Envoy was ended. */
+export interface EnvoyEnd {
+  /** Of its listener. */
+  readonly url: string;
+  readonly atMs: number;
+  /** When the one that was started in its place had taken a connection. */
+  readonly backMs: number;
+}
+
 export interface Books {
   readonly attempts: readonly Attempt[];
   readonly providerCalls: readonly ProviderCall[];
@@ -16,8 +25,7 @@ export interface Books {
   /** What the day of the account says. */
   readonly usedToday: number;
   readonly blows: readonly Blow[];
-  /** When an Envoy was ended, by the address of its listener. */
-  readonly envoyEnds: readonly { readonly url: string; readonly atMs: number }[];
+  readonly envoyEnds: readonly EnvoyEnd[];
 }
 
 /** What should not have come back to a client at all; it does not get better by waiting. */
@@ -88,16 +96,15 @@ function withoutMeaning({ attempts }: Pick<Books, 'attempts'>): string[] {
   });
 }
 
-/** A supervisor starts it again within 5 s, and it needs a moment to listen. */
-const envoyAwayMs = 10_000;
+/** What is refused by the system is told a moment later, to a client that has much else to do. */
+const tellingMs = 5000;
 
 /** Connections break if their Envoy ends, and streams if the provider cuts them; for nothing else. */
 function brokenWithoutCause({ attempts, envoyEnds }: Pick<Books, 'attempts' | 'envoyEnds'>): string[] {
   return attempts.flatMap((attempt) => {
     const { fault, aborted, kind, url, beganMs, endedMs } = attempt;
     if (fault === null || aborted || kind === 'cutByProvider') return [];
-    const isCause = (end: { url: string; atMs: number }) =>
-      end.url === url && end.atMs <= endedMs && end.atMs + envoyAwayMs >= beganMs;
+    const isCause = (end: EnvoyEnd) => end.url === url && end.atMs <= endedMs && end.backMs + tellingMs >= beganMs;
     return envoyEnds.some(isCause) ? [] : `broken although its Envoy ran: ${told(attempt)} ${fault}`;
   });
 }

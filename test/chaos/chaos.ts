@@ -8,7 +8,7 @@ import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { rowsSince, usageDifferences } from '../long/ledger-claims.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
-import { differencesOf, oddReplies } from './books.ts';
+import { differencesOf, type EnvoyEnd, oddReplies } from './books.ts';
 import { budgetDifferences, setBudgets } from './budget-books.ts';
 import { type ProviderWatch, watchProvider } from './provider-calls.ts';
 import { envoys, scheduleOf, services } from './schedule.ts';
@@ -134,10 +134,11 @@ class BookKeeping {
     const { traffic, provider, apiKey, from, blows } = this.#kept;
     const rows = await rowsSince(this.#gateway.db, from, accountIdOf(apiKey));
     const { publicUrls } = this.#gateway.stack;
-    const envoyEnds = blows.flatMap(({ part, trouble, atMs }) => {
-      const url = publicUrls[envoys.indexOf(part as (typeof envoys)[number])];
-      return url !== undefined && (trouble === 'kill' || trouble === 'restart') ? { url, atMs } : [];
-    });
+    const envoyEnds: EnvoyEnd[] = [];
+    for (const { part, atMs, back } of blows) {
+      const [url, backMs] = [publicUrls[envoys.indexOf(part as (typeof envoys)[number])], await back];
+      if (url !== undefined && backMs !== null) envoyEnds.push({ url, atMs, backMs });
+    }
     return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, blows, envoyEnds };
   }
 

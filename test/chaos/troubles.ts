@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PartName } from '@gw/stack/stack-plans';
 import { Redis } from 'ioredis';
 import type { OwnGateway } from '../outage/own-gateway.ts';
-import { type Strike, services, type Trouble } from './schedule.ts';
+import { envoys, type Strike, services, type Trouble } from './schedule.ts';
 
 interface Surroundings {
   readonly gateway: OwnGateway;
@@ -87,7 +87,30 @@ async function cutPostgres({ owner }: OwnGateway): Promise<void> {
 export interface Blow extends Pick<Strike, 'part' | 'trouble' | 'forMs'> {
   /** By the clock. */
   readonly atMs: number;
+  /** Resolves when the one that was started in its place takes connections, by the clock; null for what is no Envoy, or was not ended. */
+  readonly back: Promise<number | null>;
 }
+
+const lookEveryMs = 100;
+
+/** When an Envoy is back that this strike is about to end. */
+async function backAgain({ stack }: OwnGateway, { part, trouble }: Strike): Promise<number | null> {
+  const url = stack.publicUrls[envoys.indexOf(part as (typeof envoys)[number])];
+  if (url === undefined || (trouble !== 'kill' && trouble !== 'restart')) return null;
+  const { pid } = stack.part(part);
+  for (let isBack = false; !isBack; ) {
+    await delay(lookEveryMs);
+    const now = stack.part(part).pid;
+    isBack = now !== null && now !== pid && (await takesConnections(url));
+  }
+  return Date.now();
+}
+
+const takesConnections = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    (response) => response.text().then(() => true),
+    () => false,
+  );
 
 /** Resolves when the last strike is mended. One that could not be done, as when a store that was to be cut was down, is told. */
 export async function strikeAll({ gateway, clocks, tell }: Surroundings, strikes: readonly Strike[]): Promise<Blow[]> {
@@ -99,7 +122,7 @@ export async function strikeAll({ gateway, clocks, tell }: Surroundings, strikes
     await delay(Math.max(0, atMs - (performance.now() - start)));
     const details = [forMs ? ` for ${forMs} ms` : '', trouble === 'clock' ? ` by ${skewMs / 1000} s` : ''];
     tell(`${new Date().toISOString()} ${(atMs / 1000).toFixed(1)} s  ${trouble} ${part}${details.join('')}`);
-    blows.push({ part, trouble, forMs, atMs: Date.now() });
+    blows.push({ part, trouble, forMs, atMs: Date.now(), back: backAgain(gateway, strike) });
     const failed = (error: Error) => tell(`     ${trouble} ${part} could not be done: ${error.message}`);
     under.push(acts[trouble](gateway, strike, clocks).catch(failed));
   }

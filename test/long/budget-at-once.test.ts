@@ -3,7 +3,7 @@
  * lost, what it has no time for is 503 `overloaded`, and neither has used anything.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBudget, setBudget, spendAtOnce, usedByReceipts } from '../budgets/spend.ts';
+import { readBudget, setBudget, spend, usedByReceipts } from '../budgets/spend.ts';
 import { apiOf } from '../operator-api.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
@@ -20,7 +20,7 @@ test('4,000 calls at once spend no more than the budget, and every reservation i
   await api.send('PATCH', `/operator/v1/accounts/${accountId}`, { limits });
   const { id } = await setBudget(api, accountId, 12_000);
   await new Promise((resolve) => setTimeout(resolve, 1500));
-  const calls = await spendAtOnce(gateway.stack, gateway.stack.keys.enterprise, 4000);
+  const calls = await spend(gateway.stack, gateway.stack.keys.enterprise, 4000);
   const spent = calls.reduce((sum, { tokens }) => sum + tokens, 0);
   const kinds = new Map<string, number>();
   for (const { code, status } of calls) kinds.set(`${status} ${code}`, (kinds.get(`${status} ${code}`) ?? 0) + 1);
