@@ -174,7 +174,7 @@ describe('the script', () => {
   });
 
   test('admits the burst at once, then at the rate, on the clock of Valkey', async () => {
-    const limit: Limit = { rate: { perS: 20, burst: 10 }, perDay: null };
+    const limit: Limit = { rate: { perS: 5, burst: 10 }, perDay: null };
     const taken: ScriptDecision[] = [];
     for (let asked = 0; asked < 400 && (taken.at(-1)?.atMs ?? 0) - (taken[0]?.atMs ?? 0) < 500; asked += 1) {
       taken.push(await take([limit]));
@@ -182,7 +182,10 @@ describe('the script', () => {
     }
     const spanMs = (taken.at(-1)?.atMs ?? 0) - (taken[0]?.atMs ?? 0);
     expect(taken.slice(0, 10).every(({ lacking }) => lacking === 0)).toBe(true);
-    expect(taken.filter(({ lacking }) => lacking === 0)).toHaveLength(10 + Math.floor((spanMs * 20) / 1000));
+    const admitted = taken.filter(({ lacking }) => lacking === 0).length;
+    // After a pause of this process there is something left to take, but never as much as the burst.
+    const left = Math.floor((taken.at(-1)?.left[0]?.milliTokens ?? 0) / 1000);
+    expect(admitted + left).toBe(10 + Math.floor((spanMs * 5) / 1000));
   });
 
   test('admits a day budget and no more, however many ask at once', async () => {
