@@ -64,7 +64,7 @@ export function fieldError(param: string, message: string): ApiError {
 /** The addresses that errors point people to. */
 export interface Addresses {
   readonly baseUrl: string;
-  /** The page about errors (`docs/errors.md`, published as HTML), without a fragment; absent: it is published nowhere. */
+  /** The page about errors (`docs/errors.md`, published as HTML), without a fragment; absent: the gateway's own pages explain them. */
   readonly docsUrl?: string;
   readonly statusUrl: string;
   readonly auditEmail: string;
@@ -78,12 +78,14 @@ const operatorErrors: ReadonlyMap<string, ErrorDefinition> = new Map(Object.entr
 export const definitionOf = (code: string): ErrorDefinition =>
   publicErrors.get(code) ?? operatorErrors.get(code) ?? fieldErrors.invalid_field;
 
-/** Returns the URL that explains a code: its anchor on the page about errors, or its place in the OpenAPI document. */
+/** Where the public port lists all codes, and where each has its page. */
+export const errorPagesPath = '/errors';
+export const errorPagePath = `${errorPagesPath}/{code}`;
+
+/** Returns the URL of the page that explains a code: its anchor on the published one, or the gateway's own. */
 export function docUrl({ baseUrl, docsUrl }: Addresses, code: string): string {
   const known = publicErrors.has(code) || operatorErrors.has(code) ? code : 'invalid_field';
-  if (docsUrl !== undefined) return `${docsUrl}#${known}`;
-  const catalogue = operatorErrors.has(code) ? 'x-operator-error-catalogue' : 'x-error-catalogue';
-  return `${baseUrl}/openapi.json#/${catalogue}/${known}`;
+  return docsUrl === undefined ? baseUrl + errorPagePath.replace('{code}', known) : `${docsUrl}#${known}`;
 }
 
 /** Returns the last sentence of a message, which says whom to ask. Only codes where the client cannot help itself have one. */

@@ -39,6 +39,8 @@ export interface Operation {
   readonly query?: z.ZodObject;
   /** Of the 200 body; JSON unless it says otherwise. */
   readonly mediaType?: string;
+  /** HTML for people, also where what the path names is not there. */
+  readonly isPage?: true;
   /** The same as a table, where the query asks for it. */
   readonly csv?: true;
   /** Component name of the data of one event, where the reply can be a stream. */
@@ -113,6 +115,8 @@ export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: 'Key' },
   'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: 'Key' },
   'GET /.well-known/jwks.json': { id: 'readKeySet', response: 'KeySet' },
+  'GET /errors': { id: 'listErrors', response: null, isPage: true },
+  'GET /errors/{code}': { id: 'readError', response: null, isPage: true },
   'GET /openapi.json': { id: 'readOpenApi', response: null },
   'GET /healthz': { id: 'readHealth', response: 'Health' },
 };

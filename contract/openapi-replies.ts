@@ -13,6 +13,7 @@ export type Json = Record<string, unknown>;
 
 export const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 export const jsonBody = (schema: Json, mediaType = 'application/json'): Json => ({ [mediaType]: { schema } });
+export const pageBody: Json = { 'text/html': { schema: { type: 'string' } } };
 
 export const idempotencyParameter: Json = {
   name: 'Idempotency-Key',
@@ -116,7 +117,7 @@ export const errorSchema: Json = {
         type: { type: 'string', enum: [...new Set(Object.values(errorCatalogue).map((entry) => entry.type))] },
         message: { type: 'string', description: 'For people; may change' },
         param: { type: ['string', 'null'], description: 'JSON path of the field at fault' },
-        doc_url: { type: 'string' },
+        doc_url: { type: 'string', description: 'A page for people about the code' },
       },
     },
   },

@@ -15,6 +15,7 @@ import {
   idempotencyParameter,
   type Json,
   jsonBody,
+  pageBody,
   ref,
   successHeaders,
   takesIdempotencyKey,
@@ -45,7 +46,7 @@ export function openApiDocument(baseUrl: string): Json {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The API key' } },
     },
     'x-error-catalogue': { ...errorCatalogue, ...fieldErrors },
-    // A `doc_url` of the operators' port points here.
+    // For programs that speak with the operators' port.
     'x-operator-error-catalogue': operatorErrorCatalogue,
   };
 }
@@ -103,6 +104,7 @@ function operation(route: Route): Json {
 
 const parameterTexts: Readonly<Record<string, string>> = {
   model_id: 'May hold slashes, raw or as %2F',
+  code: '`code` of an error',
   pack_id: '`id` of the job',
   methodology_hash: 'As in a receipt, `sha256:` and 64 hexadecimal digits, or the digits alone',
 };
@@ -127,7 +129,7 @@ const streamText =
 
 function responses(route: Route, known: Operation): Json {
   const schema = known.response === null ? { type: 'object' } : ref('schemas', known.response);
-  const content: Json = jsonBody(schema, known.mediaType);
+  const content: Json = known.isPage ? { ...pageBody } : jsonBody(schema, known.mediaType);
   if (known.csv) content['text/csv'] = { schema: { type: 'string' } };
   if (known.chunk) content['text/event-stream'] = { schema: eventSchema(known.chunk) };
   const success = {
@@ -160,8 +162,16 @@ function responses(route: Route, known: Operation): Json {
       304: { description: '`If-None-Match` names what was asked for', headers: successHeaders(route, true) },
     }),
     ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
+    ...(known.isPage && route.path.includes('{') && { 404: unknownPage(route) }),
   };
 }
+
+/** A name that nothing has is told to people; what can be no name at all makes an unknown path. */
+const unknownPage = (route: Route): Json => ({
+  description: 'There is no such code; the page lists those that there are',
+  headers: successHeaders(route),
+  content: { ...pageBody, ...jsonBody(ref('schemas', 'Error')) },
+});
 
 function errorStatuses(route: Route): number[] {
   // Any route can meet a slow client or a full gateway.

@@ -3,6 +3,7 @@
  * Envoy's routes, the scope checks and the OpenAPI document are all made from it.
  */
 import type { Scope } from './access.ts';
+import { errorPagePath, errorPagesPath } from './errors.ts';
 
 /** Which limit a route draws on. */
 export type LimitKind = 'calls' | 'management';
@@ -24,6 +25,9 @@ export interface Route {
   readonly needsActive?: true;
   readonly summary: string;
 }
+
+/** Needs no key; Envoy answers it by itself. */
+const open = { method: 'GET', scope: null, limit: null, handler: 'control' } as const;
 
 export const routes: readonly Route[] = [
   {
@@ -220,21 +224,9 @@ export const routes: readonly Route[] = [
     needsActive: true,
     summary: 'Take a revocation back, within 90 days',
   },
-  {
-    method: 'GET',
-    path: '/.well-known/jwks.json',
-    scope: null,
-    limit: null,
-    handler: 'control',
-    summary: 'The keys that evidence packs are signed with',
-  },
-  { method: 'GET', path: '/openapi.json', scope: null, limit: null, handler: 'control', summary: 'This document' },
-  {
-    method: 'GET',
-    path: '/healthz',
-    scope: null,
-    limit: null,
-    handler: 'control',
-    summary: 'Whether the gateway answers',
-  },
+  { ...open, path: '/.well-known/jwks.json', summary: 'The keys that evidence packs are signed with' },
+  { ...open, path: errorPagesPath, summary: 'All error codes, as a page for people' },
+  { ...open, path: errorPagePath, summary: 'One error code, as a page for people: `doc_url` of an error leads there' },
+  { ...open, path: '/openapi.json', summary: 'This document' },
+  { ...open, path: '/healthz', summary: 'Whether the gateway answers' },
 ];

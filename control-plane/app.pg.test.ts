@@ -35,7 +35,7 @@ test('without an identity nothing is shown, and no cause either', async () => {
       type: 'internal_error',
       message: 'The gateway failed. Nothing in the request is at fault.',
       param: null,
-      doc_url: 'https://gw.example/openapi.json#/x-error-catalogue/internal_error',
+      doc_url: 'https://gw.example/errors/internal_error',
     },
   });
 });

@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import files from '@fastify/static';
+import { pageWalls } from '@gw/contract/internal/html-text';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 const path = '/dashboard/';
@@ -31,7 +32,7 @@ export function dashboardRoutes(app: FastifyInstance, { hasOidc }: { readonly ha
     const index = (await readFile(`${folder}index.html`, 'utf8')).replace('{oidc}', String(hasOidc));
     const nonce = randomBytes(16).toString('base64');
     return reply
-      .headers({ 'content-security-policy': policyOf(nonce), ...walls })
+      .headers({ 'content-security-policy': policyOf(nonce), ...pageWalls })
       .type('text/html; charset=utf-8')
       .send(index.replaceAll(noncePlace, nonce));
   };
@@ -40,7 +41,7 @@ export function dashboardRoutes(app: FastifyInstance, { hasOidc }: { readonly ha
   app.get(path.slice(0, -1), anybody, (_request, reply) => reply.redirect(path));
   // Each name holds the digest of the file, so it never changes.
   app.get<{ Params: { '*': string } }>(`${path}assets/*`, anybody, (request, reply) =>
-    reply.headers(walls).sendFile(request.params['*'], { maxAge: '365d', immutable: true }),
+    reply.headers(pageWalls).sendFile(request.params['*'], { maxAge: '365d', immutable: true }),
   );
   // The pages have addresses of their own; the script shows the one that is asked for.
   app.get(`${path}*`, anybody, (_request, reply) => page(reply));
@@ -57,9 +58,3 @@ const policyOf = (nonce: string): string =>
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; ');
-
-const walls = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-};

@@ -86,3 +86,10 @@ it('the document of the API needs no other part, and the page of a configured or
   expect(await reply.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument('https://gw.example.com'))));
   expect(reply.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
 });
+
+it('the pages about errors need no other part', async () => {
+  const reply = await ask('/errors/internal_error', {});
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(await reply.text()).toContain('<h1>internal_error</h1>');
+  expect((await ask('/errors/nothing', {})).status).toBe(404);
+});

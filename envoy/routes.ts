@@ -6,7 +6,7 @@
  * other method 405, both without a key.
  */
 
-import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
+import { type Addresses, type ApiError, apiError, errorPagePath, errorPagesPath } from '@gw/contract/errors';
 import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
@@ -156,22 +156,22 @@ const leaving = (addresses: Addresses): object => {
   };
 };
 
-/** The listener behind the sink has it; as a direct response here it could not be read by a page of another origin. */
-const document = {
-  name: 'document',
-  match: { path: '/openapi.json', ...methodMatch('GET') },
+/** The listener behind the sink answers; a direct response here could not be read by a page of another origin. */
+const behindSink = (name: string, path: string) => ({
+  name,
+  match: { ...pathMatch(path), ...methodMatch('GET') },
   route: { cluster: 'sink', timeout: '5s' },
   typed_per_filter_config: byItself,
-};
-
-/** Behind the sink for the same reason. */
-const keySet = { ...document, name: 'key set', match: { path: keySetPath, ...methodMatch('GET') } };
+});
 
 /** What needs no key. */
 const open: Readonly<Record<string, (addresses: Addresses) => object[]>> = {
   '/healthz': (addresses) => [leaving(addresses), health],
-  '/openapi.json': () => [document],
-  [keySetPath]: () => [keySet],
+  '/openapi.json': () => [behindSink('document', '/openapi.json')],
+  [keySetPath]: () => [behindSink('key set', keySetPath)],
+  [errorPagesPath]: () => [behindSink('error codes', errorPagesPath)],
+  // Which codes there are, the sink says.
+  [errorPagePath]: () => [behindSink('error code', errorPagePath)],
 };
 
 function openRoutes({ path }: Route, addresses: Addresses): object[] {

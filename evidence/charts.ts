@@ -4,6 +4,7 @@
  * Invariant: every text is escaped. No library: rectangles and two paths are all there is, and a page that is looked at without a
  * network can bring nothing along.
  */
+import { escaped } from '@gw/contract/internal/html-text';
 
 export interface Point {
   readonly label: string;
@@ -11,9 +12,6 @@ export interface Point {
   readonly low: number;
   readonly high: number;
 }
-
-export const escaped = (text: unknown): string =>
-  String(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** At most four digits, and no more zeros than that. */
 export const shortNumber = (value: number): string =>

@@ -4,7 +4,8 @@
  * Invariants: it says first what its checking has found. It has no script and fetches nothing, and says so to the browser. Every text
  * of the pack is escaped. Simulated calls are in no chart with real ones, nor carbon of one basis of the grid with that of another.
  */
-import { barChart, escaped, lineChart, type Point, shortNumber } from './charts.ts';
+import { escaped } from '@gw/contract/internal/html-text';
+import { barChart, lineChart, type Point, shortNumber } from './charts.ts';
 import { isNode, type Node } from './receipt-node.ts';
 import type { PackVerification } from './verify.ts';
 

@@ -3,6 +3,7 @@ import { type Route, routes } from '@gw/contract/routes';
 import { messages, type Sent } from '../input/ask.ts';
 
 const named: Readonly<Record<string, string>> = {
+  code: 'invalid_model',
   model_id: 'sim-small',
   region_code: 'eu-west',
   receipt_id: 'rcpt_01890a5d-ac96-774b-bcce-b302099a8057',

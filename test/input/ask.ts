@@ -99,7 +99,7 @@ const errorObject = z.strictObject({
     type: z.string(),
     message: z.string().min(1),
     param: z.string().nullable(),
-    doc_url: z.string().regex(/^https?:\/\/[^#]+#\/x-error-catalogue\/[a-z_]+$/),
+    doc_url: z.string().regex(/^https?:\/\/[^/]+\/errors\/[a-z_]+$/),
   }),
 });
 

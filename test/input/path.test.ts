@@ -3,7 +3,7 @@ import { routes } from '@gw/contract/routes';
 import { expect, it } from 'vitest';
 import { badKey, chatBody, expectRefusal, invalid, send, unknownPath, wrongMethod } from './ask.ts';
 
-const example = (path: string) => path.replace(/\{[a-z_]+\}/, 'x');
+const example = (path: string) => path.replace('{code}', 'invalid_model').replace(/\{[a-z_]+\}/, 'x');
 
 it.each([...new Set(routes.map((route) => route.path))])('%s takes its own methods, and names them', async (path) => {
   const own = routes.filter((route) => route.path === path);
@@ -54,6 +54,9 @@ it.each([
   '/stats',
   '/config_dump',
   '/healthz/',
+  '/errors/',
+  '/errors/invalid_model/',
+  '/errors/a%2Fb',
   '/metrics',
 ])('%s is an unknown path, even without a key', async (path) => {
   for (const key of [null, undefined])

@@ -25,7 +25,7 @@ afterAll(async () => {
 const scopes = [...new Set(routes.flatMap(({ scope }) => scope ?? []))];
 const newKey = (held = scopes) => accounts.create({ perDay }, { scopes: held });
 const keyOf = (key: string, kind: string) => limitKey(`acct_test_${key.slice(3, 15)}`, kind);
-const pathOf = ({ path }: Route) => path.replace(/\{[a-z_]+\}/, 'x');
+const pathOf = ({ path }: Route) => path.replace('{code}', 'invalid_model').replace(/\{[a-z_]+\}/, 'x');
 const left = ({ headers }: Reply) => ({
   requests: headers['x-ratelimit-remaining-requests'],
   day: headers['x-ratelimit-remaining-day'],
@@ -95,7 +95,8 @@ it('what needs no key costs nobody anything: no limit, and nothing behind Envoy 
     const url = `http://127.0.0.1:${gateway.port}`;
     for (const shown of [key, null]) {
       const reply = await send({ url, method: route.method, path: pathOf(route), key: shown });
-      expect([reply.status, reply.headers['content-type'], left(reply)]).toEqual([200, 'application/json', {}]);
+      const type = route.path.startsWith('/errors') ? 'text/html; charset=utf-8' : 'application/json';
+      expect([reply.status, reply.headers['content-type'], left(reply)]).toEqual([200, type, {}]);
     }
   }
   for (const path of ['/nothing', '/v1', '/openapi.json/x'])

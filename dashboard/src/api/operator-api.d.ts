@@ -2888,6 +2888,7 @@ export interface components {
                 message: string;
                 /** @description JSON path of the field at fault */
                 param: string | null;
+                /** @description A page for people about the code */
                 doc_url: string;
             };
         };
