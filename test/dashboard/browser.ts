@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium as command, quietFlags } from '@gw/testing/chromium';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type ConsoleMessage, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 export interface Person {
@@ -35,8 +35,7 @@ export async function openPerson(browser: Browser, url: string): Promise<Person>
   const elsewhere: string[] = [];
   const scripts = new Map<string, number>();
   page.on('console', (message) => {
-    // A status that a page expects is no complaint: nobody is logged in yet.
-    if (message.type() === 'error' && !/status of 401/.test(message.text())) complaints.push(message.text());
+    if (message.type() === 'error' && !isExpected(message)) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('dialog', (dialog) => {
@@ -60,6 +59,12 @@ export async function openPerson(browser: Browser, url: string): Promise<Person>
     look: (name) => look(page, name),
     close: () => close(context),
   };
+}
+
+/** A status that a page expects is no complaint: nobody is logged in yet, or no webhook is set. */
+function isExpected(message: ConsoleMessage): boolean {
+  const [text, { url }] = [message.text(), message.location()];
+  return /status of 401/.test(text) || (/status of 404/.test(text) && url.endsWith('/budget-webhook'));
 }
 
 const close = (context: BrowserContext): Promise<void> => context.close();

@@ -11,7 +11,7 @@ interface Login {
 
 export interface Operators {
   /** A new operator of this role in front of the first page. */
-  logIn(role: 'viewer' | 'admin'): Promise<Person>;
+  logIn(role: 'viewer' | 'support' | 'admin'): Promise<Person>;
   /** Throws if a browser had something to complain about. */
   close(): Promise<void>;
 }

@@ -10,6 +10,7 @@ export const useRegions = () => useQuery({ ...kept('regions'), queryFn: () => mu
 export const useDeployments = () =>
   useQuery({ ...kept('deployments'), queryFn: () => must(api.GET('/operator/v1/deployments')) });
 export const useModels = () => useQuery({ ...kept('models'), queryFn: () => must(api.GET('/operator/v1/models')) });
+export const useAliases = () => useQuery({ ...kept('aliases'), queryFn: () => must(api.GET('/operator/v1/aliases')) });
 export const useProviders = () =>
   useQuery({ ...kept('providers'), queryFn: () => must(api.GET('/operator/v1/providers')) });
 export const useCredentials = () =>

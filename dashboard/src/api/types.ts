@@ -37,3 +37,15 @@ export type DeploymentHealth = Reply<'/operator/v1/deployment-health'>;
 export type GridZone = Reply<'/operator/v1/grid'>['data'][number];
 export type ProviderTest =
   paths['/operator/v1/providers/{id}/test']['post']['responses']['2XX']['content']['application/json'];
+export type PolicyVersion = Reply<'/operator/v1/policy'>;
+/** As it is stored: it may be of another release. */
+export type StoredRule = PolicyVersion['rules'][number];
+/** A rule of this release. */
+export type PolicyRule = Reply<'/operator/v1/policy/defaults'>['rules'][number];
+export type ListedVersion = Reply<'/operator/v1/policy/versions'>['data'][number];
+export type Exemption = Reply<'/operator/v1/policy/exemptions'>['data'][number];
+export type DryRun = paths['/operator/v1/policy/dry-run']['post']['responses']['2XX']['content']['application/json'];
+export type ChainEntry = Reply<'/operator/v1/audit'>['data'][number];
+export type BudgetWebhook = Reply<'/operator/v1/accounts/{accountId}/budget-webhook'>;
+export type AccountChange =
+  paths['/operator/v1/accounts/{accountId}']['patch']['requestBody']['content']['application/json'];

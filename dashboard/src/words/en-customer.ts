@@ -102,9 +102,11 @@ export const enCustomer = {
     used: 'Used and reserved',
     usedOf: (used: string, most: string, percent: number) => `${used} of ${most} (${percent} %)`,
     anew: 'Begins anew',
-    byOperator: 'set by the platform',
+    setBy: 'Set by',
+    setters: { operator: 'the platform', organisation: 'the organisation' },
     empty: 'No budgets',
-    emptyHint: 'A budget holds a key or a project to an amount of carbon, energy, tokens or money in a month.',
+    emptyHint:
+      'A budget holds an account, a key or a project to an amount of carbon, energy, tokens or money in a month.',
   },
 
   packs: {

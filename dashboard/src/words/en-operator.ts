@@ -1,8 +1,12 @@
 /** The texts of the operators' pages, in English. */
+import { enAccount } from './en-account.ts';
 import { enCatalogue } from './en-catalogue.ts';
+import { enPolicy } from './en-policy.ts';
 
 export const enOperator = {
+  ...enAccount,
   ...enCatalogue,
+  ...enPolicy,
 
   fleet: {
     empty: 'Nobody has called yet. ./gw up prints a call with curl.',

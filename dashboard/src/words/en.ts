@@ -85,6 +85,7 @@ export const en = {
     onboarding: 'Onboarding',
     catalogue: 'Catalogue',
     grid: 'Grid',
+    policy: 'Policy',
     live: 'Live',
   },
 

@@ -1,4 +1,4 @@
-/** One account: what it is, its keys and people, what it used; and, for those who may, its suspension. */
+/** One account: its settings, keys, people and budgets, what it used; and, for those who may, its suspension. */
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,8 +13,10 @@ import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
 import { groups } from '../../usage/series.ts';
 import { UsageView } from '../../usage/usage-view.tsx';
-import { number } from '../../words/format.ts';
 import { words } from '../../words/operator-words.ts';
+import { AccountBudgets } from './account/account-budgets.tsx';
+import { Settings } from './account/settings.tsx';
+import { Webhook } from './account/webhook.tsx';
 import { AccountDeed, type Deed } from './account-deed.tsx';
 import { stateColors } from './accounts.tsx';
 import { People } from './people.tsx';
@@ -39,8 +41,11 @@ export function AccountPage({ id, role }: AccountPageProps) {
         {account.data.name}
       </PageTitle>
       <Facts account={account.data} />
+      <Settings account={account.data} isAdmin={role === 'admin'} />
       <Keys id={id} mayRevoke={role !== 'viewer'} onRevoke={(key) => setDeed({ kind: 'revoke', key })} />
       <People accountId={id} mayAdd={role === 'admin'} />
+      <AccountBudgets accountId={id} mayChange={role === 'admin'} />
+      {role === 'admin' && <Webhook accountId={id} />}
       <Title order={2} size="h4">
         {words.accounts.usage}
       </Title>
@@ -75,22 +80,14 @@ function Deeds({ account, role, onChoose }: DeedsProps) {
   return null;
 }
 
-function Facts({ account }: { readonly account: OperatorAccount }) {
-  const { id, limits, state, tier } = account;
-  const limited = (['per_s', 'burst', 'per_day', 'streams'] as const).map(
-    (name) => `${number(limits[name])} ${words.limits[name]}`,
-  );
+function Facts({ account: { id, state } }: { readonly account: OperatorAccount }) {
   return (
-    <Stack gap="xs">
-      <Group gap="xs">
-        <Id id={id} />
-        <Badge color={stateColors[state]} variant="light">
-          {words.accounts.states[state]}
-        </Badge>
-        <Text size="sm">{words.limits.tiers[tier]}</Text>
-      </Group>
-      <Text size="sm">{limited.join(', ')}</Text>
-    </Stack>
+    <Group gap="xs">
+      <Id id={id} />
+      <Badge color={stateColors[state]} variant="light">
+        {words.accounts.states[state]}
+      </Badge>
+    </Group>
   );
 }
 

@@ -1,7 +1,8 @@
 /** The audit log: a chain for each account, and one for what concerns none. */
 import { NativeSelect, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useChain } from '../../api/audit.ts';
 import { api, must } from '../../api/client.ts';
 import { Failed } from '../../parts/failure.tsx';
 import { More } from '../../parts/more.tsx';
@@ -15,17 +16,7 @@ const ofOperators = 'operators';
 export function Chains() {
   const [chain, setChain] = useState(ofOperators);
   const heads = useQuery({ queryKey: ['heads'], queryFn: () => must(api.GET('/operator/v1/audit/heads')) });
-  const entries = useInfiniteQuery({
-    queryKey: ['chain', chain],
-    queryFn: ({ pageParam }) =>
-      must(
-        api.GET('/operator/v1/audit', {
-          params: { query: { chain, limit: 50, ...(pageParam !== undefined && { after: pageParam }) } },
-        }),
-      ),
-    initialPageParam: undefined as number | undefined,
-    getNextPageParam: ({ data, has_more }) => (has_more ? data.at(-1)?.seq : undefined),
-  });
+  const entries = useChain({ chain });
   const names = new Set([ofOperators, ...(heads.data?.data.map((head) => head.chain) ?? [])]);
   const head = heads.data?.data.find((each) => each.chain === chain);
   return (
@@ -46,7 +37,7 @@ export function Chains() {
       <Rows
         caption={words.pages.audit}
         columns={auditColumns}
-        rows={entries.data?.pages.flatMap(({ data }) => data)}
+        rows={entries.rows}
         idOf={({ seq }) => String(seq)}
         query={entries}
         empty={<Empty title={words.audit.empty} />}

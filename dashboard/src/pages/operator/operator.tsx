@@ -13,6 +13,7 @@ const Onboarding = lazy(async () => ({ default: (await import('./onboarding.tsx'
 const Application = lazy(async () => ({ default: (await import('./application.tsx')).ApplicationPage }));
 const Catalogue = lazy(async () => ({ default: (await import('./catalogue/catalogue.tsx')).Catalogue }));
 const Grid = lazy(async () => ({ default: (await import('./grid.tsx')).Grid }));
+const Policy = lazy(async () => ({ default: (await import('./policy/policy.tsx')).Policy }));
 const Live = lazy(async () => ({ default: (await import('./live.tsx')).Live }));
 const Chains = lazy(async () => ({ default: (await import('./chains.tsx')).Chains }));
 
@@ -22,14 +23,17 @@ const places: readonly Place[] = [
   { path: '/onboarding', label: words.pages.onboarding },
   { path: '/catalogue', label: words.pages.catalogue },
   { path: '/grid', label: words.pages.grid },
+  { path: '/policy', label: words.pages.policy },
   { path: '/live', label: words.pages.live },
   { path: '/audit', label: words.pages.audit },
 ];
 
 export default function Operator({ session }: { readonly session: OperatorSession }) {
   const { name, role } = session;
+  // Who may not read the rules is not led to them.
+  const shown = role === 'viewer' ? places.filter(({ path }) => path !== '/policy') : places;
   return (
-    <Shell places={places} who={`${name} · ${role}`}>
+    <Shell places={shown} who={`${name} · ${role}`}>
       <Suspense fallback={null}>
         <Switch>
           <Route path="/" component={Fleet} />
@@ -39,6 +43,7 @@ export default function Operator({ session }: { readonly session: OperatorSessio
           <Route path="/onboarding/:id">{({ id }) => <Application id={id} role={role} />}</Route>
           <Route path="/catalogue/:kind?">{({ kind }) => <Catalogue kind={kind} role={role} />}</Route>
           <Route path="/grid" component={Grid} />
+          <Route path="/policy/:view?">{({ view }) => <Policy view={view} role={role} />}</Route>
           <Route path="/live" component={Live} />
           <Route path="/audit" component={Chains} />
           <Route component={NotFound} />

@@ -1,11 +1,11 @@
 /** The people of a customer who can log in. */
-import { Badge, Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Badge, Button, Group, Modal, Stack, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, must } from '../../api/client.ts';
 import type { OrganisationAdmin } from '../../api/types.ts';
-import { Copyable } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { useOnce } from '../../parts/use-once.ts';
 import { words } from '../../words/operator-words.ts';
@@ -71,20 +71,14 @@ function Add({ accountId, onClose }: { readonly accountId: string; readonly onCl
   };
   if (add.data)
     return (
-      <Modal
-        opened
-        onClose={onClose}
+      <ShownOnce
         title={words.people.credentialTitle}
-        withCloseButton={false}
-        closeOnClickOutside={false}
-        closeOnEscape={false}
-      >
-        <Stack>
-          <Text size="sm">{words.people.credentialOnce}</Text>
-          <Copyable label={words.login.credential} text={add.data.credential} />
-          <Button onClick={onClose}>{words.people.credentialDone}</Button>
-        </Stack>
-      </Modal>
+        hint={words.people.credentialOnce}
+        label={words.login.credential}
+        text={add.data.credential}
+        done={words.people.credentialDone}
+        onClose={onClose}
+      />
     );
   return (
     <Modal opened onClose={onClose} title={words.people.add} closeButtonProps={{ 'aria-label': words.close }}>

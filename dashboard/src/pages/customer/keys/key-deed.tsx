@@ -1,10 +1,10 @@
 /** What can be done with a key, asked for in a window: the new key is shown there, once. */
-import { Button, Modal, Stack, Text } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, must } from '../../../api/client.ts';
 import type { Key } from '../../../api/types.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
-import { Copyable } from '../../../parts/copy.tsx';
+import { ShownOnce } from '../../../parts/shown-once.tsx';
 import { useOnce } from '../../../parts/use-once.ts';
 import { words } from '../../../words/words.ts';
 import { IssueForm, type WantedKey } from './issue-form.tsx';
@@ -109,32 +109,19 @@ function Change({
   );
 }
 
-/** Closes by its button alone: a click beside it would lose the key for good. */
-function Secret({
-  value,
-  hint,
-  onClose,
-}: {
+interface SecretProps {
   readonly value: string;
   readonly hint?: string;
   readonly onClose: () => void;
-}) {
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.keys.secretTitle}
-      withCloseButton={false}
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-    >
-      <Stack>
-        <Text size="sm">
-          {words.keys.secretOnce} {hint}
-        </Text>
-        <Copyable label={words.keys.secretTitle} text={value} />
-        <Button onClick={onClose}>{words.keys.secretDone}</Button>
-      </Stack>
-    </Modal>
-  );
 }
+
+const Secret = ({ value, hint = '', onClose }: SecretProps) => (
+  <ShownOnce
+    title={words.keys.secretTitle}
+    hint={`${words.keys.secretOnce} ${hint}`}
+    label={words.keys.secretTitle}
+    text={value}
+    done={words.keys.secretDone}
+    onClose={onClose}
+  />
+);

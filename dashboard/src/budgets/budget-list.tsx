@@ -1,0 +1,111 @@
+/** The budgets of a place, with what is used of them. */
+import { Badge, Button, Group, Progress, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Budget } from '../api/types.ts';
+import { At } from '../parts/at.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { type Column, Empty, Rows } from '../parts/table.tsx';
+import { whileUsed } from '../parts/while-used.ts';
+import { budgetAmount } from '../words/format.ts';
+import { words } from '../words/words.ts';
+import { BudgetForm } from './budget-form.tsx';
+import type { BudgetPlace } from './place.ts';
+
+const scopeWords: Readonly<Record<string, string>> = words.budgets.scopes;
+const scopeWord = (scope: string): string => scopeWords[scope] ?? scope;
+
+export function BudgetList({ place }: { readonly place: BudgetPlace }) {
+  const [isSetting, setIsSetting] = useState(false);
+  const [removed, setRemoved] = useState<Budget | null>(null);
+  const maySet = place.scopes.length > 0;
+  const budgets = useQuery({
+    queryKey: place.queryKey,
+    queryFn: place.list,
+    refetchInterval: () => whileUsed(15_000),
+  });
+  const remove = (budget: Budget) =>
+    place.mayRemove(budget) && (
+      <Button size="compact-xs" variant="default" onClick={() => setRemoved(budget)}>
+        {words.budgets.remove}
+      </Button>
+    );
+  return (
+    <>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {words.budgets.title}
+        </Title>
+        {maySet && <Button onClick={() => setIsSetting(true)}>{words.budgets.set}</Button>}
+      </Group>
+      <Rows
+        caption={words.budgets.title}
+        columns={maySet ? [...columns, { title: words.keys.actions, cell: remove }] : columns}
+        rows={budgets.data?.data}
+        idOf={({ id }) => id}
+        query={budgets}
+        empty={<Empty title={words.budgets.empty}>{words.budgets.emptyHint}</Empty>}
+      />
+      {isSetting && <BudgetForm place={place} onClose={() => setIsSetting(false)} />}
+      {removed && <Remove place={place} budget={removed} onClose={() => setRemoved(null)} />}
+    </>
+  );
+}
+
+const columns: readonly Column<Budget>[] = [
+  { title: words.budgets.of, cell: ({ scope, name }) => [scopeWord(scope), name].filter(Boolean).join(' ') },
+  { title: words.budgets.kind, cell: ({ kind }) => <Badge variant="light">{words.budgets.kinds[kind]}</Badge> },
+  { title: words.budgets.used, cell: (budget) => <Used budget={budget} /> },
+  { title: words.budgets.anew, cell: ({ begins_anew_at }) => <At time={begins_anew_at} /> },
+  { title: words.budgets.setBy, cell: ({ set_by }) => words.budgets.setters[set_by] },
+];
+
+function Used({ budget }: { readonly budget: Budget }) {
+  const { percent, unit, used, reserved } = budget;
+  const most = budgetAmount(budget.amount, unit);
+  const text = words.budgets.usedOf(
+    reserved === null ? words.unknown : budgetAmount(used + reserved, unit),
+    most,
+    percent,
+  );
+  return (
+    <Stack gap={2} miw={180}>
+      <Progress
+        value={Math.min(percent, 100)}
+        color={percent >= 100 ? 'red' : percent >= 80 ? 'orange' : 'green'}
+        aria-label={text}
+      />
+      <Text size="xs">{text}</Text>
+    </Stack>
+  );
+}
+
+interface RemoveProps {
+  readonly place: BudgetPlace;
+  readonly budget: Budget;
+  readonly onClose: () => void;
+}
+
+function Remove({ place, budget, onClose }: RemoveProps) {
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => place.remove(budget.id),
+    onSuccess: () => {
+      onClose();
+      return queries.invalidateQueries({ queryKey: place.queryKey });
+    },
+  });
+  return (
+    <Confirm
+      opened
+      title={words.budgets.removeTitle}
+      hint={words.budgets.removeHint}
+      label={words.budgets.remove}
+      isDangerous
+      isRunning={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    />
+  );
+}

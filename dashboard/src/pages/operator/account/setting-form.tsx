@@ -1,0 +1,67 @@
+/** The window in which a setting of an account is changed, with a reason. */
+import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { api, must } from '../../../api/client.ts';
+import type { AccountChange, OperatorAccount } from '../../../api/types.ts';
+import { Failure } from '../../../parts/failure.tsx';
+import { words } from '../../../words/operator-words.ts';
+
+/** What the form of each setting is shown with. */
+export interface FormOfAccountProps {
+  readonly account: OperatorAccount;
+  readonly onClose: () => void;
+}
+
+export interface SettingFormProps extends FormOfAccountProps {
+  readonly setting: keyof typeof words.settings.names;
+  /** What is asked for; null while something is missing. */
+  readonly wanted: AccountChange | null;
+  readonly children: ReactNode;
+}
+
+export function SettingForm({ account, setting, wanted, children, onClose }: SettingFormProps) {
+  const [reason, setReason] = useState('');
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: (asked: AccountChange) => {
+      const body = { ...asked, ...(reason.trim() !== '' && { reason: reason.trim() }) };
+      return must(
+        api.PATCH('/operator/v1/accounts/{accountId}', { params: { path: { accountId: account.id } }, body }),
+      );
+    },
+    onSuccess: () => {
+      onClose();
+      // The lists, the keys and the audit log show it too.
+      return queries.invalidateQueries();
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (wanted !== null) change.mutate(wanted);
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={words.settings.names[setting]}
+      closeButtonProps={{ 'aria-label': words.close }}
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <Text size="sm">{words.settings.hints[setting]}</Text>
+          {children}
+          <TextInput
+            label={words.settings.reason}
+            value={reason}
+            onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+          <Failure error={change.error} />
+          <Button type="submit" disabled={wanted === null} loading={change.isPending}>
+            {words.settings.save}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,86 @@
+/** Lifts a rule for an account, and lets it hold again. */
+import { NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, must } from '../../../api/client.ts';
+import { usePolicy } from '../../../api/policy.ts';
+import type { Exemption } from '../../../api/types.ts';
+import { Confirm } from '../../../parts/confirm.tsx';
+import { words } from '../../../words/operator-words.ts';
+import { AccountField } from '../account-field.tsx';
+
+export function Exempt({ onClose }: { readonly onClose: () => void }) {
+  const [account, setAccount] = useState('');
+  const [chosen, setChosen] = useState('');
+  const [reason, setReason] = useState('');
+  const policy = usePolicy();
+  const rules = policy.data?.rules.map(({ id }) => id) ?? [];
+  const rule = chosen || (rules[0] ?? '');
+  const body = { account_id: account.trim(), rule_id: rule, reason: reason.trim() };
+  const add = useDeed(() => must(api.POST('/operator/v1/policy/exemptions', { body })), onClose);
+  return (
+    <Confirm
+      opened
+      title={words.policy.exemption}
+      hint={
+        <Stack>
+          <Text size="sm">{words.policy.exemptionHint}</Text>
+          <AccountField label={words.policy.exemptionOf} value={account} onChange={setAccount} required />
+          <NativeSelect
+            label={words.policy.rule}
+            value={rule}
+            onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+            data={rules}
+          />
+          <TextInput
+            label={words.policy.reason}
+            value={reason}
+            onChange={({ currentTarget }) => setReason(currentTarget.value)}
+            required
+          />
+        </Stack>
+      }
+      label={words.policy.exemption}
+      isReady={Object.values(body).every((text) => text !== '')}
+      isDangerous
+      isRunning={add.isPending}
+      error={policy.error ?? add.error}
+      onConfirm={() => add.mutate()}
+      onClose={onClose}
+    />
+  );
+}
+
+export function Unexempt({ exemption, onClose }: { readonly exemption: Exemption; readonly onClose: () => void }) {
+  const { account_id: accountId, rule_id: rule } = exemption;
+  const params = { path: { accountId, rule } };
+  const remove = useDeed(
+    () => must(api.DELETE('/operator/v1/policy/exemptions/{accountId}/{rule}', { params })),
+    onClose,
+  );
+  return (
+    <Confirm
+      opened
+      title={words.policy.unexemptTitle(rule, accountId)}
+      hint={words.policy.unexemptHint}
+      label={words.policy.unexempt}
+      isDangerous
+      isRunning={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    />
+  );
+}
+
+function useDeed(send: () => Promise<unknown>, onClose: () => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: send,
+    onSuccess: () => {
+      onClose();
+      // The audit log of the account shows it too.
+      return queries.invalidateQueries();
+    },
+  });
+}

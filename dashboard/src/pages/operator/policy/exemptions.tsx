@@ -1,0 +1,96 @@
+/** Rules that are lifted for single accounts. */
+import { Button, Group, Stack } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { api, must } from '../../../api/client.ts';
+import { useMaker, usePolicy } from '../../../api/policy.ts';
+import type { Exemption } from '../../../api/types.ts';
+import { At } from '../../../parts/at.tsx';
+import { Go } from '../../../parts/go.tsx';
+import { More } from '../../../parts/more.tsx';
+import { usePages } from '../../../parts/pages.ts';
+import { type Column, Empty, Rows } from '../../../parts/table.tsx';
+import { words } from '../../../words/operator-words.ts';
+import { AccountField } from '../account-field.tsx';
+import { Exempt, Unexempt } from './exempt.tsx';
+import type { ViewProps } from './view-props.ts';
+
+export function Exemptions({ mayChange }: ViewProps) {
+  const [account, setAccount] = useState('');
+  const [isAdding, setIsAdding] = useState(false);
+  const [ended, setEnded] = useState<Exemption | null>(null);
+  const exemptions = usePages(['exemptions', account], (after) =>
+    must(
+      api.GET('/operator/v1/policy/exemptions', {
+        params: { query: { limit: 100, ...(account !== '' && { account_id: account }), ...(after && { after }) } },
+      }),
+    ),
+  );
+  const columns = useColumns(mayChange ? setEnded : null);
+  return (
+    <Stack>
+      <Group align="end" justify="space-between">
+        <Filter onChange={setAccount} />
+        {mayChange && <Button onClick={() => setIsAdding(true)}>{words.policy.exemption}</Button>}
+      </Group>
+      <Rows
+        caption={words.policy.views.exemptions}
+        columns={columns}
+        rows={exemptions.rows}
+        idOf={({ account_id, rule_id }) => `${account_id}/${rule_id}`}
+        query={exemptions}
+        empty={<Empty title={words.policy.exemptionsEmpty}>{words.policy.exemptionsEmptyHint}</Empty>}
+      />
+      <More {...exemptions} />
+      {isAdding && <Exempt onClose={() => setIsAdding(false)} />}
+      {ended && <Unexempt exemption={ended} onClose={() => setEnded(null)} />}
+    </Stack>
+  );
+}
+
+function useColumns(onEnd: ((exemption: Exemption) => void) | null): readonly Column<Exemption>[] {
+  const policy = usePolicy();
+  const maker = useMaker();
+  const isThere = (id: string) => policy.data === undefined || policy.data.rules.some((rule) => rule.id === id);
+  const end = (exemption: Exemption) => (
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={words.policy.unexemptTitle(exemption.rule_id, exemption.account_id)}
+      onClick={() => onEnd?.(exemption)}
+    >
+      {words.policy.unexempt}
+    </Button>
+  );
+  return [
+    {
+      title: words.policy.exemptionOf,
+      cell: ({ account_id }) => <Go to={`/accounts/${account_id}`}>{account_id}</Go>,
+    },
+    {
+      title: words.policy.rule,
+      cell: ({ rule_id }) => (isThere(rule_id) ? rule_id : `${rule_id} (${words.policy.noRule})`),
+    },
+    { title: words.policy.reason, cell: ({ reason }) => reason },
+    { title: words.policy.since, cell: ({ created_at }) => <At time={created_at} /> },
+    { title: words.policy.who, cell: ({ created_by }) => maker(created_by) },
+    ...(onEnd ? [{ title: words.keys.actions, cell: end }] : []),
+  ];
+}
+
+function Filter({ onChange }: { readonly onChange: (account: string) => void }) {
+  const [account, setAccount] = useState('');
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onChange(account.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group align="end">
+        <AccountField label={words.policy.exemptionOf} value={account} onChange={setAccount} />
+        <Button type="submit" variant="default">
+          {words.policy.find}
+        </Button>
+      </Group>
+    </form>
+  );
+}

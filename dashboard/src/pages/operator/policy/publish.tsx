@@ -1,0 +1,70 @@
+/** Asks before a set of rules comes into force, and says what it changes. */
+import { Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, must } from '../../../api/client.ts';
+import type { PolicyRule } from '../../../api/types.ts';
+import { Confirm } from '../../../parts/confirm.tsx';
+import { useOnce } from '../../../parts/use-once.ts';
+import { words } from '../../../words/operator-words.ts';
+import { Changes } from './changes.tsx';
+
+export interface PublishProps {
+  readonly title: string;
+  /** The rules, or the version that they are of. */
+  readonly set: { readonly rules: PolicyRule[] } | { readonly version: number };
+  /** If another version holds meanwhile, the gateway refuses, and nobody's change is lost. */
+  readonly basedOn: number;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+export function Publish({ title, set, basedOn, onDone, onClose }: PublishProps) {
+  const [note, setNote] = useState('');
+  const queries = useQueryClient();
+  const once = useOnce();
+  const check = useQuery({
+    queryKey: ['policy', 'check', set],
+    queryFn: () => must(api.POST('/operator/v1/policy/dry-run', { body: { ...set, samples: [] } })),
+    // Another version may hold when it is asked for again.
+    gcTime: 0,
+  });
+  const publish = useMutation({
+    mutationFn: () => {
+      const body = { ...set, based_on: basedOn, note: note.trim() };
+      return once(body, (headers) => must(api.POST('/operator/v1/policy/versions', { body, headers })));
+    },
+    onSuccess: () => {
+      onDone();
+      onClose();
+      // The audit log shows it too.
+      return queries.invalidateQueries();
+    },
+  });
+  return (
+    <Confirm
+      opened
+      title={title}
+      hint={
+        <Stack>
+          <Text size="sm">{words.policy.publishHint}</Text>
+          {check.data && <Changes tried={check.data} />}
+          <TextInput
+            label={words.policy.publishNote}
+            value={note}
+            onChange={({ currentTarget }) => setNote(currentTarget.value)}
+            required
+            data-autofocus
+          />
+        </Stack>
+      }
+      label={words.policy.publish}
+      isReady={check.data !== undefined && note.trim() !== ''}
+      isDangerous
+      isRunning={publish.isPending}
+      error={check.error ?? publish.error}
+      onConfirm={() => publish.mutate()}
+      onClose={onClose}
+    />
+  );
+}

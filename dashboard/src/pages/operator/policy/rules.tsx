@@ -1,0 +1,104 @@
+/** The rules of the version that holds: what each matches, and what it does then. */
+import { Badge, Code, Spoiler, Stack, Text } from '@mantine/core';
+import { useMaker, usePolicy } from '../../../api/policy.ts';
+import type { PolicyRule, StoredRule } from '../../../api/types.ts';
+import { Copyable } from '../../../parts/copy.tsx';
+import { type Column, Empty, Rows } from '../../../parts/table.tsx';
+import { number, time } from '../../../words/format.ts';
+import { words } from '../../../words/operator-words.ts';
+import { ruleOf } from './rule-of.ts';
+
+const columns: readonly Column<StoredRule>[] = [
+  { title: words.policy.rule, cell: (stored) => <Name stored={stored} /> },
+  { title: words.policy.does, cell: (stored) => <Does rule={ruleOf(stored)} /> },
+  { title: words.policy.matches, cell: (stored) => <Matches stored={stored} /> },
+];
+
+export function Rules() {
+  const policy = usePolicy();
+  const maker = useMaker();
+  return (
+    <Stack>
+      {policy.data && (
+        <>
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <Text span fw={700}>
+              {words.policy.holds(policy.data.version)}
+            </Text>
+            {'. '}
+            {words.policy.published(maker(policy.data.created_by), time(policy.data.created_at))} {policy.data.note}
+          </Text>
+          <Copyable label={words.policy.hash} text={policy.data.sha256} />
+        </>
+      )}
+      <Rows
+        caption={words.policy.views.rules}
+        columns={columns}
+        rows={policy.data?.rules}
+        idOf={({ id }) => id}
+        query={policy}
+        empty={<Empty title={words.policy.noRules}>{words.policy.noRulesHint}</Empty>}
+      />
+    </Stack>
+  );
+}
+
+function Name({ stored }: { readonly stored: StoredRule }) {
+  const rule = ruleOf(stored);
+  return (
+    <Stack gap={2} miw={180}>
+      {rule && <Text size="sm">{rule.title}</Text>}
+      <Text size="xs">
+        <Code>{stored.id}</Code>
+      </Text>
+      {rule && (
+        <Text size="xs" c="dimmed">
+          {words.policy.screens[rule.screen]}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+const actionColors = { block: 'red', flag: 'orange' } as const;
+
+function Does({ rule }: { readonly rule: PolicyRule | null }) {
+  if (rule === null) return words.unknown;
+  return (
+    <Badge color={rule.enabled ? actionColors[rule.action] : 'gray'} variant="light">
+      {rule.enabled ? words.policy.actions[rule.action] : words.policy.off}
+    </Badge>
+  );
+}
+
+/** A rule can have hundreds of phrases. */
+function Matches({ stored }: { readonly stored: StoredRule }) {
+  const rule = ruleOf(stored);
+  return (
+    <Spoiler maxHeight={96} showLabel={words.policy.showAll} hideLabel={words.policy.showLess} miw={320}>
+      {rule === null ? (
+        <Part title={words.policy.unreadable} texts={[JSON.stringify(stored)]} />
+      ) : rule.kind === 'pattern' ? (
+        <>
+          <Part title={words.policy.pattern} texts={[rule.pattern]} />
+          <Part title={words.policy.needs} texts={rule.needs} />
+        </>
+      ) : (
+        <>
+          <Part title={words.policy.phrases(number(rule.phrases.length))} texts={rule.phrases} />
+          <Part title={words.policy.unless} texts={rule.unless} />
+          <Part title={words.policy.before} texts={rule.before} />
+        </>
+      )}
+    </Spoiler>
+  );
+}
+
+function Part({ title, texts = [] }: { readonly title: string; readonly texts?: readonly string[] | undefined }) {
+  if (texts.length === 0) return null;
+  return (
+    <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+      {title} <Code>{texts.join('; ')}</Code>
+    </Text>
+  );
+}

@@ -1,0 +1,106 @@
+/** Tries rules on texts, by the engine that screens calls, and shows what the texts would come to. */
+import { Alert, Badge, Button, Code, Group, Stack, Text, Textarea, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, must } from '../../../api/client.ts';
+import type { DryRun, PolicyRule } from '../../../api/types.ts';
+import { Failure } from '../../../parts/failure.tsx';
+import { type Column, Rows } from '../../../parts/table.tsx';
+import { number } from '../../../words/format.ts';
+import { words } from '../../../words/operator-words.ts';
+import { AccountField } from '../account-field.tsx';
+import { Changes } from './changes.tsx';
+import { samplesIn } from './read-draft.ts';
+
+export interface TryRulesProps {
+  /** `undefined`: those that hold. */
+  readonly rules: PolicyRule[] | undefined;
+  readonly isReady: boolean;
+}
+
+export function TryRules({ rules, isReady }: TryRulesProps) {
+  const [samples, setSamples] = useState('');
+  const [account, setAccount] = useState('');
+  const run = useMutation({
+    mutationFn: () => {
+      const body = {
+        ...(rules && { rules }),
+        ...(account.trim() !== '' && { account_id: account.trim() }),
+        samples: samplesIn(samples).map((text) => ({ name: beginning(text), text })),
+      };
+      return must(api.POST('/operator/v1/policy/dry-run', { body }));
+    },
+  });
+  return (
+    <Stack>
+      <Title order={2} size="h4">
+        {words.policy.try}
+      </Title>
+      <Text size="sm">{words.policy.tryHint}</Text>
+      <Textarea
+        label={words.policy.samples}
+        rows={5}
+        value={samples}
+        onChange={({ currentTarget }) => setSamples(currentTarget.value)}
+      />
+      <AccountField
+        label={words.policy.account}
+        description={words.policy.accountHint}
+        value={account}
+        onChange={setAccount}
+      />
+      <Failure error={run.error} />
+      <Group>
+        <Button variant="default" disabled={!isReady} loading={run.isPending} onClick={() => run.mutate()}>
+          {words.policy.run}
+        </Button>
+      </Group>
+      {run.data && !run.isPending && <Result tried={run.data} />}
+    </Stack>
+  );
+}
+
+/** Enough of a text to know it by. */
+const beginning = (text: string): string => {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+};
+
+type Sample = DryRun['samples'][number];
+const outcomeColors = { pass: 'green', flag: 'orange', block: 'red' } as const;
+const columns: readonly Column<Sample & { readonly at: number }>[] = [
+  { title: words.policy.text, cell: ({ name }) => <Text size="sm">{name}</Text> },
+  {
+    title: words.policy.outcome,
+    cell: ({ outcome }) => (
+      <Badge color={outcomeColors[outcome]} variant="light">
+        {words.policy.outcomes[outcome]}
+      </Badge>
+    ),
+  },
+  { title: words.policy.code, cell: ({ code }) => (code === null ? words.none : <Code>{code}</Code>) },
+  {
+    title: words.policy.byRules,
+    cell: ({ matches }) =>
+      matches.length === 0
+        ? words.none
+        : matches.map(({ exempt, rule }) => (exempt ? words.policy.exempt(rule) : rule)).join(', '),
+  },
+];
+
+function Result({ tried }: { readonly tried: DryRun }) {
+  return (
+    <>
+      <Alert color="green" title={words.policy.tried(number(tried.rules.rule_count))} role="status">
+        <Changes tried={tried} />
+      </Alert>
+      <Rows
+        caption={words.policy.try}
+        columns={columns}
+        rows={tried.samples.map((sample, at) => ({ ...sample, at }))}
+        idOf={({ at }) => String(at)}
+        empty={null}
+      />
+    </>
+  );
+}

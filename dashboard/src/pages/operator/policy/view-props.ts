@@ -1,0 +1,4 @@
+/** What each view of the rules is shown with. */
+export interface ViewProps {
+  readonly mayChange: boolean;
+}

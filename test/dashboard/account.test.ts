@@ -1,0 +1,150 @@
+/** What operators change of an account: tier and limits, shadow, tolerance, models, budgets, and their webhook. */
+import { chromium, howToGetChromium } from '@gw/testing/chromium';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiOf } from '../operator-api.ts';
+import { accountOf } from '../policy/rules.ts';
+import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { stack } from '../shared-stack.ts';
+import type { Person } from './browser.ts';
+import { type Operators, openOperators } from './operators.ts';
+
+const hostile = '<img src=x onerror=alert(1)>';
+
+describe.skipIf(chromium === null)(`an account in the dashboard of operators${howToGetChromium}`, () => {
+  let operators: Operators;
+  let admin: Person;
+  let accounts: TestAccounts;
+  /** Nobody else knows it, so nothing is put back. */
+  let account: string;
+  beforeAll(async () => {
+    accounts = openTestAccounts();
+    account = await accountOf(accounts.db, await accounts.create());
+    operators = await openOperators(hostile, 'the-account');
+    admin = await operators.logIn('admin');
+    await openAccount(admin);
+  }, 60_000);
+  afterAll(async () => {
+    await accounts?.close();
+    await operators?.close();
+  });
+
+  const openAccount = async ({ page }: Person) => {
+    await page.goto(`${stack.controlUrl}/dashboard/accounts/${account}`);
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+  };
+  const row = ({ page }: Person, text: string) => page.getByRole('row').filter({ hasText: text });
+  const stored = () => apiOf(stack).get(`/operator/v1/accounts/${account}`);
+  const change = (name: string) => admin.page.getByRole('button', { name: `Change: ${name}` }).click();
+  const save = async () => {
+    const dialog = admin.page.getByRole('dialog');
+    await dialog.getByLabel(/^Reason/).fill(hostile);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  };
+
+  test('an admin gives it Enterprise with limits of its own, and takes them away with the tier', async () => {
+    const { page } = admin;
+    await change('Tier and limits');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Tier').selectOption('Enterprise');
+    await dialog.getByLabel('Calls a second').fill('7');
+    await dialog.getByLabel('Calls a day (UTC)').fill('1234');
+    await admin.look('account-tier');
+    await save();
+    await row(admin, 'Tier and limits')
+      .getByText(/^Enterprise: 7 calls a second, .* 1,234 calls a day/)
+      .waitFor();
+    expect(await stored()).toMatchObject({ tier: 'enterprise', negotiated: true, limits: { per_s: 7, per_day: 1234 } });
+    await change('Tier and limits');
+    await dialog.getByLabel('Tier').selectOption('Audit Plus');
+    await dialog.getByText('The limits of its own go').waitFor();
+    await save();
+    await row(admin, 'Tier and limits')
+      .getByText(/^Audit Plus: 200 calls a second/)
+      .waitFor();
+    expect(await stored()).toMatchObject({ tier: 'audit_plus', negotiated: false });
+  });
+
+  test('an admin sets shadow, tolerance and models', async () => {
+    const { page } = admin;
+    const dialog = page.getByRole('dialog');
+    await change('Limits in shadow');
+    await dialog.getByLabel('calls a day').check();
+    await save();
+    await row(admin, 'Limits in shadow').getByText('calls a day', { exact: true }).waitFor();
+    await change('Tolerance for low carbon');
+    await dialog.getByLabel('Added latency, ms').fill('250');
+    await admin.look('account-tolerance');
+    await save();
+    await row(admin, 'Tolerance').getByText('up to 250 ms slower, however dear').waitFor();
+    await change('Models');
+    await dialog.getByLabel('These alone').check();
+    await dialog.getByLabel('Models and aliases').fill('sim-small');
+    await page.getByRole('option', { name: 'sim-small', exact: true }).click();
+    await page.keyboard.press('Escape');
+    await admin.look('account-models');
+    await save();
+    await row(admin, 'Models').getByText('sim-small', { exact: true }).waitFor();
+    expect(await stored()).toMatchObject({
+      ...{ shadow: ['day'], models: ['sim-small'] },
+      tolerance: { added_latency_ms: 250, added_cost_percent: null },
+    });
+  });
+
+  test('an admin sets and removes a budget of the account and one of a project', async () => {
+    const { page } = admin;
+    const dialog = page.getByRole('dialog');
+    for (const [scope, name] of [
+      ['Account', null],
+      ['Project', hostile],
+    ] as const) {
+      await page.getByRole('button', { name: 'Set a budget' }).click();
+      await dialog.getByLabel('Of', { exact: true }).selectOption(scope);
+      if (name !== null) await dialog.getByLabel('Name of the project').fill(name);
+      await dialog.getByLabel('Amount for a month (UTC)').fill('2500');
+      await dialog.getByRole('button', { name: 'Set a budget' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+    }
+    await row(admin, hostile).getByText('of 2.5 kg').waitFor();
+    await admin.look('account-settings');
+    for (const left of [1, 0]) {
+      await page.getByRole('button', { name: 'Remove', exact: true }).first().click();
+      await dialog.getByRole('button', { name: 'Remove' }).click();
+      await expect.poll(() => page.getByRole('button', { name: 'Remove', exact: true }).count()).toBe(left);
+    }
+    await page.getByText('No budgets').waitFor();
+  });
+
+  test('an admin sets a webhook, is shown its secret once, and removes it', async () => {
+    const { page } = admin;
+    const dialog = page.getByRole('dialog');
+    await page.getByText('No address is set').waitFor();
+    await page.getByRole('button', { name: 'Set an address' }).click();
+    await dialog.getByLabel(/^Address/).fill('http://127.0.0.1:9/hooks');
+    await dialog.getByRole('button', { name: 'Set an address' }).click();
+    const secret = (await dialog.locator('pre').textContent()) ?? '';
+    expect(secret).toMatch(/^gwwh_\S{40,}$/);
+    await admin.look('account-secret');
+    await page.getByRole('button', { name: 'I have handed it on' }).click();
+    await page.getByText('http://127.0.0.1:9/hooks').waitFor();
+    expect(await page.getByText(secret).count()).toBe(0);
+    await page.getByRole('button', { name: 'Remove the webhook' }).click();
+    await dialog.getByRole('button', { name: 'Remove the webhook' }).click();
+    await page.getByText('No address is set').waitFor();
+    expect(await page.locator('img[src="x"]').count()).toBe(0);
+  });
+
+  test('a viewer sees what was agreed on, and is offered nothing that changes it', async () => {
+    const viewer = await operators.logIn('viewer');
+    const { page } = viewer;
+    await openAccount(viewer);
+    await row(viewer, 'Tier and limits')
+      .getByText(/^Audit Plus/)
+      .waitFor();
+    await page.getByText('No budgets').waitFor();
+    for (const name of [/^Change:/, 'Set a budget', 'Set an address', 'Remove'])
+      expect(await page.getByRole('button', { name }).count(), String(name)).toBe(0);
+    expect(await page.getByText('Webhook of budgets').count()).toBe(0);
+    await viewer.look('account-viewer');
+  });
+});
