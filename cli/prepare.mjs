@@ -228,12 +228,14 @@ async function bundle() {
     .filter(([, entry]) => existsSync(at(entry)))
     .map(([out, entry]) => ({ out, in: at(entry) }));
   // Packages of npm stay outside; our own, which are TypeScript, go into the bundle.
+  // By the name of a package of ours, or of a part of one (`imports` in its package.json).
+  const isOurs = (/** @type {string} */ path) => path.startsWith('@gw/') || path.startsWith('#');
   /** @type {import('esbuild').Plugin} */
   const external = {
     name: 'external-packages',
     setup: (hooks) =>
       hooks.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-        kind === 'entry-point' || path.startsWith('@gw/') ? undefined : { path, external: true },
+        kind === 'entry-point' || isOurs(path) ? undefined : { path, external: true },
       ),
   };
   try {
@@ -267,7 +269,8 @@ try {
   await once('packages', digest([lock], platform), at('node_modules', '.package-lock.json'), install);
   await generate();
   await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
-  const pages = [...sources(at('dashboard')), ...sources(at('methodology'))].sort();
+  // What the pages import of ours, and what that imports.
+  const pages = ['dashboard', 'methodology', 'evidence', 'contract'].flatMap((name) => sources(at(name))).sort();
   await once('dashboard', digest([lock, ...pages]), at('dist', 'dashboard', 'index.html'), buildDashboard);
   for (const left of ['npm-cache', 'home']) rmSync(at('.deps', left), { recursive: true, force: true });
 } catch (cause) {

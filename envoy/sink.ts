@@ -7,8 +7,9 @@
  */
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, errorPagesPath } from '@gw/contract/errors';
 import { errorPagePolicy, errorPages } from '@gw/contract/errors-html';
-import { keySetPath, publicJwkOf } from '@gw/contract/internal/evidence-keys';
+import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { pageWalls } from '@gw/contract/internal/html-text';
+import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import { openApiDocument } from '@gw/contract/openapi';
 
 export const sinkPaths = {

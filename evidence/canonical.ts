@@ -1,6 +1,7 @@
 /** The bytes that digests and signatures are over: JSON by RFC 8785. */
-import { createHash } from 'node:crypto';
+
 import canonicalize from 'canonicalize';
+import { Sha256 } from '#sha256';
 
 /** Throws for what has no such form: `undefined`, a number that is not finite. */
 export function canonicalText(value: unknown): string {
@@ -10,4 +11,4 @@ export function canonicalText(value: unknown): string {
 }
 
 /** 64 hexadecimal digits. */
-export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256Of = (text: string): string => new Sha256().update(text).hex();

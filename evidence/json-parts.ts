@@ -10,7 +10,7 @@
 export interface JsonPart {
   /** The names of the members that lead to it, with a stroke between; that of a list for each of its items. */
   readonly path: string;
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
 }
 
 export class JsonPartsError extends Error {}
@@ -69,9 +69,14 @@ async function* separated(reader: Reader, close: number): AsyncGenerator<void> {
   }
 }
 
-function nameIn(bytes: Buffer): string {
+// Keeps a byte order mark, which is no JSON.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+/** What is no UTF-8 gives other bytes, and so another digest. */
+export const textIn = (bytes: Uint8Array): string => decoder.decode(bytes);
+
+function nameIn(bytes: Uint8Array): string {
   try {
-    const name: unknown = JSON.parse(bytes.toString());
+    const name: unknown = JSON.parse(textIn(bytes));
     if (typeof name === 'string') return name;
   } catch {
     // Told below.
@@ -79,9 +84,17 @@ function nameIn(bytes: Buffer): string {
   throw new JsonPartsError('A member has no name.');
 }
 
+/** A copy, which nobody else changes. */
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}
+
 class Reader {
   readonly #chunks: AsyncIterator<Uint8Array>;
-  #held: Buffer = Buffer.alloc(0);
+  #held = new Uint8Array(0);
   #at = 0;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
@@ -104,7 +117,7 @@ class Reader {
   }
 
   /** The bytes of the value that begins here. They are good until the next call. */
-  async take(): Promise<Buffer> {
+  async take(): Promise<Uint8Array> {
     await this.next();
     const scan = new ValueScan();
     for (;;) {
@@ -123,7 +136,7 @@ class Reader {
     if (done) return false;
     const rest = this.#held.subarray(this.#at);
     if (rest.length + chunk.length > mostBytes) throw new JsonPartsError('A part is too long.');
-    this.#held = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
+    this.#held = joined(rest, chunk);
     this.#at = 0;
     return true;
   }
@@ -137,7 +150,7 @@ class ValueScan {
   #inString = false;
 
   /** Returns the length of the value that begins at `start`, or null if it does not end yet. */
-  go(bytes: Buffer, start: number): number | null {
+  go(bytes: Uint8Array, start: number): number | null {
     let at = start + this.#done;
     while (at < bytes.length) {
       if (this.#inString) {
@@ -166,7 +179,7 @@ class ValueScan {
 }
 
 /** The place behind the quote that ends the string in which `from` is; null if it is not there yet. */
-function endOfString(bytes: Buffer, from: number, start: number): number | null {
+function endOfString(bytes: Uint8Array, from: number, start: number): number | null {
   for (let end = bytes.indexOf(quote, from); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let before = end - 1;
     while (before >= start && bytes[before] === backslash) before -= 1;

@@ -1,11 +1,12 @@
 /** Packs of any length: made and checked in one pass, in memory that does not grow with them. */
 import { readFileSync } from 'node:fs';
-import { publicJwkOf, signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import type { Receipt } from '@gw/contract/receipt';
 import fc from 'fast-check';
 import jsonld from 'jsonld';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { jsonParts } from './json-parts.ts';
+import { jsonParts, textIn } from './json-parts.ts';
 import { LongPack, type LongPackAbout, type Section, sections } from './long-pack.ts';
 import type { PackedReceipt } from './pack.ts';
 import { verifyLongPack } from './verify-long.ts';
@@ -163,7 +164,7 @@ test('JSON that is read in parts gives what parsing it as a whole gives, however
       const found: [string, unknown][] = [];
       const split = (path: string) => ['', 'list', 'inner', 'inner/list'].includes(path);
       for await (const { bytes, path } of jsonParts(piecesOf(JSON.stringify(whole, null, isWide ? 2 : 0), size), split))
-        found.push([path, JSON.parse(bytes.toString())]);
+        found.push([path, JSON.parse(textIn(bytes))]);
       const clean: unknown = JSON.parse(JSON.stringify(value));
       const items = [clean, 1, clean].map((item) => ['list', item]);
       expect(found).toEqual([['first', clean], ...items, ['inner/a"\\', clean]]);

@@ -4,17 +4,16 @@
  *
  * Invariant: pure. Hashes are 64 hexadecimal digits. A check gives false for anything that is not right, and never throws.
  */
-import { createHash } from 'node:crypto';
+import { bytesOfHex, Sha256 } from '#sha256';
 
 /** SHA-256 over 0x00 and the bytes of the entry (UTF-8). */
-export const leafHash = (entry: string): string =>
-  createHash('sha256').update('\0').update(entry, 'utf8').digest('hex');
+export const leafHash = (entry: string): string => new Sha256().update('\0').update(entry).hex();
 
 const pairHash = (left: string, right: string): string =>
-  createHash('sha256').update('\x01').update(left, 'hex').update(right, 'hex').digest('hex');
+  new Sha256().update('\x01').update(bytesOfHex(left)).update(bytesOfHex(right)).hex();
 
 /** Of a log without entries. */
-export const emptyRoot = createHash('sha256').digest('hex');
+export const emptyRoot = new Sha256().hex();
 
 /** Entries from `begin` to before `end`. */
 export interface Span {
@@ -139,6 +138,7 @@ export function isConsistent(
   const spans = consistencySpans(from, to);
   if (spans.length !== path.length) return false;
   const isWhole = spans[0]?.end !== from;
+  if (isWhole && !isHash(earlier.root)) return false;
   const [first, rest] = isWhole ? [String(earlier.root), 0] : [path[0] ?? '', 1];
   let [old, all] = [first, first];
   for (const [at, { begin }] of spans.entries()) {

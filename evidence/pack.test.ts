@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { publicJwkOf, signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import fc from 'fast-check';
 import jsonld from 'jsonld';

@@ -1,8 +1,8 @@
 /** SHA-256 over a list as JSON by RFC 8785, of which nothing is kept but the digest. */
-import { createHash } from 'node:crypto';
+import { Sha256 } from '#sha256';
 
 export class ListDigest {
-  readonly #hash = createHash('sha256').update('[');
+  readonly #hash = new Sha256().update('[');
   #length = 0;
 
   get length(): number {
@@ -17,6 +17,6 @@ export class ListDigest {
 
   /** 64 hexadecimal digits. Nothing can be added afterwards. */
   hex(): string {
-    return this.#hash.update(']').digest('hex');
+    return this.#hash.update(']').hex();
   }
 }

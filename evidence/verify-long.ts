@@ -10,7 +10,7 @@ import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import { canonicalText } from './canonical.ts';
 import { longPackContext } from './context.ts';
 import { Followed, listNames, listPart } from './followed.ts';
-import { type JsonPart, jsonParts } from './json-parts.ts';
+import { type JsonPart, jsonParts, textIn } from './json-parts.ts';
 import { longManifest, longPackFormat } from './long-pack.ts';
 import { entryOf, type ManifestEntry } from './manifest.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
@@ -210,8 +210,8 @@ function node(value: unknown): Node {
 }
 
 /** With its text by RFC 8785. */
-function parsed(bytes: Buffer): { readonly value: unknown; readonly text: string } {
-  const written = bytes.toString();
+function parsed(bytes: Uint8Array): { readonly value: unknown; readonly text: string } {
+  const written = textIn(bytes);
   const quick: unknown = JSON.parse(written);
   // What is written like that has no member twice, and nothing else that another program could read otherwise.
   if (canonicalText(quick) === written) return { value: quick, text: written };

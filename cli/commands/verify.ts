@@ -4,7 +4,9 @@ import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
+import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import type { PackVerification, Trust, VerifyOptions } from '@gw/evidence/verify';
+import type { PackFile } from '@gw/evidence/verify-file';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
@@ -60,11 +62,12 @@ export async function verify(args: readonly string[]): Promise<number> {
   const { account } = values;
   const options = { trust, ...(account !== undefined && { account }) };
   if (values.statement !== undefined) return verifyTable(file, values.statement, options, values.json);
-  const earlier = values.earlier === undefined ? undefined : await earlierIn(values.earlier);
-  const { head, ...result } = await verified(file, { ...options, earlier });
+  const { earlierIn, verifyPackFile } = await import('@gw/evidence/verify-file');
+  const earlier = values.earlier === undefined ? undefined : await aboutFile(values.earlier, earlierIn);
+  const { head, ...result } = await aboutFile(file, (pack) => verifyPackFile(pack, { ...options, earlier }));
   if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
-  return exitCode(result);
+  return exitCodes[verdictOf(result)];
 }
 
 async function verifyTable(
@@ -91,28 +94,18 @@ async function verifyTable(
     ...mismatches.map(({ expected, field, found }) => `  table ${field}: expected ${expected}, found ${found}`),
   ];
   process.stdout.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : `${lines.map(harmless).join('\n')}\n`);
-  return exitCode({ mismatches, signature });
+  return exitCodes[verdictOf({ mismatches, signature })];
 }
 
-/** What is longer is read in parts. */
-const mostAtOnce = 32 * 1024 * 1024;
-
-async function verified(
-  file: string,
-  options: VerifyOptions,
-): Promise<PackVerification & { readonly head: Readonly<Record<string, unknown>> }> {
-  // Loaded here, so that the other commands start as fast as without it.
-  const [{ verifyPack }, { verifyLongPack }] = await Promise.all([
-    import('@gw/evidence/verify'),
-    import('@gw/evidence/verify-long'),
-  ]);
-  if (sizeOf(file) > mostAtOnce) return verifyLongPack(bytesOf(file), options);
-  const pack = read(file);
-  if (isLong.safeParse(pack).success) return verifyLongPack(bytesOf(file), options);
-  return { head: anyObject.parse(pack), ...(await verifyPack(pack, options)) };
+/** Loaded here, so that the other commands start as fast as without it. */
+async function aboutFile<T>(file: string, work: (of: PackFile) => Promise<T>): Promise<T> {
+  const { PackFileError } = await import('@gw/evidence/verify-file');
+  try {
+    return await work({ size: sizeOf(file), bytes: () => bytesOf(file) });
+  } catch (error) {
+    throw error instanceof PackFileError ? new Problem(`${file} ${error.message}`) : error;
+  }
 }
-
-const anyObject = z.record(z.string(), z.unknown()).catch({});
 
 async function writePage(
   file: string,
@@ -127,17 +120,6 @@ async function writePage(
   }
 }
 
-const isLong = z.object({ format: z.literal('gw.evidence_pack/2') });
-
-/** Of a pack that is too long to be held, the checkpoint alone. */
-async function earlierIn(file: string): Promise<unknown> {
-  if (sizeOf(file) <= mostAtOnce) return read(file);
-  const { checkpointOf } = await import('@gw/evidence/verify-long');
-  const checkpoint = (await checkpointOf(bytesOf(file))) ?? null;
-  if (checkpoint !== null) return checkpoint;
-  throw new Problem(`Of ${file} the checkpoint alone is used, since it is longer than 32 MiB, and it has none.`);
-}
-
 const bytesOf = (file: string) => createReadStream(file, { highWaterMark: 1024 * 1024 });
 
 function sizeOf(file: string): number {
@@ -148,7 +130,7 @@ function sizeOf(file: string): number {
   }
 }
 
-/** Strictly: of a member that is there twice, other programs might show the other one. */
+/** Strictly, as packs are read. */
 function read(file: string): unknown {
   let bytes: Buffer;
   try {
@@ -156,7 +138,6 @@ function read(file: string): unknown {
   } catch (error) {
     throw new Problem(`${file} cannot be read: ${errorText(error)}`);
   }
-  // A pack of lineages has more parts than a request may have.
   const parsed = parseStrictJson(bytes, Number.POSITIVE_INFINITY);
   if (!parsed.ok) throw new Problem(`${file} cannot be read as JSON: ${parsed.error.problem}`);
   return parsed.value;
@@ -168,16 +149,7 @@ function keysIn(file: string): unknown[] {
   return found.data.keys;
 }
 
-/** `log`: absent of a table, which has no place in one. */
-function exitCode({
-  log,
-  mismatches,
-  signature,
-}: Pick<PackVerification, 'mismatches' | 'signature'> & { readonly log?: PackVerification['log'] }): number {
-  if (mismatches.length > 0 || signature === 'invalid' || signature === 'unknown_key') return 1;
-  if (log && log.late.length + log.unlogged.length + log.changed.length > 0) return 3;
-  return signature === 'trusted' ? 0 : 2;
-}
+const exitCodes: Readonly<Record<Verdict, number>> = { holds: 0, fails: 1, unauthenticated: 2, ask: 3 };
 
 const signatures: Readonly<Record<PackVerification['signature'], string>> = {
   trusted: 'by a key that you trust',

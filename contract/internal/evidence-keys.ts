@@ -1,31 +1,14 @@
 /**
- * The Ed25519 keys (RFC 8032) that evidence is signed with, and their public parts as everybody finds them: JSON Web Keys
- * (RFC 7517, 8037).
+ * The Ed25519 keys (RFC 8032) that evidence is signed with.
  *
- * Invariants: a key is known by its thumbprint (RFC 7638), which nobody can choose. Of a key that is no longer in use the
- * public part alone is kept, and stays published: what it has signed can be checked for ever.
+ * Invariant: of a key that is no longer in use the public part alone is kept, and stays published: what it has signed can be
+ * checked for ever.
  */
-import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { SettingReader } from './environment.ts';
-
-export interface PublicJwk {
-  readonly kty: 'OKP';
-  readonly crv: 'Ed25519';
-  /** 32 bytes in base64url. */
-  readonly x: string;
-  readonly kid: string;
-  readonly use: 'sig';
-  readonly alg: 'EdDSA';
-}
+import { isPublicKey, type PublicJwk, publicJwkOf } from './public-jwk.ts';
 
 export const keySetPath = '/.well-known/jwks.json';
-
-/** `x`: 32 bytes in base64url. */
-export const publicJwkOf = (x: string): PublicJwk => ({
-  ...{ kty: 'OKP', crv: 'Ed25519', x },
-  kid: hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url'),
-  ...{ use: 'sig', alg: 'EdDSA' },
-});
 
 export interface SigningKey {
   readonly privateKey: KeyObject;
@@ -44,13 +27,6 @@ export function signingKeyOf(seed: string): SigningKey {
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
   return { privateKey, publicJwk: publicJwkOf(x) };
 }
-
-const form = /^[A-Za-z0-9_-]{43}$/;
-export const isPublicKey = (x: string): boolean => {
-  const bytes = Buffer.from(x, 'base64url');
-  // Others of the last character stand for the same bytes.
-  return form.test(x) && bytes.toString('base64url') === x;
-};
 
 /** Reads `GW_EVIDENCE_PUBLIC_KEYS`: `<key>,<key>`, the current one first. What is wrong is reported to `settings`. */
 export function readPublicKeys(settings: SettingReader): string[] {

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
+import { verifyLongPack } from '@gw/evidence/internals/verify-long';
 import { LongPack, type Section, sections } from '@gw/evidence/long-pack';
 import { inclusionSpans, joined, leafHash, type Span, spanHash } from '@gw/evidence/merkle';
 import { evidencePack } from '@gw/evidence/pack';
 import { verifyPack } from '@gw/evidence/verify';
-import { verifyLongPack } from '@gw/evidence/verify-long';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examples } from './examples.ts';
 

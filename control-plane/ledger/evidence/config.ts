@@ -1,6 +1,7 @@
 /** The key that evidence packs are signed with, and how much of them is kept. */
 import type { SettingReader } from '@gw/contract/internal/environment';
-import { publicJwkOf, readPublicKeys, type SigningKey, signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { readPublicKeys, type SigningKey, signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import type { PackLimits } from './packs.ts';
 
 const form = /^[0-9a-f]{64}$/i;

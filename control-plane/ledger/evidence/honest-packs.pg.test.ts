@@ -1,7 +1,7 @@
 /** Whatever an honest gateway goes through, nobody who checks its packs accuses it. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { verifyLongPack } from '@gw/evidence/internals/verify-long';
 import { type VerifyOptions, verifyPack } from '@gw/evidence/verify';
-import { verifyLongPack } from '@gw/evidence/verify-long';
 import { cases } from '@gw/testing/cases';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';

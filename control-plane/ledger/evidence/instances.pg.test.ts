@@ -1,7 +1,7 @@
 /** Long packs over two instances, and over a Redis that goes and comes back empty. */
 import { mostReceipts, type PackJob } from '@gw/contract/evidence';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { verifyLongPack } from '@gw/evidence/verify-long';
+import { verifyLongPack } from '@gw/evidence/internals/verify-long';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
 import {

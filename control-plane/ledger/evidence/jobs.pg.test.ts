@@ -2,8 +2,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { mostReceipts, type PackJob } from '@gw/contract/evidence';
-import { publicJwkOf, signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { verifyLongPack } from '@gw/evidence/verify-long';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { publicJwkOf } from '@gw/contract/internal/public-jwk';
+import { verifyLongPack } from '@gw/evidence/internals/verify-long';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom } from '@gw/testing/control-plane/calls';
 import { addresses, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';

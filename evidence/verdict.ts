@@ -1,0 +1,18 @@
+import type { PackVerification } from './verify.ts';
+
+/**
+ * `fails`: something does not hold. `unauthenticated`: all holds, but nobody said whom to trust. `ask`: all holds, but somebody
+ * should be asked, since receipts came late, are not in the log although they should be, or were settled since the earlier pack.
+ */
+export type Verdict = 'holds' | 'fails' | 'unauthenticated' | 'ask';
+
+/** `log`: absent of a table, which has no place in one. */
+export function verdictOf({
+  log,
+  mismatches,
+  signature,
+}: Pick<PackVerification, 'mismatches' | 'signature'> & { readonly log?: PackVerification['log'] }): Verdict {
+  if (mismatches.length > 0 || signature === 'invalid' || signature === 'unknown_key') return 'fails';
+  if (log && log.late.length + log.unlogged.length + log.changed.length > 0) return 'ask';
+  return signature === 'trusted' ? 'holds' : 'unauthenticated';
+}
