@@ -2,7 +2,7 @@
  * The web pages of the operators' port, under `/dashboard/`.
  *
  * Invariant: what is served are the files of the build, the same for everybody; what a person may see and do, the routes
- * behind them decide. A page may load scripts and styles of its own origin alone, and nobody may frame it.
+ * behind them decide. A page, and a worker of it, may load scripts and styles of its own origin alone, and nobody may frame it.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -41,16 +41,22 @@ export function dashboardRoutes(app: FastifyInstance, { hasOidc }: { readonly ha
   app.get(path.slice(0, -1), anybody, (_request, reply) => reply.redirect(path));
   // Each name holds the digest of the file, so it never changes.
   app.get<{ Params: { '*': string } }>(`${path}assets/*`, anybody, (request, reply) =>
-    reply.headers(pageWalls).sendFile(request.params['*'], { maxAge: '365d', immutable: true }),
+    reply
+      .headers({ ...pageWalls, 'content-security-policy': workerPolicy })
+      .sendFile(request.params['*'], { maxAge: '365d', immutable: true }),
   );
   // The pages have addresses of their own; the script shows the one that is asked for.
   app.get(`${path}*`, anybody, (_request, reply) => page(reply));
 }
 
+/** A worker has the policy that its own script came with. To what is part of a page it means nothing. */
+const workerPolicy = ["default-src 'none'", "script-src 'self'", "connect-src 'self'"].join('; ');
+
 const policyOf = (nonce: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
+    "worker-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self'",
     "connect-src 'self'",

@@ -175,6 +175,7 @@ async function askOwnLedger(ask: Ask): Promise<void> {
   const { id } = await done(ask('POST', `${root}/evidence-pack`, asked));
   await done(ask('GET', `${root}/evidence-pack/${id}`));
   await done(ask('GET', `${root}/evidence-packs`));
+  await done(ask('GET', `${root}/evidence-keys`));
   await done(ask('DELETE', `${root}/evidence-pack/${id}`));
 }
 

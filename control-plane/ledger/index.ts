@@ -11,7 +11,7 @@ import { createDeliveryMetrics, type DeliveryMetrics } from './budgets/webhooks/
 import { webhookRoutes } from './budgets/webhooks/routes.ts';
 import type { PackSettings } from './evidence/config.ts';
 import { registerPacks } from './evidence/gauges.ts';
-import { packListRoute } from './evidence/list-packs.ts';
+import { keySetRoute, packListRoute } from './evidence/list-packs.ts';
 import { openPackPlaces, type PackPlaces } from './evidence/pack-places.ts';
 import { evidenceRoutes } from './evidence/routes.ts';
 import type { GridSettings } from './grid/config.ts';
@@ -101,10 +101,11 @@ export function operatorRoutes(
   services: LedgerServices,
   catalogue: CatalogueView,
 ): void {
-  const { grid, seals, vault } = services;
+  const { evidenceKey, grid, seals, vault } = services;
   const place = personPlace(context);
   ownLedgerRoutes(app, context, services, place);
   packListRoute(app, context, place);
+  keySetRoute(app, evidenceKey, place);
   integrityOperatorRoutes(app, context, seals);
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);

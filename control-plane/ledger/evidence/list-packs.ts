@@ -1,10 +1,12 @@
 /**
  * `GET /organisation/v1/evidence-packs`: the packs of the account that a job builds or has built, by whomever they were ordered.
- * A pack that was the reply is kept nowhere, and so is not among them.
+ * A pack that was the reply is kept nowhere, and so is not among them. And `GET /organisation/v1/evidence-keys`: what packs are signed with,
+ * as `/.well-known/jwks.json` of the public port has it, for pages that can ask their own port alone.
  */
 
 import { fieldError } from '@gw/contract/errors';
-import { packJobSchema } from '@gw/contract/evidence';
+import { keySetSchema, packJobSchema } from '@gw/contract/evidence';
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { pageOf, pageSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -32,6 +34,11 @@ const listedSchema = packJobSchema.extend({
     .describe('What was asked for'),
 });
 type Listed = z.infer<typeof listedSchema>;
+
+export function keySetRoute(app: FastifyInstance, { former = [], publicJwk }: SigningKey, at: LedgerPlace): void {
+  const options = { config: { ...at.config, reply: keySetSchema }, onRequest: at.demand('gw:export') };
+  app.get('/organisation/v1/evidence-keys', options, () => ({ keys: [publicJwk, ...former] }));
+}
 
 export function packListRoute(app: FastifyInstance, { addresses, db }: Context, at: LedgerPlace): void {
   const options = {

@@ -975,6 +975,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organisation/v1/evidence-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_organisation_v1_evidence_keys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/operator/v1/receipts/verify": {
         parameters: {
             query?: never;
@@ -2784,6 +2800,22 @@ export interface components {
             missing: {
                 [key: string]: number;
             };
+        };
+        /** @description The keys that evidence packs are signed with, those of before included */
+        KeySet: {
+            keys: {
+                /** @constant */
+                kty: "OKP";
+                /** @constant */
+                crv: "Ed25519";
+                x: string;
+                /** @description Thumbprint of the key (RFC 7638) */
+                kid: string;
+                /** @constant */
+                use: "sig";
+                /** @constant */
+                alg: "EdDSA";
+            }[];
         };
         Budget: {
             id: string;
@@ -6407,6 +6439,35 @@ export interface operations {
                         first_id: string | null;
                         last_id: string | null;
                     };
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_organisation_v1_evidence_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeySet"];
                 };
             };
             /** @description Refused */

@@ -111,8 +111,10 @@ export const enCustomer = {
 
   packs: {
     hint: 'A pack holds the receipts of a period, signed, so that an auditor can check each number without the gateway.',
-    verify:
-      'Check a pack with ./gw verify FILE --jwks KEYS; the keys are at /.well-known/jwks.json of the gateway. Keep the pack: the next one proves that nothing of it was changed.',
+    verify: 'Verify a pack',
+    verifyThis: 'Verify',
+    verifyOf: (name: string) => `Verify ${name}`,
+    keep: 'Keep a pack: the next one proves that nothing of it was changed. ./gw verify FILE --jwks KEYS checks it without this page; the keys are at /.well-known/jwks.json of the gateway.',
     from: 'From (UTC day, inclusive)',
     to: 'To (UTC day, exclusive)',
     format: 'Format',

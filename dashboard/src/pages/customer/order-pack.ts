@@ -13,7 +13,13 @@ export interface Order {
 
 export type Ordered =
   /** A small pack is the reply itself, and lies in this page. */
-  | { readonly kind: 'pack'; readonly url: string; readonly name: string; readonly receipts: number }
+  | {
+      readonly kind: 'pack';
+      readonly pack: Blob;
+      readonly url: string;
+      readonly name: string;
+      readonly receipts: number;
+    }
   | { readonly kind: 'job'; readonly id: string };
 
 /** Orders a pack. Throws RefusedError. */
@@ -30,6 +36,12 @@ export async function orderPack(body: Order, headers: OnceHeaders): Promise<Orde
   if (response.status === 202 && 'id' in reply) return { kind: 'job', id: String(reply.id) };
   const receipts = 'receipts' in reply && Array.isArray(reply.receipts) ? reply.receipts.length : 0;
   // To the byte as it was signed.
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/ld+json' }));
-  return { kind: 'pack', url, name: `evidence-${body.from}-${body.to}.jsonld`, receipts };
+  const pack = new Blob([text], { type: 'application/ld+json' });
+  return {
+    kind: 'pack',
+    pack,
+    url: URL.createObjectURL(pack),
+    name: `evidence-${body.from}-${body.to}.jsonld`,
+    receipts,
+  };
 }

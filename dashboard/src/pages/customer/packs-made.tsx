@@ -1,6 +1,7 @@
 /** The packs that a job makes or has made, the newest first. */
-import { Anchor, Badge, Button, Progress, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Progress, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
 import type { Pack } from '../../api/types.ts';
 import { At } from '../../parts/at.tsx';
@@ -8,6 +9,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { type Column, Rows } from '../../parts/table.tsx';
 import { date, number } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
+import { VerifyWindow } from './verify/verify-window.tsx';
 
 const isUnderWay = ({ state }: Pack): boolean => state === 'queued' || state === 'building';
 
@@ -68,6 +70,26 @@ function State({ pack }: { readonly pack: Pack }) {
   );
 }
 
+function Take({ pack: { format, id } }: { readonly pack: Pack }) {
+  const [isVerifying, setIsVerifying] = useState(false);
+  const name = `evidence-${id}.${format}`;
+  const read = () =>
+    must(api.GET('/organisation/v1/evidence-pack/{id}', { params: { path: { id } }, parseAs: 'blob' }));
+  return (
+    <Group gap="xs">
+      <Anchor href={`/organisation/v1/evidence-pack/${id}`} download={name}>
+        {words.packs.download}
+      </Anchor>
+      {format === 'jsonld' && (
+        <Button size="compact-xs" variant="default" onClick={() => setIsVerifying(true)}>
+          {words.packs.verifyThis}
+        </Button>
+      )}
+      {isVerifying && <VerifyWindow given={{ name, read }} onClose={() => setIsVerifying(false)} />}
+    </Group>
+  );
+}
+
 function Deed({ pack }: { readonly pack: Pack }) {
   const queries = useQueryClient();
   const path = { params: { path: { id: pack.id } } };
@@ -75,12 +97,7 @@ function Deed({ pack }: { readonly pack: Pack }) {
     mutationFn: () => must(api.DELETE('/organisation/v1/evidence-pack/{id}', path)),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['packs'] }),
   });
-  if (pack.state === 'ready')
-    return (
-      <Anchor href={`/organisation/v1/evidence-pack/${pack.id}`} download={`evidence-${pack.id}.${pack.format}`}>
-        {words.packs.download}
-      </Anchor>
-    );
+  if (pack.state === 'ready') return <Take pack={pack} />;
   if (!isUnderWay(pack)) return null;
   return (
     <>

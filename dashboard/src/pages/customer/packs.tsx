@@ -9,14 +9,16 @@ import { useOnce } from '../../parts/use-once.ts';
 import { PageTitle } from '../../shell.tsx';
 import { number } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
-import { formats, type Order, orderPack } from './order-pack.ts';
+import { formats, type Order, type Ordered, orderPack } from './order-pack.ts';
 import { PacksMade } from './packs-made.tsx';
+import { VerifyWindow } from './verify/verify-window.tsx';
 
 const dayMs = 86_400_000;
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export function Packs() {
   const [orders, setOrders] = useState(0);
+  const [isVerifying, setIsVerifying] = useState(false);
   const account = useAccount();
   if (account.data?.scopes.includes('gw:export') === false)
     return (
@@ -34,9 +36,13 @@ export function Packs() {
         {/* Another order is another one, though it asks for the same. */}
         <OrderForm key={orders} onAgain={() => setOrders(orders + 1)} />
         <PacksMade />
-        <Text size="sm" c="dimmed">
-          {words.packs.verify}
-        </Text>
+        <Text size="sm">{words.packs.keep}</Text>
+        <Group>
+          <Button variant="default" onClick={() => setIsVerifying(true)}>
+            {words.packs.verify}
+          </Button>
+        </Group>
+        {isVerifying && <VerifyWindow given={null} onClose={() => setIsVerifying(false)} />}
       </Stack>
     </>
   );
@@ -104,14 +110,21 @@ function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
   );
 }
 
-function Taken({ url, name, receipts }: { readonly url: string; readonly name: string; readonly receipts: number }) {
+function Taken({ name, pack, receipts, url }: Extract<Ordered, { kind: 'pack' }>) {
+  const [isVerifying, setIsVerifying] = useState(false);
   // A pack is held in memory until it is left.
   useEffect(() => () => URL.revokeObjectURL(url), [url]);
   return (
     <Alert color="green" title={words.packs.ready(number(receipts))}>
-      <Button component="a" href={url} download={name} size="xs">
-        {words.packs.download} {name}
-      </Button>
+      <Group>
+        <Button component="a" href={url} download={name} size="xs">
+          {words.packs.download} {name}
+        </Button>
+        <Button variant="default" size="xs" onClick={() => setIsVerifying(true)}>
+          {words.packs.verifyThis}
+        </Button>
+      </Group>
+      {isVerifying && <VerifyWindow given={{ name, read: async () => pack }} onClose={() => setIsVerifying(false)} />}
     </Alert>
   );
 }

@@ -1,0 +1,71 @@
+import { type Verdict, verdictOf } from '@gw/evidence/verdict';
+import { Alert, Code, Stack, Text } from '@mantine/core';
+import { type Column, Rows } from '../../../parts/table.tsx';
+import { number } from '../../../words/format.ts';
+import { words } from '../../../words/verify-words.ts';
+import type { Found } from './messages.ts';
+
+const texts = words.verify;
+const colors: Readonly<Record<Verdict, string>> = {
+  holds: 'green',
+  fails: 'red',
+  unauthenticated: 'orange',
+  ask: 'orange',
+};
+/** Of each list; `./gw verify --json` has more. */
+const mostShown = 50;
+
+type Mismatch = Found['mismatches'][number] & { readonly at: number };
+
+const columns: readonly Column<Mismatch>[] = [
+  { title: texts.where, cell: ({ receipt }) => (receipt === null ? texts.wholePack : <Value text={receipt} />) },
+  { title: texts.field, cell: ({ field }) => <Value text={field} /> },
+  { title: texts.expected, cell: ({ expected }) => <Value text={expected} /> },
+  { title: texts.found, cell: ({ found }) => <Value text={found} /> },
+];
+
+/** What was found of a pack. */
+export function Findings({ found }: { readonly found: Found }) {
+  const verdict = verdictOf(found);
+  const { mismatches, untold = 0 } = found;
+  const shown = mismatches.slice(0, mostShown).map((each, at) => ({ ...each, at }));
+  const more = mismatches.length + untold - shown.length;
+  return (
+    <Stack>
+      <Alert color={colors[verdict]} title={texts.verdicts[verdict]} role="status">
+        <Stack gap={2}>
+          {linesOf(found).map((line) => (
+            <Text key={line} size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {line}
+            </Text>
+          ))}
+        </Stack>
+      </Alert>
+      {shown.length > 0 && (
+        <Rows caption={texts.mismatches} columns={columns} rows={shown} idOf={({ at }) => String(at)} empty={null} />
+      )}
+      {more > 0 && <Text size="sm">{texts.more(number(more))}</Text>}
+    </Stack>
+  );
+}
+
+function linesOf(found: Found): string[] {
+  const { about, excluded, log, receipts, recomputed, signature, untoldExcluded = 0 } = found;
+  const left = excluded.length + untoldExcluded;
+  const asked = [...log.late.map(texts.late), ...log.unlogged.map(texts.unlogged), ...log.changed.map(texts.changed)];
+  const more = asked.length + log.untold - mostShown;
+  return [
+    texts.account(about.account ?? words.unknown),
+    texts.signatures[signature],
+    texts.receipts(number(receipts)),
+    texts.numbers(number(recomputed), number(receipts - recomputed)),
+    texts.log(number(log.proven), number(receipts - log.proven)),
+    ...(log.fault === null ? [] : [texts.noProofs(log.fault)]),
+    ...(about.isFiltered ? [texts.filtered] : []),
+    ...(left === 0 ? [] : [texts.excluded(number(left))]),
+    ...asked.slice(0, mostShown),
+    ...(more > 0 ? [texts.more(number(more))] : []),
+  ];
+}
+
+const Value = ({ text }: { readonly text: string }) => <Code style={{ overflowWrap: 'anywhere' }}>{text}</Code>;

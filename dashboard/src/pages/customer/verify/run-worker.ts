@@ -1,0 +1,27 @@
+import type { Asked, Found, Told } from './messages.ts';
+
+/** One of the files that were given cannot be read. */
+export class UnreadableError extends Error {
+  readonly which: 'pack' | 'earlier';
+
+  constructor(which: 'pack' | 'earlier', reason: string) {
+    super(reason);
+    this.which = which;
+  }
+}
+
+/** Verifies a pack in a worker of its own. `progress`: told how much of it was read, 0 to 1. Throws UnreadableError. */
+export function verifyInWorker(asked: Asked, progress: (part: number) => void): Promise<Found> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+  const ended = new Promise<Found>((resolve, reject) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+      if (data.kind === 'found') resolve(data.found);
+      else if (data.kind === 'failed') reject(new Error(data.reason));
+      else if (data.kind === 'unreadable') reject(new UnreadableError(data.which, data.reason));
+      else progress(data.readBytes / asked.pack.size);
+    });
+    worker.addEventListener('error', ({ message }) => reject(new Error(message || 'The worker could not be started.')));
+  });
+  worker.postMessage(asked);
+  return ended.finally(() => worker.terminate());
+}

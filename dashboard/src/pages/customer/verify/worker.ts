@@ -1,0 +1,45 @@
+/** Verifies a pack beside the page, which goes on meanwhile. It asks nothing of anybody. */
+import { earlierIn, type PackFile, PackFileError, verifyPackFile } from '@gw/evidence/verify-file';
+import type { Asked, Told } from './messages.ts';
+
+const tell = (told: Told): void => self.postMessage(told);
+const everyBytes = 1024 * 1024;
+
+/** `read`: told how many bytes were read, once for each MiB. */
+const fileOf = (blob: Blob, read: (bytes: number) => void = () => undefined): PackFile => ({
+  size: blob.size,
+  async *bytes() {
+    // Not every browser can go through a stream by itself.
+    const reader = blob.stream().getReader();
+    let [all, told] = [0, 0];
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      yield next.value;
+      all += next.value.length;
+      if (all - told < everyBytes) continue;
+      told = all;
+      read(all);
+    }
+  },
+});
+
+async function answer({ account, earlier, pack, trust }: Asked): Promise<Told> {
+  let which: 'pack' | 'earlier' = 'earlier';
+  try {
+    const kept = earlier === null ? undefined : await earlierIn(fileOf(earlier));
+    which = 'pack';
+    const file = fileOf(pack, (readBytes) => tell({ kind: 'progress', readBytes }));
+    const { head: _, ...found } = await verifyPackFile(file, {
+      ...{ account, trust },
+      ...(kept !== undefined && { earlier: kept }),
+    });
+    return { kind: 'found', found };
+  } catch (error) {
+    if (error instanceof PackFileError) return { kind: 'unreadable', which, reason: error.message };
+    // A file that was changed or taken away since it was chosen.
+    if (error instanceof DOMException) return { kind: 'unreadable', which, reason: `cannot be read: ${error.message}` };
+    // Nobody hears of what a worker throws behind an `await`.
+    return { kind: 'failed', reason: String(error) };
+  }
+}
+
+self.addEventListener('message', async ({ data }: MessageEvent<Asked>) => tell(await answer(data)));

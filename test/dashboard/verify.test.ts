@@ -1,0 +1,117 @@
+/** A customer verifies evidence packs in the browser: one that was just made, one that was altered, and one by another key. */
+import { readFileSync } from 'node:fs';
+import { chromium, howToGetChromium } from '@gw/testing/chromium';
+import OpenAI from 'openai';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiOf } from '../operator-api.ts';
+import { stack } from '../shared-stack.ts';
+import { openBrowser, openPerson, type Person } from './browser.ts';
+
+const account = 'acct_demo_audit_plus';
+const email = 'vera@customer.example';
+const hostile = '<img src=x onerror=alert(1)>';
+
+describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetChromium}`, () => {
+  let browser: Browser;
+  let person: Person;
+  let adminId: string;
+  /** As it was taken along. */
+  let pack: string;
+  const calls: string[] = [];
+  beforeAll(async () => {
+    browser = await openBrowser();
+    const client = new OpenAI({ apiKey: stack.keys.auditPlus, baseURL: `${stack.publicUrl}/v1`, maxRetries: 0 });
+    await client.chat.completions.create({ model: 'sim-small', messages: [{ role: 'user', content: 'Hello' }] });
+    const made = (await apiOf(stack).send('POST', `/operator/v1/accounts/${account}/admins`, {
+      name: 'Vera',
+      email,
+    })) as { id: string; credential: string };
+    adminId = made.id;
+    person = await openPerson(browser, stack.controlUrl);
+    const { page } = person;
+    page.on('request', (request) => calls.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    await page.goto(`${stack.controlUrl}/dashboard/evidence`);
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel(/^Credential/).fill(made.credential);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Evidence' }).waitFor();
+  }, 60_000);
+  afterAll(async () => {
+    const { complaints, elsewhere } = person;
+    await person.close();
+    await browser.close();
+    await apiOf(stack).send('POST', `/operator/v1/accounts/${account}/admins/${adminId}/disable`);
+    expect([...complaints, ...elsewhere]).toEqual([]);
+  });
+
+  const verify = () => person.page.getByRole('dialog').getByRole('button', { name: 'Verify', exact: true }).click();
+  const choose = async (text: string) => {
+    await person.page.getByRole('button', { name: 'Verify a pack' }).click();
+    await person.page
+      .getByRole('dialog')
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({ name: `${hostile}.jsonld`, mimeType: 'application/json', buffer: Buffer.from(text) });
+    await verify();
+  };
+  const says = (text: string | RegExp) => person.page.getByRole('dialog').getByText(text).first().waitFor();
+  const close = () => person.page.getByRole('dialog').getByRole('button', { name: 'Close' }).first().click();
+
+  test('a pack that was just made holds, and all of its numbers are made again', async () => {
+    const { page } = person;
+    await page.getByLabel(/^With the lineage/).check();
+    await page.getByRole('button', { name: 'Order the pack' }).click();
+    const downloading = page.waitForEvent('download');
+    await page
+      .getByRole('alert')
+      .getByRole('link', { name: /^Download/ })
+      .click();
+    pack = readFileSync(await (await downloading).path(), 'utf8');
+    const receipts = (JSON.parse(pack) as { receipts: object[] }).receipts.length;
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
+    calls.length = 0;
+    await verify();
+    await says('The pack holds');
+    await says(`Account ${account}`);
+    await says('Signed by a key that is trusted');
+    await says(`Versions of receipts: ${receipts}`);
+    await says(/^Numbers made again: [1-9]\d*; without a lineage: \d+$/);
+    await person.look('verify-holds');
+    // Nothing but the keys, and the script that does it.
+    expect(calls.filter((call) => !call.startsWith('GET /dashboard/assets/'))).toEqual([
+      'GET /organisation/v1/evidence-keys',
+    ]);
+    await close();
+  });
+
+  test('a pack in which one number is another one does not hold, and the number is named', async () => {
+    const altered = JSON.parse(pack) as { receipts: { carbon_g: string; lineage?: object }[] };
+    const one = altered.receipts.find(({ lineage }) => lineage !== undefined);
+    if (one) one.carbon_g = '0.5';
+    await choose(JSON.stringify(altered));
+    await says('The pack does not hold');
+    await person.page.getByRole('dialog').getByRole('cell', { name: 'receipt.carbon_g' }).first().waitFor();
+    await person.look('verify-fails');
+    await close();
+  });
+
+  test('a pack by a key that is not trusted does not hold, however right it is', async () => {
+    await choose(pack);
+    await says('The pack holds');
+    await person.page.getByLabel(/^Thumbprint/).fill('AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA');
+    await verify();
+    await says('Signed by none of the keys that are trusted');
+    await close();
+  });
+
+  test('what is no pack is said to be none, and what it says stays text', async () => {
+    await choose(`{"account":"${hostile}"`);
+    await says(`${hostile}.jsonld cannot be read as JSON`);
+    await close();
+    await choose(JSON.stringify({ account: hostile, receipts: [{ id: hostile }] }));
+    await says('The pack does not hold');
+    expect(await person.page.locator('img[src="x"]').count()).toBe(0);
+    await close();
+  });
+});
