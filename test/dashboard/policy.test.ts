@@ -42,8 +42,7 @@ describe.skipIf(chromium === null)(`the rules of screening in the dashboard${how
     await person.page.getByRole('tab', { name: view }).click();
   };
   const row = ({ page }: Person, text: string) => page.getByRole('row').filter({ hasText: text });
-  /** Not the list of what it offers, which has the same label. */
-  const accountIn = (place: Page | Locator) => place.locator('input').and(admin.page.getByLabel(/^Account/));
+  const accountIn = (place: Page | Locator) => place.getByLabel(/^Account/);
   const chooseAccount = async (person: Person) => {
     await accountIn(person.page).fill(account);
     await person.page.getByRole('button', { name: 'Find' }).click();

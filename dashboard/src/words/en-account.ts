@@ -42,6 +42,7 @@ export const enAccount = {
     theseAlone: 'These alone',
     noModel: 'none: every call is refused',
     modelsField: 'Models and aliases',
+    findModel: 'Show those whose name holds',
     noneMatches: 'The catalogue has none of this name.',
     reason: 'Reason, which the audit log keeps (may be empty)',
     save: 'Save',

@@ -1,7 +1,8 @@
 /** Chooses an account by its name or id. What is written counts as it is, too. */
-import { Autocomplete, Text } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useId } from 'react';
 import { api, must } from '../../api/client.ts';
 
 export interface AccountFieldProps {
@@ -12,30 +13,33 @@ export interface AccountFieldProps {
   readonly onChange: (value: string) => void;
 }
 
-export function AccountField(props: AccountFieldProps) {
-  const [search] = useDebouncedValue(props.value.trim(), 300);
+/** The browser shows what it offers: a list of our own would load a library into the first page of everybody. */
+export function AccountField({ onChange, ...field }: AccountFieldProps) {
+  const list = useId();
+  const [search] = useDebouncedValue(field.value.trim(), 300);
   const found = useQuery({
     queryKey: ['accounts like', search],
     queryFn: () =>
       must(api.GET('/operator/v1/accounts', { params: { query: { limit: 20, ...(search !== '' && { search }) } } })),
     placeholderData: keepPreviousData,
   });
-  const names = new Map(found.data?.data.map(({ id, name }) => [id, name]));
   return (
-    <Autocomplete
-      {...props}
-      maw={420}
-      data={[...names.keys()]}
-      // The gateway has searched already, names too.
-      filter={({ options }) => options}
-      renderOption={({ option }) => (
-        <div>
-          <Text size="sm">{option.value}</Text>
-          <Text size="xs" c="dimmed">
-            {names.get(option.value)}
-          </Text>
-        </div>
-      )}
-    />
+    <>
+      <TextInput
+        {...field}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        maw={420}
+        list={list}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <datalist id={list}>
+        {found.data?.data.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+    </>
   );
 }

@@ -1,5 +1,5 @@
 /** The models and aliases that an account can call: every one, or those that are named. */
-import { MultiSelect, Radio, Stack } from '@mantine/core';
+import { Checkbox, Radio, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAliases, useModels } from '../../../api/catalogue.ts';
 import { Failed } from '../../../parts/failure.tsx';
@@ -30,17 +30,40 @@ export function ModelsForm({ account, onClose }: FormOfAccountProps) {
         </Stack>
       </Radio.Group>
       {choice === named && (
-        <MultiSelect
-          label={words.settings.modelsField}
-          // Also what the catalogue no longer has.
-          data={[...new Set([...ids, ...chosen])].sort()}
-          value={chosen}
-          onChange={setChosen}
-          limit={50}
-          nothingFoundMessage={words.settings.noneMatches}
-          searchable
-        />
+        // Also what the catalogue no longer has.
+        <Choice all={[...new Set([...ids, ...chosen])].sort()} chosen={chosen} onChange={setChosen} />
       )}
     </SettingForm>
+  );
+}
+
+interface ChoiceProps {
+  readonly all: readonly string[];
+  readonly chosen: string[];
+  readonly onChange: (chosen: string[]) => void;
+}
+
+/** Boxes to tick, and a field that leaves those that hold a text. */
+function Choice({ all, chosen, onChange }: ChoiceProps) {
+  const [part, setPart] = useState('');
+  const shown = all.filter((id) => id.includes(part.trim()));
+  return (
+    <>
+      <TextInput
+        label={words.settings.findModel}
+        value={part}
+        onChange={({ currentTarget }) => setPart(currentTarget.value)}
+      />
+      <Checkbox.Group label={words.settings.modelsField} value={chosen} onChange={onChange}>
+        <ScrollArea.Autosize mah={220} type="auto" mt={4}>
+          <Stack gap={6}>
+            {shown.map((id) => (
+              <Checkbox key={id} value={id} label={id} />
+            ))}
+            {shown.length === 0 && <Text size="sm">{words.settings.noneMatches}</Text>}
+          </Stack>
+        </ScrollArea.Autosize>
+      </Checkbox.Group>
+    </>
   );
 }
