@@ -82,7 +82,7 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
     await page.getByRole('img', { name: /^Calls a second/ }).waitFor();
     await admin.look('live');
     await go(admin, 'Audit log');
-    await page.getByLabel('Chain').selectOption(account);
+    await page.getByLabel('Chain', { exact: true }).selectOption(account);
     await page.getByRole('cell', { name: 'account.reinstated' }).first().waitFor();
     await admin.look('chains');
   });

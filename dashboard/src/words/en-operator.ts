@@ -126,6 +126,14 @@ export const enOperator = {
 
   chains: {
     chain: 'Chain',
+    whole: 'All chains are whole',
+    altered: (count: string) => `Entries that are not what was written: ${count}`,
+    unknown: 'Nobody has checked the chains yet',
+    checkHint:
+      'Each entry holds the digest of the one before it and a seal. A job of the gateway goes through all of them; ./gw admin audit verify does it at once.',
+    alteredHint:
+      'They were altered, put in or taken out. The log of the control plane names each, and so does ./gw admin audit verify.',
+    overdue: 'The last full check is too long ago: look at the log of the control plane.',
     head: (seq: number, hash: string) =>
       `${seq} entries. Head: ${hash}. Keep it somewhere that nobody with the database can write to.`,
   },

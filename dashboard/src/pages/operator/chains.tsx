@@ -1,17 +1,20 @@
 /** The audit log: a chain for each account, and one for what concerns none. */
-import { NativeSelect, Text } from '@mantine/core';
+import { Alert, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChain } from '../../api/audit.ts';
 import { api, must } from '../../api/client.ts';
+import { useHealth } from '../../api/health.ts';
 import { Failed } from '../../parts/failure.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, Rows } from '../../parts/table.tsx';
 import { PageTitle } from '../../shell.tsx';
+import { number } from '../../words/format.ts';
 import { words } from '../../words/operator-words.ts';
 import { auditColumns } from '../audit.tsx';
 
 const ofOperators = 'operators';
+const checkedEveryMs = 30_000;
 
 export function Chains() {
   const [chain, setChain] = useState(ofOperators);
@@ -23,6 +26,7 @@ export function Chains() {
     <>
       <PageTitle>{words.pages.audit}</PageTitle>
       <Failed of={heads} />
+      <Checked />
       <NativeSelect
         maw={360}
         mb="sm"
@@ -44,5 +48,21 @@ export function Chains() {
       />
       <More {...entries} />
     </>
+  );
+}
+
+/** What the job that checks all chains has found. */
+function Checked() {
+  const health = useHealth(checkedEveryMs);
+  if (health.isError) return <Failed of={health} />;
+  if (health.data === undefined) return null;
+  const { audit_chain_faults: faults, integrity_check_overdue: isOverdue } = health.data;
+  const isKnown = faults !== null && isOverdue !== null;
+  const color = faults ? 'red' : isKnown && !isOverdue ? 'green' : 'orange';
+  const title = faults ? words.chains.altered(number(faults)) : isKnown ? words.chains.whole : words.chains.unknown;
+  return (
+    <Alert color={color} title={title} mb="md" role="status">
+      {isOverdue ? words.chains.overdue : faults ? words.chains.alteredHint : words.chains.checkHint}
+    </Alert>
   );
 }

@@ -1,6 +1,6 @@
 /** How the gateway is at this moment, read again every few seconds. */
 import { Alert, Badge, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useHealth } from '../../api/health.ts';
 import type { Health } from '../../api/types.ts';
 import { Failed } from '../../parts/failure.tsx';
 import { type Column, Rows } from '../../parts/table.tsx';
@@ -10,14 +10,6 @@ import { words } from '../../words/operator-words.ts';
 import { Traffic } from './live-traffic.tsx';
 
 const everyMs = 3000;
-
-/** An unhealthy gateway says so with 503, and with the same body. */
-async function readHealth(): Promise<Health> {
-  const response = await fetch('/healthz', { headers: { accept: 'application/json' } });
-  const health: Health = await response.json();
-  if (!(health.status in words.live.states)) throw new Error('What answered is not the gateway.');
-  return health;
-}
 
 interface Line {
   readonly name: string;
@@ -41,7 +33,7 @@ const columns: readonly Column<Line>[] = [
 ];
 
 export function Live() {
-  const health = useQuery({ queryKey: ['health'], queryFn: readHealth, refetchInterval: everyMs, retry: false });
+  const health = useHealth(everyMs);
   // What was true a while ago says nothing of now.
   const data = health.isError ? undefined : health.data;
   return (
