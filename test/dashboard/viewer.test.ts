@@ -1,0 +1,87 @@
+/** A viewer's session tries every call of the operators' port: what is not for viewers is refused, whatever the page shows. */
+import { chromium, howToGetChromium } from '@gw/testing/chromium';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { apiOf } from '../operator-api.ts';
+import { stack } from '../shared-stack.ts';
+import { type Operators, openOperators } from './operators.ts';
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const documentSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
+const headsSchema = z.object({ data: z.array(z.object({ chain: z.string(), seq: z.number() })) });
+
+interface Tried {
+  readonly call: string;
+  readonly status: number;
+  readonly code: string | null;
+}
+
+/** What a viewer may not even read: rules, since with their words one gets past them; where webhooks go; and what asks a provider. */
+const notToRead = [
+  'GET /operator/v1/accounts/{accountId}/budget-webhook',
+  'GET /operator/v1/policy',
+  'GET /operator/v1/policy/defaults',
+  'GET /operator/v1/policy/exemptions',
+  'GET /operator/v1/policy/versions',
+  'GET /operator/v1/policy/versions/{version}',
+  'GET /operator/v1/providers/{id}/models',
+];
+/** Everybody makes and revokes tokens of their own. */
+const isOwnMatter = (call: string): boolean => call.includes('/operator/v1/operators/{id}/tokens');
+
+describe.skipIf(chromium === null)(`the session of a viewer${howToGetChromium}`, () => {
+  let operators: Operators;
+  let tried: Tried[];
+  const heads = async () => headsSchema.parse(await apiOf(stack).get('/operator/v1/audit/heads')).data;
+  let headsBefore: Awaited<ReturnType<typeof heads>>;
+  beforeAll(async () => {
+    operators = await openOperators('Vic', 'every-call');
+    const { page } = await operators.logIn('viewer');
+    const { paths } = documentSchema.parse(await (await fetch(`${stack.controlUrl}/openapi.json`)).json());
+    const calls = Object.entries(paths).flatMap(([path, operations]) =>
+      methods.filter((method) => method in operations).map((method) => ({ method: method.toUpperCase(), path })),
+    );
+    headsBefore = await heads();
+    // By the cookie of the page, and with the header that its changes have.
+    const headers = { 'x-gw-csrf': '1', 'content-type': 'application/json' };
+    tried = [];
+    for (const { method, path } of calls) {
+      if (path.startsWith('/session')) continue;
+      const url = `${stack.controlUrl}${path.replace(/\{[^}]+\}/g, 'any')}`;
+      const body = method === 'GET' || method === 'DELETE' ? {} : { data: '{}' };
+      const reply = await page.request.fetch(url, { method, headers, ...body });
+      const code = /"code":"([a-z_]+)"/.exec(await reply.text())?.[1] ?? null;
+      tried.push({ call: `${method} ${path}`, status: reply.status(), code: reply.ok() ? null : code });
+    }
+  }, 120_000);
+  afterAll(() => operators?.close());
+
+  const of = (prefix: string, isRead: boolean) =>
+    tried.filter(
+      ({ call }) => call.split(' ')[1]?.startsWith(prefix) && call.startsWith('GET ') === isRead && !isOwnMatter(call),
+    );
+
+  test('it changes nothing: every change is refused by its role', async () => {
+    const changes = of('/operator/v1/', false);
+    expect(changes.length).toBeGreaterThan(40);
+    expect(changes.filter(({ code, status }) => status !== 403 || code !== 'insufficient_scope')).toEqual([]);
+    const chains = new Map((await heads()).map(({ chain, seq }) => [chain, seq]));
+    // Other tests go on in other gateways, and nobody else uses this one.
+    expect(headsBefore.map(({ chain }) => [chain, chains.get(chain)])).toEqual(
+      headsBefore.map(({ chain, seq }) => [chain, seq]),
+    );
+  });
+
+  test('it reads what viewers may, and nothing of what tells how to get past the rules', () => {
+    const reads = of('/operator/v1/', true);
+    expect(reads.length).toBeGreaterThan(20);
+    const refused = reads.filter(({ status }) => status === 403).map(({ call }) => call);
+    expect(refused.toSorted()).toEqual(notToRead);
+  });
+
+  test('the pages of customers are not for it', () => {
+    const all = tried.filter(({ call }) => call.includes(' /organisation/v1/'));
+    expect(all.length).toBeGreaterThan(10);
+    expect(all.filter(({ status }) => status !== 403)).toEqual([]);
+  });
+});
