@@ -13,6 +13,7 @@ import { Followed, listNames, listPart } from './followed.ts';
 import { type JsonPart, jsonParts, textIn } from './json-parts.ts';
 import { longManifest, longPackFormat } from './long-pack.ts';
 import { entryOf, type ManifestEntry } from './manifest.ts';
+import { PackFileError } from './pack-file.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { ListDigest } from './running-digest.ts';
 import { checkSignature } from './signature.ts';
@@ -36,6 +37,7 @@ export interface LongVerification extends PackVerification {
   readonly head: Node;
 }
 
+/** Rejects with a PackFileError alone: what could not be read says nothing of the pack. */
 export async function verifyLongPack(
   bytes: AsyncIterable<Uint8Array>,
   options: VerifyOptions,
@@ -45,6 +47,7 @@ export async function verifyLongPack(
     for await (const part of jsonParts(bytes, isSplit)) reading.take(part);
     return await reading.finish();
   } catch (error) {
+    if (error instanceof PackFileError) throw error;
     const fault = ofPack('pack', longPackFormat, `something that cannot be read: ${errorText(error)}`);
     return { head: {}, ...failed(fault) };
   }

@@ -1,10 +1,14 @@
 /** What `./gw verify` prints; what it finds: evidence/verify.test.ts. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { LongPack, type Section, sections } from '@gw/evidence/long-pack';
 import { evidencePack, type PackContents } from '@gw/evidence/pack';
+import { earlierIn, verifyPackFile } from '@gw/evidence/verify-file';
+import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, expect, test, vi } from 'vitest';
 import { verify } from './verify.ts';
 
@@ -78,6 +82,29 @@ test('of a kept pack that is too long to be held it needs the checkpoint', async
   const kept = join(folder, 'kept.jsonld');
   writeFileSync(kept, `{"receipts":[{"much":"${'x'.repeat(33 * 1024 * 1024)}"}],"log":null}`);
   await expect(saidOfLong({}, '--earlier', kept)).rejects.toThrow('kept.jsonld is longer than 32 MiB');
+});
+
+test('a pack comes by a pipe too, of either format, and a kept one', async () => {
+  const pack = join(folder, 'piped.jsonld');
+  for (const text of [await evidencePack(contents, key), await longPack(contents)]) {
+    writeFileSync(pack, text);
+    const args = `--key ${key.publicJwk.kid} --json`;
+    const command = `cat ${pack} | node ${inCheckout('dist', 'cli.js')} verify /dev/stdin ${args}`;
+    const { status, stdout } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    expect([status, JSON.parse(stdout).mismatches]).toEqual([0, []]);
+  }
+});
+
+test('what cannot be read is a sentence, and no word on the pack', async () => {
+  const args = ['--key', key.publicJwk.kid];
+  await expect(verify([folder, ...args])).rejects.toThrow(`${folder} cannot be read: EISDIR`);
+  await expect(verify([join(folder, 'none'), ...args])).rejects.toThrow('none cannot be read: ENOENT');
+  const away = {
+    size: 40 * 1024 * 1024,
+    bytes: () => Readable.from([Buffer.from('{"a"'), Promise.reject(new Error('the disk is away'))]),
+  };
+  await expect(verifyPackFile(away, { trust: {} })).rejects.toThrow('cannot be read: the disk is away');
+  await expect(earlierIn(away)).rejects.toThrow('cannot be read: the disk is away');
 });
 
 test('it says why there are no proofs, and that a filter proves nothing of what it left out', async () => {

@@ -1,6 +1,7 @@
 /** `./gw verify`: whether an evidence pack holds, without the gateway and without a network. */
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
@@ -99,9 +100,16 @@ async function verifyTable(
 
 /** Loaded here, so that the other commands start as fast as without it. */
 async function aboutFile<T>(file: string, work: (of: PackFile) => Promise<T>): Promise<T> {
-  const { PackFileError } = await import('@gw/evidence/verify-file');
+  const { mostAtOnce, PackFileError } = await import('@gw/evidence/verify-file');
+  const size = sizeOf(file);
+  // Held, if it is short: a pipe has no size, and cannot be read again.
+  const held = size > mostAtOnce ? null : bytesIn(file);
   try {
-    return await work({ size: sizeOf(file), bytes: () => bytesOf(file) });
+    return await work(
+      held === null
+        ? { size, bytes: () => bytesOf(file) }
+        : { size: held.length, bytes: () => Readable.from([held], { objectMode: true }) },
+    );
   } catch (error) {
     throw error instanceof PackFileError ? new Problem(`${file} ${error.message}`) : error;
   }
@@ -130,14 +138,17 @@ function sizeOf(file: string): number {
   }
 }
 
-/** Strictly, as packs are read. */
-function read(file: string): unknown {
-  let bytes: Buffer;
+function bytesIn(file: string): Buffer {
   try {
-    bytes = readFileSync(file);
+    return readFileSync(file);
   } catch (error) {
     throw new Problem(`${file} cannot be read: ${errorText(error)}`);
   }
+}
+
+/** Strictly, as packs are read. */
+function read(file: string): unknown {
+  const bytes = bytesIn(file);
   const parsed = parseStrictJson(bytes, Number.POSITIVE_INFINITY);
   if (!parsed.ok) throw new Problem(`${file} cannot be read as JSON: ${parsed.error.problem}`);
   return parsed.value;
