@@ -43,7 +43,7 @@ export const enPolicy = {
     againTitle: (version: number) => `Publish the rules of version ${version} again`,
 
     draftHint:
-      'A draft is a whole set of rules as JSON: a list of rules, or what ./gw admin policy show --json gives. It stays in this page until you publish it.',
+      'A draft is a whole set of rules as JSON: a list of rules, or what ./gw admin policy show --json gives. It is in this tab alone until you publish it, and gone when you look at another one.',
     draft: 'Rules as JSON',
     draftEmpty: 'Empty: the rules that hold are tried.',
     draftWrong: 'This is not a list of rules as JSON.',

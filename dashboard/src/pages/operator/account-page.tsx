@@ -32,10 +32,10 @@ export function AccountPage({ id, role }: AccountPageProps) {
     queryKey: ['account of', id],
     queryFn: () => must(api.GET('/operator/v1/accounts/{accountId}', { params: { path: { accountId: id } } })),
   });
-  if (account.isError) return <Failed of={account} />;
-  if (account.data === undefined) return null;
+  if (account.data === undefined) return <Failed of={account} />;
   return (
     <Stack>
+      <Failed of={account} />
       <Go to="/accounts">{words.accounts.back}</Go>
       <PageTitle actions={<Deeds account={account.data} role={role} onChoose={setDeed} />}>
         {account.data.name}

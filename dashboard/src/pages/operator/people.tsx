@@ -62,7 +62,8 @@ function Add({ accountId, onClose }: { readonly accountId: string; readonly onCl
   const add = useMutation({
     mutationFn: (body: { name: string; email: string }) =>
       once(body, (headers) => must(api.POST(path, { params: { path: { accountId } }, body, headers }))),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['people of', accountId] }),
+    // Not waited for: the credential is shown at once.
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ['people of', accountId] }),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -18,7 +18,8 @@ export interface KeyDeedProps {
 
 export function KeyDeed({ deed, onClose }: KeyDeedProps) {
   const queries = useQueryClient();
-  const onSuccess = () => queries.invalidateQueries({ queryKey: ['keys'] });
+  // Not waited for: a new key is shown at once.
+  const onSuccess = () => void queries.invalidateQueries({ queryKey: ['keys'] });
   switch (deed.kind) {
     case 'issue':
       return <Issue onDone={onSuccess} onClose={onClose} />;
@@ -44,7 +45,12 @@ function Issue({ onDone, onClose }: DoneProps) {
   });
   if (issue.data) return <Secret value={issue.data.key} onClose={onClose} />;
   return (
-    <Modal opened onClose={onClose} title={words.keys.issue} closeButtonProps={{ 'aria-label': words.close }}>
+    <Modal
+      opened
+      onClose={() => !issue.isPending && onClose()}
+      title={words.keys.issue}
+      closeButtonProps={{ 'aria-label': words.close }}
+    >
       <IssueForm onSubmit={issue.mutate} isRunning={issue.isPending} error={issue.error} />
     </Modal>
   );

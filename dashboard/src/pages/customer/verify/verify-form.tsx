@@ -32,7 +32,13 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
       return verifyInWorker({ pack, earlier, trust, account: accountId }, setPart);
     },
   });
-  const { error } = verify;
+  /** What was found belongs to what was chosen then. */
+  const changed =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      verify.reset();
+      set(value);
+    };
   const isReady = account.data !== undefined && (given !== null || file !== null);
   return (
     <Stack>
@@ -44,7 +50,7 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
           placeholder={words.verify.choose}
           accept=".jsonld,.json,application/ld+json,application/json"
           value={file}
-          onChange={setFile}
+          onChange={changed(setFile)}
           required
         />
       )}
@@ -54,23 +60,17 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
         placeholder={words.verify.choose}
         accept=".jsonld,.json,application/ld+json,application/json"
         value={earlier}
-        onChange={setEarlier}
+        onChange={changed(setEarlier)}
         clearable
       />
       <TextInput
         label={words.verify.thumbprint}
         description={words.verify.thumbprintHint}
         value={thumbprint}
-        onChange={({ currentTarget }) => setThumbprint(currentTarget.value)}
+        onChange={({ currentTarget }) => changed(setThumbprint)(currentTarget.value)}
         spellCheck={false}
       />
-      {error instanceof UnreadableError ? (
-        <Alert color="red" role="alert" style={{ overflowWrap: 'anywhere' }}>
-          {words.verify.unreadable(error.which === 'pack' ? name : words.verify.theEarlier, error.message)}
-        </Alert>
-      ) : (
-        <Failure error={error} />
-      )}
+      <Fault error={verify.error} name={name} />
       <Group>
         <Button
           loading={verify.isPending}
@@ -83,6 +83,15 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
       {verify.isPending && <Progress value={100 * part} animated aria-label={words.verify.running} />}
       {verify.data && <Findings found={verify.data} />}
     </Stack>
+  );
+}
+
+function Fault({ error, name }: { readonly error: Error | null; readonly name: string }) {
+  if (!(error instanceof UnreadableError)) return <Failure error={error} />;
+  return (
+    <Alert color="red" role="alert" style={{ overflowWrap: 'anywhere' }}>
+      {words.verify.unreadable(error.which === 'pack' ? name : words.verify.theEarlier, error.message)}
+    </Alert>
   );
 }
 

@@ -25,6 +25,7 @@ const fileOf = (blob: Blob, read: (bytes: number) => void = () => undefined): Pa
 async function answer({ account, earlier, pack, trust }: Asked): Promise<Told> {
   let which: 'pack' | 'earlier' = 'earlier';
   try {
+    await needEd25519();
     const kept = earlier === null ? undefined : await earlierIn(fileOf(earlier));
     which = 'pack';
     const file = fileOf(pack, (readBytes) => tell({ kind: 'progress', readBytes }));
@@ -35,10 +36,19 @@ async function answer({ account, earlier, pack, trust }: Asked): Promise<Told> {
     return { kind: 'found', found };
   } catch (error) {
     if (error instanceof PackFileError) return { kind: 'unreadable', which, reason: error.message };
-    // A file that was changed or taken away since it was chosen.
-    if (error instanceof DOMException) return { kind: 'unreadable', which, reason: `cannot be read: ${error.message}` };
     // Nobody hears of what a worker throws behind an `await`.
-    return { kind: 'failed', reason: String(error) };
+    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Else no signature would fit, and an honest pack would seem to be forged. Throws. */
+async function needEd25519(): Promise<void> {
+  // That of RFC 8032, 7.1, test 1.
+  const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
+  try {
+    await crypto.subtle.importKey('jwk', key, { name: 'Ed25519' }, false, ['verify']);
+  } catch {
+    throw new Error('This browser cannot check Ed25519 signatures. Take a newer one, or ./gw verify FILE.');
   }
 }
 

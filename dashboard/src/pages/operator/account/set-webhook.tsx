@@ -24,7 +24,8 @@ export function SetWebhook({ accountId, url, onClose }: SetWebhookProps) {
   const set = useMutation({
     mutationFn: (body: { url: string }) =>
       once(body, (headers) => must(api.PUT(webhookPath, { params: { path: { accountId } }, body, headers }))),
-    onSuccess: () => queries.invalidateQueries(),
+    // Not waited for: the secret is shown at once, whatever becomes of the rest of the page.
+    onSuccess: () => void queries.invalidateQueries(),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -42,7 +43,12 @@ export function SetWebhook({ accountId, url, onClose }: SetWebhookProps) {
       />
     );
   return (
-    <Modal opened onClose={onClose} title={texts.title} closeButtonProps={{ 'aria-label': words.close }}>
+    <Modal
+      opened
+      onClose={() => !set.isPending && onClose()}
+      title={texts.title}
+      closeButtonProps={{ 'aria-label': words.close }}
+    >
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">{texts.setHint}</Text>

@@ -21,6 +21,8 @@ export interface PublishProps {
 
 export function Publish({ title, set, basedOn, onDone, onClose }: PublishProps) {
   const [note, setNote] = useState('');
+  // The one that the person has seen, whatever holds by the time of the click.
+  const [base] = useState(basedOn);
   const queries = useQueryClient();
   const once = useOnce();
   const check = useQuery({
@@ -31,7 +33,7 @@ export function Publish({ title, set, basedOn, onDone, onClose }: PublishProps) 
   });
   const publish = useMutation({
     mutationFn: () => {
-      const body = { ...set, based_on: basedOn, note: note.trim() };
+      const body = { ...set, based_on: base, note: note.trim() };
       return once(body, (headers) => must(api.POST('/operator/v1/policy/versions', { body, headers })));
     },
     onSuccess: () => {

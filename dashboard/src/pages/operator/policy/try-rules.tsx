@@ -18,19 +18,25 @@ export interface TryRulesProps {
   readonly isReady: boolean;
 }
 
+interface Asked {
+  readonly rules?: PolicyRule[];
+  readonly account_id?: string;
+  readonly samples: { readonly name: string; readonly text: string }[];
+}
+
 export function TryRules({ rules, isReady }: TryRulesProps) {
   const [samples, setSamples] = useState('');
   const [account, setAccount] = useState('');
   const run = useMutation({
-    mutationFn: () => {
-      const body = {
-        ...(rules && { rules }),
-        ...(account.trim() !== '' && { account_id: account.trim() }),
-        samples: samplesIn(samples).map((text) => ({ name: beginning(text), text })),
-      };
-      return must(api.POST('/operator/v1/policy/dry-run', { body }));
-    },
+    mutationFn: (body: Asked) => must(api.POST('/operator/v1/policy/dry-run', { body })),
   });
+  const asked: Asked = {
+    ...(rules && { rules }),
+    ...(account.trim() !== '' && { account_id: account.trim() }),
+    samples: samplesIn(samples).map((text) => ({ name: beginning(text), text })),
+  };
+  // What was found of other rules or texts says nothing of these.
+  const isOfThese = JSON.stringify(run.variables) === JSON.stringify(asked);
   return (
     <Stack>
       <Title order={2} size="h4">
@@ -51,11 +57,11 @@ export function TryRules({ rules, isReady }: TryRulesProps) {
       />
       <Failure error={run.error} />
       <Group>
-        <Button variant="default" disabled={!isReady} loading={run.isPending} onClick={() => run.mutate()}>
+        <Button variant="default" disabled={!isReady} loading={run.isPending} onClick={() => run.mutate(asked)}>
           {words.policy.run}
         </Button>
       </Group>
-      {run.data && !run.isPending && <Result tried={run.data} />}
+      {run.data && isOfThese && !run.isPending && <Result tried={run.data} />}
     </Stack>
   );
 }
