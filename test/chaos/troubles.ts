@@ -92,18 +92,19 @@ export interface Blow extends Pick<Strike, 'part' | 'trouble' | 'forMs'> {
 }
 
 const lookEveryMs = 100;
+/** What is away for longer has another cause than its end, and excuses nothing. */
+const longestAwayMs = 90_000;
 
 /** When an Envoy is back that this strike is about to end. */
 async function backAgain({ stack }: OwnGateway, { part, trouble }: Strike): Promise<number | null> {
   const url = stack.publicUrls[envoys.indexOf(part as (typeof envoys)[number])];
   if (url === undefined || (trouble !== 'kill' && trouble !== 'restart')) return null;
   const { pid } = stack.part(part);
-  for (let isBack = false; !isBack; ) {
-    await delay(lookEveryMs);
+  for (const deadline = Date.now() + longestAwayMs; Date.now() < deadline; await delay(lookEveryMs)) {
     const now = stack.part(part).pid;
-    isBack = now !== null && now !== pid && (await takesConnections(url));
+    if (now !== null && now !== pid && (await takesConnections(url))) return Date.now();
   }
-  return Date.now();
+  return null;
 }
 
 const takesConnections = (url: string): Promise<boolean> =>
