@@ -19,7 +19,7 @@ async function statusOf(): Promise<string> {
   const reply = await fetch(`${stack.publicUrl}/v1/regions/${region}`, { headers });
   return ((await reply.json()) as { status: string }).status;
 }
-const eventually = (status: string) => expect.poll(statusOf, { timeout: 10_000, interval: 100 }).toBe(status);
+const eventually = (status: string) => expect.poll(statusOf, { timeout: 40_000, interval: 100 }).toBe(status);
 
 describe.skipIf(chromium === null)(`the catalogue and the grid in the dashboard${howToGetChromium}`, () => {
   let operators: Operators;

@@ -23,7 +23,7 @@ async function statusOf(key: string): Promise<number> {
   return reply.status;
 }
 const eventually = (key: string, status: number) =>
-  expect.poll(() => statusOf(key), { timeout: 10_000, interval: 100 }).toBe(status);
+  expect.poll(() => statusOf(key), { timeout: 40_000, interval: 100 }).toBe(status);
 
 describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromium}`, () => {
   let browser: Browser;
@@ -76,11 +76,11 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
 
   test('the overview shows what was used, with its bounds, from less than 300 kB of scripts', async () => {
     await expect
-      .poll(async () => person.page.getByText(/^between .* and/).count(), { timeout: 15_000 })
+      .poll(async () => person.page.getByText(/^between .* and/).count(), { timeout: 40_000 })
       .toBeGreaterThan(0);
     await person.page.getByText('Saved by the choice of regions').waitFor();
     // With its charts.
-    await expect.poll(() => person.scriptBytes(), { timeout: 15_000 }).toBeGreaterThan(200_000);
+    await expect.poll(() => person.scriptBytes(), { timeout: 40_000 }).toBeGreaterThan(200_000);
     expect(person.scriptBytes()).toBeLessThan(300_000);
     await person.look('overview');
   });

@@ -50,9 +50,9 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
     // They are left out where calls of others were no simulated ones.
     const simulated = page.getByLabel('Count simulated calls');
     await simulated.waitFor({ state: 'attached' });
-    await page.getByRole('table').waitFor({ timeout: 20_000 });
+    await page.getByRole('table').waitFor({ timeout: 40_000 });
     if (!(await simulated.isChecked())) await simulated.press('Space');
-    await page.getByRole('cell', { name: account, exact: true }).waitFor({ timeout: 20_000 });
+    await page.getByRole('cell', { name: account, exact: true }).waitFor({ timeout: 40_000 });
     await admin.look('fleet');
     await go(admin, 'Accounts');
     await admin.look('accounts');
@@ -73,7 +73,7 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
       await page.getByLabel(/^Reason/).fill('a test of the dashboard');
       if (status === 403) isSuspended = true;
       await page.getByRole('dialog').getByRole('button', { name: deed }).click();
-      await expect.poll(statusOf, { timeout: 10_000, interval: 100 }).toBe(status);
+      await expect.poll(statusOf, { timeout: 40_000, interval: 100 }).toBe(status);
     }
     isSuspended = false;
     await go(admin, 'Live');

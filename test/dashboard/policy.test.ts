@@ -90,7 +90,7 @@ describe.skipIf(chromium === null)(`the rules of screening in the dashboard${how
   test('what the rules have found is listed by account', async () => {
     const found = () => apiOf(stack).get(`/operator/v1/audit?chain=${account}&action=policy.blocked`);
     await expect
-      .poll(async () => ((await found()) as { data: object[] }).data.length, { timeout: 15_000 })
+      .poll(async () => ((await found()) as { data: object[] }).data.length, { timeout: 40_000 })
       .toBeGreaterThan(0);
     await open(admin, 'Findings');
     await admin.page.getByText('Choose an account').waitFor();
