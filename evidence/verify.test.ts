@@ -1,6 +1,7 @@
 /** What somebody who has the key of the packs, and so can sign anything, cannot say in one unseen. */
 import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { isPublicKey } from '@gw/contract/internal/public-jwk';
 import type { Receipt } from '@gw/contract/receipt';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalText } from './canonical.ts';
@@ -213,4 +214,19 @@ test('what is said once for all receipts stands in front of them, in a long pack
       expect.stringContaining(`${member} does not stand in front of the receipts`),
     ]);
   }
+});
+
+test('a signature or a key in other characters for the same bytes is none', async () => {
+  // Of the last character only the first bits count.
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const twin = (text: string) => text.slice(0, -1) + alphabet[alphabet.indexOf(text.at(-1) ?? '') + 1];
+  const { jws, key: signer } = pack.signature;
+  const checked = async (signature: object) => (await verifyPack({ ...pack, signature }, { trust })).signature;
+  expect(await checked({ key: signer, jws })).toBe('trusted');
+  const tail = jws.split('..')[1];
+  expect(Buffer.from(twin(tail), 'base64url')).toEqual(Buffer.from(tail, 'base64url'));
+  expect(await checked({ key: signer, jws: twin(jws) })).toBe('invalid');
+  expect(isPublicKey(signer.x)).toBe(true);
+  expect(Buffer.from(twin(signer.x), 'base64url')).toEqual(Buffer.from(signer.x, 'base64url'));
+  expect(isPublicKey(twin(signer.x))).toBe(false);
 });
