@@ -27,7 +27,7 @@ export function errorsPage(): string {
   return `# Errors
 
 Every error of the public port has this shape, whatever part made it, with \`Content-Type: application/json\` and
-\`x-request-id\`:
+\`x-request-id\` (of the pages for people under \`/errors\`, one that there is not is a page too):
 
 \`\`\`json
 ${example}
