@@ -32,6 +32,7 @@ test('one logger alone tells of calls under way, every ten seconds; all others l
   expect(rules).toEqual([
     ['file', ended],
     ['ends', ended],
+    ['unsent', ended],
     ['shown', ended],
     ['running', { types }],
   ]);

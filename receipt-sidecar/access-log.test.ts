@@ -48,6 +48,19 @@ test.each([
   expect(read(underWay, fields, caller)).toEqual({ running: [], ended: [] });
 });
 
+test('an entry without a receipt is of a call that was given up, by the name of its request', () => {
+  const told: unknown[] = [];
+  const message = { httpLogs: { logEntry: [{ request: { requestId: 'r' } }, { request: {} }] } };
+  readAccessLog(message as unknown as StreamAccessLogsMessage, {
+    ends: { tell: (...what) => void told.push(what) },
+    failedAttempts: { tell: () => undefined },
+    firstAttempts: { lost: () => undefined },
+    ledger: { finish: async () => true, keep: () => undefined },
+    runs: () => undefined,
+  });
+  expect(told).toEqual([['r', 'unsent']]);
+});
+
 test('what no store has taken is handed on as its sidecar has left it, with its facts', async () => {
   const fields = {
     ...texts({ receipt_id: 'rcpt', degraded: '{}', unsaved: '{"facts":1}' }).fields,

@@ -1,6 +1,6 @@
 /**
  * What Envoy's access log tells of calls that ended without this process: a connection broke, or Envoy's last resort
- * finished the reply because an answer did not come in time. And, every ten seconds, of streams that run; and of attempts that
+ * finished the reply, or refused the call, because an answer did not come in time. And, every ten seconds, of streams that run; and of attempts that
  * failed.
  *
  * Invariant: the ledger ends up with the receipt that the client was shown, even if this process, having stood still,
@@ -50,7 +50,11 @@ export function readAccessLog(
       continue;
     }
     const receiptId = gwFields(logged)?.receipt_id?.stringValue;
-    if (!receiptId) continue;
+    if (!receiptId) {
+      const requestId = logged.request?.requestId;
+      if (requestId) ends.tell(requestId, 'unsent');
+      continue;
+    }
     const shown = shownReceipt(logged);
     if (shown) {
       ends.tell(receiptId, 'nobody');

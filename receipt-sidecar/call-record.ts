@@ -11,10 +11,13 @@ import type { Reservation } from './budgets/budgets.ts';
 import { amountsUsed } from './budgets/estimate.ts';
 import { countCall } from './count.ts';
 import { countedReceipt } from './counted-receipt.ts';
+import type { BrokenBy } from './ends.ts';
+import { entryText } from './entry-text.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { LiveCounts } from './live.ts';
 import type { Caller } from './messages.ts';
+import { type OutcomeFacts, orUnmeasured } from './outcome-facts.ts';
 import {
   type CallIdentity,
   type CallOutcome,
@@ -44,18 +47,6 @@ export interface Recorded extends ShownReceipt {
   readonly saved: Promise<ShownReceipt>;
 }
 
-export type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS'>;
-
-const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
-
-/** Makes a call that did not end well unmeasured, unless there are counts or energy that was read. */
-function orUnmeasured(facts: OutcomeFacts & { readonly status: 'client_aborted' | 'upstream_error' }): OutcomeFacts {
-  const { status, telemetry, unmeasured, usage } = facts;
-  const isRead = telemetry != null && !('refused' in telemetry);
-  if (usage !== null || unmeasured || isRead) return facts;
-  return { ...facts, unmeasured: `${status}_unmeasured` };
-}
-
 /** Where a receipt is stored and counted, and what is known of the call beside it. */
 export interface Books {
   readonly ledger: LedgerWriter;
@@ -76,7 +67,8 @@ export class CallRecord {
   readonly startedAt = performance.now();
   #repliedAt: number | null = null;
   #servedBy: Candidate | null = null;
-  #attempts = 0;
+  /** Null until somebody has answered. */
+  #attempts: number | null = null;
   #status = 200;
   #recorded = false;
   #unsaved: string | null = null;
@@ -189,7 +181,7 @@ export class CallRecord {
       const failures = this.#books.failedAttempts.of(receiptId);
       const served = {
         by: this.#servedBy,
-        attempts: this.#attempts,
+        attempts: this.#attempts ?? 0,
         status: this.#status,
         failures,
         requestedAt,
@@ -239,6 +231,16 @@ export class CallRecord {
     return this.finish(orUnmeasured(facts), false);
   }
 
+  /** Settles by Envoy's word what becomes of a call that broke off. Resolves when its receipt is stored, if it makes one. */
+  brokenOff(by: BrokenBy, seen: Omit<StreamFacts, 'failed'> | null): Promise<unknown> | undefined {
+    if (by === 'nobody') this.#reservation?.forget();
+    else if (this.#recorded) return undefined;
+    // Whoever has an answer was asked.
+    else if (by === 'unsent' && this.#attempts === null) this.discard();
+    else return this.breakOff(by === 'provider' ? by : 'client', seen).saved;
+    return undefined;
+  }
+
   /** Takes the pending receipt back, because no provider was reached. */
   discard(): void {
     this.#recorded = true;
@@ -246,13 +248,13 @@ export class CallRecord {
     this.#books.ledger.discard(this.identity.receiptId);
   }
 
-  /** Returns a LedgerEntry as JSON, put together from JSON texts. What was reserved goes with what has not all numbers. */
+  /** What was reserved goes with what has not all numbers. */
   #entry(receipt: string, trace: string, facts: string, shown = false, used: Amounts | null = null): string {
-    const { accountId, keyId } = this.#caller;
-    const head = JSON.stringify({ accountId, keyId, endpoint: path[this.identity.request.endpoint] });
     const isKnown = used !== null && !Object.values(used).includes(null);
-    const estimate = isKnown ? undefined : this.#reservation?.estimate;
-    const reserved = estimate === undefined ? '' : `,"reserved":${JSON.stringify(estimate)}`;
-    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}${reserved}${shown ? ',"shown":true' : ''}}`;
+    const reserved = isKnown ? undefined : this.#reservation?.estimate;
+    return entryText(
+      { caller: this.#caller, endpoint: this.identity.request.endpoint, reserved, shown },
+      { receipt, trace, facts },
+    );
   }
 }

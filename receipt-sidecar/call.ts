@@ -105,9 +105,7 @@ export class Call implements Processor {
     if (!record || record.recorded) return end();
     const seen = this.#reply?.seen ?? null;
     this.#context.ends
-      .ask(record.identity.receiptId, (by) =>
-        by === 'nobody' || record.recorded ? undefined : record.breakOff(by, seen).saved,
-      )
+      .ask(record.identity, (by) => record.brokenOff(by, seen))
       .catch(this.#call.fail)
       .finally(end);
   }

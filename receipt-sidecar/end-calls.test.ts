@@ -8,7 +8,10 @@ import { type BrokenBy, openEnds } from './ends.ts';
 
 /** A sidecar whose access log stays silent for longer than a test; `shared` is what other sidecars were told. */
 function sidecar(shared: ReadonlyMap<string, BrokenBy> = new Map()) {
-  const ends = openEnds(3_600_000, { put: () => undefined, get: async (id) => shared.get(id) ?? null });
+  const ends = openEnds(3_600_000, {
+    put: () => undefined,
+    get: async (names) => names.flatMap((name) => shared.get(name) ?? [])[0] ?? null,
+  });
   const saved: string[] = [];
   const made = contextForTests({ ends });
   const { ledger } = made.context;

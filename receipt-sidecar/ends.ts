@@ -8,73 +8,89 @@
 import { callEndKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 
-/** Who broke the call off. `nobody`: Envoy finished the reply without this process, with a degraded receipt. */
-export type BrokenBy = 'client' | 'provider' | 'nobody';
+/**
+ * Who broke the call off. `nobody`: Envoy finished the reply without this process, with a degraded receipt. `unsent`: Envoy had given
+ * the call up before it heard from this process, and asked no provider.
+ */
+const brokenBy = ['client', 'provider', 'nobody', 'unsent'] as const;
+export type BrokenBy = (typeof brokenBy)[number];
+
+/** The two names of a call, of which the log may know one: Envoy does not learn the receipt of a call that it gave up. */
+export interface EndedCall {
+  readonly receiptId: string;
+  readonly requestId: string | null;
+}
 
 export interface Ends {
-  /** Takes the word of the access log. */
-  tell(receiptId: string, by: BrokenBy): void;
+  /** Takes the word of the access log. `name`: the id of the receipt, or of the request. */
+  tell(name: string, by: BrokenBy): void;
   /**
    * Gives `record` the answer, and settles as what that returns. It is `client` if the log stays silent, since Envoy then saw no
    * failure of the provider.
    */
-  ask(receiptId: string, record: (by: BrokenBy) => Promise<unknown> | undefined): Promise<void>;
+  ask(call: EndedCall, record: (by: BrokenBy) => Promise<unknown> | undefined): Promise<void>;
   /** Waits for the log no longer: resolves when all who have asked by now have their answer and have recorded it. Never rejects. */
   settle(): Promise<void>;
 }
 
 /** Shares the word of the access log among sidecars, since Envoy tells any one of them. Its functions never reject. */
 export interface SharedEnds {
-  put(receiptId: string, by: BrokenBy): void;
-  get(receiptId: string): Promise<BrokenBy | null>;
+  put(name: string, by: BrokenBy): void;
+  /** What was told under any of these names. */
+  get(names: readonly string[]): Promise<BrokenBy | null>;
 }
 
 /** Keeps each word in Redis for 30 s. */
 export function redisEnds(redis: Redis): SharedEnds {
   return {
-    put: (receiptId, by) => void redis.set(callEndKey(receiptId), by, 'EX', 30).catch(() => undefined),
-    async get(receiptId) {
-      const by = await redis.get(callEndKey(receiptId)).catch(() => null);
-      return by === 'client' || by === 'provider' || by === 'nobody' ? by : null;
+    put: (name, by) => void redis.set(callEndKey(name), by, 'EX', 30).catch(() => undefined),
+    async get(names) {
+      const told: readonly (string | null)[] = await redis.mget(names.map(callEndKey)).catch(() => []);
+      return brokenBy.find((by) => told.includes(by)) ?? null;
     },
   };
 }
 
+const namesOf = ({ receiptId, requestId }: EndedCall): string[] =>
+  requestId === null ? [receiptId] : [receiptId, requestId];
+
 export function openEnds(waitMs: number, shared: SharedEnds): Ends {
   const told = new Map<string, BrokenBy>();
   const asking = new Map<string, (by: BrokenBy) => void>();
+  const waiting = new Set<() => void>();
   const recording = new Set<Promise<void>>();
-  const look = (receiptId: string, answer: (by: BrokenBy) => void) =>
-    void shared.get(receiptId).then((by) => answer(by ?? 'client'));
-  const answerFor = (receiptId: string): Promise<BrokenBy> => {
-    const known = told.get(receiptId);
+  const answerFor = (names: readonly string[]): Promise<BrokenBy> => {
+    const known = names.flatMap((name) => told.get(name) ?? [])[0];
     if (known) return Promise.resolve(known);
     return new Promise((resolve) => {
       const answer = (by: BrokenBy) => {
         clearTimeout(timer);
-        asking.delete(receiptId);
+        waiting.delete(look);
+        for (const name of names) asking.delete(name);
         resolve(by);
       };
-      const timer = setTimeout(look, waitMs, receiptId, answer);
-      asking.set(receiptId, answer);
+      const look = () => void shared.get(names).then((by) => answer(by ?? 'client'));
+      const timer = setTimeout(look, waitMs);
+      waiting.add(look);
+      for (const name of names) asking.set(name, answer);
     });
   };
   return {
-    tell(receiptId, by) {
-      const answer = asking.get(receiptId);
+    tell(name, by) {
+      const answer = asking.get(name);
       if (answer) return answer(by);
       // Nobody here has asked: not yet, or another sidecar will.
-      shared.put(receiptId, by);
-      told.set(receiptId, by);
-      setTimeout(() => told.delete(receiptId), waitMs).unref();
+      shared.put(name, by);
+      told.set(name, by);
+      setTimeout(() => told.delete(name), waitMs).unref();
     },
-    ask(receiptId, record) {
-      const recorded = answerFor(receiptId).then(async (by) => void (await record(by)));
+    ask(call, record) {
+      const recorded = answerFor(namesOf(call)).then(async (by) => void (await record(by)));
       recording.add(recorded);
       return recorded.finally(() => recording.delete(recorded));
     },
     async settle() {
-      for (const [receiptId, answer] of asking) look(receiptId, answer);
+      for (const look of waiting) look();
       await Promise.allSettled(recording);
     },
   };

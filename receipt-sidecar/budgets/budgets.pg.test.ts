@@ -156,3 +156,17 @@ test('a Valkey that was emptied does not give out again what an instance knows t
   await connections[0]?.flushall();
   expect(taken(await askAll(20, 4)).length).toBeLessThanOrEqual(2);
 });
+
+test('what is left to Envoy stays reserved until its receipt is there, and is not reserved again after that', async () => {
+  const [left] = taken([await ask(0, 10), await ask(0, 20)]);
+  left?.forget();
+  left?.release();
+  await told();
+  expect(await state()).toMatchObject({ held: 30 });
+  await valkey.stop();
+  await untilTrue(() => sidecars.every((budgets) => budgets.local()));
+  valkey = await start();
+  await untilTrue(async () => (await state()).held > 0);
+  await untilTrue(() => sidecars.every((budgets) => !budgets.local()));
+  expect(await state()).toMatchObject({ held: 20 });
+});

@@ -30,6 +30,8 @@ export interface Reservation {
   settle(used: Amounts): void;
   /** Gives it back, because no provider was asked; nothing if it was settled. */
   release(): void;
+  /** Leaves it to the control plane, which puts the receipt in its place; nothing if it was settled or given back. */
+  forget(): void;
 }
 
 export interface BudgetOptions {
@@ -160,6 +162,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
           }),
         ),
       release: () => end(null),
+      forget: () => void held.delete(receiptId),
     };
     return reservation;
   };

@@ -26,6 +26,7 @@ function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
         ...{ receiptId, at, estimate, header: 'tokens;scope=account;kind=hard;used=0.900' },
         settle: (used) => void told.push(used),
         release: () => void told.push('released'),
+        forget: () => void told.push('forgotten'),
       });
     },
     ...changed,
@@ -116,4 +117,32 @@ test('a call that no provider was asked for gives it back', async () => {
   call.replyHeaders({ ':status': '503', 'content-type': 'text/plain', [credentialMissingHeader]: '1' });
   await turn();
   expect(told).toEqual(['bud_a', 'released']);
+});
+
+test('what Envoy has finished without the sidecar is forgotten, and left to whoever ingests its receipt', async () => {
+  const { call, ledger, told } = budgeted({ ends: { ask: async (_call, record) => void (await record('nobody')) } });
+  call.ask(chatBody(), { budgets });
+  await turn();
+  call.close();
+  await turn();
+  expect([told, ledger.finished]).toEqual([['bud_a', 'forgotten'], []]);
+});
+
+test('what Envoy had given up before it heard from the sidecar is given back, and has no receipt', async () => {
+  const { call, ledger, told } = budgeted({ ends: { ask: async (_call, record) => void (await record('unsent')) } });
+  call.ask(chatBody(), { budgets });
+  await turn();
+  call.close();
+  await turn();
+  expect([told, ledger.begun.length, ledger.finished]).toEqual([['bud_a', 'released'], 1, []]);
+});
+
+test('what a provider has answered was sent, whatever is said of it', async () => {
+  const { call, ledger } = budgeted({ ends: { ask: async (_call, record) => void (await record('unsent')) } });
+  call.ask(chatBody(), { budgets });
+  await turn();
+  call.replyHeaders(json);
+  call.close();
+  await turn();
+  expect(ledger.finished).toHaveLength(1);
 });

@@ -140,7 +140,7 @@ function unequalCounts({ attempts, providerCalls, rows }: Books): string[] {
     if (its.length === (asked.has(attempt.marker) ? 1 : 0)) return [];
     // Its sidecar died at the moment in which it handed the call over, and nobody else knows whether it went out.
     if (its.length === 1 && its[0]?.degraded_reason === 'sidecar_unavailable' && attempt.status === 500) return [];
-    return `${its.length} receipts of ${told(attempt)}`;
+    return `${its.length} receipts of ${told(attempt)}: ${its.map(wordsOf).join(', ')}`;
   });
   const unanswered = attempts.filter((attempt) => requestOf(attempt) === null);
   const reached = unanswered.filter(({ marker }) => asked.has(marker));
