@@ -50,7 +50,7 @@ export function dashboardRoutes(app: FastifyInstance, { hasOidc }: { readonly ha
 }
 
 /** A worker has the policy that its own script came with. To what is part of a page it means nothing. */
-const workerPolicy = ["default-src 'none'", "script-src 'self'", "connect-src 'self'"].join('; ');
+const workerPolicy = ["default-src 'none'", "script-src 'self'"].join('; ');
 
 const policyOf = (nonce: string): string =>
   [

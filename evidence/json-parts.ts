@@ -84,17 +84,11 @@ function nameIn(bytes: Uint8Array): string {
   throw new JsonPartsError('A member has no name.');
 }
 
-/** A copy, which nobody else changes. */
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(first.length + second.length);
-  all.set(first);
-  all.set(second, first.length);
-  return all;
-}
-
 class Reader {
   readonly #chunks: AsyncIterator<Uint8Array>;
-  #held = new Uint8Array(0);
+  #room = new Uint8Array(0);
+  /** What has come and is not given away yet, from `#at` on: the beginning of the room. */
+  #held = this.#room;
   #at = 0;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
@@ -135,8 +129,14 @@ class Reader {
     const { done, value: chunk } = await this.#chunks.next();
     if (done) return false;
     const rest = this.#held.subarray(this.#at);
-    if (rest.length + chunk.length > mostBytes) throw new JsonPartsError('A part is too long.');
-    this.#held = joined(rest, chunk);
+    const length = rest.length + chunk.length;
+    if (length > mostBytes) throw new JsonPartsError('A part is too long.');
+    // A long part stays where it is, and is not copied with every chunk.
+    const hasRoom = length <= this.#room.length;
+    if (!hasRoom) this.#room = new Uint8Array(2 * length);
+    if (!hasRoom || this.#at > 0) this.#room.set(rest);
+    this.#room.set(chunk, rest.length);
+    this.#held = this.#room.subarray(0, length);
     this.#at = 0;
     return true;
   }

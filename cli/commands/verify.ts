@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
+import { harmless } from '@gw/evidence/harmless';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import type { PackVerification, Trust, VerifyOptions } from '@gw/evidence/verify';
 import type { PackFile } from '@gw/evidence/verify-file';
@@ -209,7 +210,3 @@ function listed<T>(all: readonly T[], lineOf: (each: T) => string, untold = 0): 
   if (more <= 0) return lines;
   return [...lines, `  and ${more} more; --json has ${untold === 0 ? 'all of them' : `${all.length} of them`}`];
 }
-
-/** What a pack says goes to a terminal, which would follow control characters, or turn the direction of a line. */
-const harmless = (line: string): string =>
-  line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => `\\u{${(each.codePointAt(0) ?? 0).toString(16)}}`);

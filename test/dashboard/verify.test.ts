@@ -79,6 +79,7 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
     await verify();
     await says('The pack holds');
     await says(`Account ${account}`);
+    await says(/^Selection \{/);
     await says('Signed by a key that is trusted');
     await says(`Versions of receipts: ${receipts}`);
     await says(/^Numbers made again: [1-9]\d*; without a lineage: \d+$/);
@@ -99,6 +100,12 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
     await person.page.getByRole('dialog').getByRole('cell', { name: 'receipt.carbon_g' }).first().waitFor();
     await person.look('verify-fails');
     await close();
+  });
+
+  test('a window that is closed ends its work', async () => {
+    await choose(pack);
+    await close();
+    await expect.poll(() => person.page.workers().length).toBe(0);
   });
 
   test('a pack by a key that is not trusted does not hold, however right it is', async () => {

@@ -1,3 +1,4 @@
+import { harmless } from '@gw/evidence/harmless';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import { Alert, Code, Stack, Text } from '@mantine/core';
 import { type Column, Rows } from '../../../parts/table.tsx';
@@ -34,9 +35,9 @@ export function Findings({ found }: { readonly found: Found }) {
     <Stack>
       <Alert color={colors[verdict]} title={texts.verdicts[verdict]} role="status">
         <Stack gap={2}>
-          {linesOf(found).map((line) => (
-            <Text key={line} size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {line}
+          {linesOf(found).map((line, at) => (
+            <Text key={at} size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {harmless(line)}
             </Text>
           ))}
         </Stack>
@@ -50,22 +51,33 @@ export function Findings({ found }: { readonly found: Found }) {
 }
 
 function linesOf(found: Found): string[] {
-  const { about, excluded, log, receipts, recomputed, signature, untoldExcluded = 0 } = found;
-  const left = excluded.length + untoldExcluded;
+  const { about, excluded, log, receipts, recomputed, signature, untoldExcluded } = found;
+  const left = excluded.map(({ reason, receipt_id, version }) =>
+    texts.excludedFor(`${receipt_id} ${version ?? ''}`.trim(), reason),
+  );
   const asked = [...log.late.map(texts.late), ...log.unlogged.map(texts.unlogged), ...log.changed.map(texts.changed)];
-  const more = asked.length + log.untold - mostShown;
   return [
     texts.account(about.account ?? words.unknown),
+    texts.selection(about.selection),
+    ...(about.isFiltered ? [texts.filtered] : []),
     texts.signatures[signature],
     texts.receipts(number(receipts)),
+    ...(left.length === 0 ? [] : [texts.excluded(number(left.length + (untoldExcluded ?? 0)))]),
+    ...listed(left, untoldExcluded),
     texts.numbers(number(recomputed), number(receipts - recomputed)),
     texts.log(number(log.proven), number(receipts - log.proven)),
     ...(log.fault === null ? [] : [texts.noProofs(log.fault)]),
-    ...(about.isFiltered ? [texts.filtered] : []),
-    ...(left === 0 ? [] : [texts.excluded(number(left))]),
-    ...asked.slice(0, mostShown),
-    ...(more > 0 ? [texts.more(number(more))] : []),
+    ...listed(asked, log.untold),
+    ...listed(log.gaps.map(([from, to]) => texts.gap(number(from), number(to)))),
   ];
 }
 
-const Value = ({ text }: { readonly text: string }) => <Code style={{ overflowWrap: 'anywhere' }}>{text}</Code>;
+/** `untold`: so many more there are that are not in the list. */
+function listed(lines: readonly string[], untold = 0): string[] {
+  const more = lines.length + untold - mostShown;
+  return [...lines.slice(0, mostShown), ...(more > 0 ? [texts.more(number(more))] : [])];
+}
+
+const Value = ({ text }: { readonly text: string }) => (
+  <Code style={{ overflowWrap: 'anywhere' }}>{harmless(text)}</Code>
+);

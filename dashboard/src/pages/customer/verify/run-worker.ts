@@ -10,10 +10,19 @@ export class UnreadableError extends Error {
   }
 }
 
-/** Verifies a pack in a worker of its own. `progress`: told how much of it was read, 0 to 1. Throws UnreadableError. */
-export function verifyInWorker(asked: Asked, progress: (part: number) => void): Promise<Found> {
+export interface Watch {
+  /** Told how much of the pack was read, 0 to 1. */
+  readonly progress: (part: number) => void;
+  /** Ends the worker. */
+  readonly signal: AbortSignal;
+}
+
+/** Verifies a pack in a worker of its own. Throws UnreadableError, and the reason of the signal. */
+export function verifyInWorker(asked: Asked, { progress, signal }: Watch): Promise<Found> {
+  signal.throwIfAborted();
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
   const ended = new Promise<Found>((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
     worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
       if (data.kind === 'found') resolve(data.found);
       else if (data.kind === 'failed') reject(new Error(data.reason));

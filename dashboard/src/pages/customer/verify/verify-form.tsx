@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useAccount } from '../../../api/account.ts';
 import { api, must } from '../../../api/client.ts';
 import { Failed, Failure } from '../../../parts/failure.tsx';
+import { useWhileShown } from '../../../parts/use-while-shown.ts';
 import { words } from '../../../words/verify-words.ts';
 import { Findings } from './findings.tsx';
 import { UnreadableError, verifyInWorker } from './run-worker.ts';
@@ -21,6 +22,7 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
   const [earlier, setEarlier] = useState<File | null>(null);
   const [thumbprint, setThumbprint] = useState('');
   const [part, setPart] = useState(0);
+  const whileShown = useWhileShown();
   const account = useAccount();
   const name = given?.name ?? file?.name ?? '';
   const verify = useMutation({
@@ -29,16 +31,11 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
       const pack = given === null ? file : await given.read();
       if (pack === null) throw new TypeError('No pack was chosen.');
       const trust = await trustIn(thumbprint.trim());
-      return verifyInWorker({ pack, earlier, trust, account: accountId }, setPart);
+      const asked = { pack, earlier, trust, account: accountId };
+      return verifyInWorker(asked, { progress: setPart, signal: whileShown() });
     },
   });
-  /** What was found belongs to what was chosen then. */
-  const changed =
-    <T,>(set: (value: T) => void) =>
-    (value: T) => {
-      verify.reset();
-      set(value);
-    };
+  const changed = first(verify.reset);
   const isReady = account.data !== undefined && (given !== null || file !== null);
   return (
     <Stack>
@@ -85,6 +82,15 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
     </Stack>
   );
 }
+
+/** What was found belongs to what was chosen then. */
+const first =
+  (reset: () => void) =>
+  <T,>(set: (value: T) => void) =>
+  (value: T) => {
+    reset();
+    set(value);
+  };
 
 function Fault({ error, name }: { readonly error: Error | null; readonly name: string }) {
   if (!(error instanceof UnreadableError)) return <Failure error={error} />;
