@@ -8,6 +8,8 @@ import { offerIn, startHeldProvider } from './held-provider.ts';
 
 const errorBody = z.looseObject({ error: z.looseObject({ code: z.string() }) });
 
+const lateWord = 'upstream_error with a receipt';
+
 describe('two sidecars, and every deployment full', () => {
   const model = 'full/m';
   const [first, second] = ['full-a', 'full-b'];
@@ -59,7 +61,10 @@ describe('two sidecars, and every deployment full', () => {
         const what = `${code}${receipt === null ? '' : ' with a receipt'}`;
         told.set(what, (told.get(what) ?? 0) + 1);
       }
-      expect(Object.fromEntries(told)).toEqual({ overloaded: 300 });
+      // Where the word of the first attempt takes longer than it is waited for, it counts as asked (docs/failure-modes.md).
+      const { overloaded = 0, [lateWord]: late = 0, ...others } = Object.fromEntries(told);
+      expect([overloaded + late, others]).toEqual([300, {}]);
+      expect(late).toBeLessThan(10);
     } finally {
       for (const provider of [a, b]) provider?.release();
     }
