@@ -62,10 +62,10 @@ export async function openPerson(browser: Browser, url: string): Promise<Person>
   };
 }
 
-/** A status that a page expects is no complaint: nobody is logged in yet, or no webhook is set. */
+/** A status that a page expects is no complaint: nobody is logged in yet, no webhook is set, or there is no such account. */
 function isExpected(message: ConsoleMessage): boolean {
   const [text, { url }] = [message.text(), message.location()];
-  return /status of 401/.test(text) || (/status of 404/.test(text) && url.endsWith('/budget-webhook'));
+  return /status of 401/.test(text) || (/status of 404/.test(text) && /\/(budget-webhook|acct_nobody)$/.test(url));
 }
 
 const close = (context: BrowserContext): Promise<void> => context.close();

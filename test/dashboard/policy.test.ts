@@ -61,6 +61,10 @@ describe.skipIf(chromium === null)(`the rules of screening in the dashboard${how
     await page.getByText('This is not a list of rules as JSON.').waitFor();
     await page.getByRole('button', { name: 'Begin with the rules that hold' }).click();
     const rules = JSON.parse(await field.inputValue()) as object[];
+    await page.getByText(`Version ${before} held when it was put in here.`).waitFor();
+    await open(admin, 'Rules');
+    await open(admin, 'Draft');
+    expect(JSON.parse(await field.inputValue())).toEqual(rules);
     const file = { rules: [...rules, rule], version: before };
     await page
       .locator('input[type=file]')
@@ -100,6 +104,12 @@ describe.skipIf(chromium === null)(`the rules of screening in the dashboard${how
     await admin.page.getByLabel('Kind').selectOption('flagged');
     await admin.page.getByRole('button', { name: 'Find' }).click();
     await admin.page.getByText('Nothing was found').waitFor();
+    for (const view of ['Findings', 'Exemptions']) {
+      await open(admin, view);
+      await accountIn(admin.page).fill('acct_nobody');
+      await admin.page.getByRole('button', { name: 'Find' }).click();
+      await admin.page.getByText('There is no such account.').waitFor();
+    }
   });
 
   test('a rule is lifted for one account, and holds for it again', async () => {

@@ -43,13 +43,15 @@ export const enPolicy = {
     againTitle: (version: number) => `Publish the rules of version ${version} again`,
 
     draftHint:
-      'A draft is a whole set of rules as JSON: a list of rules, or what ./gw admin policy show --json gives. It is in this tab alone until you publish it, and gone when you look at another one.',
+      'A draft is a whole set of rules as JSON: a list of rules, or what ./gw admin policy show --json gives. It is in this window alone until you publish it, and gone when you close or reload it, or log out.',
     draft: 'Rules as JSON',
     draftEmpty: 'Empty: the rules that hold are tried.',
     draftWrong: 'This is not a list of rules as JSON.',
     fromHolding: 'Begin with the rules that hold',
     fromFile: 'Read a file',
     basedOn: (version: number) => `Made from version ${version}.`,
+    begunAt: (version: number) =>
+      `It does not say which version it was made from. Version ${version} held when it was put in here.`,
     try: 'Try it',
     tryHint:
       'What requests with these texts would come to, by the engine that screens calls. The texts are neither stored nor logged.',

@@ -1,8 +1,8 @@
 /** One account: its settings, keys, people and budgets, what it used; and, for those who may, its suspension. */
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
+import { useOperatorAccount } from '../../api/operator-account.ts';
 import type { Key, OperatorAccount, OperatorSession } from '../../api/types.ts';
 import { Id } from '../../parts/copy.tsx';
 import { Failed } from '../../parts/failure.tsx';
@@ -28,10 +28,7 @@ export interface AccountPageProps {
 
 export function AccountPage({ id, role }: AccountPageProps) {
   const [deed, setDeed] = useState<Deed | null>(null);
-  const account = useQuery({
-    queryKey: ['account of', id],
-    queryFn: () => must(api.GET('/operator/v1/accounts/{accountId}', { params: { path: { accountId: id } } })),
-  });
+  const account = useOperatorAccount(id);
   if (account.data === undefined) return <Failed of={account} />;
   return (
     <Stack>

@@ -1,31 +1,26 @@
 /** A set of rules that nobody is screened by yet: written or read from a file, tried, and published by an admin. */
 import { Button, FileButton, Group, Stack, Text, Textarea } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { usePolicy } from '../../../api/policy.ts';
 import { Failed } from '../../../parts/failure.tsx';
 import { words } from '../../../words/operator-words.ts';
 import { Publish } from './publish.tsx';
 import { readDraft } from './read-draft.ts';
 import { TryRules } from './try-rules.tsx';
+import { nothingWritten, useDraft } from './use-draft.ts';
 import type { ViewProps } from './view-props.ts';
 
-interface Written {
-  readonly text: string;
-  /** The version that held when the draft was begun. */
-  readonly begunAt: number | null;
-}
-const nothing: Written = { text: '', begunAt: null };
-
 export function Draft({ mayChange }: ViewProps) {
-  const [written, setWritten] = useState(nothing);
+  const [written, setWritten] = useDraft();
   const [isPublishing, setIsPublishing] = useState(false);
   const policy = usePolicy();
   const holding = policy.data?.version ?? null;
   const write = (text: string) =>
-    setWritten(({ begunAt }) => (text.trim() === '' ? nothing : { text, begunAt: begunAt ?? holding }));
+    setWritten(text.trim() === '' ? nothingWritten : { text, begunAt: written.begunAt ?? holding });
   const isEmpty = written.text === '';
   const draft = readDraft(written.text);
   const basedOn = draft?.version ?? written.begunAt;
+  const origin = draft?.version == null ? words.policy.begunAt : words.policy.basedOn;
   return (
     <Stack>
       <Failed of={policy} />
@@ -33,7 +28,7 @@ export function Draft({ mayChange }: ViewProps) {
       <Sources holding={policy.data?.rules} onRead={write} />
       <Textarea
         label={words.policy.draft}
-        description={isEmpty || basedOn === null ? words.policy.draftEmpty : words.policy.basedOn(basedOn)}
+        description={isEmpty || basedOn === null ? words.policy.draftEmpty : origin(basedOn)}
         rows={14}
         value={written.text}
         onChange={({ currentTarget }) => write(currentTarget.value)}
@@ -54,7 +49,7 @@ export function Draft({ mayChange }: ViewProps) {
           title={words.policy.publishTitle}
           set={{ rules: draft.rules }}
           basedOn={basedOn}
-          onDone={() => setWritten(nothing)}
+          onDone={() => setWritten(nothingWritten)}
           onClose={() => setIsPublishing(false)}
         />
       )}
@@ -69,8 +64,11 @@ interface SourcesProps {
 
 /** What a draft can begin with. */
 function Sources({ holding, onRead }: SourcesProps) {
+  const reset = useRef<() => void>(null);
   const read = async (file: File | null) => {
     if (file !== null) onRead(await file.text());
+    // The same file can be chosen again, after it was changed.
+    reset.current?.();
   };
   return (
     <Group>
@@ -81,7 +79,7 @@ function Sources({ holding, onRead }: SourcesProps) {
       >
         {words.policy.fromHolding}
       </Button>
-      <FileButton accept="application/json,.json" onChange={read}>
+      <FileButton accept="application/json,.json" onChange={read} resetRef={reset}>
         {(props) => (
           <Button variant="default" {...props}>
             {words.policy.fromFile}

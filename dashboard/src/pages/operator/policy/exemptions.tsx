@@ -2,9 +2,11 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { api, must } from '../../../api/client.ts';
+import { useOperatorAccount } from '../../../api/operator-account.ts';
 import { useMaker, usePolicy } from '../../../api/policy.ts';
 import type { Exemption } from '../../../api/types.ts';
 import { At } from '../../../parts/at.tsx';
+import { Failed } from '../../../parts/failure.tsx';
 import { Go } from '../../../parts/go.tsx';
 import { More } from '../../../parts/more.tsx';
 import { usePages } from '../../../parts/pages.ts';
@@ -26,20 +28,25 @@ export function Exemptions({ mayChange }: ViewProps) {
     ),
   );
   const columns = useColumns(mayChange ? setEnded : null);
+  const ofAccount = useOperatorAccount(account);
   return (
     <Stack>
       <Group align="end" justify="space-between">
         <Filter onChange={setAccount} />
         {mayChange && <Button onClick={() => setIsAdding(true)}>{words.policy.exemption}</Button>}
       </Group>
-      <Rows
-        caption={words.policy.views.exemptions}
-        columns={columns}
-        rows={exemptions.rows}
-        idOf={({ account_id, rule_id }) => `${account_id}/${rule_id}`}
-        query={exemptions}
-        empty={<Empty title={words.policy.exemptionsEmpty}>{words.policy.exemptionsEmptyHint}</Empty>}
-      />
+      {ofAccount.error ? (
+        <Failed of={ofAccount} />
+      ) : (
+        <Rows
+          caption={words.policy.views.exemptions}
+          columns={columns}
+          rows={exemptions.rows}
+          idOf={({ account_id, rule_id }) => `${account_id}/${rule_id}`}
+          query={exemptions}
+          empty={<Empty title={words.policy.exemptionsEmpty}>{words.policy.exemptionsEmptyHint}</Empty>}
+        />
+      )}
       <More {...exemptions} />
       {isAdding && <Exempt onClose={() => setIsAdding(false)} />}
       {ended && <Unexempt exemption={ended} onClose={() => setEnded(null)} />}

@@ -3,8 +3,10 @@ import { Button, Code, Group, NativeSelect, Stack, Text, TextInput } from '@mant
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { type ChainQuery, useChain } from '../../../api/audit.ts';
+import { useOperatorAccount } from '../../../api/operator-account.ts';
 import type { ChainEntry } from '../../../api/types.ts';
 import { At } from '../../../parts/at.tsx';
+import { Failed } from '../../../parts/failure.tsx';
 import { More } from '../../../parts/more.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
@@ -28,6 +30,8 @@ const columns: readonly Column<ChainEntry>[] = [
 export function Findings() {
   const [query, setQuery] = useState<ChainQuery>({ chain: '' });
   const findings = useChain(query);
+  // The chain of an account that there is not is empty as well.
+  const account = useOperatorAccount(query.chain);
   const queries = useQueryClient();
   const find = (asked: ChainQuery) => {
     setQuery(asked);
@@ -40,6 +44,8 @@ export function Findings() {
       <Filters onChange={find} />
       {query.chain === '' ? (
         <Empty title={words.policy.noAccount}>{words.policy.noAccountHint}</Empty>
+      ) : account.error ? (
+        <Failed of={account} />
       ) : (
         <Rows
           caption={words.policy.views.findings}
