@@ -8,7 +8,7 @@ import { card, type Row, table } from './table.ts';
 const path = '/operator/v1/accounts';
 const at = (id: string, ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
 const columns = ['id', 'name', 'tier', 'state', 'created_at'];
-const adminColumns = ['id', 'name', 'email', 'state', 'created_at'];
+const adminColumns = ['id', 'name', 'email', 'state', 'second_factor', 'created_at'];
 
 export interface Page {
   readonly data: readonly Row[];

@@ -32,7 +32,7 @@ export const operatorCommands: readonly AdminCommand[] = [
     summary: 'the platform team',
     run: async ({ api }) => {
       const { data } = (await api.get(path)) as Page;
-      return { value: data, text: table(data, ['id', 'name', 'email', 'role', 'state', 'logins']) };
+      return { value: data, text: table(data, ['id', 'name', 'email', 'role', 'state', 'logins', 'second_factor']) };
     },
   },
   {

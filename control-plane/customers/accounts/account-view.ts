@@ -37,6 +37,12 @@ export const accountSchema = z
   .meta({ id: 'OperatorAccount' });
 export type AccountView = z.infer<typeof accountSchema>;
 
+/** Some of what can be changed of an account. */
+export const someSettingsSchema = accountSchema
+  .pick({ name: true, tier: true, limits: true, models: true, tolerance: true, shadow: true })
+  .partial();
+export type SomeSettings = z.infer<typeof someSettingsSchema>;
+
 /** Shows an account. Limits of its own come first, and what it lacks of them is that of its tier. */
 export function accountView(row: AccountRow): AccountView {
   // The database demands all three of an Enterprise account.

@@ -126,6 +126,27 @@ test('only an Enterprise account has limits of its own, and loses them with the 
   await expect(around).rejects.toThrow('only_enterprise_has_limits');
 });
 
+test('of two who change what they have seen at once, the second is told, and nothing of the first is lost', async () => {
+  const change = (body: object) => as('admin')('PATCH', `${path}/acct_x`, body);
+  const { shadow, tolerance } = (await as('admin')('GET', `${path}/acct_x`)).json();
+  expect((await change({ shadow: ['rate'], seen: { shadow, tolerance } })).statusCode).toBe(200);
+  const before = await newest('acct_x');
+  const second = await change({ shadow: ['streams'], seen: { shadow } });
+  expect([second.statusCode, second.json().error]).toMatchObject([
+    409,
+    {
+      code: 'invalid_transition',
+      message: expect.stringContaining('`shadow` of this account meanwhile: it is ["rate"]'),
+    },
+  ]);
+  expect(await newest('acct_x')).toEqual(before);
+  // What others have changed beside it does not matter.
+  const cheap = { added_latency_ms: null, added_cost_percent: 5 };
+  expect((await change({ tolerance: cheap, seen: { tolerance } })).json()).toMatchObject({ shadow: ['rate'] });
+  expect((await change({ seen: { tolerance: cheap } })).statusCode).toBe(400);
+  await change({ shadow: [], tolerance });
+});
+
 test('open streams are negotiated with the other limits: 100 unless agreed otherwise, and as before unless named', async () => {
   const limits = { per_s: 10, burst: 20, per_day: 30 };
   const patched = async (change: object) => (await as('admin')('PATCH', `${path}/acct_x`, change)).json().limits;

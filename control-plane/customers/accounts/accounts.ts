@@ -6,12 +6,10 @@
  * agreed on; only Enterprise has limits of its own, and so have its keys: with the tier they go. With a tier the keys
  * of the account lose the scopes that only it has (`workingScopes`).
  */
-import { isDeepStrictEqual } from 'node:util';
-import type { AccountTier, ShadowLimit } from '@gw/contract/access';
-import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import type { AccountTier } from '@gw/contract/access';
 import { accountMessage } from '@gw/contract/internal/redis';
 import { err, ok } from '@gw/contract/internal/result';
-import { Prisma } from '@gw/prisma/client';
+import type { Prisma } from '@gw/prisma/client';
 import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound } from '../../people/access/refusals.ts';
@@ -19,7 +17,8 @@ import { appendAudit } from '../../people/audit/append.ts';
 import { announceKeyChange } from '../../people/keys/announce.ts';
 import type { Context } from '../../shared/context.ts';
 import { acceptMatch, findUndecided } from '../onboarding/record-rename.ts';
-import { type AccountRow, type AccountView, accountView, type LimitsView } from './account-view.ts';
+import { type AccountChange, type ChangeGrounds, changedSince, dataOf, refusalOf, without } from './account-change.ts';
+import { type AccountRow, type AccountView, accountView } from './account-view.ts';
 
 type Tx = Prisma.TransactionClient;
 
@@ -32,27 +31,6 @@ export interface AccountQuery {
   readonly after?: string | undefined;
   readonly limit: number;
 }
-
-/** What to change; a field that is absent stays as it is. */
-export interface AccountChange {
-  readonly name?: string;
-  readonly tier?: AccountTier;
-  /** Null means those of the tier. */
-  readonly limits?: NegotiatedLimits | null;
-  readonly shadow?: readonly ShadowLimit[];
-  /** Null means every model. */
-  readonly models?: readonly string[] | null;
-  /** What is left out of it stays as it is. */
-  readonly tolerance?: Partial<AccountView['tolerance']>;
-}
-
-/** Limits of one account. `streams` null means the default of Enterprise; absent, it stays as it is. */
-export interface NegotiatedLimits extends Omit<LimitsView, 'streams'> {
-  readonly streams?: number | null;
-}
-
-/** The fields that the steps of the onboarding judge, so that they cannot change meanwhile. */
-const settledInOnboarding = ['name', 'tier', 'limits'] as const;
 
 /**
  * The changes refuse with `invalid_account` if the id is unknown, or `invalid_transition` if the state forbids them.
@@ -69,8 +47,12 @@ export interface Accounts {
     reason: string,
     acceptsMatch?: boolean,
   ): Promise<ChangeResult<AccountView>>;
-  /** A new name needs a `reason`, since another name can mean another organisation. */
-  update(change: ChangeContext, id: string, wanted: AccountChange, reason?: string): Promise<ChangeResult<AccountView>>;
+  update(
+    change: ChangeContext,
+    id: string,
+    wanted: AccountChange,
+    grounds?: ChangeGrounds,
+  ): Promise<ChangeResult<AccountView>>;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the changes of an account, each short, over one way to hold its row.
@@ -117,8 +99,10 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
         if (undecided !== null) await acceptMatch(tx, undecided, { caller: change, at: change.at, reason });
         return moved;
       }),
-    update: (change, id, asked, reason) =>
+    update: (change, id, asked, { reason, seen = {} } = {}) =>
       changed(change, id, async (tx, before) => {
+        const other = changedSince(seen, before);
+        if (other !== null) return err(other);
         const wanted = without(asked, before);
         if (Object.keys(wanted).length === 0) return ok(before);
         const refused = await refusalOf(tx, before, wanted, reason);
@@ -161,32 +145,6 @@ async function move(
   return ok(row);
 }
 
-/** Returns only what differs. An account that leaves Enterprise loses its own limits, unless the change sets them. */
-function without(asked: AccountChange, before: AccountRow): AccountChange {
-  const view = accountView(before);
-  const { models, name, negotiated, shadow, tier, tolerance } = view;
-  const now = { name, tier, models, shadow, tolerance, limits: negotiated ? ownLimitsOf(before) : null };
-  const leaves = view.negotiated && asked.tier !== undefined && asked.tier !== 'enterprise';
-  const limits = leaves && asked.limits === undefined ? null : withStreams(asked.limits, before);
-  const wanted: AccountChange = {
-    ...asked,
-    ...(limits !== undefined && { limits }),
-    ...(asked.tolerance && { tolerance: { ...tolerance, ...asked.tolerance } }),
-  };
-  const fields = Object.entries(wanted) as [keyof AccountChange, unknown][];
-  return Object.fromEntries(fields.filter(([field, value]) => !isDeepStrictEqual(value, now[field])));
-}
-
-const ownLimitsOf = ({ limitBurst, limitPerDay, limitPerS, limitStreams }: AccountRow) => ({
-  per_s: limitPerS,
-  burst: limitBurst,
-  per_day: limitPerDay,
-  streams: limitStreams,
-});
-
-const withStreams = <T extends NegotiatedLimits | null | undefined>(limits: T, { limitStreams }: AccountRow) =>
-  limits && limits.streams === undefined ? { ...limits, streams: limitStreams } : limits;
-
 /** Takes away the limits of all keys; returns how many had some. This is announced with the change of the account. */
 const dropLimitsOfKeys = (tx: Tx, accountId: string) =>
   tx.$executeRaw`
@@ -201,52 +159,6 @@ function whereOf({ after, search, state, tier }: AccountQuery): Prisma.AccountWh
     ...(contains === null ? {} : { OR: [{ id: contains }, { name: contains }] }),
     ...(after === undefined ? {} : { id: { gt: after } }),
   };
-}
-
-function dataOf({ limits, models, name, shadow, tier, tolerance = {} }: AccountChange): Prisma.AccountUpdateInput {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(tier === undefined ? {} : { tier }),
-    ...(shadow === undefined ? {} : { limitShadow: [...shadow] }),
-    ...(tolerance.added_latency_ms === undefined ? {} : { maxAddedLatencyMs: tolerance.added_latency_ms }),
-    ...(tolerance.added_cost_percent === undefined ? {} : { maxAddedCostPercent: tolerance.added_cost_percent }),
-    ...(models === undefined ? {} : { models: models === null ? Prisma.DbNull : [...models] }),
-    ...(limits === undefined
-      ? {}
-      : {
-          limitPerS: limits?.per_s ?? null,
-          limitBurst: limits?.burst ?? null,
-          limitPerDay: limits?.per_day ?? null,
-          limitStreams: limits?.streams ?? null,
-        }),
-  };
-}
-
-async function refusalOf(
-  tx: Tx,
-  before: AccountRow,
-  wanted: AccountChange,
-  reason: string | undefined,
-): Promise<ApiError | null> {
-  if (before.state === 'closed') return invalidTransition('The account is closed.');
-  const settled = settledInOnboarding.find((field) => wanted[field] !== undefined);
-  if (before.state === 'onboarding' && settled !== undefined)
-    return invalidTransition(`The account is in onboarding, which has looked at its ${settled} as it is.`);
-  if (wanted.name !== undefined && reason === undefined)
-    return apiError('missing_required_parameter', { message: '`reason` is required for a new name.', param: 'reason' });
-  const tier = wanted.tier ?? before.tier;
-  const negotiated = wanted.limits === undefined ? before.limitPerS !== null : wanted.limits !== null;
-  if (tier === 'enterprise' && !negotiated)
-    return fieldError('limits', 'limits: an Enterprise account needs negotiated limits.');
-  if (tier !== 'enterprise' && negotiated)
-    return fieldError('limits', 'limits: only an Enterprise account has limits of its own.');
-  if (wanted.models) {
-    const named = { where: { id: { in: [...wanted.models] } }, select: { id: true } };
-    const known = [...(await tx.model.findMany(named)), ...(await tx.alias.findMany(named))];
-    const unknown = wanted.models.find((id) => !known.some((each) => each.id === id));
-    if (unknown !== undefined) return fieldError('models', `models: the catalogue has no model or alias ${unknown}.`);
-  }
-  return null;
 }
 
 const audit = (

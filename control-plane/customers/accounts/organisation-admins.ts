@@ -12,7 +12,7 @@ import { type ChangeContext, makeId } from '../../people/access/change.ts';
 import type { Credentials } from '../../people/access/credential.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from '../../people/access/refusals.ts';
-import { removeSecondFactor } from '../../people/access/second-factor.ts';
+import { removeSecondFactor, secondFactorField, withSecondFactor } from '../../people/access/second-factor.ts';
 import { endSessionsOf } from '../../people/access/sessions.ts';
 import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
@@ -33,12 +33,14 @@ export const adminSchema = z
   .meta({ id: 'OrganisationAdmin' });
 export type AdminView = z.infer<typeof adminSchema>;
 
+export const listedAdminSchema = adminSchema.extend(secondFactorField).meta({ id: 'ListedOrganisationAdmin' });
+
 export const adminWithCredentialSchema = adminSchema.extend({ credential: z.string().describe('Shown once') });
 export type AdminWithCredential = z.infer<typeof adminWithCredentialSchema>;
 
 export interface OrganisationAdmins {
   /** Null if there is no such account. */
-  list(accountId: string): Promise<AdminView[] | null>;
+  list(accountId: string): Promise<z.infer<typeof listedAdminSchema>[] | null>;
   create(
     change: ChangeContext,
     accountId: string,
@@ -72,7 +74,10 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
         where: { id },
         select: { admins: { orderBy: { createdAt: 'asc' } } },
       });
-      return account?.admins.map(viewOf) ?? null;
+      if (account === null) return null;
+      const ids = account.admins.map((row) => row.id);
+      const secured = await withSecondFactor(db, 'organisation_admin', ids);
+      return account.admins.map((row) => ({ ...viewOf(row), second_factor: secured.has(row.id) }));
     },
 
     create: async (change, accountId, person) => {

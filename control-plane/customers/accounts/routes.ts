@@ -11,9 +11,14 @@ import { notFound } from '../../people/access/refusals.ts';
 import type { AccessServices } from '../../people/access/services.ts';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
-import { accountSchema } from './account-view.ts';
+import { accountSchema, someSettingsSchema } from './account-view.ts';
 import { openAccounts } from './accounts.ts';
-import { adminSchema, adminWithCredentialSchema, openOrganisationAdmins } from './organisation-admins.ts';
+import {
+  adminSchema,
+  adminWithCredentialSchema,
+  listedAdminSchema,
+  openOrganisationAdmins,
+} from './organisation-admins.ts';
 
 const accessOf = (role: 'viewer' | 'support' | 'admin') => ({ access: { kind: 'operator', role } }) as const;
 const [viewer, support, admin] = [accessOf('viewer'), accessOf('support'), accessOf('admin')];
@@ -56,8 +61,11 @@ const updateBody = z
       })
       .exactOptional(),
     reason: nameSchema.exactOptional(),
+    seen: someSettingsSchema
+      .exactOptional()
+      .describe('Settings as they were seen; if one of them is another meanwhile, nothing is changed (409)'),
   })
-  .refine(({ reason: _, ...change }) => Object.keys(change).length > 0, 'names nothing to change');
+  .refine(({ reason: _, seen: __, ...change }) => Object.keys(change).length > 0, 'names nothing to change');
 const listQuery = z.object({
   state: z.enum(['onboarding', 'active', 'suspended', 'closed']).optional(),
   tier: z.enum(accountTiers).optional(),
@@ -111,9 +119,10 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
     `${path}/:accountId`,
     { config: { ...admin, ...account }, schema: { params, body: updateBody } },
     async (request, reply) => {
-      const { reason, ...wanted } = request.body;
+      const { reason, seen, ...wanted } = request.body;
       const { accountId } = request.params;
-      return answer(reply, await accounts.update(changeOf(request, context), accountId, wanted, reason), context);
+      const change = changeOf(request, context);
+      return answer(reply, await accounts.update(change, accountId, wanted, { reason, seen }), context);
     },
   );
 }
@@ -129,7 +138,7 @@ export function organisationAdminRoutes(
 
   app.get(
     list,
-    { config: { ...viewer, reply: listSchema(adminSchema) }, schema: { params } },
+    { config: { ...viewer, reply: listSchema(listedAdminSchema) }, schema: { params } },
     async (request, reply) => {
       const data = await admins.list(request.params.accountId);
       return data === null ? refuse(reply, notFound('account'), context.addresses) : { object: 'list', data };

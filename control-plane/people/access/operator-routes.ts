@@ -9,7 +9,7 @@ import { answer, changeOf } from './change.ts';
 import { emailSchema, idSchema, nameSchema, noBody } from './fields.ts';
 import { refusalOfRole } from './guard.ts';
 import { createToken, listTokens, revokeToken, tokenSchema, tokenWithPlaintextSchema } from './operator-tokens.ts';
-import { openOperators, operatorSchema, operatorWithCredentialSchema } from './operators.ts';
+import { listedOperatorSchema, openOperators, operatorSchema, operatorWithCredentialSchema } from './operators.ts';
 import { operatorOf, operatorRoles } from './principal.ts';
 import { notYours, roleNeeded } from './refusals.ts';
 import type { AccessServices } from './services.ts';
@@ -28,7 +28,7 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
   const operators = openOperators(context, credentials);
   const path = '/operator/v1/operators';
 
-  app.get(path, { config: { ...viewer, reply: listSchema(operatorSchema) } }, async () => ({
+  app.get(path, { config: { ...viewer, reply: listSchema(listedOperatorSchema) } }, async () => ({
     object: 'list',
     data: await operators.list(),
   }));

@@ -17,7 +17,7 @@ import { endTokensOf } from './operator-tokens.ts';
 import { type OperatorRole, operatorRoles } from './principal.ts';
 import { reauthorize } from './reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from './refusals.ts';
-import { removeSecondFactor, secondFactorSetAt } from './second-factor.ts';
+import { removeSecondFactor, secondFactorField, secondFactorSetAt, withSecondFactor } from './second-factor.ts';
 import { endSessionsOf } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
@@ -37,6 +37,8 @@ export const operatorSchema = z
   .meta({ id: 'Operator' });
 export type OperatorView = z.infer<typeof operatorSchema>;
 
+export const listedOperatorSchema = operatorSchema.extend(secondFactorField).meta({ id: 'ListedOperator' });
+
 export const operatorWithCredentialSchema = operatorSchema.extend({ credential: z.string().describe('Shown once') });
 export type OperatorWithCredential = z.infer<typeof operatorWithCredentialSchema>;
 
@@ -45,7 +47,7 @@ export type OperatorWithCredential = z.infer<typeof operatorWithCredentialSchema
  * them.
  */
 export interface Operators {
-  list(): Promise<OperatorView[]>;
+  list(): Promise<z.infer<typeof listedOperatorSchema>[]>;
   create(
     change: ChangeContext,
     person: { name: string; email: string; role: OperatorRole },
@@ -86,7 +88,12 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
     });
 
   return {
-    list: async () => (await db.operator.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })).map(viewOf),
+    list: async () => {
+      const rows = await db.operator.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
+      const ids = rows.map(({ id }) => id);
+      const secured = await withSecondFactor(db, 'operator', ids);
+      return rows.map((row) => ({ ...viewOf(row), second_factor: secured.has(row.id) }));
+    },
 
     create: async (change, person) => {
       const issued = await credentials.issue();

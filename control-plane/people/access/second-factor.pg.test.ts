@@ -161,9 +161,11 @@ test('a second one cannot take the place of the first, nor one that was never ma
   expect(await running.context.db.secondFactor.count()).toBe(1);
 });
 
-test('an admin who resets the credential removes it, for operators and for people of a customer', async () => {
+test('an admin sees who has one, and a reset of the credential removes it, for operators and for people of a customer', async () => {
   await setFactor();
   const admin = withToken(app, tokens.admin);
+  const factors = (await admin('GET', '/operator/v1/operators')).json().data;
+  expect(factors.filter((each: { second_factor: boolean }) => each.second_factor)).toMatchObject([{ id: 'op_viewer' }]);
   const made = (await admin('POST', '/operator/v1/operators/op_viewer/reset-credential')).json();
   expect((await logIn(browser(), { credential: made.credential })).statusCode).toBe(200);
   const [newest] = (await readAudit(running.context.db, 'operators', { order: 'desc', limit: 2 })).slice(1);
@@ -177,6 +179,9 @@ test('an admin who resets the credential removes it, for operators and for peopl
   const totp = URI.parse((await there.call('POST', path, { credential: bo.credential })).json().uri) as TOTP;
   await there.call('PUT', path, { code: codeOf(totp) });
   expect(codesOf(await logIn(there, { ...who, credential: bo.credential }))).toEqual([401, 'second_factor_needed']);
+  const listed = async (list: string) =>
+    (await admin('GET', list)).json().data.filter((each: { second_factor: boolean }) => each.second_factor);
+  expect([await listed(people), await listed('/operator/v1/operators')]).toMatchObject([[{ id: bo.id }], []]);
   const reset = (await admin('POST', `${people}/${bo.id}/reset-credential`)).json();
   expect((await logIn(there, { ...who, credential: reset.credential })).statusCode).toBe(200);
 });

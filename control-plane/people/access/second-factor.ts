@@ -10,6 +10,7 @@ import { minuteMs } from '@gw/contract/internal/durations';
 import { err, ok } from '@gw/contract/internal/result';
 import type { Database, Prisma } from '@gw/prisma/client';
 import { Secret, TOTP } from 'otpauth';
+import { z } from 'zod';
 import type { Vault } from '../../shared/vault.ts';
 import {
   type ChangeResult,
@@ -143,6 +144,22 @@ async function takeCode(tx: Tx, { code, more, now, row, secret }: Taking): Promi
 /** Returns when the person's second factor was set; null if logins ask for none. */
 export const secondFactorSetAt = async (db: Database | Tx, person: Person): Promise<Date | null> =>
   (await find(db, person))?.setAt ?? null;
+
+/** Of these people, those whose logins ask for a second factor. */
+export async function withSecondFactor(
+  db: Database,
+  kind: Person['kind'],
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const where = { subjectKind: kind, subjectId: { in: [...ids] }, setAt: { not: null } };
+  const rows = await db.secondFactor.findMany({ where, select: { subjectId: true } });
+  return new Set(rows.map(({ subjectId }) => subjectId));
+}
+
+/** What lists of people say beside what each of them is. */
+export const secondFactorField = {
+  second_factor: z.boolean().describe('Whether a login with the credential asks for a code of a second factor'),
+};
 
 /** Returns whether there was one that logins asked for. */
 export async function removeSecondFactor(tx: Tx, person: Person): Promise<boolean> {

@@ -1571,6 +1571,23 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        ListedOperator: {
+            id: string;
+            /** @constant */
+            object: "operator";
+            name: string;
+            email: string;
+            /** @enum {string} */
+            role: "viewer" | "support" | "admin";
+            /** @enum {string} */
+            state: "enabled" | "disabled";
+            /** @description How the person can log in */
+            logins: ("credential" | "oidc")[];
+            /** Format: date-time */
+            created_at: string;
+            /** @description Whether a login with the credential asks for a code of a second factor */
+            second_factor: boolean;
+        };
         Operator: {
             id: string;
             /** @constant */
@@ -1655,6 +1672,20 @@ export interface components {
             shadow: ("rate" | "day" | "streams")[];
             /** Format: date-time */
             created_at: string;
+        };
+        ListedOrganisationAdmin: {
+            id: string;
+            /** @constant */
+            object: "organisation_admin";
+            account_id: string;
+            name: string;
+            email: string;
+            /** @enum {string} */
+            state: "enabled" | "disabled";
+            /** Format: date-time */
+            created_at: string;
+            /** @description Whether a login with the credential asks for a code of a second factor */
+            second_factor: boolean;
         };
         OrganisationAdmin: {
             id: string;
@@ -3469,7 +3500,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: components["schemas"]["Operator"][];
+                        data: components["schemas"]["ListedOperator"][];
                     };
                 };
             };
@@ -4171,6 +4202,34 @@ export interface operations {
                         added_cost_percent?: number | null;
                     };
                     reason?: string;
+                    /** @description Settings as they were seen; if one of them is another meanwhile, nothing is changed (409) */
+                    seen?: {
+                        name?: string;
+                        /** @enum {string} */
+                        tier?: "audit" | "audit_plus" | "enterprise";
+                        /** @description What holds for the account */
+                        limits?: {
+                            /** @description Requests per second */
+                            per_s: number;
+                            /** @description Requests at once */
+                            burst: number;
+                            /** @description Requests per UTC day */
+                            per_day: number;
+                            /** @description Open at once */
+                            streams: number;
+                        };
+                        /** @description The only models and aliases that it may use; null: every one */
+                        models?: string[] | null;
+                        /** @description How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity */
+                        tolerance?: {
+                            /** @description Null: any */
+                            added_latency_ms: number | null;
+                            /** @description Null: any */
+                            added_cost_percent: number | null;
+                        };
+                        /** @description Limits that are counted and reported, and refuse nothing */
+                        shadow?: ("rate" | "day" | "streams")[];
+                    };
                 };
             };
         };
@@ -4309,7 +4368,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: components["schemas"]["OrganisationAdmin"][];
+                        data: components["schemas"]["ListedOrganisationAdmin"][];
                     };
                 };
             };

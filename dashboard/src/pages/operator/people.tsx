@@ -23,6 +23,10 @@ const columns: readonly Column<OrganisationAdmin>[] = [
       </Badge>
     ),
   },
+  {
+    title: words.people.secondFactor,
+    cell: ({ second_factor: isSet }) => (isSet ? words.people.factorSet : words.people.factorUnset),
+  },
 ];
 
 export function People({ accountId, mayAdd }: { readonly accountId: string; readonly mayAdd: boolean }) {

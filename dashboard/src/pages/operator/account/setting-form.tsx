@@ -16,16 +16,18 @@ export interface FormOfAccountProps {
 export interface SettingFormProps extends FormOfAccountProps {
   readonly setting: keyof typeof words.settings.names;
   /** What is asked for; null while something is missing. */
-  readonly wanted: AccountChange | null;
+  readonly wanted: Omit<AccountChange, 'seen' | 'reason'> | null;
   readonly children: ReactNode;
 }
 
 export function SettingForm({ account, setting, wanted, children, onClose }: SettingFormProps) {
   const [reason, setReason] = useState('');
+  // What the person saw when the form was opened, whatever is read again behind it.
+  const [seen] = useState(() => seenOf(account, setting));
   const queries = useQueryClient();
   const change = useMutation({
     mutationFn: (asked: AccountChange) => {
-      const body = { ...asked, ...(reason.trim() !== '' && { reason: reason.trim() }) };
+      const body = { ...asked, seen, ...(reason.trim() !== '' && { reason: reason.trim() }) };
       return must(
         api.PATCH('/operator/v1/accounts/{accountId}', { params: { path: { accountId: account.id } }, body }),
       );
@@ -35,6 +37,8 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
       // The lists, the keys and the audit log show it too.
       return queries.invalidateQueries();
     },
+    // Behind the window, as it is meanwhile.
+    onError: () => queries.invalidateQueries(),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -64,4 +68,9 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
       </form>
     </Modal>
   );
+}
+
+/** The limits are of the tier. */
+function seenOf({ limits, models, shadow, tier, tolerance }: OperatorAccount, setting: SettingFormProps['setting']) {
+  return { tier: { tier, limits }, shadow: { shadow }, tolerance: { tolerance }, models: { models } }[setting];
 }

@@ -16,7 +16,7 @@ const tiers = Object.entries<string>(words.limits.tiers).map(([value, label]) =>
 export function TierForm({ account, onClose }: FormOfAccountProps) {
   const [tier, setTier] = useState<Tier>(account.tier);
   const [written, setWritten] = useState<Written>(account.limits);
-  const limits = limitsIn(written);
+  const limits = limitsIn(written, account.limits);
   const isEnterprise = tier === 'enterprise';
   return (
     <SettingForm
@@ -49,9 +49,10 @@ export function TierForm({ account, onClose }: FormOfAccountProps) {
   );
 }
 
-function limitsIn({ burst, per_day, per_s, streams }: Written): Limits | null {
+/** Open streams only if they are others: what nobody has agreed on stays the default, whatever that becomes. */
+function limitsIn({ burst, per_day, per_s, streams }: Written, before: Limits) {
   if (!isCount(burst) || !isCount(per_day) || !isCount(per_s) || !isCount(streams)) return null;
-  return { per_s, burst, per_day, streams };
+  return { per_s, burst, per_day, ...(streams !== before.streams && { streams }) };
 }
 
 const isCount = (value: number | string): value is number => typeof value === 'number' && value >= 1;
