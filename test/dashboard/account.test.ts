@@ -50,11 +50,21 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     await dialog.getByLabel('Calls a second').fill('7');
     await dialog.getByLabel('Calls a day (UTC)').fill('1234');
     await admin.look('account-tier');
+    const streams = Number((await dialog.getByLabel('Open streams').inputValue()).replaceAll(' ', ''));
     await save();
     await row(admin, 'Tier and limits')
       .getByText(/^Enterprise: 7 calls a second, .* 1,234 calls a day/)
       .waitFor();
-    expect(await stored()).toMatchObject({ tier: 'enterprise', negotiated: true, limits: { per_s: 7, per_day: 1234 } });
+    // As the form has shown it.
+    const limits = { per_s: 7, per_day: 1234, streams };
+    expect(await stored()).toMatchObject({ tier: 'enterprise', negotiated: true, limits });
+    await change('Tier and limits');
+    await dialog.getByLabel('Calls a second').fill('8');
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+    await save();
+    const asked = (await sent).postDataJSON().limits;
+    expect([asked.per_s, 'streams' in asked]).toEqual([8, false]);
+    expect(await stored()).toMatchObject({ limits: { ...limits, per_s: 8 } });
     await change('Tier and limits');
     await dialog.getByLabel('Tier').selectOption('Audit Plus');
     await dialog.getByText('The limits of its own go').waitFor();
@@ -89,6 +99,20 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
       ...{ shadow: ['day'], models: ['sim-small'] },
       tolerance: { added_latency_ms: 250, added_cost_percent: null },
     });
+  });
+
+  test('what somebody else has changed meanwhile is not overwritten, and the page shows it', async () => {
+    const { page } = admin;
+    const dialog = page.getByRole('dialog');
+    await change('Models');
+    await apiOf(stack).send('PATCH', `/operator/v1/accounts/${account}`, { models: ['sim-large'] });
+    await dialog.getByLabel('Every model').check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Somebody has changed `models` of this account meanwhile: it is ["sim-large"].').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await row(admin, 'Models').getByText('sim-large', { exact: true }).waitFor();
+    expect(await stored()).toMatchObject({ models: ['sim-large'] });
+    await apiOf(stack).send('PATCH', `/operator/v1/accounts/${account}`, { models: ['sim-small'] });
   });
 
   test('an admin sets and removes a budget of the account and one of a project', async () => {

@@ -62,9 +62,10 @@ export async function openPerson(browser: Browser, url: string): Promise<Person>
   };
 }
 
-/** A status that a page expects is no complaint: nobody is logged in yet, no webhook is set, or there is no such account. */
+/** A status that a page expects is no complaint: nobody is logged in yet, no webhook is set, there is no such account, or somebody else changed it. */
 function isExpected(message: ConsoleMessage): boolean {
   const [text, { url }] = [message.text(), message.location()];
+  if (/status of 409/.test(text)) return /\/operator\/v1\/accounts\/\w+$/.test(url);
   return /status of 401/.test(text) || (/status of 404/.test(text) && /\/(budget-webhook|acct_nobody)$/.test(url));
 }
 

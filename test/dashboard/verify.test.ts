@@ -103,9 +103,16 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
   });
 
   test('a window that is closed ends its work', async () => {
+    const { page } = person;
+    // It never gets its file, and so has no end of its own.
+    await page.route('**/assets/worker-*.js', (route) =>
+      route.fulfill({ contentType: 'text/javascript', body: 'setInterval(() => 0, 1000)' }),
+    );
     await choose(pack);
+    await expect.poll(() => page.workers().length).toBe(1);
     await close();
-    await expect.poll(() => person.page.workers().length).toBe(0);
+    await expect.poll(() => page.workers().length).toBe(0);
+    await page.unroute('**/assets/worker-*.js');
   });
 
   test('a pack by a key that is not trusted does not hold, however right it is', async () => {
@@ -123,6 +130,13 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
     await close();
     await choose(JSON.stringify({ account: hostile, receipts: [{ id: hostile }] }));
     await says('The pack does not hold');
+    expect(await person.page.locator('img[src="x"]').count()).toBe(0);
+    await close();
+    await choose(JSON.stringify({ ...JSON.parse(pack), account: `${hostile}\u202e` }));
+    await says('The pack does not hold');
+    // What would turn the direction of a line stands there as what it is.
+    await says(`Account ${hostile}\\u{202e}`);
+    expect(await person.page.getByRole('dialog').textContent()).not.toContain('\u202e');
     expect(await person.page.locator('img[src="x"]').count()).toBe(0);
     await close();
   });

@@ -35,7 +35,7 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
       return verifyInWorker(asked, { progress: setPart, signal: whileShown() });
     },
   });
-  const changed = first(verify.reset);
+  const changed = after(verify.reset);
   const isReady = account.data !== undefined && (given !== null || file !== null);
   return (
     <Stack>
@@ -84,7 +84,7 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
 }
 
 /** What was found belongs to what was chosen then. */
-const first =
+const after =
   (reset: () => void) =>
   <T,>(set: (value: T) => void) =>
   (value: T) => {

@@ -16,7 +16,7 @@ const tiers = Object.entries<string>(words.limits.tiers).map(([value, label]) =>
 export function TierForm({ account, onClose }: FormOfAccountProps) {
   const [tier, setTier] = useState<Tier>(account.tier);
   const [written, setWritten] = useState<Written>(account.limits);
-  const limits = limitsIn(written, account.limits);
+  const limits = limitsIn(written, account);
   const isEnterprise = tier === 'enterprise';
   return (
     <SettingForm
@@ -49,10 +49,11 @@ export function TierForm({ account, onClose }: FormOfAccountProps) {
   );
 }
 
-/** Open streams only if they are others: what nobody has agreed on stays the default, whatever that becomes. */
-function limitsIn({ burst, per_day, per_s, streams }: Written, before: Limits) {
+/** Where nobody has changed the open streams of Enterprise they are left out: if they are the default, they stay so. */
+function limitsIn({ burst, per_day, per_s, streams }: Written, { limits, tier }: OperatorAccount) {
   if (!isCount(burst) || !isCount(per_day) || !isCount(per_s) || !isCount(streams)) return null;
-  return { per_s, burst, per_day, ...(streams !== before.streams && { streams }) };
+  const isLeft = tier === 'enterprise' && streams === limits.streams;
+  return { per_s, burst, per_day, ...(!isLeft && { streams }) };
 }
 
 const isCount = (value: number | string): value is number => typeof value === 'number' && value >= 1;
