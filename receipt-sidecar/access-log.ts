@@ -1,7 +1,7 @@
 /**
  * What Envoy's access log tells of calls that ended without this process: a connection broke, or Envoy's last resort
- * finished the reply, or refused the call, because an answer did not come in time. And, every ten seconds, of streams that run; and of attempts that
- * failed.
+ * finished the reply, or refused the call, because an answer did not come in time. And, every ten seconds, of streams
+ * that run; and of attempts that failed.
  *
  * Invariant: the ledger ends up with the receipt that the client was shown, even if this process, having stood still,
  * has made another one meanwhile.

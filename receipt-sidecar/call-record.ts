@@ -232,7 +232,7 @@ export class CallRecord {
   }
 
   /** Settles by Envoy's word what becomes of a call that broke off. Resolves when its receipt is stored, if it makes one. */
-  brokenOff(by: BrokenBy, seen: Omit<StreamFacts, 'failed'> | null): Promise<unknown> | undefined {
+  endedBy(by: BrokenBy, seen: Omit<StreamFacts, 'failed'> | null): Promise<unknown> | undefined {
     if (by === 'nobody') this.#reservation?.forget();
     else if (this.#recorded) return undefined;
     // Whoever has an answer was asked.

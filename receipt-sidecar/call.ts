@@ -105,7 +105,7 @@ export class Call implements Processor {
     if (!record || record.recorded) return end();
     const seen = this.#reply?.seen ?? null;
     this.#context.ends
-      .ask(record.identity, (by) => record.brokenOff(by, seen))
+      .ask(record.identity, (by) => record.endedBy(by, seen))
       .catch(this.#call.fail)
       .finally(end);
   }

@@ -1,4 +1,4 @@
-/** A LedgerEntry as JSON, put together from JSON texts: the receipt is written once, for its reader and for the ledger. */
+/** A LedgerEntry as JSON, put together from JSON texts. */
 import type { Amounts } from '@gw/contract/internal/budgets';
 import type { Caller } from './messages.ts';
 import type { ParsedRequest } from './request/parsed-request.ts';

@@ -119,22 +119,16 @@ test('a call that no provider was asked for gives it back', async () => {
   expect(told).toEqual(['bud_a', 'released']);
 });
 
-test('what Envoy has finished without the sidecar is forgotten, and left to whoever ingests its receipt', async () => {
-  const { call, ledger, told } = budgeted({ ends: { ask: async (_call, record) => void (await record('nobody')) } });
+test.each([
+  ['nobody', 'finished without the sidecar is forgotten, and left to whoever ingests its receipt', 'forgotten'],
+  ['unsent', 'given up before it heard from the sidecar is given back, and has no receipt', 'released'],
+] as const)('%s: what Envoy has %s', async (by, _what, became) => {
+  const { call, ledger, told } = budgeted({ ends: { ask: async (_call, record) => void (await record(by)) } });
   call.ask(chatBody(), { budgets });
   await turn();
   call.close();
   await turn();
-  expect([told, ledger.finished]).toEqual([['bud_a', 'forgotten'], []]);
-});
-
-test('what Envoy had given up before it heard from the sidecar is given back, and has no receipt', async () => {
-  const { call, ledger, told } = budgeted({ ends: { ask: async (_call, record) => void (await record('unsent')) } });
-  call.ask(chatBody(), { budgets });
-  await turn();
-  call.close();
-  await turn();
-  expect([told, ledger.begun.length, ledger.finished]).toEqual([['bud_a', 'released'], 1, []]);
+  expect([told, ledger.begun.length, ledger.finished]).toEqual([['bud_a', became], 1, []]);
 });
 
 test('what a provider has answered was sent, whatever is said of it', async () => {

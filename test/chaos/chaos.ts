@@ -35,7 +35,6 @@ export interface ChaosOptions {
 }
 
 const perDay = 1_000_000;
-/** A clock that is wrong dates receipts before the beginning, or after the end. */
 /**
  * Leases of 30 s have to run out, and a Valkey that was away gives each of them a whole one again; what a dead sidecar had
  * reserved for a call that reached no provider is given back after two minutes.

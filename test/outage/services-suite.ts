@@ -143,6 +143,26 @@ describe('services that fail', () => {
       await gateway.whole();
       expect(await gateway.client.reachedProvider('sidecar-still')).toBe(0);
     });
+
+    test('standing still in the midst of many calls: who was told that nothing was sent has no receipt', async () => {
+      const from = new Date();
+      const replies = Array.from({ length: 80 }, () => gateway.client.chat({ stream: true }));
+      // Some wait for Redis by now, others for their turn.
+      await delay(150);
+      const goOn = gateway.pause('receipt-sidecar');
+      const refused = (await Promise.all(replies)).filter(({ status }) => status === 500);
+      goOn();
+      for (const reply of refused) expectInternalError(reply);
+      await gateway.whole();
+      // It waits two seconds for the word of the access log, and the ledger has what it makes a moment later.
+      await delay(5000);
+      const rows = await gateway.db.receipt.findMany({ where: { createdAt: { gte: from } }, select: { body: true } });
+      const recorded = new Set(rows.map(({ body }) => (body as unknown as Receipt).request_id));
+      const names = refused.map(({ headers }) => headers.get('x-request-id'));
+      console.log(`${refused.length} of ${replies.length} were refused`);
+      expect(names.length).toBeGreaterThan(0);
+      expect(names.filter((name) => recorded.has(name))).toEqual([]);
+    });
   });
 
   describe('receipt-sidecar, after the provider was asked', () => {
