@@ -41,23 +41,34 @@ test('over 30 s at three times the rate as much is admitted as burst and rate al
   const began = await redisMs();
   let sent = 0;
   const replies: Promise<{ status: number; code: string | null }>[] = [];
+  const answeredMs: number[] = [];
+  const send = async () => {
+    const reply = await ask(key);
+    answeredMs.push(Date.now());
+    return reply;
+  };
   // As many as are due, however late a turn comes on a busy machine.
   for (let ms = 0; ms < 30_000; ms = (await redisMs()) - began) {
-    for (; sent < (3 * perS * ms) / 1000; sent += 1) replies.push(ask(key));
+    for (; sent < (3 * perS * ms) / 1000; sent += 1) replies.push(send());
     await delay(100);
   }
   const answered = await Promise.all(replies);
   const ended = Number(await redis.hget(`gw:limit:{${accountOf(key)}}:calls`, 'm'));
   const expected = burst + (perS * (ended - began)) / 1000;
+  // A full bucket gains nothing: until the first call is counted, and where a busy machine counts none until it is full again.
+  const fillsInMs = (burst / perS) * 1000;
+  const pauses = answeredMs.map((ms, at) => ms - (answeredMs[at - 1] ?? began - fillsInMs));
+  const full = pauses.map((ms) => Math.max(0, ms - fillsInMs)).reduce((all, ms) => all + ms, 0);
+  const leastExpected = expected - (perS * full) / 1000;
   const counts: Record<string, number> = {};
   for (const { code, status } of answered) counts[code ?? status] = (counts[code ?? status] ?? 0) + 1;
   // Where a machine has no time to answer in, a call may have been counted, and is answered with 503.
   const { 200: admitted = 0, requests_per_second_exceeded: refused = 0, overloaded = 0, ...others } = counts;
-  const told = `${JSON.stringify(counts)} of ${sent}, where ${expected} were expected`;
+  const told = `${JSON.stringify(counts)} of ${sent}, where ${leastExpected} to ${expected} were expected`;
   expect(others, told).toEqual({});
   expect(refused, told).toBeGreaterThan(expected * 0.5);
   expect(admitted, told).toBeLessThanOrEqual(expected * 1.02);
-  expect(admitted + overloaded, told).toBeGreaterThanOrEqual(expected * 0.98);
+  expect(admitted + overloaded, told).toBeGreaterThanOrEqual(leastExpected * 0.98);
 });
 
 test('every reply says where the client stands; whoever waits as long as it says is let in', async () => {

@@ -28,7 +28,7 @@ export interface OwnGateway {
   start(name: PartName): Promise<void>;
   /** Every process of a part stands still until the returned function is called. */
   pause(name: PartName): () => void;
-  /** Until a call passes through every part again. */
+  /** Until a call passes through every part again, and every instance of ext-authz and of the sidecar is healthy. */
   whole(): Promise<void>;
   /** Brings back what a test left away, standing still or not whole yet, as one that failed does. */
   mend(): Promise<void>;
@@ -63,10 +63,14 @@ export async function startOwnGateway(
     }
     await whole();
   };
+  // Of several instances one answers a call, and the others may be away.
+  const isHealthy = async (url: string | undefined) =>
+    url === undefined || (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2000) })).ok;
   const whole = () =>
-    eventually('a call to pass through every part', async () => {
+    eventually('a call to pass through every part, and every instance to be healthy', async () => {
       const { status, receipt } = await client.chat();
-      isWhole = status === 200 && receipt?.tier !== 'degraded';
+      const healthy = await Promise.all(Object.values(stack.healthUrls).map(isHealthy));
+      isWhole = status === 200 && receipt?.tier !== 'degraded' && healthy.every(Boolean);
       return isWhole;
     });
   return {
