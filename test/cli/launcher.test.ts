@@ -45,7 +45,7 @@ test('an old Node is one line that says what to do', async () => {
   chmodSync(join(path, 'node'), 0o755);
   const { code, err } = await run(inCheckout('gw'), ['status'], { PATH: path });
   expect(code).toBe(1);
-  expect(err).toMatch(/^gw: Node v18\.20\.0 is too old\. Install Node 20\.19 or later .*\n$/);
+  expect(err).toMatch(/^gw: Node v18\.20 is too old\. Install Node 20\.19 or later .*\n$/);
 });
 
 test('a registry that cannot be reached is one line, and nothing is left half-installed', async () => {
