@@ -1,5 +1,6 @@
 /** A customer verifies evidence packs in the browser: one that was just made, one that was altered, and one by another key. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { chromium, howToGetChromium } from '@gw/testing/chromium';
 import OpenAI from 'openai';
 import type { Browser } from 'playwright-core';
@@ -9,6 +10,7 @@ import { accountOf } from '../policy/rules.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 import { stack } from '../shared-stack.ts';
 import { openBrowser, openPerson, type Person } from './browser.ts';
+import { madeBy, madePacks } from './made-packs.ts';
 
 const email = 'vera@customer.example';
 const hostile = '<img src=x onerror=alert(1)>';
@@ -60,7 +62,9 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
       .setInputFiles({ name: `${hostile}.jsonld`, mimeType: 'application/json', buffer: Buffer.from(text) });
     await verify();
   };
-  const says = (text: string | RegExp) => person.page.getByRole('dialog').getByText(text).first().waitFor();
+  // A long pack takes ten seconds on a machine that has nothing else to do.
+  const says = (text: string | RegExp) =>
+    person.page.getByRole('dialog').getByText(text).first().waitFor({ timeout: 100_000 });
   const close = () => person.page.getByRole('dialog').getByRole('button', { name: 'Close' }).first().click();
 
   test('a pack that was just made holds, and all of its numbers are made again', async () => {
@@ -139,5 +143,55 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
     expect(await person.page.getByRole('dialog').textContent()).not.toContain('\u202e');
     expect(await person.page.locator('img[src="x"]').count()).toBe(0);
     await close();
+  });
+
+  describe('packs of one log, of which the first is too long to be held', () => {
+    let dir: string;
+    const file = (name: string) => join(dir, name);
+    beforeAll(async () => {
+      dir = mkdtempSync(join(stack.dir, 'packs-'));
+      const { long, next } = await madePacks(account);
+      writeFileSync(file('long.jsonld'), long);
+      writeFileSync(file('next.jsonld'), next);
+      writeFileSync(file('altered.jsonld'), long.replace('-000000008000"', '-000000008001"'));
+      // By the key of the gateway, and of another log.
+      writeFileSync(file('other.jsonld'), pack);
+      expect(statSync(file('long.jsonld')).size).toBeGreaterThan(32 * 1024 * 1024);
+    });
+    afterAll(() => rmSync(dir, { recursive: true, force: true }));
+    /** Chooses the files, and returns what is asked for of each. */
+    const verifyFiles = async (name: string, earlier: string | null) => {
+      const { page } = person;
+      await page.getByRole('button', { name: 'Verify a pack' }).click();
+      const inputs = page.getByRole('dialog').locator('input[type=file]');
+      await inputs.first().setInputFiles(file(name));
+      if (earlier !== null) await inputs.nth(1).setInputFiles(file(earlier));
+      await page.getByLabel(/^Thumbprint/).fill(madeBy);
+      await verify();
+    };
+
+    test('it is read in parts, holds, and does not hold any more if one of its receipts is another one', async () => {
+      await verifyFiles('long.jsonld', null);
+      await says('The pack holds');
+      await says('Versions of receipts: 10,500');
+      await says('Proven to be in the log: 10,500; not in it yet: 0');
+      await close();
+      await verifyFiles('altered.jsonld', null);
+      await says('The pack does not hold');
+      await close();
+    });
+
+    test('the next one goes on from it, and from no other', async () => {
+      await verifyFiles('next.jsonld', 'long.jsonld');
+      await says('The pack holds');
+      await says('Proven to be in the log: 3; not in it yet: 0');
+      await close();
+      await verifyFiles('next.jsonld', 'other.jsonld');
+      await says('The pack does not hold');
+      await close();
+      await verifyFiles('long.jsonld', 'next.jsonld');
+      await says('The pack does not hold');
+      await close();
+    });
   });
 });
