@@ -102,7 +102,7 @@ async function secondStream(accounts: TestAccounts): Promise<Exchange> {
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
-    'x-sim-tokens-per-second': '5',
+    ...{ 'x-sim-tokens': '500', 'x-sim-tokens-per-second': '5' },
   };
   const abort = new AbortController();
   const body = chatBody({ stream: true });

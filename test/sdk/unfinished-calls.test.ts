@@ -51,11 +51,16 @@ const onlyReceipt = (key: string): Promise<Receipt> =>
   });
 
 test('while a stream runs its receipt is pending with 202, and afterwards it is what the stream said', async () => {
-  const { stream, id } = await openStream({ 'x-sim-tokens': '30', 'x-sim-tokens-per-second': '30' });
+  const marker = randomUUID();
+  const held = { 'x-sim-tokens': '30', 'x-sim-tokens-per-second': '0', 'x-sim-hold': 'middle', 'x-sim-marker': marker };
+  const { stream, id } = await openStream(held);
   let last: unknown;
   let during: Awaited<ReturnType<typeof get>> | null = null;
   for await (const chunk of stream) {
-    during ??= await get(`/v1/gw/receipts/${id}`);
+    if (during === null) {
+      during = await get(`/v1/gw/receipts/${id}`);
+      await fetch(`${stack.simulatorUrl}/sim/release?marker=${marker}`);
+    }
     last = chunk;
   }
   expect(during?.status).toBe(202);
