@@ -39,13 +39,30 @@ test.each([
   expect(err.trim().split('\n')).toHaveLength(1);
 });
 
-test('an old Node is one line that says what to do', async () => {
-  const path = pathWith();
-  writeFileSync(join(path, 'node'), '#!/bin/sh\n[ "$1" = --version ] && echo v18.20.0 || exit 1\n');
+/** A PATH whose Node says this of itself, and runs nothing. */
+function pathWithNode(version: string): string {
+  const path = pathWith('npm', 'python3');
+  writeFileSync(join(path, 'node'), `#!/bin/sh\n[ "$1" = --version ] && echo ${version}\n`);
   chmodSync(join(path, 'node'), 0o755);
-  const { code, err } = await run(inCheckout('gw'), ['status'], { PATH: path });
-  expect(code).toBe(1);
-  expect(err).toMatch(/^gw: Node v18\.20 is too old\. Install Node 20\.19 or later .*\n$/);
+  return path;
+}
+
+test.each([
+  ['v18.20.0', 'Node v18.20.0'],
+  ['v20.18.3', 'Node v20.18.3'],
+  ['welcome: v24.0.0', 'Node welcome: v24.0.0'],
+  ['', 'Node that cannot be run'],
+])('a Node that says %j is one line that says what to do', async (version, said) => {
+  const { code, err } = await run(inCheckout('gw'), ['status'], { PATH: pathWithNode(version) });
+  expect([code, err]).toEqual([
+    1,
+    `gw: ${said} is too old. Install Node 20.19 or later from nodejs.org and start again.\n`,
+  ]);
+});
+
+test.each(['v20.19.0', 'v24.0.0', 'v23.0.0-nightly20240801'])('Node %s is new enough', async (version) => {
+  const { err } = await run(inCheckout('gw'), ['status'], { PATH: pathWithNode(version) });
+  expect(err).not.toContain('too old');
 });
 
 test('a registry that cannot be reached is one line, and nothing is left half-installed', async () => {
