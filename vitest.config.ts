@@ -44,6 +44,7 @@ const slowest = [
   'test/cli/commands',
   'test/routes/http2',
   'test/dashboard/customer',
+  'test/dashboard/verify',
   'test/hostile/replies',
   'test/limits/limits',
   'test/dashboard/catalogue',

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import type { Receipt } from '@gw/contract/receipt';
+import { longPackText } from '@gw/testing/evidence/made-packs';
 import fc from 'fast-check';
 import jsonld from 'jsonld';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { jsonParts, textIn } from './json-parts.ts';
-import { LongPack, type LongPackAbout, type Section, sections } from './long-pack.ts';
+import type { LongPackAbout } from './long-pack.ts';
 import type { PackedReceipt } from './pack.ts';
 import { verifyLongPack } from './verify-long.ts';
 
@@ -43,7 +44,6 @@ async function longPack(
   own: readonly PackedReceipt[],
   changes: Partial<LongPackAbout> & { readonly period?: typeof days } = {},
 ): Promise<string> {
-  const texts = new Map<Section, string>();
   const { period = days, ...others } = changes;
   const [from, to] = [period.from, period.to].map((time) => time.toISOString());
   const about = {
@@ -51,11 +51,10 @@ async function longPack(
     ...{ baseUrl: 'https://gw.example', accountId: 'acct_1', selection: { from, to }, period, log: null },
     ...others,
   };
-  const pack = new LongPack(about, (section, text) => texts.set(section, (texts.get(section) ?? '') + text));
-  for (const each of own) pack.add(each);
-  pack.exclude({ receipt_id: idAt(9999), version: null, code: 'not_found', reason: 'There is no such receipt.' });
-  await pack.finish(key);
-  return sections.map((section) => texts.get(section) ?? '').join('');
+  const excluded = [
+    { receipt_id: idAt(9999), version: null, code: 'not_found', reason: 'There is no such receipt.' } as const,
+  ];
+  return longPackText({ ...about, receipts: own, excluded }, key);
 }
 
 async function* piecesOf(text: string, size = 65_536): AsyncGenerator<Buffer> {

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Receipt } from '@gw/contract/receipt';
+import { longPackText, spanHashOf } from '@gw/testing/evidence/made-packs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalText } from './canonical.ts';
 import { type Checkpoint, signedCheckpoint } from './checkpoint.ts';
-import { LongPack, type Section, sections } from './long-pack.ts';
-import { consistencySpans, inclusionSpans, leafHash, type Span, spanHash } from './merkle.ts';
+import { consistencySpans, inclusionSpans, leafHash } from './merkle.ts';
 import { evidencePack, type PackContents } from './pack.ts';
 import { signed } from './signature.ts';
 import { type PackVerification, type VerifyOptions, verifyPack as verifyShortPack } from './verify.ts';
@@ -23,7 +23,7 @@ const receipts = Array.from({ length: 6 }, (_, at) => ({
   model: at % 2 === 0 ? 'even' : 'odd',
 }));
 const leaves = receipts.map((each) => leafHash(canonicalText(each)));
-const hash = (span: Span): string => spanHash(span, ({ index }) => leaves[index] ?? '');
+const hash = spanHashOf(leaves);
 /** The first was signed within the hour of the calls, so the others are not late. */
 const issuedAt = (size: number) => new Date(size === 3 ? '2026-11-21T09:45:00Z' : '2026-11-30T00:00:00Z');
 const completeUntil = (size: number) => new Date(size === 3 ? '2026-11-21T09:00:00Z' : '2026-11-29T23:00:00Z');
@@ -57,19 +57,11 @@ async function packWith({ changed, checkpoint, only = () => true, selection = {}
       }),
     log: { checkpoint, consistency: { from: 3, path: consistencySpans(3, checkpoint.tree_size).map(hash) } },
   };
-  return JSON.parse(await (isLong ? longPack(contents) : evidencePack(contents, key)));
+  return JSON.parse(await (isLong ? longPackText(contents, key) : evidencePack(contents, key)));
 }
 
 /** Whether packs are as a job builds them. */
 let isLong = false;
-
-async function longPack(contents: PackContents): Promise<string> {
-  const texts = new Map<Section, string>();
-  const pack = new LongPack(contents, (section, text) => texts.set(section, (texts.get(section) ?? '') + text));
-  for (const each of contents.receipts) pack.add(each);
-  await pack.finish(key);
-  return sections.map((section) => texts.get(section) ?? '').join('');
-}
 
 async function verifyPack(pack: unknown, options: VerifyOptions): Promise<PackVerification> {
   async function* bytes() {

@@ -11,7 +11,7 @@ import type { Reservation } from './budgets/budgets.ts';
 import { amountsUsed } from './budgets/estimate.ts';
 import { countCall } from './count.ts';
 import { countedReceipt } from './counted-receipt.ts';
-import type { BrokenBy } from './ends.ts';
+import type { EndedBy } from './ends.ts';
 import { entryText } from './entry-text.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
@@ -232,7 +232,7 @@ export class CallRecord {
   }
 
   /** Settles by Envoy's word what becomes of a call that broke off. Resolves when its receipt is stored, if it makes one. */
-  endedBy(by: BrokenBy, seen: Omit<StreamFacts, 'failed'> | null): Promise<unknown> | undefined {
+  endedBy(by: EndedBy, seen: Omit<StreamFacts, 'failed'> | null): Promise<unknown> | undefined {
     if (by === 'nobody') this.#reservation?.forget();
     else if (this.#recorded) return undefined;
     // Whoever has an answer was asked.

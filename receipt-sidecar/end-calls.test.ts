@@ -4,10 +4,10 @@ import type { CloseOptions } from '@gw/grpc/service';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { expect, test } from 'vitest';
 import { endCalls } from './end-calls.ts';
-import { type BrokenBy, openEnds } from './ends.ts';
+import { type EndedBy, openEnds } from './ends.ts';
 
 /** A sidecar whose access log stays silent for longer than a test; `shared` is what other sidecars were told. */
-function sidecar(shared: ReadonlyMap<string, BrokenBy> = new Map()) {
+function sidecar(shared: ReadonlyMap<string, EndedBy> = new Map()) {
   const ends = openEnds(3_600_000, {
     put: () => undefined,
     get: async (names) => names.flatMap((name) => shared.get(name) ?? [])[0] ?? null,
@@ -44,7 +44,7 @@ test('a call that broke off is recorded before the end, also if the log has not 
 });
 
 test('what another sidecar was told of it counts', async () => {
-  const told = new Map<string, BrokenBy>();
+  const told = new Map<string, EndedBy>();
   const { begun, call, end, saved } = sidecar(told);
   const cut = await call();
   told.set(begun[0] ?? '', 'provider');

@@ -12,8 +12,8 @@ import type { Redis } from 'ioredis';
  * Who broke the call off. `nobody`: Envoy finished the reply without this process, with a degraded receipt. `unsent`: Envoy had given
  * the call up before it heard from this process, and asked no provider.
  */
-const brokenBy = ['client', 'provider', 'nobody', 'unsent'] as const;
-export type BrokenBy = (typeof brokenBy)[number];
+const endedBy = ['client', 'provider', 'nobody', 'unsent'] as const;
+export type EndedBy = (typeof endedBy)[number];
 
 /** The two names of a call, of which the log may know one: Envoy does not learn the receipt of a call that it gave up. */
 export interface EndedCall {
@@ -23,21 +23,21 @@ export interface EndedCall {
 
 export interface Ends {
   /** Takes the word of the access log. `name`: the id of the receipt, or of the request. */
-  tell(name: string, by: BrokenBy): void;
+  tell(name: string, by: EndedBy): void;
   /**
    * Gives `record` the answer, and settles as what that returns. It is `client` if the log stays silent, since Envoy then saw no
    * failure of the provider.
    */
-  ask(call: EndedCall, record: (by: BrokenBy) => Promise<unknown> | undefined): Promise<void>;
+  ask(call: EndedCall, record: (by: EndedBy) => Promise<unknown> | undefined): Promise<void>;
   /** Waits for the log no longer: resolves when all who have asked by now have their answer and have recorded it. Never rejects. */
   settle(): Promise<void>;
 }
 
 /** Shares the word of the access log among sidecars, since Envoy tells any one of them. Its functions never reject. */
 export interface SharedEnds {
-  put(name: string, by: BrokenBy): void;
+  put(name: string, by: EndedBy): void;
   /** What was told under any of these names. */
-  get(names: readonly string[]): Promise<BrokenBy | null>;
+  get(names: readonly string[]): Promise<EndedBy | null>;
 }
 
 /** Keeps each word in Redis for 30 s. */
@@ -46,7 +46,7 @@ export function redisEnds(redis: Redis): SharedEnds {
     put: (name, by) => void redis.set(callEndKey(name), by, 'EX', 30).catch(() => undefined),
     async get(names) {
       const told: readonly (string | null)[] = await redis.mget(names.map(callEndKey)).catch(() => []);
-      return brokenBy.find((by) => told.includes(by)) ?? null;
+      return endedBy.find((by) => told.includes(by)) ?? null;
     },
   };
 }
@@ -55,15 +55,15 @@ const namesOf = ({ receiptId, requestId }: EndedCall): string[] =>
   requestId === null ? [receiptId] : [receiptId, requestId];
 
 export function openEnds(waitMs: number, shared: SharedEnds): Ends {
-  const told = new Map<string, BrokenBy>();
-  const asking = new Map<string, (by: BrokenBy) => void>();
+  const told = new Map<string, EndedBy>();
+  const asking = new Map<string, (by: EndedBy) => void>();
   const waiting = new Set<() => void>();
   const recording = new Set<Promise<void>>();
-  const answerFor = (names: readonly string[]): Promise<BrokenBy> => {
+  const answerFor = (names: readonly string[]): Promise<EndedBy> => {
     const known = names.flatMap((name) => told.get(name) ?? [])[0];
     if (known) return Promise.resolve(known);
     return new Promise((resolve) => {
-      const answer = (by: BrokenBy) => {
+      const answer = (by: EndedBy) => {
         clearTimeout(timer);
         waiting.delete(look);
         for (const name of names) asking.delete(name);

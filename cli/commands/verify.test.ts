@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { LongPack, type Section, sections } from '@gw/evidence/long-pack';
 import { evidencePack, type PackContents } from '@gw/evidence/pack';
 import { earlierIn, verifyPackFile } from '@gw/evidence/verify-file';
 import { inCheckout } from '@gw/stack/checkout';
+import { longPackText } from '@gw/testing/evidence/made-packs';
 import { afterAll, expect, test, vi } from 'vitest';
 import { verify } from './verify.ts';
 
@@ -22,19 +22,10 @@ const contents: PackContents = {
   excluded: [{ receipt_id: 'rcpt_1', version: null, code: 'not_found', reason: 'There is none.' }],
 };
 
-async function longPack(all: PackContents): Promise<string> {
-  const texts = new Map<Section, string>();
-  const pack = new LongPack(all, (section, text) => texts.set(section, (texts.get(section) ?? '') + text));
-  for (const each of all.receipts) pack.add(each);
-  for (const each of all.excluded) pack.exclude(each);
-  await pack.finish(key);
-  return sections.map((section) => texts.get(section) ?? '').join('');
-}
-
 const said = async (changes: Partial<PackContents>, ...args: string[]) =>
   saidOf(await evidencePack({ ...contents, ...changes }, key), ...args);
 const saidOfLong = async (changes: Partial<PackContents>, ...args: string[]) =>
-  saidOf(await longPack({ ...contents, ...changes }), ...args);
+  saidOf(await longPackText({ ...contents, ...changes }, key), ...args);
 
 async function saidOf(pack: string, ...args: string[]): Promise<{ code: number; out: string }> {
   const file = join(folder, 'pack.jsonld');
@@ -86,7 +77,7 @@ test('of a kept pack that is too long to be held it needs the checkpoint', async
 
 test('a pack comes by a pipe too, of either format, and a kept one', async () => {
   const pack = join(folder, 'piped.jsonld');
-  for (const text of [await evidencePack(contents, key), await longPack(contents)]) {
+  for (const text of [await evidencePack(contents, key), await longPackText(contents, key)]) {
     writeFileSync(pack, text);
     const args = `--key ${key.publicJwk.kid} --json`;
     const command = `cat ${pack} | node ${inCheckout('dist', 'cli.js')} verify /dev/stdin ${args}`;

@@ -8,10 +8,10 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { verifyLongPack } from '@gw/evidence/internals/verify-long';
-import { LongPack, type Section, sections } from '@gw/evidence/long-pack';
-import { inclusionSpans, joined, leafHash, type Span, spanHash } from '@gw/evidence/merkle';
+import { inclusionSpans, leafHash } from '@gw/evidence/merkle';
 import { evidencePack } from '@gw/evidence/pack';
 import { verifyPack } from '@gw/evidence/verify';
+import { longPackText, spanHashOf } from '@gw/testing/evidence/made-packs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examples } from './examples.ts';
 
@@ -45,10 +45,7 @@ const single = receipts.filter(({ receipt: { id, version } }, at) => {
 const key = signingKeyOf('01'.repeat(32));
 /** All but the last are in the log. */
 const leaves = single.slice(0, -1).map(({ receipt }) => leafHash(canonicalText(receipt)));
-const hash = (span: Span): string =>
-  spanHash(span, ({ index, level }) =>
-    level === 0 ? (leaves[index] ?? '') : joined(leaves.slice(index * 2 ** level, (index + 1) * 2 ** level)),
-  );
+const hash = spanHashOf(leaves);
 const logged = single.map((each, index) =>
   index === leaves.length ? each : { ...each, log: { index, path: inclusionSpans(index, leaves.length).map(hash) } },
 );
@@ -69,12 +66,11 @@ beforeAll(async () => {
   };
   text = await evidencePack(contents, key);
   expect((await verifyPack(JSON.parse(text), { trust: {} })).mismatches).toEqual([]);
-  const texts = new Map<Section, string>();
-  const pack = new LongPack(contents, (section, each) => texts.set(section, (texts.get(section) ?? '') + each));
-  for (const each of logged.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))) pack.add(each);
-  pack.exclude({ receipt_id: 'rcpt_0', version: null, code: 'not_found', reason: 'There is no such receipt.' });
-  await pack.finish(key);
-  long = sections.map((section) => texts.get(section)).join('');
+  const sorted = logged.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  const excluded = [
+    { receipt_id: 'rcpt_0', version: null, code: 'not_found', reason: 'There is no such receipt.' } as const,
+  ];
+  long = await longPackText({ ...contents, receipts: sorted, excluded }, key);
   async function* bytes() {
     yield Buffer.from(long);
   }

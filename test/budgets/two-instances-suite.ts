@@ -1,4 +1,5 @@
 /** A budget over two ext-authz and two sidecars, of which one is killed. */
+import { randomUUID } from 'node:crypto';
 import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { Redis } from 'ioredis';
@@ -22,6 +23,21 @@ describe('budgets', () => {
     budget = await setBudget(api, accountId, 1e9);
   });
   afterAll(() => removeBudget(api, accountId, budget.id));
+
+  /** Streams whose second half the provider holds until it is released. */
+  function heldStreams(): { readonly replies: Promise<Response>[]; readonly release: () => Promise<void> } {
+    const marker = randomUUID();
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...{ 'x-sim-tokens-per-second': '0', 'x-sim-hold': 'middle', 'x-sim-marker': marker },
+    };
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const body = JSON.stringify({ model: 'sim-small', stream: true, max_tokens: 30, messages });
+    const url = `${gateway.stack.publicUrl}/v1/chat/completions`;
+    const replies = Array.from({ length: 10 }, () => fetch(url, { method: 'POST', headers, body }));
+    return { replies, release: () => gateway.client.release(marker) };
+  }
 
   const now = () => readBudget(api, accountId, budget.id);
   /** Sets it so that so many tokens are left. */
@@ -60,20 +76,13 @@ describe('budgets', () => {
   test('a Valkey that is emptied under calls is right again, to the token, by the sums of the receipts', async () => {
     const used = await leave(1e6);
     const before = await usedByReceipts(api, accountId);
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'x-sim-tokens-per-second': '8',
-    };
-    const messages = [{ role: 'user', content: 'Hello' }];
-    const body = JSON.stringify({ model: 'sim-small', stream: true, max_tokens: 30, messages });
-    const streams = Array.from({ length: 10 }, async () =>
-      (await fetch(`${gateway.stack.publicUrl}/v1/chat/completions`, { method: 'POST', headers, body })).text(),
-    );
+    const { release, replies } = heldStreams();
     await eventually('the calls to run', async () => (await now()).reserved >= 10 * 30);
     const redis = new Redis(gateway.stack.redisUrl);
     await redis.flushall();
-    for (const text of await Promise.all(streams)) expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
+    await release();
+    for (const text of await Promise.all(replies.map(async (reply) => (await reply).text())))
+      expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
     const counted = async () => {
       const [budget, receipts] = [await now(), await usedByReceipts(api, accountId)];
       return {
@@ -96,27 +105,14 @@ describe('budgets', () => {
     const before = await leave(1e6);
     const degradedBefore = (await usedByReceipts(api, accountId)).degraded;
     const tokensBefore = (await usedByReceipts(api, accountId)).tokens;
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'x-sim-tokens-per-second': '4',
-    };
-    const body = JSON.stringify({
-      model: 'sim-small',
-      stream: true,
-      max_tokens: 30,
-      messages: [{ role: 'user', content: 'Hello' }],
-    });
+    const { release, replies } = heldStreams();
     // Those that have reserved and not reached a provider when their sidecar dies have no receipt, and are given back later.
-    const replies = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        fetch(`${gateway.stack.publicUrl}/v1/chat/completions`, { method: 'POST', headers, body }),
-      ),
-    );
+    const begun = await Promise.all(replies);
     const each = (await now()).reserved / 10;
     expect(each).toBeGreaterThanOrEqual(30);
     gateway.kill('receipt-sidecar-2');
-    await Promise.all(replies.map((reply) => reply.text().catch(() => '')));
+    await release();
+    await Promise.all(begun.map((reply) => reply.text().catch(() => '')));
     await eventually('all reservations to be settled', async () => (await now()).reserved === 0, 90_000);
     const { degraded, tokens } = await usedByReceipts(api, accountId);
     expect(degraded - degradedBefore).toBeGreaterThan(0);
@@ -130,17 +126,11 @@ describe('budgets', () => {
       gateway.db.budgetEstimate.aggregate({ where: { accountId }, _count: true, _sum: { tokens: true } });
     const estimatesBefore = await estimates();
     await gateway.killForGood('valkey');
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'x-sim-tokens-per-second': '4',
-    };
-    const messages = [{ role: 'user', content: 'Hello' }];
-    const body = JSON.stringify({ model: 'sim-small', stream: true, max_tokens: 30, messages });
-    const url = `${gateway.stack.publicUrl}/v1/chat/completions`;
-    const begun = await Promise.all(Array.from({ length: 10 }, () => fetch(url, { method: 'POST', headers, body })));
+    const { release, replies } = heldStreams();
+    const begun = await Promise.all(replies);
     expect(begun.map(({ status }) => status)).toEqual(begun.map(() => 200));
     for (const name of ['receipt-sidecar', 'receipt-sidecar-2'] as const) gateway.kill(name);
+    await release();
     await Promise.all(begun.map((reply) => reply.text().catch(() => '')));
     await gateway.start('valkey');
     const apart = async () => {

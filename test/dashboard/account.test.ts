@@ -51,6 +51,8 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     await dialog.getByLabel('Calls a day (UTC)').fill('1234');
     await admin.look('account-tier');
     const streams = Number((await dialog.getByLabel('Open streams').inputValue()).replaceAll(' ', ''));
+    // Those that the account has had: that they are more with the tier, nobody has agreed on.
+    expect(streams).toBe(25);
     await save();
     await row(admin, 'Tier and limits')
       .getByText(/^Enterprise: 7 calls a second, .* 1,234 calls a day/)
@@ -107,6 +109,7 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     await change('Models');
     await apiOf(stack).send('PATCH', `/operator/v1/accounts/${account}`, { models: ['sim-large'] });
     await dialog.getByLabel('Every model').check();
+    admin.expectConflict();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('Somebody has changed `models` of this account meanwhile: it is ["sim-large"].').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();

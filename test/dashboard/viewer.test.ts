@@ -10,7 +10,10 @@ const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const documentSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
 const headsSchema = z.object({ data: z.array(z.object({ chain: z.string(), seq: z.number() })) });
 const entriesSchema = z.object({
-  data: z.array(z.object({ action: z.string(), actor: z.object({ kind: z.string() }) })),
+  data: z.array(
+    z.object({ action: z.string(), actor: z.object({ kind: z.string() }), request_id: z.string().nullable() }),
+  ),
+  has_more: z.literal(false),
 });
 
 interface Tried {
@@ -37,17 +40,17 @@ describe.skipIf(chromium === null)(`the session of a viewer${howToGetChromium}`,
   let tried: Tried[];
   const heads = async () => headsSchema.parse(await apiOf(stack).get('/operator/v1/audit/heads')).data;
   let headsBefore: Awaited<ReturnType<typeof heads>>;
-  /** What people have written in the audit log; the gateway's own jobs go on meanwhile. */
+  /** What requests have written in the audit log; the gateway's own jobs go on meanwhile. */
   const writtenSince = async (before: Awaited<ReturnType<typeof heads>>) => {
     const seqBefore = new Map(before.map(({ chain, seq }) => [chain, seq]));
     const grown = (await heads()).filter(({ chain, seq }) => seq > (seqBefore.get(chain) ?? 0));
     const entries = await Promise.all(
       grown.map(async ({ chain }) => {
-        const query = new URLSearchParams({ chain, after: String(seqBefore.get(chain) ?? 0), order: 'asc' });
+        const query = new URLSearchParams({ chain, after: String(seqBefore.get(chain) ?? 0), limit: '1000' });
         return entriesSchema.parse(await apiOf(stack).get(`/operator/v1/audit?${query}`)).data;
       }),
     );
-    return entries.flat().filter(({ actor }) => actor.kind !== 'system');
+    return entries.flat().filter(({ actor, request_id }) => actor.kind !== 'system' || request_id !== null);
   };
   beforeAll(async () => {
     operators = await openOperators('Vic', 'every-call');

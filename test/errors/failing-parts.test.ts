@@ -1,4 +1,5 @@
 /** Whatever part is away, each route answers as the document says; and the codes that only a failing part makes. */
+import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from '@gw/contract/routes';
@@ -161,7 +162,8 @@ test('overloaded: Envoy has no memory left for another call; one that it has goe
     const onText = () => {
       begun = true;
     };
-    const sim = { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '15' };
+    const marker = randomUUID();
+    const sim = { 'x-sim-hold': 'middle', 'x-sim-marker': marker };
     const running = gateway.client.chat({ stream: true, sim, onText }).finally(() => {
       ended = true;
     });
@@ -172,6 +174,7 @@ test('overloaded: Envoy has no memory left for another call; one that it has goe
     expect(judged(reply)).toBe('overloaded');
     expect(reply.headers['retry-after']).toBe('1');
     expect(ended).toBe(false);
+    await gateway.client.release(marker);
     expectComplete(await running);
     used(0.5);
     await gateway.whole();

@@ -5,7 +5,6 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey } from '@gw/contract/internal/api-key';
 import { dayMs } from '@gw/contract/internal/durations';
@@ -102,7 +101,7 @@ async function secondStream(accounts: TestAccounts): Promise<Exchange> {
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
-    ...{ 'x-sim-tokens': '500', 'x-sim-tokens-per-second': '5' },
+    ...{ 'x-sim-hold': 'middle', 'x-sim-marker': randomUUID() },
   };
   const abort = new AbortController();
   const body = chatBody({ stream: true });
@@ -194,10 +193,16 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   token_budget_exceeded: (accounts) => aboveBudget(accounts, 'tokens'),
   cost_budget_exceeded: (accounts) => aboveBudget(accounts, 'cost'),
   idempotency_in_progress: async () => {
-    const headers = { 'idempotency-key': randomUUID(), 'x-sim-delay-ms': '23000' };
+    const marker = randomUUID();
+    const headers = { 'idempotency-key': randomUUID(), 'x-sim-hold': 'start', 'x-sim-marker': marker };
     const first = chat({}, headers);
-    await delay(500);
+    const simulator = (what: string) => fetch(`${stack.simulatorUrl}/sim/${what}?marker=${marker}`);
+    await eventually('the provider to have the first', async () => {
+      const { count } = (await (await simulator('count')).json()) as { count: number };
+      return count > 0 || null;
+    });
     const second = await chat({}, headers);
+    await simulator('release');
     await first;
     return second;
   },
