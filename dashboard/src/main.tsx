@@ -39,11 +39,14 @@ function showLogin(error: Error, isLogin: boolean): void {
     void queries.invalidateQueries({ queryKey: ['session'] });
 }
 
+// The gateway may be on this very machine, which may have no network: a browser that calls itself offline then would wait.
+const networkMode = 'always';
+
 const queries: QueryClient = new QueryClient({
   defaultOptions: {
-    queries: { retry, staleTime: 10_000 },
+    queries: { networkMode, retry, staleTime: 10_000 },
     // Replies hold keys and credentials that are shown once: they go with the window that shows them.
-    mutations: { gcTime: 0 },
+    mutations: { networkMode, gcTime: 0 },
   },
   queryCache: new QueryCache({ onError: (error, { queryKey }) => showLogin(error, queryKey[0] === 'session') }),
   mutationCache: new MutationCache({ onError: (error) => showLogin(error, false) }),

@@ -3,21 +3,16 @@ import { earlierIn, type PackFile, PackFileError, verifyPackFile } from '@gw/evi
 import type { Asked, Told } from './messages.ts';
 
 const tell = (told: Told): void => self.postMessage(told);
-const everyBytes = 1024 * 1024;
+const atOnceBytes = 1024 * 1024;
 
-/** `read`: told how many bytes were read, once for each MiB. */
+/** `read`: told how many bytes were read. */
 const fileOf = (blob: Blob, read: (bytes: number) => void = () => undefined): PackFile => ({
   size: blob.size,
+  // By slices: not every browser can go through a stream, and each slice has an end or an error of its own.
   async *bytes() {
-    // Not every browser can go through a stream by itself.
-    const reader = blob.stream().getReader();
-    let [all, told] = [0, 0];
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      yield next.value;
-      all += next.value.length;
-      if (all - told < everyBytes) continue;
-      told = all;
-      read(all);
+    for (let from = 0; from < blob.size; from += atOnceBytes) {
+      yield new Uint8Array(await blob.slice(from, from + atOnceBytes).arrayBuffer());
+      read(Math.min(from + atOnceBytes, blob.size));
     }
   },
 });
