@@ -73,7 +73,7 @@ describe('limits', () => {
 
   test('killed under load, Valkey takes no limit with it: what all admit stays burst and rate, and is exact afterwards', async () => {
     // Little, and each client waits for its answer: a slow machine overdraws it too, and has no queue.
-    const [perS, burst, clients] = [6, 12, 8];
+    const [perS, burst, clients] = [6, 24, 4];
     const key = await keyWith({ per_s: perS, burst, per_day: 1_000_000 });
     const replies: LimitedReply[] = [];
     let isLoaded = true;
@@ -94,8 +94,9 @@ describe('limits', () => {
     const most = burst + (perS * (performance.now() - began)) / 1000;
     expect(replies.length).toBeGreaterThan(most);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 429]));
-    // Each instance rounds its share up, and does not see what the other took in the last moment.
-    expect(admittedOf(replies)).toBeLessThanOrEqual(most * 1.02 + instances);
+    // Each instance rounds its share up. It does not see what the other one took since its own last word from Valkey, nor does
+    // Valkey at its return what an instance tells it a moment later: on a stalled machine, what all clients have asked then.
+    expect(admittedOf(replies)).toBeLessThanOrEqual(most + instances + 2 * clients);
     expect(admittedOf(replies)).toBeGreaterThan(most * 0.6);
 
     const { limit } = await ask(gateway.stack, key);
