@@ -18,7 +18,7 @@ afterAll(() => running?.stop());
 
 const reportAt = (at: number, more: object = {}) =>
   JSON.stringify({
-    ...{ calls: 20, failed: 2, aborted: 1, degraded: 1 },
+    ...{ calls: 20, failed: 2, aborted: 1, degraded: 1, refused: 4, errors: 1 },
     took: [],
     overhead: [],
     streams: 3,
@@ -40,13 +40,23 @@ test('what sidecars report is added up, and who is silent counts no longer', asy
       ],
     }),
     // It has begun just now.
-    young: reportAt(now, { calls: 20, windowS: 2, failed: 0, aborted: 0, streams: 0 }),
+    young: reportAt(now, {
+      calls: 20,
+      windowS: 2,
+      failed: 0,
+      aborted: 0,
+      streams: 0,
+      refused: undefined,
+      errors: undefined,
+    }),
     silent: reportAt(now - liveHoldsS * 1000 - 2000),
     dead: reportAt(now - 3_600_000),
     strange: '{"at":1}',
   });
   const live = (await read()).json();
   expect(live).toMatchObject({ sidecars: 3, calls_per_s: 14, failed_per_s: 0.4, aborted_per_s: 0.2, open_streams: 6 });
+  // The young one is of a release that does not tell of them.
+  expect(live).toMatchObject({ refused_per_s: 0.8, errors_per_s: 0.2 });
   expect(live.latency_ms).toEqual({ p50: 112, p99: 1790 });
 });
 

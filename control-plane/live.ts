@@ -23,6 +23,10 @@ const liveSchema = z.strictObject({
   ),
   aborted_per_s: rate.describe('Of them those that their client left'),
   degraded_per_s: rate.describe('Of them those whose receipt has no numbers'),
+  refused_per_s: rate.describe(
+    'Requests that reached no provider and were refused (4xx): without a valid key, over a limit, malformed, not found …',
+  ),
+  errors_per_s: rate.describe('Requests that reached no provider and failed in the gateway (5xx)'),
   open_streams: z.int().nullable(),
   latency_ms: times.describe(
     'From when the provider is asked until its reply is whole; right to a tenth. null: no call has ended',
@@ -63,7 +67,7 @@ function parse(text: string): LiveReport | null {
 function viewOf(reports: readonly LiveReport[], at: Date): z.infer<typeof liveSchema> {
   const sum = (of: (report: LiveReport) => number): number | null =>
     reports.length === 0 ? null : reports.reduce((all, report) => all + of(report), 0);
-  const rateOf = (count: 'calls' | 'failed' | 'aborted' | 'degraded') =>
+  const rateOf = (count: 'calls' | 'failed' | 'aborted' | 'degraded' | 'refused' | 'errors') =>
     sum((report) => report[count] / report.windowS);
   const timesOf = (of: (report: LiveReport) => LiveReport['took']) => {
     const all = reports.flatMap(of);
@@ -79,6 +83,8 @@ function viewOf(reports: readonly LiveReport[], at: Date): z.infer<typeof liveSc
     failed_per_s: rateOf('failed'),
     aborted_per_s: rateOf('aborted'),
     degraded_per_s: rateOf('degraded'),
+    refused_per_s: rateOf('refused'),
+    errors_per_s: rateOf('errors'),
     open_streams: sum(({ streams }) => streams),
     latency_ms: timesOf(({ took }) => took),
     overhead_ms: timesOf(({ overhead }) => overhead),

@@ -21,6 +21,7 @@ function read(type: number, gw: Readonly<Record<string, string>>, identity: Read
     firstAttempts: { lost: () => undefined },
     ledger: { finish: async () => true, keep: () => undefined },
     runs: (lease) => void running.push(lease),
+    refused: () => undefined,
   });
   return { running, ended };
 }
@@ -48,17 +49,24 @@ test.each([
   expect(read(underWay, fields, caller)).toEqual({ running: [], ended: [] });
 });
 
-test('an entry without a receipt is of a call that was given up, by the name of its request', () => {
+test('an entry without a receipt is of a request that was refused, or of a call that was given up, by the name of the request', () => {
   const told: unknown[] = [];
-  const message = { httpLogs: { logEntry: [{ request: { requestId: 'r' } }, { request: {} }] } };
+  const refused: number[] = [];
+  const ended = (requestId: string, value: number) => ({
+    request: { requestId },
+    response: { responseCode: { value } },
+  });
+  const message = { httpLogs: { logEntry: [ended('r', 500), ended('', 500), ended('s', 401), ended('t', 503)] } };
   readAccessLog(message as unknown as StreamAccessLogsMessage, {
     ends: { tell: (...what) => void told.push(what) },
     failedAttempts: { tell: () => undefined },
     firstAttempts: { lost: () => undefined },
     ledger: { finish: async () => true, keep: () => undefined },
     runs: () => undefined,
+    refused: (status) => void refused.push(status),
   });
   expect(told).toEqual([['r', 'unsent']]);
+  expect(refused).toEqual([500, 500, 401, 503]);
 });
 
 test('what no store has taken is handed on as its sidecar has left it, with its facts', async () => {
@@ -76,6 +84,7 @@ test('what no store has taken is handed on as its sidecar has left it, with its 
     firstAttempts: { lost: () => undefined },
     ledger: { finish: async () => false, keep: (...what) => void kept.push(what) },
     runs: () => undefined,
+    refused: () => undefined,
   });
   await Promise.resolve();
   expect(kept).toEqual([['rcpt', '{"facts":1}']]);

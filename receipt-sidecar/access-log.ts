@@ -1,7 +1,7 @@
 /**
  * What Envoy's access log tells of calls that ended without this process: a connection broke, or Envoy's last resort
  * finished the reply, or refused the call, because an answer did not come in time. And, every ten seconds, of streams
- * that run; and of attempts that failed.
+ * that run; of attempts that failed; and of requests that ended in an error before a provider was asked.
  *
  * Invariant: the ledger ends up with the receipt that the client was shown, even if this process, having stood still,
  * has made another one meanwhile.
@@ -22,15 +22,20 @@ export interface AccessLogReaders {
   readonly ledger: Pick<LedgerWriter, 'finish' | 'keep'>;
   /** Called for each stream with a slot that Envoy reports as running. */
   readonly runs: (lease: Lease) => void;
+  /** Called for each request that ended with this status of an error and asked no provider. */
+  readonly refused: (status: number) => void;
 }
 
 /** The numbers that the proto gives to `DownstreamPeriodic` and `UpstreamEnd`. */
 const [underWay, attempt] = [5, 9];
 
+/** Of a call that Envoy gave up because an answer did not come. */
+const givenUp = 500;
+
 /** Acts on each entry of a message, and waits for no store. */
 export function readAccessLog(
   message: StreamAccessLogsMessage,
-  { ends, failedAttempts, firstAttempts, ledger, runs }: AccessLogReaders,
+  { ends, failedAttempts, firstAttempts, ledger, refused, runs }: AccessLogReaders,
 ): void {
   for (const logged of accessLogEntries(message)) {
     const failed = failedAttempt(logged);
@@ -51,8 +56,10 @@ export function readAccessLog(
     }
     const receiptId = gwFields(logged)?.receipt_id?.stringValue;
     if (!receiptId) {
+      const status = logged.response?.responseCode?.value ?? 0;
+      refused(status);
       const requestId = logged.request?.requestId;
-      if (requestId) ends.tell(requestId, 'unsent');
+      if (requestId && status === givenUp) ends.tell(requestId, 'unsent');
       continue;
     }
     const shown = shownReceipt(logged);

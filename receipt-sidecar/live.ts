@@ -30,6 +30,8 @@ export interface LiveCounts {
   ended(call: EndedCall): void;
   /** What the gateway took of a call beside that, ms. */
   overhead(ms: number): void;
+  /** A request has ended with this status of an error, without a receipt. */
+  refused(status: number): void;
 }
 
 class Slice {
@@ -37,6 +39,8 @@ class Slice {
   failed = 0;
   aborted = 0;
   degraded = 0;
+  refused = 0;
+  errors = 0;
   readonly took = new Map<number, number>();
   readonly overhead = new Map<number, number>();
 }
@@ -63,6 +67,11 @@ export class LiveWindow implements LiveCounts {
     note(this.#now.overhead, ms);
   }
 
+  refused(status: number): void {
+    if (status >= 500) this.#now.errors += 1;
+    else this.#now.refused += 1;
+  }
+
   /** Returns the counts of the window, and begins its next slice. */
   turn(): Omit<LiveReport, 'at' | 'streams'> {
     const slices = this.#slices;
@@ -73,6 +82,8 @@ export class LiveWindow implements LiveCounts {
       failed: sum(({ failed }) => failed),
       aborted: sum(({ aborted }) => aborted),
       degraded: sum(({ degraded }) => degraded),
+      refused: sum(({ refused }) => refused),
+      errors: sum(({ errors }) => errors),
       took: added(slices.map(({ took }) => took)),
       overhead: added(slices.map(({ overhead }) => overhead)),
     };

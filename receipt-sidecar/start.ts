@@ -189,7 +189,11 @@ export async function startSidecar(config: Config) {
     {
       openProcessor: (call) => new Call(context, call),
       accessLog: (message) =>
-        readAccessLog(message, { ends, failedAttempts, firstAttempts, ledger, runs: (lease) => slots.runs(lease) }),
+        readAccessLog(message, {
+          ...{ ends, failedAttempts, firstAttempts, ledger },
+          runs: (lease) => slots.runs(lease),
+          refused: (status) => live.refused(status),
+        }),
       // Without Redis it can go on: the ledger has its spool. Without a catalogue each call ends in an error.
       isServing: () => catalogue.current() !== null,
     },

@@ -19,6 +19,9 @@ export const liveReportSchema = z.object({
   failed: count,
   aborted: count,
   degraded: count,
+  /** Requests without a receipt that ended with an error of 4xx, and of 5xx. A release before this one tells of none. */
+  refused: count.default(0),
+  errors: count.default(0),
   /** From when the provider is asked until its reply is whole, failed attempts of others with it. */
   took: timesSchema,
   /** What the gateway took of a call beside that, where Envoy has told it. */

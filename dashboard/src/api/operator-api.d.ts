@@ -3110,6 +3110,10 @@ export interface operations {
                         aborted_per_s: number | null;
                         /** @description Of them those whose receipt has no numbers */
                         degraded_per_s: number | null;
+                        /** @description Requests that reached no provider and were refused (4xx): without a valid key, over a limit, malformed, not found … */
+                        refused_per_s: number | null;
+                        /** @description Requests that reached no provider and failed in the gateway (5xx) */
+                        errors_per_s: number | null;
                         open_streams: number | null;
                         /** @description From when the provider is asked until its reply is whole; right to a tenth. null: no call has ended */
                         latency_ms: {

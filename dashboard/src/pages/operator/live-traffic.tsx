@@ -56,9 +56,10 @@ function Figures({ of: live }: { readonly of: LiveTraffic }) {
   const rate = (value: number | null): string => (value === null ? words.unknown : `${short(value)} /s`);
   const p50 = (times: LiveTraffic['latency_ms']): string => (times ? `${short(times.p50)} ms` : '–');
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 5 }}>
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }}>
       <Figure title={texts.rate} value={rate(live.calls_per_s)} hint={texts.sidecars(live.sidecars)} />
       <Figure title={texts.failed} value={rate(live.failed_per_s)} hint={texts.aborted(rate(live.aborted_per_s))} />
+      <Figure title={texts.refused} value={rate(live.refused_per_s)} hint={texts.errors(rate(live.errors_per_s))} />
       <Figure
         title={texts.degraded}
         value={rate(live.degraded_per_s)}

@@ -26,6 +26,7 @@ export default function RateChart({ points, brokenAfterMs }: RateChartProps) {
           at: point.at.slice(11, 19),
           [texts.rate]: point.calls_per_s,
           [texts.failed]: point.failed_per_s,
+          [texts.refused]: point.refused_per_s,
           [texts.degraded]: point.degraded_per_s,
         },
       ])}
@@ -37,6 +38,7 @@ export default function RateChart({ points, brokenAfterMs }: RateChartProps) {
       series={[
         { name: texts.rate, color: 'green.8' },
         { name: texts.failed, color: 'red.7', strokeDasharray: '6 3' },
+        { name: texts.refused, color: 'orange.8', strokeDasharray: '1 2' },
         { name: texts.degraded, color: 'gray.6', strokeDasharray: '2 3' },
       ]}
       valueFormatter={short}
