@@ -33,6 +33,7 @@ test('one logger alone tells of calls under way, every ten seconds; all others l
     ['file', ended],
     ['ends', ended],
     ['unsent', ended],
+    ['refused', ended],
     ['shown', ended],
     ['running', { types }],
   ]);
