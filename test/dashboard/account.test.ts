@@ -112,9 +112,13 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     admin.expectConflict();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('Somebody has changed `models` of this account meanwhile: it is ["sim-large"].').waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).click();
     await row(admin, 'Models').getByText('sim-large', { exact: true }).waitFor();
     expect(await stored()).toMatchObject({ models: ['sim-large'] });
+    // Who has seen what it is now can put something else in its place.
+    await dialog.getByText('Save again to put yours in its place.').waitFor();
+    await save();
+    await row(admin, 'Models').getByText('every model', { exact: true }).waitFor();
+    expect(await stored()).toMatchObject({ models: null });
     await apiOf(stack).send('PATCH', `/operator/v1/accounts/${account}`, { models: ['sim-small'] });
   });
 

@@ -46,6 +46,7 @@ export const enAccount = {
     noneMatches: 'The catalogue has none of this name.',
     reason: 'Reason, which the audit log keeps (may be empty)',
     save: 'Save',
+    again: 'Save again to put yours in its place.',
   },
 
   webhook: {

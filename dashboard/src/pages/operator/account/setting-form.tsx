@@ -3,6 +3,8 @@ import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { api, must } from '../../../api/client.ts';
+import { operatorAccountKey } from '../../../api/operator-account.ts';
+import { RefusedError } from '../../../api/refused.ts';
 import type { AccountChange, OperatorAccount } from '../../../api/types.ts';
 import { Failure } from '../../../parts/failure.tsx';
 import { words } from '../../../words/operator-words.ts';
@@ -22,8 +24,8 @@ export interface SettingFormProps extends FormOfAccountProps {
 
 export function SettingForm({ account, setting, wanted, children, onClose }: SettingFormProps) {
   const [reason, setReason] = useState('');
-  // What the person saw when the form was opened, whatever is read again behind it.
-  const [seen] = useState(() => seenOf(account, setting));
+  // What the person saw when the form was opened or when a change was refused, whatever is read again behind it.
+  const [seen, setSeen] = useState(() => seenOf(account, setting));
   const queries = useQueryClient();
   const change = useMutation({
     mutationFn: (asked: AccountChange) => {
@@ -38,7 +40,11 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
       return queries.invalidateQueries();
     },
     // Behind the window, as it is meanwhile.
-    onError: () => queries.invalidateQueries(),
+    onError: async () => {
+      await queries.invalidateQueries();
+      const now = queries.getQueryData<OperatorAccount>(operatorAccountKey(account.id));
+      if (now !== undefined) setSeen(seenOf(now, setting));
+    },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -61,6 +67,7 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
             onChange={({ currentTarget }) => setReason(currentTarget.value)}
           />
           <Failure error={change.error} />
+          {isConflict(change.error) && <Text size="sm">{words.settings.again}</Text>}
           <Button type="submit" disabled={wanted === null} loading={change.isPending}>
             {words.settings.save}
           </Button>
@@ -69,6 +76,9 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
     </Modal>
   );
 }
+
+/** Somebody else has changed it meanwhile. */
+const isConflict = (error: Error | null): boolean => error instanceof RefusedError && error.status === 409;
 
 /** The limits are of the tier. */
 function seenOf({ limits, models, shadow, tier, tolerance }: OperatorAccount, setting: SettingFormProps['setting']) {
