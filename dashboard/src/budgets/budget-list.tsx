@@ -1,6 +1,6 @@
 /** The budgets of a place, with what is used of them. */
 import { Badge, Button, Group, Progress, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Budget } from '../api/types.ts';
 import { At } from '../parts/at.tsx';
@@ -86,26 +86,13 @@ interface RemoveProps {
   readonly onClose: () => void;
 }
 
-function Remove({ place, budget, onClose }: RemoveProps) {
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => place.remove(budget.id),
-    onSuccess: () => {
-      onClose();
-      return queries.invalidateQueries({ queryKey: place.queryKey });
-    },
-  });
-  return (
-    <Confirm
-      opened
-      title={words.budgets.removeTitle}
-      hint={words.budgets.removeHint}
-      label={words.budgets.remove}
-      isDangerous
-      isRunning={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
-      onClose={onClose}
-    />
-  );
-}
+const Remove = ({ place, budget, onClose }: RemoveProps) => (
+  <Confirm
+    title={words.budgets.removeTitle}
+    hint={words.budgets.removeHint}
+    label={words.budgets.remove}
+    isDangerous
+    send={() => place.remove(budget.id)}
+    onClose={onClose}
+  />
+);

@@ -1,46 +1,63 @@
-/** Asks before something is done that hurts. */
+/** Asks before something is done that hurts, and does it. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { words } from '../words/words.ts';
 import { Failure } from './failure.tsx';
 
 export interface ConfirmProps {
-  readonly opened: boolean;
   readonly title: string;
+  /** What there is to know about it, and to fill in. */
   readonly hint: ReactNode;
   /** The name of the deed, on its button. */
   readonly label: string;
   readonly isDangerous?: boolean;
   /** False while something is missing. */
   readonly isReady?: boolean;
-  readonly isRunning: boolean;
-  readonly error: Error | null;
-  readonly onConfirm: () => void;
+  /** Of what the hint shows. */
+  readonly error?: Error | null;
+  /** Does it; rejects where it was not done. */
+  readonly send: () => Promise<unknown>;
+  /** Once it is done; by default the window goes. */
+  readonly onDone?: () => void;
   readonly onClose: () => void;
 }
 
 export function Confirm({
-  opened,
   title,
   hint,
   label,
   isDangerous,
   isReady = true,
-  isRunning,
-  error,
-  onConfirm,
+  error = null,
+  send,
+  onDone,
   onClose,
 }: ConfirmProps) {
+  const queries = useQueryClient();
+  const deed = useMutation({
+    mutationFn: send,
+    onSuccess: () => {
+      (onDone ?? onClose)();
+      // Lists and audit logs show it too.
+      return queries.invalidateQueries();
+    },
+  });
   return (
-    <Modal opened={opened} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': words.close }}>
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': words.close }}>
       <Stack>
         {typeof hint === 'string' ? <Text size="sm">{hint}</Text> : hint}
-        <Failure error={error} />
+        <Failure error={error ?? deed.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {words.cancel}
           </Button>
-          <Button {...(isDangerous && { color: 'red' })} disabled={!isReady} loading={isRunning} onClick={onConfirm}>
+          <Button
+            {...(isDangerous && { color: 'red' })}
+            disabled={!isReady}
+            loading={deed.isPending}
+            onClick={() => deed.mutate()}
+          >
             {label}
           </Button>
         </Group>

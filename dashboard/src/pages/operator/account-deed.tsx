@@ -1,6 +1,5 @@
 /** What stops an account or a key, and takes that back: with its reason, which the audit log keeps. */
 import { Checkbox, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
 import type { Key } from '../../api/types.ts';
@@ -21,19 +20,9 @@ export interface AccountDeedProps {
 export function AccountDeed({ accountId, deed, onClose }: AccountDeedProps) {
   const [reason, setReason] = useState('');
   const [acceptsMatch, setAcceptsMatch] = useState(false);
-  const queries = useQueryClient();
-  const done = useMutation({
-    mutationFn: () => send(accountId, deed, { reason, accepts_match: acceptsMatch }),
-    onSuccess: () => {
-      onClose();
-      // The lists and the audit log show it too.
-      return queries.invalidateQueries();
-    },
-  });
   const { title, hint, label } = wordsOf(deed);
   return (
     <Confirm
-      opened
       title={title}
       hint={
         <Stack>
@@ -59,9 +48,7 @@ export function AccountDeed({ accountId, deed, onClose }: AccountDeedProps) {
       label={label}
       isReady={deed.kind === 'revoke' || reason.trim() !== ''}
       isDangerous={deed.kind !== 'reinstate'}
-      isRunning={done.isPending}
-      error={done.error}
-      onConfirm={() => done.mutate()}
+      send={() => send(accountId, deed, { reason, accepts_match: acceptsMatch })}
       onClose={onClose}
     />
   );

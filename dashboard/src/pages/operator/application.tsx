@@ -1,6 +1,6 @@
 /** One application: what was declared and found at each step, and what is to be decided. */
 import { Button, Card, Code, Group, Stack, Text, TextInput, Timeline } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
 import type { ApplicationStep, OperatorSession } from '../../api/types.ts';
@@ -97,21 +97,9 @@ interface DecideProps {
 
 function Decide({ id, decision, onClose }: DecideProps) {
   const [reason, setReason] = useState('');
-  const queries = useQueryClient();
-  const decide = useMutation({
-    mutationFn: () => {
-      const options = { params: { path: { account_id: id } }, body: { reason } };
-      return must(api.POST(`/operator/v1/applications/{account_id}/${decision}`, options));
-    },
-    onSuccess: () => {
-      onClose();
-      // The lists and the audit log show it too.
-      return queries.invalidateQueries();
-    },
-  });
+  const options = { params: { path: { account_id: id } }, body: { reason } };
   return (
     <Confirm
-      opened
       title={words.onboarding.decisions[decision]}
       hint={
         <Stack>
@@ -128,9 +116,7 @@ function Decide({ id, decision, onClose }: DecideProps) {
       label={words.onboarding.decisions[decision]}
       isReady={reason.trim().length >= 10}
       isDangerous={decision.startsWith('reject')}
-      isRunning={decide.isPending}
-      error={decide.error}
-      onConfirm={() => decide.mutate()}
+      send={() => must(api.POST(`/operator/v1/applications/{account_id}/${decision}`, options))}
       onClose={onClose}
     />
   );

@@ -1,6 +1,7 @@
 /** What can be done with a key, asked for in a window: the new key is shown there, once. */
 import { Modal } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api, must } from '../../../api/client.ts';
 import type { Key } from '../../../api/types.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
@@ -17,31 +18,27 @@ export interface KeyDeedProps {
 }
 
 export function KeyDeed({ deed, onClose }: KeyDeedProps) {
-  const queries = useQueryClient();
-  // Not waited for: a new key is shown at once.
-  const onSuccess = () => void queries.invalidateQueries({ queryKey: ['keys'] });
   switch (deed.kind) {
     case 'issue':
-      return <Issue onDone={onSuccess} onClose={onClose} />;
+      return <Issue onClose={onClose} />;
     case 'rotate':
-      return <Rotate of={deed.key} onDone={onSuccess} onClose={onClose} />;
+      return <Rotate of={deed.key} onClose={onClose} />;
     case 'revoke':
     case 'restore':
-      return <Change kind={deed.kind} of={deed.key} onDone={onSuccess} onClose={onClose} />;
+      return <Change kind={deed.kind} of={deed.key} onClose={onClose} />;
   }
 }
 
-interface DoneProps {
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-}
+type WindowProps = Pick<KeyDeedProps, 'onClose'>;
 
-function Issue({ onDone, onClose }: DoneProps) {
+function Issue({ onClose }: WindowProps) {
+  const queries = useQueryClient();
   const once = useOnce();
   const issue = useMutation({
     mutationFn: (body: WantedKey) =>
       once(body, (headers) => must(api.POST('/organisation/v1/keys', { body, headers }))),
-    onSuccess: onDone,
+    // Not waited for: a new key is shown at once.
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ['keys'] }),
   });
   if (issue.data) return <Secret value={issue.data.key} onClose={onClose} />;
   return (
@@ -56,60 +53,47 @@ function Issue({ onDone, onClose }: DoneProps) {
   );
 }
 
-function Rotate({ of: key, onDone, onClose }: DoneProps & { readonly of: Key }) {
+function Rotate({ of: key, onClose }: WindowProps & { readonly of: Key }) {
+  const [made, setMade] = useState<string | null>(null);
   const once = useOnce();
-  const rotate = useMutation({
-    mutationFn: () =>
-      once(key.id, (headers) => {
-        const params = { path: { id: key.id } };
-        return must(api.POST('/organisation/v1/keys/{id}/rotate', { params, body: {}, headers }));
-      }),
-    onSuccess: onDone,
-  });
-  if (rotate.data) return <Secret value={rotate.data.key} hint={words.keys.overlapHint} onClose={onClose} />;
+  const rotate = () =>
+    once(key.id, async (headers) => {
+      const params = { path: { id: key.id } };
+      const next = await must(api.POST('/organisation/v1/keys/{id}/rotate', { params, body: {}, headers }));
+      setMade(next.key);
+    });
+  if (made !== null) return <Secret value={made} hint={words.keys.overlapHint} onClose={onClose} />;
   return (
     <Confirm
-      opened
       title={words.keys.rotateTitle(key.name)}
       hint={words.keys.rotateHint}
       label={words.keys.rotate}
-      isRunning={rotate.isPending}
-      error={rotate.error}
-      onConfirm={() => rotate.mutate()}
+      send={rotate}
+      onDone={() => undefined}
       onClose={onClose}
     />
   );
 }
 
-function Change({
-  kind,
-  of: key,
-  onDone,
-  onClose,
-}: DoneProps & { readonly kind: 'revoke' | 'restore'; readonly of: Key }) {
-  const change = useMutation({
-    mutationFn: () => {
-      const options = { params: { path: { id: key.id } } };
-      return kind === 'revoke'
-        ? must(api.POST('/organisation/v1/keys/{id}/revoke', options))
-        : must(api.POST('/organisation/v1/keys/{id}/restore', options));
-    },
-    onSuccess: () => {
-      onClose();
-      return onDone();
-    },
-  });
+interface ChangeProps extends WindowProps {
+  readonly kind: 'revoke' | 'restore';
+  readonly of: Key;
+}
+
+function Change({ kind, of: key, onClose }: ChangeProps) {
   const isRevocation = kind === 'revoke';
+  const options = { params: { path: { id: key.id } } };
   return (
     <Confirm
-      opened
       title={isRevocation ? words.keys.revokeTitle(key.name) : words.keys.restoreTitle(key.name)}
       hint={isRevocation ? words.keys.revokeHint : words.keys.restoreHint}
       label={words.keys[kind]}
       isDangerous={isRevocation}
-      isRunning={change.isPending}
-      error={change.error}
-      onConfirm={() => change.mutate()}
+      send={() =>
+        isRevocation
+          ? must(api.POST('/organisation/v1/keys/{id}/revoke', options))
+          : must(api.POST('/organisation/v1/keys/{id}/restore', options))
+      }
       onClose={onClose}
     />
   );

@@ -1,6 +1,6 @@
 /** Where an account hears of its budgets, and how the last delivery went. */
 import { Alert, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../../api/client.ts';
 import { RefusedError } from '../../../api/refused.ts';
@@ -89,26 +89,13 @@ function lastOf({ last_delivery: last }: BudgetWebhook): string {
   return [said, status, last.error].filter(Boolean).join('. ');
 }
 
-function Remove({ accountId, onClose }: { readonly accountId: string; readonly onClose: () => void }) {
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => must(api.DELETE(webhookPath, { params: { path: { accountId } } })),
-    onSuccess: () => {
-      onClose();
-      return queries.invalidateQueries();
-    },
-  });
-  return (
-    <Confirm
-      opened
-      title={texts.remove}
-      hint={texts.removeHint}
-      label={texts.remove}
-      isDangerous
-      isRunning={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
-      onClose={onClose}
-    />
-  );
-}
+const Remove = ({ accountId, onClose }: { readonly accountId: string; readonly onClose: () => void }) => (
+  <Confirm
+    title={texts.remove}
+    hint={texts.removeHint}
+    label={texts.remove}
+    isDangerous
+    send={() => must(api.DELETE(webhookPath, { params: { path: { accountId } } }))}
+    onClose={onClose}
+  />
+);

@@ -1,6 +1,5 @@
 /** Sets the incident mode of a region, and lifts it again. */
 import { Stack, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, must } from '../../../api/client.ts';
 import type { Region } from '../../../api/types.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
@@ -15,24 +14,9 @@ export interface IncidentDeedProps {
 
 export function IncidentDeed({ region: { code, status }, alone, onClose }: IncidentDeedProps) {
   const isSet = status !== 'active';
-  const queries = useQueryClient();
-  const done = useMutation({
-    mutationFn: () =>
-      must(
-        api.PATCH('/operator/v1/regions/{id}', {
-          params: { path: { id: code } },
-          body: { status: isSet ? 'active' : 'degraded' },
-        }),
-      ),
-    onSuccess: () => {
-      onClose();
-      // The audit log shows it too.
-      return queries.invalidateQueries();
-    },
-  });
+  const body = { status: isSet ? 'active' : 'degraded' } as const;
   return (
     <Confirm
-      opened
       title={isSet ? words.catalogue.liftTitle(code) : words.catalogue.setTitle(code)}
       hint={
         <Stack gap="xs">
@@ -46,9 +30,7 @@ export function IncidentDeed({ region: { code, status }, alone, onClose }: Incid
       }
       label={isSet ? words.catalogue.liftIncident : words.catalogue.setIncident}
       isDangerous={!isSet}
-      isRunning={done.isPending}
-      error={done.error}
-      onConfirm={() => done.mutate()}
+      send={() => must(api.PATCH('/operator/v1/regions/{id}', { params: { path: { id: code } }, body }))}
       onClose={onClose}
     />
   );

@@ -1,6 +1,5 @@
 /** Lifts a rule for an account, and lets it hold again. */
 import { NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../../api/client.ts';
 import { usePolicy } from '../../../api/policy.ts';
@@ -17,10 +16,8 @@ export function Exempt({ onClose }: { readonly onClose: () => void }) {
   const rules = policy.data?.rules.map(({ id }) => id) ?? [];
   const rule = chosen || (rules[0] ?? '');
   const body = { account_id: account.trim(), rule_id: rule, reason: reason.trim() };
-  const add = useDeed(() => must(api.POST('/operator/v1/policy/exemptions', { body })), onClose);
   return (
     <Confirm
-      opened
       title={words.policy.exemption}
       hint={
         <Stack>
@@ -43,9 +40,8 @@ export function Exempt({ onClose }: { readonly onClose: () => void }) {
       label={words.policy.exemption}
       isReady={Object.values(body).every((text) => text !== '')}
       isDangerous
-      isRunning={add.isPending}
-      error={policy.error ?? add.error}
-      onConfirm={() => add.mutate()}
+      error={policy.error}
+      send={() => must(api.POST('/operator/v1/policy/exemptions', { body }))}
       onClose={onClose}
     />
   );
@@ -54,33 +50,14 @@ export function Exempt({ onClose }: { readonly onClose: () => void }) {
 export function Unexempt({ exemption, onClose }: { readonly exemption: Exemption; readonly onClose: () => void }) {
   const { account_id: accountId, rule_id: rule } = exemption;
   const params = { path: { accountId, rule } };
-  const remove = useDeed(
-    () => must(api.DELETE('/operator/v1/policy/exemptions/{accountId}/{rule}', { params })),
-    onClose,
-  );
   return (
     <Confirm
-      opened
       title={words.policy.unexemptTitle(rule, accountId)}
       hint={words.policy.unexemptHint}
       label={words.policy.unexempt}
       isDangerous
-      isRunning={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      send={() => must(api.DELETE('/operator/v1/policy/exemptions/{accountId}/{rule}', { params }))}
       onClose={onClose}
     />
   );
-}
-
-function useDeed(send: () => Promise<unknown>, onClose: () => void) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: send,
-    onSuccess: () => {
-      onClose();
-      // The audit log of the account shows it too.
-      return queries.invalidateQueries();
-    },
-  });
 }

@@ -1,6 +1,6 @@
 /** Asks before a set of rules comes into force, and says what it changes. */
 import { Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../../api/client.ts';
 import type { PolicyRule } from '../../../api/types.ts';
@@ -23,7 +23,6 @@ export function Publish({ title, set, basedOn, onDone, onClose }: PublishProps) 
   const [note, setNote] = useState('');
   // The one that the person has seen, whatever holds by the time of the click.
   const [base] = useState(basedOn);
-  const queries = useQueryClient();
   const once = useOnce();
   const check = useQuery({
     queryKey: ['policy', 'check', set],
@@ -31,21 +30,9 @@ export function Publish({ title, set, basedOn, onDone, onClose }: PublishProps) 
     // Another version may hold when it is asked for again.
     gcTime: 0,
   });
-  const publish = useMutation({
-    mutationFn: () => {
-      const body = { ...set, based_on: base, note: note.trim() };
-      return once(body, (headers) => must(api.POST('/operator/v1/policy/versions', { body, headers })));
-    },
-    onSuccess: () => {
-      onDone();
-      onClose();
-      // The audit log shows it too.
-      return queries.invalidateQueries();
-    },
-  });
+  const body = { ...set, based_on: base, note: note.trim() };
   return (
     <Confirm
-      opened
       title={title}
       hint={
         <Stack>
@@ -63,9 +50,12 @@ export function Publish({ title, set, basedOn, onDone, onClose }: PublishProps) 
       label={words.policy.publish}
       isReady={check.data !== undefined && note.trim() !== ''}
       isDangerous
-      isRunning={publish.isPending}
-      error={check.error ?? publish.error}
-      onConfirm={() => publish.mutate()}
+      error={check.error}
+      send={() => once(body, (headers) => must(api.POST('/operator/v1/policy/versions', { body, headers })))}
+      onDone={() => {
+        onDone();
+        onClose();
+      }}
       onClose={onClose}
     />
   );
