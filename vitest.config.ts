@@ -1,9 +1,11 @@
 /**
- * Five kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
+ * Six kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
  * worker; `stack` (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by
- * default); `own` runs beside it and has those that start an Envoy, and those that break gateways of their own; `long`
- * (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
- * `./gw test long` runs `fast` and `stores` with many more random cases as well (`GW_TEST_CASES`, see testing/cases.ts).
+ * default); `own` runs beside it and has those that start an Envoy, and those that break gateways of their own; `slow`
+ * (`test/**`, `*.slow.test.ts`) is of the kind of `stack`, and `long` (`test/long`, and `*.long.test.ts` beside the
+ * source) takes minutes, with gateways of its own.
+ * `./gw test long` runs the last two, and `fast` and `stores` with many more random cases (`GW_TEST_CASES`, see
+ * testing/cases.ts); `./gw test` runs all others.
  */
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -16,6 +18,7 @@ const own = [
   'test/errors/failing-parts.test.ts',
   'test/{chaos,outage,routing}/*.test.ts',
 ];
+const slow = ['test/**/*.slow.test.ts'];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
@@ -26,36 +29,44 @@ const wholeGatewayTimeout = 150_000;
 const setupFiles = ['testing/control-plane/reply-check.ts'];
 // Some files wait more than they compute.
 const maxWorkers = 3;
+const storeWorkers = 4;
 // A third of the time would go on loading the same modules again for each file.
 const isolate = false;
 
-/** What takes half a minute or more, the longest first: or all others would be done and wait for it. */
+/** What takes twenty seconds or more, the longest first: or all others would be done and wait for it. */
 const slowest = [
   'test/outage/broken',
-  'test/outage/broken-keys',
-  'test/outage/pairs',
-  'test/chaos/chaos',
   'test/errors/retries',
-  'test/cancel/after-a-minute',
-  'test/errors/failing-parts',
-  'test/restatement/settled-grid',
-  'test/dashboard/policy',
-  'test/routing/carbon-aware',
+  'test/outage/pairs',
   'test/cli/commands',
-  'test/routes/http2',
+  'test/outage/broken-keys',
+  'test/cancel/after-a-minute',
+  'test/chaos/chaos',
   'test/dashboard/customer',
-  'test/dashboard/verify',
+  'test/routing/carbon-aware',
   'test/hostile/replies',
-  'test/limits/limits',
-  'test/dashboard/catalogue',
+  'test/errors/failing-parts',
+  'test/dashboard/verify',
   'test/access/secrets',
-  'test/errors/schemathesis',
   'test/errors/codes',
+  'test/catalogue/credentials',
   'test/dashboard/account',
-  'test/gpu/measured',
+  'test/limits/limits',
+  'test/dashboard/policy',
+  'test/dashboard/operator',
+  'test/policy/story',
+  'test/catalogue/nobody-asked',
+  'test/access/tenants',
   'test/catalogue/life',
+  'test/catalogue/region-trouble',
+  'test/routes/http2',
+  'test/evidence/pack',
   'test/input/large-bodies',
+  'service/idempotency/idempotency.pg',
   'control-plane/people/keys/propagation.pg',
+  'control-plane/ledger/evidence/jobs.pg',
+  'stack/services/services.pg',
+  'receipt-sidecar/ledger/writer.pg',
   'envoy/long-replies',
   'envoy/edge',
 ];
@@ -68,6 +79,16 @@ class SlowestFirst extends BaseSequencer {
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
+
+const ofGateways = {
+  globalSetup: ['test/whole-stack.ts'],
+  testTimeout: wholeGatewayTimeout,
+  hookTimeout: 120_000,
+  // A second would be the machine's, too.
+  expect: { poll: { timeout: 40_000 } },
+  maxWorkers: Number(process.env.GW_TEST_GATEWAYS ?? 1),
+  isolate,
+};
 
 export default defineConfig({
   test: {
@@ -96,7 +117,7 @@ export default defineConfig({
           globalSetup: ['testing/stores.ts'],
           testTimeout,
           hookTimeout: 60_000,
-          maxWorkers,
+          maxWorkers: storeWorkers,
           isolate,
           sequence: { groupOrder: 1 },
         },
@@ -105,17 +126,12 @@ export default defineConfig({
         test: {
           name: 'stack',
           include: [stack],
-          exclude: [...exclude, ...own, ...long],
-          globalSetup: ['test/whole-stack.ts'],
-          testTimeout: wholeGatewayTimeout,
-          hookTimeout: 120_000,
-          // A second would be the machine's, too.
-          expect: { poll: { timeout: 40_000 } },
-          maxWorkers: Number(process.env.GW_TEST_GATEWAYS ?? 1),
-          isolate,
+          exclude: [...exclude, ...own, ...slow, ...long],
+          ...ofGateways,
           sequence: { groupOrder: 2 },
         },
       },
+      { test: { name: 'slow', include: slow, exclude, ...ofGateways, sequence: { groupOrder: 4 } } },
       {
         test: {
           name: 'own',

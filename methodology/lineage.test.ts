@@ -32,7 +32,7 @@ const kinds: readonly [string, Sample][] = [
 ];
 
 /** With many cases every leaf of the first kind, and of each other one every fifth, which share most of their steps with it. */
-const stride = cases(1, 8);
+const stride = cases(1, 16);
 const looked = (lineage: Lineage, name: string): Path[] =>
   leaves(lineage).filter((_, index) => index % (name === 'parametric' ? stride : 5 * stride) === name.length % stride);
 

@@ -12,6 +12,7 @@ import { makeTemplateCluster } from '@gw/stack/migrate-and-seed';
 import { templateVariable } from '@gw/stack/services/postgres';
 import { z } from 'zod';
 import { add, failuresText, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
+import { makeTestFolder } from '../test-folder.ts';
 
 interface Check {
   readonly title: string;
@@ -47,12 +48,14 @@ interface Run {
   readonly checks: readonly Check[];
   /** One after the other; those in brackets side by side. */
   readonly lots: readonly (readonly Lot[])[];
+  /** What is measured is measured with a disk, and a million receipts have no place in memory. */
+  readonly onDisk: boolean;
   /** How vitest tells its progress: `default` a line per file, `verbose` a line per test as soon as it has ended. */
   readonly reporter: 'default' | 'verbose';
 }
 const fastLot: Lot = { project: 'fast', gateways: 0 };
 const storesLot: Lot = { project: 'stores', gateways: 0 };
-const fast: Run = { checks: staticChecks, lots: [[fastLot]], reporter: 'default' };
+const fast: Run = { checks: staticChecks, lots: [[fastLot]], onDisk: false, reporter: 'default' };
 const everything: Run = {
   checks: staticChecks,
   // Tests of whole gateways wait more than they compute. Those that start their own have two workers.
@@ -64,12 +67,19 @@ const everything: Run = {
       { project: 'own', gateways: 0 },
     ],
   ],
+  onDisk: false,
   reporter: 'default',
 };
 /** Minutes for a single test. */
 const long: Run = {
   checks: [],
-  lots: [[{ ...fastLot, manyCases: true }], [{ ...storesLot, manyCases: true }], [{ project: 'long', gateways: 0 }]],
+  lots: [
+    [{ ...fastLot, manyCases: true }],
+    [{ ...storesLot, manyCases: true }],
+    [{ project: 'slow', gateways: 2 }],
+    [{ project: 'long', gateways: 0 }],
+  ],
+  onDisk: true,
   reporter: 'verbose',
 };
 
@@ -84,8 +94,7 @@ export async function test(args: readonly string[]): Promise<number> {
 const noTests: Tally = { passed: 0, failed: 0, skipped: 0 };
 
 async function runAll(run: Run, files: readonly string[]): Promise<number> {
-  const dir = inCheckout('.gw', `test-${process.pid}`);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const dir = makeTestFolder(run.onDisk);
   // It ends vitest in order, which stops the stores and the stack of the tests; our own end follows.
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());

@@ -30,8 +30,8 @@ const allowedOf = ({ project }: MadeCall['receipt']): string[] => [
 const endings = ['complete', 'client_aborted', 'upstream_error'];
 
 /** With many cases every leaf; else every so many of the lineages, and for the slow script of the receipts too. */
-const stride = cases(1, 120);
-const strides = [cases(1, 8), cases(1, 240)].map(String);
+const stride = cases(1, 240);
+const strides = [cases(1, 16), cases(1, 480)].map(String);
 
 type Held = Record<string | number, unknown>;
 

@@ -1,18 +1,13 @@
 /** What the README tells a newcomer to type is typed here, against the shared stack. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkout, inCheckout } from '@gw/stack/checkout';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pythonWithClient } from '../sdk/python-client.ts';
 import { stack } from '../shared-stack.ts';
 import { run } from './gateway-of-its-own.ts';
 
 const readme = readFileSync(inCheckout('README.md'), 'utf8');
-let dir: string;
-beforeAll(() => {
-  dir = mkdtempSync(join(stack.dir, 'readme-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** The first block of that language that holds `marker`, with the address of the shared stack. */
 function block(language: string, marker: string): string {
@@ -35,9 +30,7 @@ test('the curl answers with a receipt and a routing trace; its key is found wher
 });
 
 test('the Node example prints the answer and its receipt', async () => {
-  const file = join(dir, 'example.mjs');
-  writeFileSync(file, block('js', 'openai'));
-  const { code, out, err } = await run(process.execPath, [file], env);
+  const { code, out, err } = await run(process.execPath, ['--input-type=module', '-e', block('js', 'openai')], env);
   expect(err).toBe('');
   expect(code).toBe(0);
   expect(out).toMatch(reads);

@@ -1,4 +1,8 @@
-/** The same as in `test/errors`, for longer and each time with other requests; a failure names its seed. */
+/**
+ * The gateway answers as its OpenAPI document says, to well-formed requests and to malformed ones that nobody thought of, each time
+ * to others; a failure names its seed.
+ */
+import { routes } from '@gw/contract/routes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { groups, installed, schemathesis } from '../errors/schemathesis.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
@@ -22,7 +26,17 @@ describe(`with the seed ${seed}`, () => {
         ...{ maxExamples: 150, seed, phases: ['examples', 'coverage', 'fuzzing'] },
       });
       expect(code, text.slice(-20_000)).toBe(0);
+      const wanted = routes.filter(({ path }) => paths.test(path)).length;
+      expect(text).toMatch(new RegExp(`Tested: ${wanted}\n`));
     },
     1_200_000,
   );
+});
+
+test('no route is left out', () => {
+  for (const { path } of routes)
+    expect(
+      Object.values(groups).filter((paths) => paths.test(path)),
+      path,
+    ).toHaveLength(1);
 });

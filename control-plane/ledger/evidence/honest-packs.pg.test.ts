@@ -209,7 +209,7 @@ test('calls, spools, settled and restated receipts, backlogs, two instances and 
       const { log, mismatches } = await history.verified(await history.packOf());
       expect([mismatches, log.unlogged]).toEqual([[], []]);
     }),
-    { numRuns: cases(200, 20) },
+    { numRuns: cases(200, 8) },
   );
 }, 900_000);
 
@@ -224,7 +224,7 @@ test.each([
     for (let hour = 0; hour < 130; hour += 1) await history.call(start - (100 - hour) * hourMs);
     await history.pack();
     // Killed again and again, so that a pack sees each state on the way.
-    for (let at = 30; at < 1000; at = Math.ceil(at * 1.6)) {
+    for (let at = 30; at < 1000; at = Math.ceil(at * cases(1.6, 2.5))) {
       await history.die(at);
       await history.pack();
       clock += minuteMs;

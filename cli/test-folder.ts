@@ -1,0 +1,32 @@
+/** Where tests have their data, logs and sockets. */
+import { mkdirSync, mkdtempSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { inCheckout } from '@gw/stack/checkout';
+
+const memory = '/dev/shm';
+/** Of `statfs`, for a file system in memory. */
+const tmpfs = 0x01021994;
+const gib = 1024 ** 3;
+/** Three times what all tests have there at once. */
+const neededBytes = 2 * gib;
+/** With what the tests themselves need. */
+const availableBytes = 8 * gib;
+
+/**
+ * Makes a folder for this user alone. In memory where there is room for it: the stores of tests flush whatever they write, and all of
+ * them would wait for a disk, and for one that is busy for seconds. `onDisk`: in the checkout, as it is where there is no room.
+ */
+export function makeTestFolder(onDisk: boolean): string {
+  const parent = onDisk || !isRoomInMemory() ? inCheckout('.gw') : memory;
+  mkdirSync(parent, { recursive: true });
+  return mkdtempSync(join(parent, 'gw-test-'));
+}
+
+function isRoomInMemory(): boolean {
+  try {
+    const { bavail, bsize, type } = statfsSync(memory);
+    return type === tmpfs && bavail * bsize >= neededBytes && process.availableMemory() >= availableBytes;
+  } catch {
+    return false;
+  }
+}
