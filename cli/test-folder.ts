@@ -1,12 +1,14 @@
 /** Where tests have their data, logs and sockets. */
-import { mkdirSync, mkdtempSync, statfsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { dayMs } from '@gw/contract/internal/durations';
 import { inCheckout } from '@gw/stack/checkout';
 
 const memory = '/dev/shm';
 /** Of `statfs`, for a file system in memory. */
 const tmpfs = 0x01021994;
 const gib = 1024 ** 3;
+const prefix = 'gw-test-';
 /** Three times what all tests have there at once. */
 const neededBytes = 2 * gib;
 /** With what the tests themselves need. */
@@ -15,11 +17,19 @@ const availableBytes = 8 * gib;
 /**
  * Makes a folder for this user alone. In memory where there is room for it: the stores of tests flush whatever they write, and all of
  * them would wait for a disk, and for one that is busy for seconds. `onDisk`: in the checkout, as it is where there is no room.
+ * What a run has left there that was killed goes after a day.
  */
 export function makeTestFolder(onDisk: boolean): string {
   const parent = onDisk || !isRoomInMemory() ? inCheckout('.gw') : memory;
-  mkdirSync(parent, { recursive: true });
-  return mkdtempSync(join(parent, 'gw-test-'));
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(parent).filter((each) => each.startsWith(prefix))) removeIfOld(join(parent, name));
+  return mkdtempSync(join(parent, prefix));
+}
+
+/** By age, since the processes of another container cannot be seen. Others' folders stay. */
+function removeIfOld(folder: string): void {
+  const { mtimeMs, uid } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now(), uid: null };
+  if (uid === process.getuid?.() && Date.now() - mtimeMs > dayMs) rmSync(folder, { recursive: true, force: true });
 }
 
 function isRoomInMemory(): boolean {

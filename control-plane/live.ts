@@ -13,9 +13,7 @@ const times = z.strictObject({ p50: z.number(), p99: z.number() }).nullable();
 const liveSchema = z.strictObject({
   object: z.literal('live'),
   at: z.iso.datetime(),
-  window_s: z
-    .number()
-    .describe('Rates and times are of the calls that ended in these last seconds, or since a sidecar began'),
+  window_s: z.number().describe('Rates and times are of what ended in these last seconds, or since a sidecar began'),
   sidecars: z.int().describe('That have reported in the last seconds. 0: nothing is known, and all rates are null'),
   calls_per_s: rate.describe('Calls that reached a provider: each has a receipt'),
   failed_per_s: rate.describe(
@@ -24,9 +22,9 @@ const liveSchema = z.strictObject({
   aborted_per_s: rate.describe('Of them those that their client left'),
   degraded_per_s: rate.describe('Of them those whose receipt has no numbers'),
   refused_per_s: rate.describe(
-    'Requests that reached no provider and were refused (4xx): without a valid key, over a limit, malformed, not found …',
+    'Requests that were refused (4xx) and reached no provider: without a valid key, over a limit, malformed, of something that is not there … Not those that Envoy answers alone: unknown paths and methods',
   ),
-  errors_per_s: rate.describe('Requests that reached no provider and failed in the gateway (5xx)'),
+  errors_per_s: rate.describe('Requests that failed in the gateway (5xx) and reached no provider'),
   open_streams: z.int().nullable(),
   latency_ms: times.describe(
     'From when the provider is asked until its reply is whole; right to a tenth. null: no call has ended',

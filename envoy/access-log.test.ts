@@ -6,7 +6,12 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { renderEnvoy } from './render.ts';
 
+const comparisonSchema = z.strictObject({
+  op: z.string(),
+  value: z.strictObject({ default_value: z.number(), runtime_key: z.string() }),
+});
 const filterSchema = z.looseObject({
+  status_code_filter: z.strictObject({ comparison: comparisonSchema }).optional(),
   log_type_filter: z.strictObject({ types: z.array(z.string()), exclude: z.boolean().optional() }).optional(),
 });
 const loggerSchema = z.looseObject({
@@ -36,5 +41,20 @@ test('one logger alone tells of calls under way, every ten seconds; all others l
     ['refused', ended],
     ['shown', ended],
     ['running', { types }],
+  ]);
+});
+
+test('each request that ended in an error without a receipt is told to the sidecar once: 500 at once, by its name, others in batches', () => {
+  const { access_log: loggers } = publicManager();
+  const statusesOf = (name: string) =>
+    loggers
+      .filter(({ typed_config: { common_config: common } }) => common?.log_name === name)
+      .flatMap(({ filter }) => filter.and_filter?.filters ?? [])
+      .flatMap(({ status_code_filter: rule }) => (rule ? [rule.comparison] : []));
+  const unsent = { default_value: 500, runtime_key: 'gw.unsent_status' };
+  expect(statusesOf('unsent')).toEqual([{ op: 'EQ', value: unsent }]);
+  expect(statusesOf('refused')).toEqual([
+    { op: 'GE', value: { default_value: 400, runtime_key: 'gw.refused_status' } },
+    { op: 'NE', value: unsent },
   ]);
 });

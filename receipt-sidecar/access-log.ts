@@ -57,7 +57,7 @@ export function readAccessLog(
     const receiptId = gwFields(logged)?.receipt_id?.stringValue;
     if (!receiptId) {
       const status = logged.response?.responseCode?.value ?? 0;
-      refused(status);
+      if (status >= 400) refused(status);
       const requestId = logged.request?.requestId;
       if (requestId && status === givenUp) ends.tell(requestId, 'unsent');
       continue;

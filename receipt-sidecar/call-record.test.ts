@@ -100,7 +100,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const metrics = { made: count, wentOn: () => undefined, register: () => undefined };
   const counts: CountedReceipt[] = [];
   const usageMetrics = { count: (_: string, receipt: CountedReceipt) => void counts.push(receipt) };
-  const live = { ended: () => undefined };
+  const live = { ended: () => undefined, refused: () => undefined };
   const books = { ledger, live, metrics, usageMetrics, failedAttempts: createFailedAttempts(null) };
   const record = new CallRecord(identity, caller(), catalogue, books);
   const begin = record.begin();

@@ -52,7 +52,7 @@ export interface Books {
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
   readonly usageMetrics: Pick<UsageMetrics, 'count'>;
-  readonly live: Pick<LiveCounts, 'ended'>;
+  readonly live: Pick<LiveCounts, 'ended' | 'refused'>;
   readonly failedAttempts: Pick<FailedAttempts, 'of'>;
 }
 
@@ -236,13 +236,14 @@ export class CallRecord {
     if (by === 'nobody') this.#reservation?.forget();
     else if (this.#recorded) return undefined;
     // Whoever has an answer was asked.
-    else if (by === 'unsent' && this.#attempts === null) this.discard();
+    else if (by === 'unsent' && this.#attempts === null) this.discard(null);
     else return this.breakOff(by === 'provider' ? by : 'client', seen).saved;
     return undefined;
   }
 
-  /** Takes the pending receipt back, because no provider was reached. */
-  discard(): void {
+  /** Takes the pending receipt back, because no provider was reached. `status`: of the answer; null: the access log tells it. */
+  discard(status: number | null): void {
+    if (status !== null) this.#books.live.refused(status);
     this.#recorded = true;
     this.#reservation?.release();
     this.#books.ledger.discard(this.identity.receiptId);

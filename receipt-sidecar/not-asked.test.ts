@@ -34,7 +34,7 @@ async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pin
   const failoverChain = ['a', 'b', 'c'].map((id) => ({ deployment: { id } }));
   const record = {
     identity: { receiptId: 'rcpt', request: {}, route: { failoverChain, pinned } },
-    discard: () => void kept.push('discarded'),
+    discard: (status: number) => void kept.push(`discarded: ${status}`),
     answeredBy: (deployment: string | null) => void kept.push(`by ${deployment}`),
     breakOff: () => {
       // As the trace names the last one.
@@ -68,23 +68,24 @@ async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pin
 }
 
 const full = [failure('a', 'at_capacity'), failure('b', 'unhealthy')];
-const unrecorded = { kept: ['judged', 'discarded'], afterMs: 0 };
+/** Operators are told of the answer. */
+const unrecorded = (status: number) => ({ kept: ['judged', `discarded: ${status}`], afterMs: 0 });
 const recorded = { param: null, kept: ['judged', 'by null', 'recorded after at_capacity'] };
 
 describe('a call whose last deployment was not asked', () => {
   it('has no receipt where the others were not either', async () => {
-    expect(await ended({ known: full })).toEqual({ code: 'overloaded', param: null, ...unrecorded });
+    expect(await ended({ known: full })).toEqual({ code: 'overloaded', param: null, ...unrecorded(503) });
     const saturated = { code: 'region_saturated', param: 'gw.region' };
-    expect(await ended({ known: full, pinned: true })).toEqual({ ...saturated, ...unrecorded });
+    expect(await ended({ known: full, pinned: true })).toEqual({ ...saturated, ...unrecorded(503) });
     const missing = await ended({ known: full, header: 'x-gw-credential-missing' });
-    expect(missing).toEqual({ code: 'upstream_credential_missing', param: null, ...unrecorded });
+    expect(missing).toEqual({ code: 'upstream_credential_missing', param: null, ...unrecorded(502) });
     const unwell = { header: 'x-gw-unhealthy', known: full };
-    expect(await ended(unwell)).toEqual({ code: 'overloaded', param: null, ...unrecorded });
-    expect(await ended({ ...unwell, pinned: true })).toEqual({ ...saturated, ...unrecorded });
+    expect(await ended(unwell)).toEqual({ code: 'overloaded', param: null, ...unrecorded(503) });
+    expect(await ended({ ...unwell, pinned: true })).toEqual({ ...saturated, ...unrecorded(503) });
     const all = { ...unwell, known: [failure('a', 'no_credential'), failure('b', 'unhealthy')] };
-    expect(await ended(all)).toEqual({ code: 'upstream_error', param: null, ...unrecorded });
+    expect(await ended(all)).toEqual({ code: 'upstream_error', param: null, ...unrecorded(502) });
     const degraded = { code: 'region_degraded', param: 'gw.region' };
-    expect(await ended({ ...all, pinned: true })).toEqual({ ...degraded, ...unrecorded });
+    expect(await ended({ ...all, pinned: true })).toEqual({ ...degraded, ...unrecorded(503) });
   });
 
   it.each([
@@ -108,7 +109,7 @@ describe('a call whose last deployment was not asked', () => {
   it('waits for what the log has not told yet, and no longer', async () => {
     const late = { known: full.slice(0, 1), late: failure('b', 'at_capacity') };
     const inTime = await ended({ ...late, lateMs: 20 });
-    expect(inTime).toEqual({ code: 'overloaded', param: null, kept: ['judged', 'discarded'], afterMs: 20 });
+    expect(inTime).toEqual({ code: 'overloaded', param: null, kept: ['judged', 'discarded: 503'], afterMs: 20 });
     // Nobody knows then whether one was asked.
     const tooLate = { code: 'upstream_error', ...recorded, afterMs: 50 };
     expect(await ended({ ...late, lateMs: 60 })).toEqual(tooLate);

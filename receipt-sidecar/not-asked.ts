@@ -64,7 +64,7 @@ function answer(
         : nobodyAsked(record.identity, own === 'at_capacity' || outcomes.includes('at_capacity'));
   const body = errorBody(error, addresses);
   if (last === undefined) {
-    record.discard();
+    record.discard(error.status);
     return call.answer({ ...immediate(error, body, null), ...finished });
   }
   // The log may not have said so yet, and the trace names it. Nothing is judged by it any more.

@@ -30,7 +30,7 @@ export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept
     // Envoy's own reply (a time-out, no connection): our error object already.
     kept?.free(attempts > 0);
     if (attempts === 0) {
-      record.discard();
+      record.discard(Number(headers.get(':status')));
       call.answer({ ...unchanged.responseHeaders, ...finished });
       return true;
     }

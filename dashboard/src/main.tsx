@@ -44,7 +44,7 @@ const networkMode = 'always';
 
 const queries: QueryClient = new QueryClient({
   defaultOptions: {
-    queries: { networkMode, retry, staleTime: 10_000 },
+    queries: { networkMode, refetchOnReconnect: 'always', retry, staleTime: 10_000 },
     // Replies hold keys and credentials that are shown once: they go with the window that shows them.
     mutations: { networkMode, gcTime: 0 },
   },

@@ -4,6 +4,7 @@
  */
 import { openDatabase } from '@gw/prisma/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { apiOf } from '../operator-api.ts';
 import { eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 import { offerIn, startHeldProvider, withdraw } from './held-provider.ts';
 
@@ -70,6 +71,9 @@ test('where its region is unhealthy a pinned call is told so, and where all are 
   await eventually('it to be full', async () => a.waiting() === 1 || null);
   expect(await refusalOf(chat())).toMatchObject({ status: 503, code: 'overloaded', receiptId: null, retryAfter: '1' });
   expect(b.asked()).toBe(asked);
+  // Nor is it lost to whoever looks at the gateway at this moment.
+  const live = async () => (await apiOf(stack).get('/operator/v1/live')) as { errors_per_s: number };
+  await expect.poll(async () => (await live()).errors_per_s).toBeGreaterThan(0);
   a.release();
   expect(receiptOf(await held)).toMatchObject({ region: first });
 });

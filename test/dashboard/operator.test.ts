@@ -80,11 +80,12 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
     await page.getByText('Postgres', { exact: true }).waitFor();
     await page.getByText(/^1 sidecar reports|sidecars report$/).waitFor();
     // One that is refused before a provider is asked counts, too.
-    await fetch(`${stack.publicUrl}/v1/models`);
-    await page
-      .locator('.mantine-Card-root', { hasText: 'Refused by the gateway' })
-      .getByText(/^0\.\d+ \/s$/)
-      .waitFor();
+    const refused = page.locator('.mantine-Card-root', { hasText: 'Refused by the gateway' });
+    const isCounted = async () => {
+      expect((await fetch(`${stack.publicUrl}/v1/models`)).status).toBe(401);
+      return refused.getByText(/^0\.\d+ \/s$/).isVisible();
+    };
+    await expect.poll(isCounted, { timeout: 40_000, interval: 1000 }).toBe(true);
     await page.getByRole('img', { name: /^Calls a second/ }).waitFor();
     await admin.look('live');
     await go(admin, 'Audit log');

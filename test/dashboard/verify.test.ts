@@ -155,6 +155,9 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
     await evidence.closeWindow();
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
     await page.getByRole('row').filter({ hasText: 'Test' }).waitFor();
+    // What failed meanwhile is asked for again.
+    const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/organisation/v1/keys');
     await page.evaluate(() => window.dispatchEvent(new Event('online')));
+    await asked;
   });
 });

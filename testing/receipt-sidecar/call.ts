@@ -82,7 +82,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     },
     metrics: { made: () => undefined, wentOn: () => undefined, register: () => undefined },
     usageMetrics: { count: () => undefined },
-    live: { ended: () => undefined },
+    live: { ended: () => undefined, refused: () => undefined },
     ends: { ask: async (_id, record) => void (await record('client')) },
     failedAttempts: createFailedAttempts(null),
     firstAttempts: createFirstAttempts(() => 0, null),

@@ -3098,7 +3098,7 @@ export interface operations {
                         object: "live";
                         /** Format: date-time */
                         at: string;
-                        /** @description Rates and times are of the calls that ended in these last seconds, or since a sidecar began */
+                        /** @description Rates and times are of what ended in these last seconds, or since a sidecar began */
                         window_s: number;
                         /** @description That have reported in the last seconds. 0: nothing is known, and all rates are null */
                         sidecars: number;
@@ -3110,9 +3110,9 @@ export interface operations {
                         aborted_per_s: number | null;
                         /** @description Of them those whose receipt has no numbers */
                         degraded_per_s: number | null;
-                        /** @description Requests that reached no provider and were refused (4xx): without a valid key, over a limit, malformed, not found … */
+                        /** @description Requests that were refused (4xx) and reached no provider: without a valid key, over a limit, malformed, of something that is not there … Not those that Envoy answers alone: unknown paths and methods */
                         refused_per_s: number | null;
-                        /** @description Requests that reached no provider and failed in the gateway (5xx) */
+                        /** @description Requests that failed in the gateway (5xx) and reached no provider */
                         errors_per_s: number | null;
                         open_streams: number | null;
                         /** @description From when the provider is asked until its reply is whole; right to a tenth. null: no call has ended */

@@ -90,7 +90,7 @@ export const enOperator = {
       latency: 'Reply of the provider, median',
       overhead: 'Of the gateway, median',
       chart: 'Calls a second, of the last ten minutes at most',
-      hint: 'Over the last ten seconds. Calls are those that reached a provider; it fails also by refusing what a request asks for. Refused by the gateway are requests that reached none: without a valid key, over a limit, malformed …',
+      hint: 'Over the last ten seconds. Calls are those that reached a provider; it fails also by refusing what a request asks for. Refused by the gateway are requests of any kind that reached none: without a valid key, over a limit, malformed …',
       sidecars: (count: number) => (count === 1 ? '1 sidecar reports' : `${count} sidecars report`),
       errors: (rate: string) => `${rate} failed in the gateway`,
       aborted: (rate: string) => `${rate} left by their client`,

@@ -24,8 +24,9 @@ export interface SettingFormProps extends FormOfAccountProps {
 
 export function SettingForm({ account, setting, wanted, children, onClose }: SettingFormProps) {
   const [reason, setReason] = useState('');
-  // What the person saw when the form was opened or when a change was refused, whatever is read again behind it.
+  // What the person saw when the form was opened, or was told of since, whatever is read again behind it.
   const [seen, setSeen] = useState(() => seenOf(account, setting));
+  const [isTold, setIsTold] = useState(false);
   const queries = useQueryClient();
   const change = useMutation({
     mutationFn: (asked: AccountChange) => {
@@ -40,10 +41,12 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
       return queries.invalidateQueries();
     },
     // Behind the window, as it is meanwhile.
-    onError: async () => {
+    onError: async (error) => {
       await queries.invalidateQueries();
       const now = queries.getQueryData<OperatorAccount>(operatorAccountKey(account.id));
-      if (now !== undefined) setSeen(seenOf(now, setting));
+      if (now === undefined || !isConflict(error) || isSame(seenOf(now, setting), seen)) return setIsTold(false);
+      setSeen(seenOf(now, setting));
+      setIsTold(true);
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -67,7 +70,7 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
             onChange={({ currentTarget }) => setReason(currentTarget.value)}
           />
           <Failure error={change.error} />
-          {isConflict(change.error) && <Text size="sm">{words.settings.again}</Text>}
+          {isTold && <Text size="sm">{words.settings.again}</Text>}
           <Button type="submit" disabled={wanted === null} loading={change.isPending}>
             {words.settings.save}
           </Button>
@@ -77,8 +80,9 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
   );
 }
 
-/** Somebody else has changed it meanwhile. */
-const isConflict = (error: Error | null): boolean => error instanceof RefusedError && error.status === 409;
+/** Somebody else has changed it meanwhile, or the account is in no state in which it can be changed. */
+const isConflict = (error: Error): boolean => error instanceof RefusedError && error.status === 409;
+const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** The limits are of the tier. */
 function seenOf({ limits, models, shadow, tier, tolerance }: OperatorAccount, setting: SettingFormProps['setting']) {
