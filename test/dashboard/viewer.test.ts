@@ -8,7 +8,11 @@ import { type Operators, openOperators } from './operators.ts';
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const documentSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
-const headsSchema = z.object({ data: z.array(z.object({ chain: z.string(), seq: z.number() })) });
+const headsSchema = z.object({
+  data: z.array(z.object({ chain: z.string(), seq: z.number() })),
+  has_more: z.boolean(),
+});
+type Head = z.infer<typeof headsSchema>['data'][number];
 const entriesSchema = z.object({
   data: z.array(
     z.object({ action: z.string(), actor: z.object({ kind: z.string() }), request_id: z.string().nullable() }),
@@ -38,10 +42,15 @@ const isOwnMatter = (call: string): boolean => call.includes('/operator/v1/opera
 describe.skipIf(chromium === null)(`the session of a viewer${howToGetChromium}`, () => {
   let operators: Operators;
   let tried: Tried[];
-  const heads = async () => headsSchema.parse(await apiOf(stack).get('/operator/v1/audit/heads')).data;
-  let headsBefore: Awaited<ReturnType<typeof heads>>;
+  /** Of all chains: other tests have made accounts by the thousand. */
+  async function heads(after = ''): Promise<Head[]> {
+    const query = new URLSearchParams({ after });
+    const page = headsSchema.parse(await apiOf(stack).get(`/operator/v1/audit/heads?${query}`));
+    return page.has_more ? [...page.data, ...(await heads(page.data.at(-1)?.chain))] : page.data;
+  }
+  let headsBefore: readonly Head[];
   /** What requests have written in the audit log; the gateway's own jobs go on meanwhile. */
-  const writtenSince = async (before: Awaited<ReturnType<typeof heads>>) => {
+  const writtenSince = async (before: readonly Head[]) => {
     const seqBefore = new Map(before.map(({ chain, seq }) => [chain, seq]));
     const grown = (await heads()).filter(({ chain, seq }) => seq > (seqBefore.get(chain) ?? 0));
     const entries = await Promise.all(
