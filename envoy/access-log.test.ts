@@ -38,6 +38,7 @@ test('one logger alone tells of calls under way, every ten seconds; all others l
     ['file', ended],
     ['ends', ended],
     ['unsent', ended],
+    ['unsent', ended],
     ['refused', ended],
     ['shown', ended],
     ['running', { types }],
@@ -52,7 +53,11 @@ test('each request that ended in an error without a receipt is told to the sidec
       .flatMap(({ filter }) => filter.and_filter?.filters ?? [])
       .flatMap(({ status_code_filter: rule }) => (rule ? [rule.comparison] : []));
   const unsent = { default_value: 500, runtime_key: 'gw.unsent_status' };
-  expect(statusesOf('unsent')).toEqual([{ op: 'EQ', value: unsent }]);
+  // To a sidecar and to an ext-authz, of which the sidecar alone counts it.
+  expect(statusesOf('unsent')).toEqual([
+    { op: 'EQ', value: unsent },
+    { op: 'EQ', value: unsent },
+  ]);
   expect(statusesOf('refused')).toEqual([
     { op: 'GE', value: { default_value: 400, runtime_key: 'gw.refused_status' } },
     { op: 'NE', value: unsent },

@@ -19,6 +19,15 @@ export interface ShownReceipt {
 export const accessLogEntries = (message: StreamAccessLogsMessage): readonly AccessLogEntry[] =>
   message.httpLogs?.logEntry ?? [];
 
+/** Envoy's answer where none came in time from the sidecar. */
+const givenUp = 500;
+
+/** The id of a request that was given up before Envoy heard from the sidecar, so that no provider was asked; null for all others. */
+export function unsentRequest(logged: AccessLogEntry): string | null {
+  if (gwFields(logged)?.receipt_id?.stringValue || logged.response?.responseCode?.value !== givenUp) return null;
+  return logged.request?.requestId || null;
+}
+
 /** What the sidecar left in the metadata `gw`. */
 export const gwFields = ({ commonProperties }: AccessLogEntry) =>
   commonProperties?.metadata?.filterMetadata?.gw?.fields;

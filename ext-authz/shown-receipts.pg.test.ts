@@ -1,5 +1,5 @@
 /** What Envoy's access log tells of calls that lost their sidecar, noted in a real Valkey that was away. */
-import { ledgerStream } from '@gw/contract/internal/redis';
+import { callEndKey, ledgerStream } from '@gw/contract/internal/redis';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
@@ -74,4 +74,18 @@ test('one that ends in order leaves nothing behind', async () => {
   receipts.note(ended('left', {}));
   await receipts.stop();
   expect(await noted()).toMatchObject([{ receipt: { id: 'left' } }]);
+});
+
+test('a call that was given up is told of by its request, for the sidecar that stood still; no other one is', async () => {
+  const given = (requestId: string, status: number, receipt: string | null): StreamAccessLogsMessage => {
+    const fields = receipt === null ? {} : { receipt_id: { stringValue: receipt } };
+    const commonProperties = { metadata: { filterMetadata: { gw: { fields } } } };
+    const entry = { commonProperties, request: { requestId }, response: { responseCode: { value: status } } };
+    return { httpLogs: { logEntry: [entry] } } as unknown as StreamAccessLogsMessage;
+  };
+  receipts.note(given('refused', 401, null));
+  receipts.note(given('answered', 500, 'rcpt'));
+  receipts.note(given('given-up', 500, null));
+  await expect.poll(() => other.get(callEndKey('given-up'))).toBe('unsent');
+  expect(await other.keys(callEndKey('*'))).toEqual([callEndKey('given-up')]);
 });

@@ -1,13 +1,21 @@
 /**
  * Notes for the ledger what Envoy's access log tells of calls that may have lost their sidecar: the receipts that a client was
  * shown, which Envoy finished by itself or which the sidecar found no store for; and, where Redis was away meanwhile, so
- * that the call may be marked nowhere as under way, that there was a call at all.
+ * that the call may be marked nowhere as under way, that there was a call at all. And which calls were given up before a provider was
+ * asked, for a sidecar that stood still meanwhile and does not know.
  *
  * Invariant: it fails open. While Redis is away they wait in memory, up to a bound; if this process dies meanwhile they are
  * left to the sidecar, or to the lease that ends.
  */
-import { ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
-import { accessLogEntries, shownReceipt, unattendedReceipt } from '@gw/envoy/shown-receipt';
+import {
+  callEndKey,
+  callEndTtlS,
+  ledgerStream,
+  pendingReceiptsKey,
+  receiptKey,
+  receiptTtlS,
+} from '@gw/contract/internal/redis';
+import { accessLogEntries, shownReceipt, unattendedReceipt, unsentRequest } from '@gw/envoy/shown-receipt';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
@@ -101,6 +109,11 @@ export function openShownReceipts({ redis, log, waitMs = unattendedAfterMs }: Sh
   return {
     note(message) {
       for (const logged of accessLogEntries(message)) {
+        const requestId = unsentRequest(logged);
+        if (requestId !== null) {
+          void taken(redis.set(callEndKey(requestId), 'unsent', 'EX', callEndTtlS));
+          continue;
+        }
         const shown = shownReceipt(logged);
         if (shown !== null) {
           const { receiptId, entry } = shown;

@@ -7,7 +7,14 @@
  * has made another one meanwhile.
  */
 
-import { type AccessLogEntry, accessLogEntries, gwFields, loggedCaller, shownReceipt } from '@gw/envoy/shown-receipt';
+import {
+  type AccessLogEntry,
+  accessLogEntries,
+  gwFields,
+  loggedCaller,
+  shownReceipt,
+  unsentRequest,
+} from '@gw/envoy/shown-receipt';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import type { Ends } from './ends.ts';
 import { type FailedAttempts, failedAttempt } from './failed-attempts.ts';
@@ -28,9 +35,6 @@ export interface AccessLogReaders {
 
 /** The numbers that the proto gives to `DownstreamPeriodic` and `UpstreamEnd`. */
 const [underWay, attempt] = [5, 9];
-
-/** Of a call that Envoy gave up because an answer did not come. */
-const givenUp = 500;
 
 /** Acts on each entry of a message, and waits for no store. */
 export function readAccessLog(
@@ -58,8 +62,8 @@ export function readAccessLog(
     if (!receiptId) {
       const status = logged.response?.responseCode?.value ?? 0;
       if (status >= 400) refused(status);
-      const requestId = logged.request?.requestId;
-      if (requestId && status === givenUp) ends.tell(requestId, 'unsent');
+      const requestId = unsentRequest(logged);
+      if (requestId !== null) ends.tell(requestId, 'unsent');
       continue;
     }
     const shown = shownReceipt(logged);

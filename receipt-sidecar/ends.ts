@@ -5,7 +5,7 @@
  * process ends; it keeps nothing longer than `waitMs`.
  */
 
-import { callEndKey } from '@gw/contract/internal/redis';
+import { callEndKey, callEndTtlS } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 
 /**
@@ -40,10 +40,10 @@ export interface SharedEnds {
   get(names: readonly string[]): Promise<EndedBy | null>;
 }
 
-/** Keeps each word in Redis for 30 s. */
+/** Keeps each word in Redis for a while. */
 export function redisEnds(redis: Redis): SharedEnds {
   return {
-    put: (name, by) => void redis.set(callEndKey(name), by, 'EX', 30).catch(() => undefined),
+    put: (name, by) => void redis.set(callEndKey(name), by, 'EX', callEndTtlS).catch(() => undefined),
     async get(names) {
       const told: readonly (string | null)[] = await redis.mget(names.map(callEndKey)).catch(() => []);
       return endedBy.find((by) => told.includes(by)) ?? null;

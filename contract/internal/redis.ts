@@ -68,8 +68,10 @@ export const idempotencyClaimKey = (accountId: string, digest: string): string =
 /** How many bytes of replies of an account were stored since this counter began; it goes after a day. */
 export const idempotencyBytesKey = (accountId: string): string => `gw:idempotency:{${accountId}}:bytes`;
 
-/** How a broken-off call ended, for the sidecar that asks: Envoy tells any one of them. */
-export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;
+/** How a broken-off call ended, for the sidecar that asks: Envoy tells any one of them. `name`: the id of its receipt, or of its request. */
+export const callEndKey = (name: string): string => `gw:end:${name}`;
+/** How long it is kept, s. */
+export const callEndTtlS = 30;
 
 /** Published to with a failed attempt of a call that is under way at another sidecar; the message is JSON. */
 export const failedAttemptChannel = 'gw:attempts:failed';
