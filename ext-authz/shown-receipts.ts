@@ -5,7 +5,8 @@
  * asked, for a sidecar that stood still meanwhile and does not know.
  *
  * Invariant: it fails open. While Redis is away they wait in memory, up to a bound; if this process dies meanwhile they are
- * left to the sidecar, or to the lease that ends.
+ * left to the sidecar, or to the lease that ends. That a call was given up does not wait: it is of use for seconds, and was told to a
+ * sidecar too.
  */
 import {
   callEndKey,

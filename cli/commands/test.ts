@@ -120,7 +120,10 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
     }
     process.stdout.write(`\n${times.join(', ')}\n`);
     // To find no test at all is no success, nor is to be stopped.
-    if (stopping.signal.aborted || tests.passed + tests.failed === 0) tests = { ...tests, failed: tests.failed + 1 };
+    const isNone = tests.passed + tests.failed === 0;
+    if (isNone && files.length > 0)
+      process.stdout.write(`\nNo test was found for ${files.join(' ')}. Name files, or parts of their paths.\n`);
+    if (stopping.signal.aborted || isNone) tests = { ...tests, failed: tests.failed + 1 };
     const all = add(statics, tests);
     process.stdout.write(`${failuresText(all)}\n${tallyLine(all)}\n`);
     return all.failed === 0 ? 0 : 1;

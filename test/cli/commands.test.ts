@@ -91,6 +91,13 @@ describe('a gateway that stays in the background', () => {
     expect([code, err]).toEqual([1, 'gw: There is no such account. (invalid_account)\n']);
   });
 
+  test('a test that is nowhere is no success, and the command says so', async () => {
+    const { code, out } = await gateway.gw('test', 'of-this-name-there-is-none');
+    expect(code).toBe(1);
+    expect(out).toContain('No test was found for of-this-name-there-is-none.');
+    expect(out).toMatch(/\n0 passed, 1 failed\n$/);
+  });
+
   test('a second up leaves it as it is and says where it is', async () => {
     const { pids, publicUrl } = gateway.run();
     const { code, out, err } = await gateway.gw('up', '--detach', '--json', ...anyPorts);
