@@ -16,7 +16,7 @@ const own = [
   // They start an Envoy.
   'envoy/{access-log,cors,drain,edge,instances,internal-tls,internal-token,long-replies,render,tls}.test.ts',
   'test/errors/failing-parts.test.ts',
-  'test/{chaos,outage,routing}/*.test.ts',
+  'test/{chaos,outage}/*.test.ts',
 ];
 const slow = ['test/**/*.slow.test.ts'];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
@@ -36,13 +36,10 @@ const isolate = false;
 /** What takes twenty seconds or more, the longest first: or all others would be done and wait for it. */
 const slowest = [
   'test/outage/broken',
-  'test/errors/retries',
   'test/outage/pairs',
   'test/cli/commands',
-  'test/cancel/after-a-minute',
   'test/chaos/chaos',
   'test/dashboard/customer',
-  'test/routing/carbon-aware',
   'test/errors/failing-parts',
   'test/dashboard/verify',
   'test/access/secrets',
