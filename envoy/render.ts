@@ -8,6 +8,7 @@ import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
+import { callerAttribute } from '@gw/contract/internal/identity';
 import { connectionGroups } from './connection-groups.ts';
 import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
@@ -140,6 +141,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['LOCAL_REPLIES', localReplies(addresses)],
     ['ROUTES', envoyRoutes(settings)],
     ['CORS', corsPolicy(settings.corsOrigins)],
+    ['CALLER_ATTRIBUTE', callerAttribute],
     ['DEGRADED_LUA', lua],
     ['SINK_ROUTES', sinkRoutes(addresses, settings.evidenceKeys)],
     ...serviceCluster('ext_authz', settings.extAuthz, settings.internalTls),

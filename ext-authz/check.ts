@@ -8,7 +8,7 @@ import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { budgetsText } from '@gw/contract/internal/budgets';
-import { identityHeaders, limitsDecidedHeader } from '@gw/contract/internal/identity';
+import { callerField, identityHeaders, limitsDecidedHeader } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
@@ -47,20 +47,23 @@ function callerOf(key: FoundKey): Caller {
   const { addedCostPercent, addedLatencyMs } = key.account.tolerance;
   const keyStreams = key.limits?.streams ?? null;
   const carried = limitsText(key);
+  const read = {
+    account_id: key.accountId,
+    key_id: key.publicId,
+    tier: key.account.tier,
+    streams: `${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`,
+    ...(keyStreams === null ? {} : { key_streams: String(keyStreams) }),
+    ...(key.project === null ? {} : { project: key.project }),
+    ...(key.budgets.length > 0 ? { budgets: budgetsText(key.budgets) } : {}),
+    ...(key.account.models ? { models: JSON.stringify(key.account.models) } : {}),
+    ...(addedLatencyMs === null && addedCostPercent === null
+      ? {}
+      : { tolerance: `${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}` }),
+  };
+  // By themselves, too: for Envoy's access log, and for sidecars and Envoys of the release before.
+  const fields = Object.fromEntries(Object.entries(read).map(([name, value]) => [name, text(value)]));
   return {
-    fields: {
-      account_id: text(key.accountId),
-      key_id: text(key.publicId),
-      tier: text(key.account.tier),
-      streams: text(`${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`),
-      ...(keyStreams === null ? {} : { key_streams: text(String(keyStreams)) }),
-      ...(key.project === null ? {} : { project: text(key.project) }),
-      ...(key.budgets.length > 0 ? { budgets: text(budgetsText(key.budgets)) } : {}),
-      ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
-      ...(addedLatencyMs === null && addedCostPercent === null
-        ? {}
-        : { tolerance: text(`${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}`) }),
-    },
+    fields: { ...fields, [callerField]: text(JSON.stringify(read)) },
     okResponse: {
       // The client's own key goes no further than this.
       sidecar: { headersToRemove: ['authorization'] },

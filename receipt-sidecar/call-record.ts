@@ -9,6 +9,7 @@ import type { TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { Reservation } from './budgets/budgets.ts';
 import { amountsUsed } from './budgets/estimate.ts';
+import type { Caller } from './caller.ts';
 import { countCall } from './count.ts';
 import { countedReceipt } from './counted-receipt.ts';
 import type { EndedBy } from './ends.ts';
@@ -16,7 +17,6 @@ import { entryText } from './entry-text.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { LiveCounts } from './live.ts';
-import type { Caller } from './messages.ts';
 import { type OutcomeFacts, orUnmeasured } from './outcome-facts.ts';
 import {
   type CallIdentity,

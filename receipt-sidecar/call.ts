@@ -9,6 +9,7 @@ import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { type AttemptWatch, type Watchers, watchAttempts } from './attempt-watch.ts';
 import { type Books, CallRecord } from './call-record.ts';
+import { type Caller, projectOf, readCaller } from './caller.ts';
 import type { Ends } from './ends.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
 import { KeptReply } from './idempotency/kept-reply.ts';
@@ -17,12 +18,9 @@ import {
   attemptCount,
   bodyMode,
   bytesOf,
-  type Caller,
   type Headers,
   headerMode,
   immediate,
-  projectOf,
-  readCaller,
   readHeaders,
   replay,
   slow,

@@ -1,6 +1,6 @@
 /** A LedgerEntry as JSON, put together from JSON texts. */
 import type { Amounts } from '@gw/contract/internal/budgets';
-import type { Caller } from './messages.ts';
+import type { Caller } from './caller.ts';
 import type { ParsedRequest } from './request/parsed-request.ts';
 
 const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;

@@ -1,11 +1,8 @@
 /** Builds the answers of ext_proc, and reads the parts of its messages that the sidecar needs. */
-import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
-import { type HeldBudget, readBudgets } from '@gw/contract/internal/budgets';
 import { attemptOrderNamespace, laterHeaders } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader, reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
-import { identityNamespace } from '@gw/contract/internal/identity';
 import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
 import type { StoredReply } from '@gw/service/idempotency';
 import { bodyPatienceS } from './threads/body-threads.ts';
@@ -40,72 +37,18 @@ export function joinedHeaders(message: ProcessingRequest['requestHeaders']): Rea
 
 /** Returns how often Envoy sent the request to a deployment; 0 if it never did. */
 export function attemptCount(request: ProcessingRequest): number {
-  for (const struct of Object.values(request.attributes ?? {})) {
-    const count = struct.fields?.['upstream.request_attempt_count']?.numberValue;
-    if (typeof count === 'number') return count;
-  }
-  return 0;
+  return attributeOf(request, 'upstream.request_attempt_count')?.numberValue ?? 0;
+}
+
+/** Returns an attribute that Envoy tells with a message. It names the filter that asks first. */
+export function attributeOf({ attributes }: ProcessingRequest, name: string) {
+  for (const { fields } of Object.values(attributes ?? {})) if (fields?.[name]) return fields[name];
+  return undefined;
 }
 
 const noBytes: Buffer = Buffer.alloc(0);
 /** Returns the bytes of a field. An absent one is decoded as an empty array, which is no Buffer. */
 export const bytesOf = (body: Buffer | undefined): Buffer => (body && body.length > 0 ? body : noBytes);
-
-/** Whose call it is, as ext-authz has verified it. `models` are the only ones that it can use; null means all. */
-export interface Caller {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly models: readonly string[] | null;
-  /** What the key charges its calls to; null: what the request names. */
-  readonly project: string | null;
-  /** How many streams of the account may be open. `shadow`: more are counted and reported, and not refused. */
-  readonly streams: { readonly limit: number; readonly shadow: boolean };
-  /** How many of them this key can have open; null means all. */
-  readonly keyStreams: number | null;
-  /** What a choice by carbon may cost its account in time and money. */
-  readonly tolerance: Tolerance;
-  /** Those of its account, of its key, and of all projects of its account. */
-  readonly budgets: readonly HeldBudget[];
-}
-
-/**
- * Returns the caller that ext-authz has verified, or null if there is none, which never happens to a verified request.
- */
-export function readCaller(request: ProcessingRequest): Caller | null {
-  const fields = request.metadataContext?.filterMetadata?.[identityNamespace]?.fields;
-  const accountId = fields?.account_id?.stringValue;
-  const keyId = fields?.key_id?.stringValue;
-  if (!accountId || !keyId) return null;
-  const models = fields?.models?.stringValue;
-  const budgets = fields?.budgets?.stringValue;
-  const [latency, cost] = (fields?.tolerance?.stringValue ?? '').split(':');
-  const [limit, shadow] = (fields?.streams?.stringValue ?? '').split(':');
-  return {
-    accountId,
-    keyId,
-    models: models ? (JSON.parse(models) as string[]) : null,
-    project: fields?.project?.stringValue || null,
-    streams: { limit: countOf(limit) ?? leastStreams, shadow: shadow === 'shadow' },
-    keyStreams: countOf(fields?.key_streams?.stringValue),
-    tolerance: { addedLatencyMs: countOf(latency), addedCostPercent: countOf(cost) },
-    budgets: budgets ? readBudgets(budgets) : noBudgets,
-  };
-}
-
-const noBudgets: readonly HeldBudget[] = [];
-
-/**
- * Returns what a call is charged to; null: no project. The key's comes first: a customer's program cannot charge another
- * project than that of its key.
- */
-export const projectOf = (caller: Pick<Caller, 'project'>, request: { readonly project?: string }): string | null =>
-  caller.project ?? request.project ?? null;
-
-/** Where an older ext-authz names no limit: the smallest tier's, since none must not be what is missing. */
-const leastStreams = tierLimits.audit.streams;
-
-/** Reads a count; returns null for any other text. */
-const countOf = (text: string | null | undefined): number | null => (text && /^\d+$/.test(text) ? Number(text) : null);
 
 /** Numbers of the proto's enums: messages are encoded without a conversion of names. */
 const overwriteIfExistsOrAdd = 2 as const;
@@ -242,12 +185,12 @@ export function answerAfter(
   saved.then(() => call.answer({ ...response, ...finishedWith(record.unsaved) })).catch(call.fail);
 }
 
-/** The answers that let a message pass as it is. */
+/** The answers that let a message pass as it is. Frozen, so that each is encoded once. */
 export const unchanged = {
-  requestHeaders: { requestHeaders: {} },
-  responseHeaders: { responseHeaders: {} },
-  requestBody: { requestBody: {} },
-  responseBody: { responseBody: {} },
+  requestHeaders: Object.freeze({ requestHeaders: {} }),
+  responseHeaders: Object.freeze({ responseHeaders: {} }),
+  requestBody: Object.freeze({ requestBody: {} }),
+  responseBody: Object.freeze({ responseBody: {} }),
 } as const;
 
 /** Answers a response chunk with other bytes, or with none: an empty `bodyMutation` would mean "unchanged". */

@@ -9,6 +9,15 @@ import type { AccountTier, Scope } from '../access.ts';
 /** Dynamic-metadata namespace that ext-authz fills; the rate limit and the sidecar read it. */
 export const identityNamespace = 'envoy.filters.http.ext_authz';
 
+/** The field in which ext-authz has all that the sidecar reads of it, as a JSON object of strings. */
+export const callerField = 'caller';
+
+/**
+ * The attribute by which Envoy gives the sidecar that field, with the first message of a call alone: metadata that it forwards it copies
+ * twice for each message, so for each event of a stream. An expression in CEL.
+ */
+export const callerAttribute = `metadata.filter_metadata['${identityNamespace}']['${callerField}']`;
+
 /** Envoy sends this in a question about limits if ext-authz has said nothing. No account has this name. */
 export const missingIdentity = 'missing';
 

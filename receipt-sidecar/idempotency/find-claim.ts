@@ -6,7 +6,7 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { replayedHeader } from '@gw/contract/internal/idempotency-key';
 import type { Found, Idempotency, StoredReply } from '@gw/service/idempotency';
-import type { Caller } from '../messages.ts';
+import type { Caller } from '../caller.ts';
 import type { Claimed, Steps } from '../request/admission.ts';
 import type { IdempotencyMetrics } from './metrics.ts';
 

@@ -9,8 +9,8 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { Logger } from '@gw/service/log';
+import type { Caller } from '../caller.ts';
 import { succeedsWithin } from '../ledger/bounded.ts';
-import type { Caller } from '../messages.ts';
 import { type Availability, watchAvailability } from './availability.ts';
 import { HeldSlots } from './held-slots.ts';
 import { type Found, type Lease, type Leases, leaseMs } from './leases.ts';

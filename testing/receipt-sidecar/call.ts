@@ -1,5 +1,6 @@
 /** A call as Envoy would bring it, without Envoy: messages go in, answers and errors are kept. */
 import type { ApiError } from '@gw/contract/errors';
+import { callerAttribute } from '@gw/contract/internal/identity';
 import { err, ok } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
@@ -129,15 +130,14 @@ export function callForTests(context: CallContext): CallForTests {
     answers,
     errors,
     ask(body, metadata = {}, headers = {}) {
-      const said = Object.entries({ account_id: 'acct', key_id: 'key', ...metadata });
-      const fields = Object.fromEntries(said.map(([name, stringValue]) => [name, { stringValue }]));
+      const stringValue = JSON.stringify({ account_id: 'acct', key_id: 'key', ...metadata });
       call.message(
         message({
           requestHeaders: headerList({
             ...{ ':path': '/v1/chat/completions', 'content-type': 'application/json' },
             ...headers,
           }),
-          metadataContext: { filterMetadata: { 'envoy.filters.http.ext_authz': { fields } } },
+          attributes: { 'envoy.filters.http.ext_proc': { fields: { [callerAttribute]: { stringValue } } } },
         }),
       );
       call.message(message({ requestBody: { body: Buffer.from(body), endOfStream: true } }));

@@ -1,7 +1,7 @@
 /** Sidecars' slots by the timers' clock, with a Redis in memory between them. */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Caller } from '@gw/receipt-sidecar/internals/messages';
+import type { Caller } from '@gw/receipt-sidecar/internals/caller';
 import { type Slot, StreamSlots } from '@gw/receipt-sidecar/internals/slots/slots';
 import { pino } from 'pino';
 import { vi } from 'vitest';
