@@ -125,6 +125,22 @@ function clientStream<Message>(
   return { kind: 'client-stream', take };
 }
 
+/** Encodes what is frozen once: the answer to most events of a stream. */
+function encodeOnce<Message extends object>(
+  encode: (message: Message) => Uint8Array,
+): (message: Message) => Uint8Array {
+  const encoded = new WeakMap<Message, Uint8Array>();
+  return (message) => {
+    if (!Object.isFrozen(message)) return encode(message);
+    let bytes = encoded.get(message);
+    if (bytes === undefined) {
+      bytes = encode(message);
+      encoded.set(message, bytes);
+    }
+    return bytes;
+  };
+}
+
 /** `decodeLater`: of all messages of a stream but the first, which alone says what is true of all of them. */
 function processing(
   types: Codec<ProcessingRequest, IProcessingResponse>,
@@ -133,6 +149,7 @@ function processing(
   onError: OnError,
   calls: OpenCalls,
 ): Method {
+  const encode = encodeOnce(types.encode);
   const open = ({ send, breakOff }: BidirectionalCall) => {
     let isOpen = true;
     let { decode } = types;
@@ -156,7 +173,7 @@ function processing(
       }
     };
     const answer = (response: IProcessingResponse, body: readonly Buffer[] = []) =>
-      send(withBody(types.encode(response), response, body));
+      send(withBody(encode(response), response, body));
     const processor = openProcessor({ answer, fail });
     calls.begin();
     return {

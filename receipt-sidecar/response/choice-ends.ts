@@ -65,6 +65,12 @@ export class ChoiceEnds {
     return saysText;
   }
 
+  /** The same for a choice that holds text and goes on, before any has finished. */
+  takeText(): void {
+    this.#sign = 'reason';
+    this.#hasText = true;
+  }
+
   /** Takes in that a usage came on a chunk of its own. */
   takeUsage(): void {
     if (this.isAtEnd) this.#sign = 'usage';

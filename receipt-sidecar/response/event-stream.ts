@@ -14,13 +14,15 @@
 import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import { ChoiceEnds } from './choice-ends.ts';
 import { type Chunk, isError, type Origin, originOf } from './chunk.ts';
-import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.ts';
+import { EventReader } from './events.ts';
 import { HeldChunks } from './held-chunks.ts';
 import { type Additions, parseObject, withoutForgery, withoutUsage } from './json-body.ts';
+import { KnownDeltas } from './known-deltas.ts';
 import { Outbox } from './outgoing.ts';
 import { ownChunk, type StreamReceipt, usageOf } from './own-chunk.ts';
 import type { EventStreamOptions, StreamFacts } from './stream-options.ts';
 import { ReplyCounts } from './usage.ts';
+import { dataEvent, doneEvent, isPlain, keepAlive } from './write-events.ts';
 
 /** An event larger than this is not a completion chunk: pictures in base64 are. */
 const maxEventBytes = 4 * 1024 * 1024;
@@ -38,12 +40,14 @@ const failedMidway = apiError('upstream_error', { message: 'The model provider f
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #reader = new EventReader({
+    known: (bytes) => this.#isKnown(bytes),
     event: (data, isError, bytes) => this.#closed(() => this.#event(data, isError, bytes)),
     comment: (line) => this.#closed(() => this.#options.energyReader?.takeComment(line)),
   });
   readonly #held = new HeldChunks();
   readonly #ends: ChoiceEnds;
   readonly #said = new ReplyCounts();
+  readonly #deltas: KnownDeltas;
   #origin: Origin | null = null;
   #finished = false;
   #hasEnded = false;
@@ -59,6 +63,7 @@ export class EventStream {
   constructor(options: EventStreamOptions) {
     this.#options = options;
     this.#ends = new ChoiceEnds(options.expectedChoices);
+    this.#deltas = new KnownDeltas(this.#said, this.#ends);
   }
 
   /** Where what has to wait for more bytes began, in the provider's stream; null if nothing has. */
@@ -150,6 +155,14 @@ export class EventStream {
     }
   }
 
+  /** Where anything waits or has ended, a delta of text may mean more. */
+  #isKnown(bytes: Buffer): boolean {
+    const isPlain = !this.#ends.hasBegun && !this.#finished && this.#held.isEmpty;
+    if (!isPlain || !this.#deltas.isKnown(bytes)) return false;
+    this.#send(bytes);
+    return true;
+  }
+
   #event(data: string, saysError: boolean, bytes: Buffer | null): void {
     if (data.startsWith('[DONE]') && data.trimEnd() === '[DONE]') return this.#done();
     const chunk = parseObject(data, maxEventParts);
@@ -190,7 +203,9 @@ export class EventStream {
       return this.#keepBounded();
     }
     const clean = withoutForgery(shown.text, shown.value);
-    this.#send(bytes && clean === data && isPlain(data, bytes) ? bytes : dataEvent(clean));
+    if (bytes === null || clean !== data || !isPlain(data, bytes)) return this.#send(dataEvent(clean));
+    if (this.#options.energyReader === null) this.#deltas.learn(bytes, data, chunk);
+    this.#send(bytes);
   }
 
   /** What is held was not the end, and text waits for nothing in front of it. */

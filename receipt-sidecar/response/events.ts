@@ -11,8 +11,11 @@ const carriageReturn = 0x0d;
 const colon = 0x3a;
 /** Bytes that a line counts for in `size` besides its own. */
 const lineCost = 64;
+const nothing: Buffer = Buffer.alloc(0);
 
 export interface EventHandler {
+  /** Takes an event by its bytes, as below, and returns true; or leaves it to `event`. */
+  known(bytes: Buffer): boolean;
   /**
    * An event with data: its `data:` lines joined. `isError`: by its `event:` line. `bytes`: the provider's, where they
    * are one plain line that `dataEvent` would write alike but for letters that it escapes; else null.
@@ -33,9 +36,10 @@ export class EventReader {
   /** True after a CR, so that a LF that follows belongs to it. */
   #afterCr = false;
   #isOver = false;
-  /** Where the only line of data of the event lies in the piece at hand; -1: elsewhere, or not as we would write it. */
+  /** Where the only line of data of the event lies in the piece at hand, not decoded yet; -1: elsewhere, or not as we would write it. */
   #plainFrom = -1;
   #plainEnd = -1;
+  #piece = nothing;
   /** How many bytes came before the piece at hand, before the unfinished line, and before the data of the last event. */
   #offset = 0;
   #lineAt = 0;
@@ -54,12 +58,12 @@ export class EventReader {
 
   /** How many bytes came before the data of the unfinished event. */
   get unfinishedAt(): number {
-    return this.#data.length > 0 ? this.eventAt : this.#lineAt;
+    return this.#hasData ? this.eventAt : this.#lineAt;
   }
 
   push(bytes: Buffer): void {
     if (this.#isOver || bytes.length === 0) return;
-    this.#plainFrom = -1;
+    this.#piece = bytes;
     let from = this.#afterCr && bytes[0] === lineFeed ? 1 : 0;
     this.#afterCr = false;
     let lf = bytes.indexOf(lineFeed, from);
@@ -82,14 +86,26 @@ export class EventReader {
       if (this.#unfinished.length === 0) this.#lineAt = this.#offset + from;
       this.#unfinished.add(bytes.subarray(from));
     }
+    this.#decodePlain();
+    this.#piece = nothing;
     this.#offset += bytes.length;
+  }
+
+  get #hasData(): boolean {
+    return this.#plainFrom !== -1 || this.#data.length > 0;
+  }
+
+  #decodePlain(): void {
+    if (this.#plainFrom === -1) return;
+    this.#data.push(this.#piece.toString('utf8', Math.min(this.#plainEnd, this.#plainFrom + 6), this.#plainEnd));
+    this.#plainFrom = -1;
   }
 
   /** Ends the stream. A provider can leave out the last line end and the blank line. */
   end(): void {
     if (this.#isOver) return;
     if (this.#unfinished.length > 0) this.#endLine(Buffer.alloc(0), 0, 0, false);
-    this.#dispatch(null);
+    this.#dispatch(false);
     this.stop();
   }
 
@@ -97,6 +113,8 @@ export class EventReader {
   stop(): void {
     this.#isOver = true;
     this.#unfinished.take();
+    this.#piece = nothing;
+    this.#plainFrom = -1;
     this.#data = [];
     this.#dataCost = 0;
   }
@@ -115,17 +133,18 @@ export class EventReader {
       if (bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf) start += 3;
     }
     if (start === end) {
-      const isPlain = isLf && this.#plainFrom !== -1 && this.#plainEnd + 1 === from;
-      return this.#dispatch(isPlain ? bytes.subarray(this.#plainFrom, end + 1) : null);
+      return this.#dispatch(isLf && this.#plainFrom !== -1 && this.#plainEnd + 1 === from);
     }
     if (isDataLine(bytes, start, end)) {
       const hasSpace = bytes[start + 5] === 0x20;
-      const isOnly = this.#data.length === 0;
+      const isOnly = !this.#hasData;
       if (isOnly) this.eventAt = this.#lineAt;
-      this.#plainFrom = isLf && hasSpace && isOnly ? start : -1;
-      this.#plainEnd = end;
-      this.#data.push(bytes.toString('utf8', Math.min(end, start + (hasSpace ? 6 : 5)), end));
       this.#dataCost += end - start + lineCost;
+      this.#decodePlain();
+      if (isLf && hasSpace && isOnly) {
+        this.#plainFrom = start;
+        this.#plainEnd = end;
+      } else this.#data.push(bytes.toString('utf8', Math.min(end, start + (hasSpace ? 6 : 5)), end));
       return;
     }
     this.sawOther = true;
@@ -134,11 +153,17 @@ export class EventReader {
     else if (/^event(?::|$)/.test(line)) this.#isError = line.slice(6).trim() === 'error';
   }
 
-  /** At a blank line. */
-  #dispatch(bytes: Buffer | null): void {
+  /** At a blank line. `isPlain`: right behind the only line of data, as we would write it. */
+  #dispatch(isPlain: boolean): void {
     const isError = this.#isError;
     this.#isError = false;
-    this.#plainFrom = -1;
+    const bytes = isPlain ? this.#piece.subarray(this.#plainFrom, this.#plainEnd + 2) : null;
+    if (bytes !== null && !isError && this.#handler.known(bytes)) {
+      this.#plainFrom = -1;
+      this.#dataCost = 0;
+      return;
+    }
+    this.#decodePlain();
     if (this.#data.length === 0) return;
     const data = this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join('\n');
     this.#data = [];
@@ -179,51 +204,3 @@ class GrowingBytes {
     return all;
   }
 }
-
-/** What some reader takes for the end of a line or for a mark to drop. In JSON they are inside of strings only. */
-const misread = ['\u0085', '\u2028', '\u2029', '\ufeff'] as const;
-/** What stands for bytes that were none of UTF-8. */
-const replaced = '\ufffd';
-const isMisread = (data: string): boolean => misread.some((letter) => data.includes(letter));
-
-/** Whether every reader understands the bytes of an event, `data: ` and this data in one line, as we do. */
-export function isPlain(data: string, bytes: Buffer): boolean {
-  if (data.includes(replaced)) return false;
-  const isAscii = bytes.length === data.length + 'data: \n\n'.length;
-  return isAscii || !isMisread(data);
-}
-
-/** Makes an event with this JSON as its data, in one line for every reader, whatever it takes for a line end. */
-export function dataEvent(json: string): Buffer {
-  const line = json.includes('\n') ? json.replaceAll('\n', ' ') : json;
-  const bytes = Buffer.from(`data: ${line}\n\n`);
-  return isMisread(line) ? escaped(bytes) : bytes;
-}
-
-/** Escapes the letters that are misread. It goes by bytes, since a text full of them would take many times longer. */
-function escaped(bytes: Buffer): Buffer {
-  const out = Buffer.allocUnsafe(bytes.length * 3);
-  let length = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const first = bytes[at] as number;
-    const written = first < 0xc2 ? undefined : escapeAt(bytes, at, first);
-    if (written === undefined) out[length++] = first;
-    else {
-      for (let index = 0; index < 6; index++) out[length++] = written.charCodeAt(index);
-      at += first === 0xc2 ? 1 : 2;
-    }
-  }
-  return out.subarray(0, length);
-}
-
-/** Of `misread`, by their bytes in UTF-8. */
-function escapeAt(bytes: Buffer, at: number, first: number): string | undefined {
-  if (first === 0xc2) return bytes[at + 1] === 0x85 ? '\\u0085' : undefined;
-  if (first === 0xef) return bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? '\\ufeff' : undefined;
-  if (first !== 0xe2 || bytes[at + 1] !== 0x80) return undefined;
-  return bytes[at + 2] === 0xa8 ? '\\u2028' : bytes[at + 2] === 0xa9 ? '\\u2029' : undefined;
-}
-
-export const doneEvent: Buffer = Buffer.from('data: [DONE]\n\n');
-/** A comment without a word, which keeps a connection open. */
-export const keepAlive: Buffer = Buffer.from(':\n\n');

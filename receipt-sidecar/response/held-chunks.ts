@@ -6,9 +6,9 @@
  * Invariant: everything comes out once, in the order in which it was put in.
  */
 import type { Chunk } from './chunk.ts';
-import { dataEvent } from './events.ts';
 import { type Additions, addToObject } from './json-body.ts';
 import type { Outgoing } from './outgoing.ts';
+import { dataEvent } from './write-events.ts';
 
 /** A chunk that the receipt can ride on, as text and as the value of that text. */
 export interface Carrier {

@@ -1,8 +1,8 @@
 /** Chunks of our own, where the provider has sent none that the receipt can ride on, or none with the usage. */
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { Origin } from './chunk.ts';
-import { dataEvent } from './events.ts';
 import { type Additions, addToObject } from './json-body.ts';
+import { dataEvent } from './write-events.ts';
 
 /** What the receipt adds to a stream. */
 export interface StreamReceipt extends Required<Additions> {

@@ -95,6 +95,12 @@ export class ReplyCounts implements SaidSoFar {
     this.isStale = false;
   }
 
+  /** The same for a chunk with nothing but text of an answer. */
+  takeText(bytes: number): void {
+    this.answerBytes += bytes;
+    this.isStale = this.claim !== null;
+  }
+
   #choice(choice: unknown): void {
     const legacy = field(choice, 'text');
     if (typeof legacy === 'string') this.answerBytes += Buffer.byteLength(legacy);
