@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { scopes } from '@gw/contract/access';
-import { issuedKeySchema } from '@gw/contract/keys';
 import { checkout, inCheckout } from '@gw/stack/checkout';
-import { serviceRole } from '@gw/stack/services/postgres';
+import { serviceRole, templateVariable } from '@gw/stack/services/postgres';
 import type { PartName } from '@gw/stack/stack-plans';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { apiOf } from '../operator-api.ts';
 import { instancesOf } from '../outage/instances.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
@@ -41,6 +41,8 @@ describe.skipIf(whyNot !== null)(title, () => {
 
   beforeAll(async () => {
     former = buildFormerRelease();
+    // The cluster that `./gw test` has made for all tests has the tables of this release.
+    delete process.env[templateVariable];
     gateway = await startOwnGateway({
       instances: 2,
       envoys: 2,
@@ -50,7 +52,8 @@ describe.skipIf(whyNot !== null)(title, () => {
     });
     const keys = '/operator/v1/accounts/acct_demo_enterprise/keys';
     const issued = await apiOf(gateway.stack).send('POST', keys, { name: 'upgrade', scopes });
-    adminKey = issuedKeySchema.parse(issued).key;
+    // The release before says less of a key.
+    adminKey = z.object({ key: z.string() }).parse(issued).key;
   });
   afterAll(() => gateway?.stop());
 
