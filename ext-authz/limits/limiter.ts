@@ -1,5 +1,5 @@
 /**
- * Decides a request's limits in Redis, in one round trip.
+ * Decides a request's limits in Redis, in one round trip; far from them it takes for several calls at once (slices.ts).
  *
  * While Redis is away each instance goes on with its share of the limits in its own memory: never unlimited, never closed.
  * A Redis that hangs is waited for until it is known to hang, and no longer; from then on it is asked in the background,
@@ -14,6 +14,7 @@ import { everyLimit, type QuotaState, quotaStateOf } from './bucket.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
 import { type KeyedLimit, openLocalShares } from './local-shares.ts';
 import { type LimitScripts, openRedisLimits, type TakenInRedis } from './redis-limits.ts';
+import { Slices, type Standing, standingOf } from './slices.ts';
 
 export interface LimiterOptions {
   /** Without a time-out for commands: the limiter has a patience of its own. */
@@ -45,13 +46,15 @@ export interface Limiter {
   decide(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision>;
   /** Whether decisions are made on this instance alone. */
   readonly local: () => boolean;
-  stop(): void;
+  /** Gives back what was taken in advance. */
+  stop(): Promise<void>;
 }
 
 export function openLimiter({ instances, log, now, ...options }: LimiterOptions): Limiter {
   const redis = openRedisLimits(options.redis, options.scripts);
   const answers = watchAnswers({ now: options.monotonic, patienceMs: options.patienceMs });
   const shares = openLocalShares(instances);
+  const slices = new Slices({ now: options.monotonic, giveBack: redis.giveBack });
   let decidedHere = 0;
 
   const absence = watchAbsence(options, redis.probe, () => {
@@ -91,22 +94,25 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
 
   return {
     local: absence.lasts,
-    stop: absence.stop,
+    stop: () => {
+      absence.stop();
+      return slices.stop();
+    },
     async decide(accountId, kind, drawn) {
+      const sliced = absence.lasts() ? null : slices.use(drawn);
+      if (sliced) return decisionFrom(sliced, 0, 0);
       const limits = keyedLimits(accountId, kind, drawn);
       const shadow = shadowBits(drawn);
       if (absence.lasts()) return decideHere(limits, shadow);
       let taking: Promise<TakenInRedis> | null = null;
       const ask = () => {
-        taking = redis.take(limits, shadow);
+        taking = slices.take(drawn, limits, (calls) => redis.take(limits, shadow, calls));
         return taking;
       };
       const taken = await answers.wait(ask).catch(goLocal);
       if (!taken) return decideWithout(taking, limits, shadow);
-      const { atMs, lacking, left } = taken;
-      shares.follow(limits, left, { decidedMs: atMs, nowMs: now() });
-      const quotaStates = limits.map(({ cost, limit }, index) => quotaStateOf(limit, left[index] ?? nothing, cost));
-      return decisionOf(lacking, shadow, quotaStates, atMs);
+      shares.follow(limits, taken.left, { decidedMs: taken.atMs, nowMs: now() });
+      return decisionFrom(standingOf(limits, taken, taken.calls - 1), shadow, taken.lacking);
     },
   };
 }
@@ -119,6 +125,12 @@ const decisionOf = (lacking: number, shadow: number, quotaStates: readonly Quota
   quotaStates,
   untilMidnightMs: dayMs - (nowMs % dayMs),
 });
+
+/** Of what Redis has taken. */
+function decisionFrom({ atMs, left, limits }: Standing, shadow: number, lacking: number): Decision {
+  const quotaStates = limits.map(({ cost, limit }, index) => quotaStateOf(limit, left[index] ?? nothing, cost));
+  return decisionOf(lacking, shadow, quotaStates, atMs);
+}
 
 /** The keys of one account share a hash tag, so that one script may take them all. */
 const keyOf = (accountId: string, kind: string, { id, of }: Level): string =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Limit } from '@gw/ext-authz/internals/limits/bucket';
 import type { DrawnLimits } from '@gw/ext-authz/internals/limits/drawn-limits';
 import { type Decision, type Limiter, openLimiter } from '@gw/ext-authz/internals/limits/limiter';
-import { settleScript, takeScript } from '@gw/ext-authz/internals/limits/take.lua';
+import { giveBackScript, settleScript, takeScript } from '@gw/ext-authz/internals/limits/take.lua';
 import type { Logger } from '@gw/service/log';
 import { openRedis } from '@gw/service/redis';
 import type { Service } from '@gw/stack/services/service';
@@ -61,9 +61,18 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
         log,
         patienceMs: 250,
         probeMs,
-        ...(onClock && { scripts: { take: onTestClock(takeScript), settle: onTestClock(settleScript) } }),
+        ...(onClock && {
+          scripts: {
+            take: onTestClock(takeScript),
+            settle: onTestClock(settleScript),
+            giveBack: onTestClock(giveBackScript),
+          },
+        }),
       });
-      stops.push(limiter.stop, () => connection.disconnect());
+      stops.push(
+        () => void limiter.stop(),
+        () => connection.disconnect(),
+      );
       return limiter;
     },
     take: () => valkey.stop(),
