@@ -5,6 +5,7 @@
  * future has no age.
  */
 import type { GridReading, TemporalMatch } from './facts.ts';
+import { msOf, textOf } from './instants.ts';
 import { msPerMinute } from './units.ts';
 
 /** What a receipt calls the basis; `combustion` has neither the making of the fuel nor that of the power stations. */
@@ -83,10 +84,10 @@ export function gridProvenance(
 
 /** Null if a time cannot be read. A yearly value counts as observed at the end of its year. */
 export function gridTimes(reading: GridReading, requestedAt: string): GridTimes | null {
-  const requested = Date.parse(requestedAt);
-  const start = Date.parse(reading.periodStart);
-  const end = Date.parse(reading.periodEnd);
-  const observed = reading.signal === 'annual' ? end : Date.parse(reading.observedAt);
+  const requested = msOf(requestedAt);
+  const start = msOf(reading.periodStart);
+  const end = msOf(reading.periodEnd);
+  const observed = reading.signal === 'annual' ? end : msOf(reading.observedAt);
   if (Number.isNaN(requested + start + end + observed)) return null;
   const isForecast = reading.signal === 'forecast' || reading.temporalMatch === 'forecast';
   return { requested, observed, start, end, isForecast };
@@ -97,8 +98,8 @@ export function provenanceAt(times: GridTimes, statement: GridStatement, rules: 
   const minutes = minutesOld(times);
   const ageMinutes = minutes === null ? null : Math.round(minutes * 10) / 10;
   return {
-    observedAt: new Date(times.observed).toISOString(),
-    requestedAt: new Date(times.requested).toISOString(),
+    observedAt: textOf(times.observed),
+    requestedAt: textOf(times.requested),
     ageMinutes,
     temporalMatch: matchOf(statement, rules.matchesStatedAge ? ageMinutes : minutes, rules),
   };

@@ -25,41 +25,81 @@ type Labels = Record<(typeof labelNames)[number], string>;
 const other = 'other';
 /** Where the region is not known. */
 const unknown = 'unknown';
+/** Between names, of which none has it. */
+const separator = '\u0000';
+
+/** Plain numbers: each of six counters of the library would cost a call more than all that is counted here. */
+interface Sums {
+  readonly labels: Labels;
+  calls: number;
+  prompt: number;
+  completion: number;
+  energy: number;
+  carbon: number;
+  water: number;
+}
 
 export function createUsageMetrics(most: number): UsageMetrics {
-  const counter = <Name extends string = never>(name: string, help: string, ...more: Name[]) =>
-    new Counter({ name, help, labelNames: [...labelNames, ...more], registers: [] });
-  const calls = counter('gw_usage_calls_total', 'Calls with a receipt, degraded ones too');
-  const tokens = counter('gw_usage_tokens_total', 'Tokens of receipts: prompt and completion', 'type');
-  const energy = counter('gw_usage_energy_wh_total', 'Energy of receipts, Wh');
-  const carbon = counter('gw_usage_carbon_grams_total', 'Carbon of receipts, gCO2e, location-based');
-  const water = counter('gw_usage_water_ml_total', 'Water of receipts, mL');
-  const known = new Map<string, Labels>();
+  const known = new Map<string, Sums>();
+  const others = new Map<string, Sums>();
 
-  const labelsOf = (accountId: string, { model, region, simulated }: CountedReceipt): Labels => {
-    const named = { account: accountId, model, region: region ?? unknown };
+  const sumsIn = (sets: Map<string, Sums>, key: string, labels: Labels): Sums => {
+    const sums = { labels, calls: 0, prompt: 0, completion: 0, energy: 0, carbon: 0, water: 0 };
+    sets.set(key, sums);
+    return sums;
+  };
+  const sumsOf = (account: string, { model, region, simulated }: CountedReceipt): Sums => {
     const isSimulated = String(simulated === true);
-    const key = JSON.stringify([...Object.values(named), isSimulated]);
-    const labels = known.get(key);
-    if (labels !== undefined) return labels;
-    if (known.size >= most) return { account: other, model: other, region: other, simulated: isSimulated };
-    const made = { ...named, simulated: isSimulated };
-    known.set(key, made);
-    return made;
+    const named = region ?? unknown;
+    const key = account + separator + model + separator + named + separator + isSimulated;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (known.size < most) return sumsIn(known, key, { account, model, region: named, simulated: isSimulated });
+    const rest = { account: other, model: other, region: other, simulated: isSimulated };
+    return others.get(isSimulated) ?? sumsIn(others, isSimulated, rest);
   };
 
   return {
     count(accountId, receipt) {
-      const labels = labelsOf(accountId, receipt);
-      calls.inc(labels);
-      energy.inc(labels, receipt.energy_wh ?? 0);
-      carbon.inc(labels, receipt.carbon_g ?? 0);
-      water.inc(labels, receipt.water_ml ?? 0);
-      tokens.inc({ ...labels, type: 'prompt' }, receipt.prompt_tokens ?? 0);
-      tokens.inc({ ...labels, type: 'completion' }, receipt.completion_tokens ?? 0);
+      const sums = sumsOf(accountId, receipt);
+      sums.calls += 1;
+      sums.energy += receipt.energy_wh ?? 0;
+      sums.carbon += receipt.carbon_g ?? 0;
+      sums.water += receipt.water_ml ?? 0;
+      sums.prompt += receipt.prompt_tokens ?? 0;
+      sums.completion += receipt.completion_tokens ?? 0;
     },
-    register: (registry) => {
-      for (const metric of [calls, tokens, energy, carbon, water]) registry.registerMetric(metric);
+    register(registry) {
+      const all = () => [...known.values(), ...others.values()];
+      registerSums(registry, all);
     },
   };
+}
+
+function registerSums(registry: Registry, all: () => readonly Sums[]): void {
+  const counter = (name: string, help: string, amountOf: (sums: Sums) => number) =>
+    new Counter({
+      ...{ name, help, labelNames, registers: [registry] },
+      collect() {
+        this.reset();
+        for (const sums of all()) this.inc(sums.labels, amountOf(sums));
+      },
+    });
+  counter('gw_usage_calls_total', 'Calls with a receipt, degraded ones too', ({ calls }) => calls);
+  counter('gw_usage_energy_wh_total', 'Energy of receipts, Wh', ({ energy }) => energy);
+  counter('gw_usage_carbon_grams_total', 'Carbon of receipts, gCO2e, location-based', ({ carbon }) => carbon);
+  counter('gw_usage_water_ml_total', 'Water of receipts, mL', ({ water }) => water);
+  new Counter({
+    name: 'gw_usage_tokens_total',
+    help: 'Tokens of receipts: prompt and completion',
+    labelNames: [...labelNames, 'type'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { completion, labels, prompt } of all()) {
+        this.inc({ ...labels, type: 'prompt' }, prompt);
+        this.inc({ ...labels, type: 'completion' }, completion);
+      }
+    },
+  });
 }
