@@ -3,6 +3,7 @@
  *
  * Invariant: what is listed is genuine. A receipt that is not is named in its place, so that it hides no other one.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion, LedgerQuery } from '@gw/contract/management';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
@@ -26,22 +27,11 @@ export async function ledgerPage(
   accountId: string,
   query: LedgerQuery,
 ): Promise<LedgerPage> {
-  const ascending = query.order === 'asc';
-  const direction = ascending ? Prisma.raw('ASC') : Prisma.raw('DESC');
-  const conditions = [Prisma.sql`r.account_id = ${accountId}`];
-  if (query.model !== undefined) conditions.push(Prisma.sql`r.model = ${query.model}`);
-  if (query.region !== undefined) conditions.push(Prisma.sql`r.region = ${query.region}`);
-  if (query.project !== undefined) conditions.push(Prisma.sql`r.body ->> 'project' = ${query.project}`);
-  const cursorTime = query.after === undefined ? null : timeOfReceipt(query.after);
-  if (cursorTime !== null) {
-    const comparison = Prisma.raw(ascending ? '>' : '<');
-    conditions.push(Prisma.sql`(r.created_at, r.id) ${comparison} (${cursorTime}::timestamptz, ${query.after})`);
+  const rows: LedgerRow[] = [];
+  for (const window of windowsOf(query)) {
+    rows.push(...(await rowsIn(db, accountId, query, window, query.limit + 1 - rows.length)));
+    if (rows.length > query.limit) break;
   }
-  const rows = await db.$queryRaw<LedgerRow[]>`
-    SELECT ${storedColumns} FROM receipts r
-    WHERE ${Prisma.join(conditions, ' AND ')} AND ${counted(query.version)}
-    ORDER BY r.created_at ${direction}, r.id ${direction}
-    LIMIT ${query.limit + 1}`;
   const page = rows.slice(0, query.limit);
   const faults = await seals.check(page);
   return {
@@ -53,10 +43,85 @@ export async function ledgerPage(
   };
 }
 
+/** From its first moment up to, and without, its last; null: without an end on that side. */
+interface Window {
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+/** How far windows reach from where a page begins. */
+const reachMs = [40 * dayMs, 360 * dayMs];
+
+/**
+ * The time of the ledger in windows that follow each other in the order of the page, the last without an end: a question that names no
+ * time is planned for, and asked of, each month that there is.
+ */
+function windowsOf({ after, order }: Pick<LedgerQuery, 'after' | 'order'>): readonly Window[] {
+  const cursorTime = after === undefined ? null : timeOfReceipt(after);
+  const begin = (cursorTime ?? new Date()).getTime();
+  if (order === 'desc') {
+    const [near, far] = reachMs.map((ms) => new Date(begin - ms)) as [Date, Date];
+    return [
+      { from: near, to: null },
+      { from: far, to: near },
+      { from: null, to: far },
+    ];
+  }
+  // Nobody knows when the first one of an account was.
+  if (cursorTime === null) return [{ from: null, to: null }];
+  const [near, far] = reachMs.map((ms) => new Date(begin + ms)) as [Date, Date];
+  return [
+    { from: cursorTime, to: near },
+    { from: near, to: far },
+    { from: far, to: null },
+  ];
+}
+
+function rowsIn(
+  db: Context['db'],
+  accountId: string,
+  { after, model, order, project, region, version }: LedgerQuery,
+  window: Window,
+  limit: number,
+): Promise<LedgerRow[]> {
+  const direction = order === 'asc' ? Prisma.raw('ASC') : Prisma.raw('DESC');
+  const conditions = [Prisma.sql`r.account_id = ${accountId}`, ...within('r', window)];
+  if (model !== undefined) conditions.push(Prisma.sql`r.model = ${model}`);
+  if (region !== undefined) conditions.push(Prisma.sql`r.region = ${region}`);
+  if (project !== undefined) conditions.push(Prisma.sql`r.body ->> 'project' = ${project}`);
+  const cursorTime = after === undefined ? null : timeOfReceipt(after);
+  if (cursorTime !== null) {
+    const comparison = Prisma.raw(order === 'asc' ? '>' : '<');
+    conditions.push(Prisma.sql`(r.created_at, r.id) ${comparison} (${cursorTime}::timestamptz, ${after})`);
+    // The same of the time alone, from which the months follow.
+    conditions.push(Prisma.sql`r.created_at ${comparison}= ${cursorTime}::timestamptz`);
+  }
+  return db.$queryRaw<LedgerRow[]>`
+    SELECT ${storedColumns} FROM receipts r
+    WHERE ${Prisma.join(conditions, ' AND ')} AND ${counted(version, within('n', window))}
+    ORDER BY r.created_at ${direction}, r.id ${direction}
+    LIMIT ${limit}`;
+}
+
+/** Said of both, since the database does not infer it of the one from the other. */
+function within(table: 'r' | 'n', { from, to }: Window): Prisma.Sql[] {
+  const column = Prisma.raw(`${table}.created_at`);
+  return [
+    ...(from === null ? [] : [Prisma.sql`${column} >= ${from}::timestamptz`]),
+    ...(to === null ? [] : [Prisma.sql`${column} < ${to}::timestamptz`]),
+  ];
+}
+
 /** The condition, in a query over `receipts r`, for the version of each receipt that counts. */
-export const counted = (version: CountedVersion): Prisma.Sql =>
-  version === 'issued' ? Prisma.sql`r.version = 1` : newest;
+export const counted = (version: CountedVersion, ofNewer: readonly Prisma.Sql[] = []): Prisma.Sql =>
+  version === 'issued' ? Prisma.sql`r.version = 1` : newestAmong(ofNewer);
+
+/** `ofNewer`: what is known of `n`, a newer version of the same moment. */
+const newestAmong = (ofNewer: readonly Prisma.Sql[]): Prisma.Sql => Prisma.sql`NOT EXISTS (
+  SELECT 1 FROM receipts n WHERE ${Prisma.join(
+    [Prisma.sql`n.id = r.id AND n.created_at = r.created_at AND n.version > r.version`, ...ofNewer],
+    ' AND ',
+  )})`;
 
 /** The condition, in a query over `receipts r`, for the newest version of each receipt. */
-export const newest = Prisma.sql`NOT EXISTS (
-  SELECT 1 FROM receipts n WHERE n.id = r.id AND n.created_at = r.created_at AND n.version > r.version)`;
+export const newest = newestAmong([]);
