@@ -5,6 +5,7 @@
  * the receipt that the client was shown, and the facts, if any entry has them. Later versions are never touched. Rows
  * are inserted; the two steps that one may take afterwards are in settle.ts.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { type Database, DatabaseError, Prisma, queryTexts } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
 import { type FactsPart, splitRows, storingTexts } from './facts-parts.ts';
@@ -17,8 +18,9 @@ import { isMade, settleReceipts } from './settle.ts';
  * short collection of garbage, which took a third of the ledger's time.
  */
 export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_at'> {
-  /** A SealedReceipt as JSON, UTF-8. */
+  /** A SealedReceipt as JSON, UTF-8, but for its own JSON, which comes behind it in the order of `ownJson`; null: there is none. */
   readonly bytes: Buffer;
+  readonly own: readonly (Buffer | null)[];
   readonly parts: readonly FactsPart[];
   /** The grid value that it was made with (`gridUsed`); null: none. */
   readonly uses: string | null;
@@ -30,9 +32,14 @@ export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_a
 export function readyRow(row: ReceiptRow, seals: Pick<Seals, 'sealed'>, again: () => ReceiptRow = () => row): ReadyRow {
   const { created_at, id, version } = row;
   const { parts, rows } = splitRows([row]);
-  const bytes = Buffer.from(rows.map((split) => JSON.stringify(seals.sealed(split))).join());
-  return { id, version, created_at, bytes, parts, uses: gridUsed(row), row: again };
+  const { body, facts, routing_trace, ...others } = seals.sealed(elementAt(rows, 0));
+  const bytes = Buffer.from(JSON.stringify(others));
+  const own = [body, routing_trace, facts].map((value) => (value === null ? null : Buffer.from(JSON.stringify(value))));
+  return { id, version, created_at, bytes, own, parts, uses: gridUsed(row), row: again };
 }
+
+/** Columns whose JSON Postgres takes as it is: inside of the JSON of their row it would be read three times. */
+const ownJson = ['body', 'routing_trace', 'facts'] as const;
 
 /** Stores rows. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
 export async function insertReceipts(db: Database, rows: readonly ReadyRow[], seals: Seals): Promise<void> {
@@ -75,17 +82,22 @@ function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
   };
 }
 
-/** The rows are $1, the parts that they name $2. */
+/** The rows are $1, their columns of `ownJson` $2 to $4, the parts that they name $5. */
 const insertion = `
-  WITH parts AS (${storingTexts('$2')}), stored AS (
+  WITH parts AS (${storingTexts('$5')}), stored AS (
     INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
       prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal,
       seal_key)
-    SELECT * FROM json_to_recordset($1::json) AS entry (
-      id text, version int, created_at timestamptz, account_id text, key_id text, endpoint text, model text,
-      region text, tier text, status text, prompt_tokens bigint, completion_tokens bigint, energy_wh numeric,
-      carbon_g numeric, body json, routing_trace json, facts json, shown boolean, content_sha256 text, seal text,
-      seal_key int)
+    SELECT id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens,
+      completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal, seal_key
+    FROM ROWS FROM (
+      json_to_recordset($1::json) AS (
+        id text, version int, created_at timestamptz, account_id text, key_id text, endpoint text, model text,
+        region text, tier text, status text, prompt_tokens bigint, completion_tokens bigint, energy_wh numeric,
+        carbon_g numeric, shown boolean, content_sha256 text, seal text, seal_key int),
+      unnest($2::json[]), unnest($3::json[]), unnest($4::json[])
+    ) AS entry (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens,
+      completion_tokens, energy_wh, carbon_g, shown, content_sha256, seal, seal_key, body, routing_trace, facts)
     ON CONFLICT (id, version, created_at) DO NOTHING
     RETURNING id, version, created_at, tier, facts
   ), noted AS (
@@ -103,6 +115,7 @@ async function insert(db: Database, rows: readonly ReadyRow[]): Promise<Readonly
   const parts = new Map(rows.flatMap((row) => row.parts.map((part) => [part.sha256, part])));
   const stored = await queryTexts<{ key: string }>(db, insertion, [
     listOf(rows.map(({ bytes }) => bytes)),
+    ...ownJson.map((_, at) => jsonArray(rows.map(({ own }) => own[at] ?? null))),
     Buffer.from(JSON.stringify([...parts.values()])),
   ]);
   return new Set(stored.map(({ key }) => key));
@@ -113,6 +126,24 @@ const [opening, comma, closing] = ['[', ',', ']'].map((text) => Buffer.from(text
 /** Makes a list in JSON of values in JSON. */
 const listOf = (values: readonly Buffer[]): Buffer =>
   Buffer.concat([...values.flatMap((value, at) => [at === 0 ? opening : comma, value]), closing]);
+
+const jsonOid = 114;
+
+/** A `json[]` of one dimension in the binary form of Postgres: array_recv in src/backend/utils/adt/arrayfuncs.c. */
+function jsonArray(values: readonly (Buffer | null)[]): Buffer {
+  const head = Buffer.alloc(20);
+  head.writeInt32BE(1, 0);
+  head.writeInt32BE(values.includes(null) ? 1 : 0, 4);
+  head.writeInt32BE(jsonOid, 8);
+  head.writeInt32BE(values.length, 12);
+  head.writeInt32BE(1, 16);
+  const pieces = values.flatMap((value) => {
+    const length = Buffer.allocUnsafe(4);
+    length.writeInt32BE(value?.length ?? -1);
+    return value === null ? length : [length, value];
+  });
+  return Buffer.concat([head, ...pieces]);
+}
 
 /**
  * Whether Postgres refused the data itself (SQLSTATE class 22: data exception, 23: integrity), so that trying again is
