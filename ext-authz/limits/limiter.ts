@@ -43,7 +43,13 @@ export interface Decision {
 }
 
 export interface Limiter {
-  decide(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision>;
+  /** `slices`: whether this very `drawn` comes with each call of its key, so that a slice can be kept for it. */
+  decide(
+    accountId: string,
+    kind: string,
+    drawn: DrawnLimits,
+    options?: { readonly slices: boolean },
+  ): Promise<Decision>;
   /** Whether decisions are made on this instance alone. */
   readonly local: () => boolean;
   /** Gives back what was taken in advance. */
@@ -98,8 +104,8 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
       absence.stop();
       return slices.stop();
     },
-    async decide(accountId, kind, drawn) {
-      const sliced = absence.lasts() ? null : slices.use(drawn);
+    async decide(accountId, kind, drawn, { slices: isSliced } = { slices: false }) {
+      const sliced = isSliced && !absence.lasts() ? slices.use(drawn) : null;
       if (sliced) return decisionFrom(sliced, 0, 0);
       const limits = keyedLimits(accountId, kind, drawn);
       const shadow = shadowBits(drawn);

@@ -69,10 +69,7 @@ export function openRedisLimits(
       const daysAgo = Math.floor(nowMs / dayMs) - day;
       return redis.gwSettle(1, key, limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, daysAgo);
     },
-    giveBack: (limits, calls, day) => {
-      const keys = limits.map(({ key }) => key);
-      return redis.gwGiveBack(keys.length, ...keys, calls, day, ...limits.flatMap(({ limit }) => numbersOf(limit)));
-    },
+    giveBack: (limits, calls, day) => redis.gwGiveBack(limits.length, ...limits.map(({ key }) => key), calls, day),
     probe: () => takeFrom([probeLimit], 0),
   };
 }

@@ -1,10 +1,11 @@
 /**
  * Slices of limits: what an instance takes from Redis in advance for the calls of the next moments, so that not each of them asks.
  *
- * Invariants: a call is let in only by what was taken for it, so no limit is ever overdrawn, whoever else takes from it and whatever
- * dies. A slice is small (a hundredth of the bucket, a ten thousandth of what is left of the day) and is taken only while half of the
- * bucket is left; what of it is not used within 100 ms is given back. So a call of another instance can be refused for it only where
- * half of a bucket is emptied in that time, and an instance that is killed takes at most one slice of the day with it.
+ * Invariants: a call is let in only by what was taken for it, at most 100 ms before, on the same day. So a day is never overdrawn, and
+ * in any time t a bucket lets in at most its burst and what its rate brings in t and 100 ms, and never more than a hundredth of the burst
+ * beyond what asking for each call would have let in. The slices of an account are together a hundredth of its bucket at most, on one
+ * instance, each a hundredth of that of its key and a ten thousandth of what is left of the day, and are taken only while half of the bucket
+ * is left; what of them is not used is given back after 100 ms.
  */
 import { dayMs } from '@gw/contract/internal/durations';
 import { advance, type LimitState } from './bucket.ts';
@@ -30,10 +31,14 @@ export interface SlicesOptions {
   readonly giveBack: (limits: readonly KeyedLimit[], calls: number, day: number) => Promise<unknown>;
 }
 
+const dayOf = (ms: number): number => Math.floor(ms / dayMs);
+
 /** Of one key: what its calls draw on is one object for as long as nothing of it changes. */
 interface Held {
+  readonly account: string;
   limits: readonly KeyedLimit[];
   taken: TakenInRedis;
+  /** When Redis was asked for it. */
   takenAt: number;
   /** Calls that it is good for yet. */
   calls: number;
@@ -53,6 +58,8 @@ const tidyMs = 1000;
 export class Slices {
   readonly #options: SlicesOptions;
   readonly #held = new Map<DrawnLimits, Held>();
+  /** Calls that the slices of an account are good for together, or are asked for. */
+  readonly #ofAccount = new Map<string, number>();
   readonly #tidying = setInterval(() => this.#tidy(), tidyMs).unref();
 
   constructor(options: SlicesOptions) {
@@ -63,10 +70,12 @@ export class Slices {
   use(drawn: DrawnLimits): Standing | null {
     if (mostCalls(drawn) < leastCalls) return null;
     const own = this.#count(drawn);
-    const at = this.#options.now();
-    if (own.calls === 0 || at - own.takenAt >= sliceMs) return null;
+    const sinceMs = Math.floor(this.#options.now() - own.takenAt);
+    const { atMs } = own.taken;
+    if (own.calls === 0 || sinceMs >= sliceMs || dayOf(atMs + sinceMs) !== dayOf(atMs)) return null;
     own.calls -= 1;
-    return standingOf(own.limits, own.taken, own.calls, Math.floor(at - own.takenAt));
+    this.#add(own.account, -1);
+    return standingOf(own.limits, own.taken, own.calls, sinceMs);
   }
 
   /** Asks Redis for a call, and for more if more are expected, which are kept. */
@@ -76,13 +85,20 @@ export class Slices {
     ask: (calls: number) => Promise<TakenInRedis>,
   ): Promise<TakenInRedis> {
     const own = this.#held.get(drawn);
-    const calls = own && !own.isTaking ? Math.min(mostCalls(drawn), Math.max(own.asked, own.before)) : 1;
+    const calls = own === undefined || own.isTaking ? 1 : this.#expected(drawn, own);
     if (own === undefined || calls < leastCalls) return ask(1);
+    const askedAt = this.#options.now();
     const taking = ask(calls);
     own.isTaking = true;
-    const keep = (taken: TakenInRedis) => this.#keep(own, limits, taken);
+    this.#add(own.account, calls);
+    const keep = (taken: TakenInRedis) => {
+      own.isTaking = false;
+      this.#add(own.account, -calls);
+      this.#keep(own, limits, taken, askedAt);
+    };
     taking.then(keep, () => {
       own.isTaking = false;
+      this.#add(own.account, -calls);
     });
     return taking;
   }
@@ -98,7 +114,7 @@ export class Slices {
 
   #count(drawn: DrawnLimits): Held {
     const at = this.#options.now();
-    const own = this.#held.get(drawn) ?? { ...unused, countedSince: at };
+    const own = this.#held.get(drawn) ?? { ...unused, account: drawn.levels[0]?.id ?? '', countedSince: at };
     this.#held.set(drawn, own);
     const passed = at - own.countedSince;
     if (passed >= sliceMs) {
@@ -110,10 +126,25 @@ export class Slices {
     return own;
   }
 
-  #keep(own: Held, limits: readonly KeyedLimit[], taken: TakenInRedis): void {
-    own.isTaking = false;
+  /** As many calls as are expected while a slice is held, if the account has room for them. */
+  #expected(drawn: DrawnLimits, { account, asked, before }: Held): number {
+    const ofAccount = drawn.levels[0]?.limit.rate?.burst ?? 0;
+    const room = Math.floor(ofAccount * partOfBucket) - (this.#ofAccount.get(account) ?? 0);
+    return Math.min(mostCalls(drawn), room, Math.max(asked, before));
+  }
+
+  #add(account: string, calls: number): void {
+    const sum = (this.#ofAccount.get(account) ?? 0) + calls;
+    if (sum > 0) this.#ofAccount.set(account, sum);
+    else this.#ofAccount.delete(account);
+  }
+
+  #keep(own: Held, limits: readonly KeyedLimit[], taken: TakenInRedis, takenAt: number): void {
     if (taken.calls === 1) return;
-    Object.assign(own, { limits, taken, takenAt: this.#options.now(), calls: taken.calls - 1 });
+    // One that is over, and that its timer has not come to.
+    void this.#end(own);
+    Object.assign(own, { limits, taken, takenAt, calls: taken.calls - 1 });
+    this.#add(own.account, own.calls);
     if (own.timer === null) this.#endIn(own, sliceMs);
   }
 
@@ -128,10 +159,11 @@ export class Slices {
   }
 
   async #end(own: Held): Promise<void> {
-    const { calls, limits, taken } = own;
+    const { account, calls, limits, taken } = own;
     own.calls = 0;
+    this.#add(account, -calls);
     // Fails closed: what cannot be given back is gone.
-    if (calls > 0) await this.#options.giveBack(limits, calls, Math.floor(taken.atMs / dayMs)).catch(() => undefined);
+    if (calls > 0) await this.#options.giveBack(limits, calls, dayOf(taken.atMs)).catch(() => undefined);
   }
 
   #tidy(): void {
@@ -141,7 +173,7 @@ export class Slices {
   }
 }
 
-const unused: Omit<Held, 'countedSince'> = {
+const unused: Omit<Held, 'account' | 'countedSince'> = {
   ...{ limits: [], taken: nothing, takenAt: 0, calls: 0, isTaking: false, timer: null },
   ...{ asked: 0, before: 0 },
 };
@@ -162,7 +194,7 @@ export function standingOf(
   sinceMs = 0,
 ): Standing {
   if (calls === 0 && sinceMs === 0) return { limits, atMs, left };
-  const day = Math.floor(atMs / dayMs);
+  const day = dayOf(atMs);
   const states = limits.map(({ limit }, index) => {
     const { milliTokens = 0, used = 0 } = left[index] ?? {};
     const state: LimitState = { milliTokens: milliTokens + calls * 1000, used: used - calls, atMs, day };

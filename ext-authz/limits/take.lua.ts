@@ -68,17 +68,17 @@ return reply
 `;
 
 /**
- * Puts back what was taken for calls that were not made. KEYS the limits. ARGV how many calls, the day on which they were taken, and
- * for each limit rate (0: none), burst and per day.
+ * Puts back what was taken for calls that were not made. KEYS the limits. ARGV how many calls, and the day on which they were taken. A
+ * bucket may hold too much until it is next taken from, which knows how large it is by now.
  */
-export const giveBackScript = `${advance}
+export const giveBackScript = `
 local calls, day = tonumber(ARGV[1]), tonumber(ARGV[2])
-for i, key in ipairs(KEYS) do
-  local burst = ARGV[3 * i + 1] * 1000
-  local limit = advance(key, tonumber(ARGV[3 * i]), burst)
-  limit.tokens = math.min(burst, limit.tokens + calls * 1000)
-  if limit.day == day then limit.used = math.max(0, limit.used - calls) end
-  keep(limit)
+for _, key in ipairs(KEYS) do
+  local kept = redis.call('HMGET', key, 'b', 'd', 'n')
+  if tonumber(kept[1]) then redis.call('HSET', key, 'b', kept[1] + calls * 1000) end
+  if tonumber(kept[2]) == day and tonumber(kept[3]) then
+    redis.call('HSET', key, 'n', math.max(0, kept[3] - calls))
+  end
 end
 `;
 

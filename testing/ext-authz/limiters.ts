@@ -42,7 +42,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
   let valkey = await start();
   const redis = new Redis(valkey.url);
   redis.on('error', () => {});
-  const stops: (() => void)[] = [];
+  const stops: (() => unknown)[] = [];
   const lines: string[] = [];
   const note = (_: unknown, line: string) => lines.push(line);
   const log = { warn: note, info: note } as unknown as Logger;
@@ -65,7 +65,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
           scripts: {
             take: onTestClock(takeScript),
             settle: onTestClock(settleScript),
-            giveBack: onTestClock(giveBackScript),
+            giveBack: giveBackScript,
           },
         }),
       });
@@ -80,7 +80,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
       valkey = await start();
     },
     clear: async () => {
-      for (const stop of stops.splice(0)) stop();
+      for (const stop of stops.splice(0)) await stop();
       lines.length = 0;
       await redis.flushall();
     },
@@ -104,7 +104,9 @@ export const drawnOf = (...limits: Limit[]): DrawnLimits => ({
   shadow: [],
 });
 
-export const ask = (limiter: Limiter, drawn: DrawnLimits): Promise<Decision> => limiter.decide('a', 'calls', drawn);
+/** As the check of a key asks. */
+export const ask = (limiter: Limiter, drawn: DrawnLimits): Promise<Decision> =>
+  limiter.decide('a', 'calls', drawn, { slices: true });
 
 export const admittedOf = (decisions: readonly Decision[]): number =>
   decisions.filter(({ admitted }) => admitted).length;
