@@ -18,9 +18,10 @@ import { isMade, settleReceipts } from './settle.ts';
  * short collection of garbage, which took a third of the ledger's time.
  */
 export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_at'> {
-  /** A SealedReceipt as JSON, UTF-8, but for its own JSON, which comes behind it in the order of `ownJson`; null: there is none. */
+  /** A SealedReceipt as JSON, UTF-8, without its columns of JSON. */
   readonly bytes: Buffer;
-  readonly own: readonly (Buffer | null)[];
+  /** These, in the order of `jsonColumns`; null: there is none. */
+  readonly columns: readonly (Buffer | null)[];
   readonly parts: readonly FactsPart[];
   /** The grid value that it was made with (`gridUsed`); null: none. */
   readonly uses: string | null;
@@ -34,12 +35,23 @@ export function readyRow(row: ReceiptRow, seals: Pick<Seals, 'sealed'>, again: (
   const { parts, rows } = splitRows([row]);
   const { body, facts, routing_trace, ...others } = seals.sealed(elementAt(rows, 0));
   const bytes = Buffer.from(JSON.stringify(others));
-  const own = [body, routing_trace, facts].map((value) => (value === null ? null : Buffer.from(JSON.stringify(value))));
-  return { id, version, created_at, bytes, own, parts, uses: gridUsed(row), row: again };
+  const columns = [Buffer.from(JSON.stringify(body)), jsonBytes(routing_trace), jsonBytes(facts)];
+  return { id, version, created_at, bytes, columns, parts, uses: gridUsed(row), row: again };
+}
+
+/** Behind an even number of backslashes. */
+const nul = /(?:^|[^\\])(?:\\\\)*\\u0000/;
+
+/** Throws for what Postgres would store as it is, and refuse whenever a statement looks into it. Into a body the insertion does. */
+function jsonBytes(value: unknown): Buffer | null {
+  if (value === null) return null;
+  const json = JSON.stringify(value);
+  if (json.includes('\\u0000') && nul.test(json)) throw new Error('Postgres cannot read JSON with a NUL in it');
+  return Buffer.from(json);
 }
 
 /** Columns whose JSON Postgres takes as it is: inside of the JSON of their row it would be read three times. */
-const ownJson = ['body', 'routing_trace', 'facts'] as const;
+const jsonColumns = ['body', 'routing_trace', 'facts'] as const;
 
 /** Stores rows. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
 export async function insertReceipts(db: Database, rows: readonly ReadyRow[], seals: Seals): Promise<void> {
@@ -82,7 +94,7 @@ function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
   };
 }
 
-/** The rows are $1, their columns of `ownJson` $2 to $4, the parts that they name $5. */
+/** The rows are $1, their `jsonColumns` $2 to $4, the parts that they name $5. */
 const insertion = `
   WITH parts AS (${storingTexts('$5')}), stored AS (
     INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
@@ -115,7 +127,7 @@ async function insert(db: Database, rows: readonly ReadyRow[]): Promise<Readonly
   const parts = new Map(rows.flatMap((row) => row.parts.map((part) => [part.sha256, part])));
   const stored = await queryTexts<{ key: string }>(db, insertion, [
     listOf(rows.map(({ bytes }) => bytes)),
-    ...ownJson.map((_, at) => jsonArray(rows.map(({ own }) => own[at] ?? null))),
+    ...jsonColumns.map((_, at) => jsonArray(rows.map(({ columns }) => columns[at] ?? null))),
     Buffer.from(JSON.stringify([...parts.values()])),
   ]);
   return new Set(stored.map(({ key }) => key));
