@@ -29,7 +29,7 @@ export type ShouldRateLimit = (request: RateLimitRequest, isGone?: () => boolean
 
 /** Handles one HTTP call of ext_proc: it gets Envoy's messages and answers them in the same order. */
 export interface Processor {
-  /** Takes a message. Only the first one has its `metadataContext`, although Envoy sends it with each. */
+  /** Takes a message. Only the first one has its `metadataContext`, which an Envoy of the release before sends with each. */
   message(request: ProcessingRequest): void;
   /** Says that a large message has begun to arrive. Envoy's timeout runs from its first byte. */
   coming?(): void;

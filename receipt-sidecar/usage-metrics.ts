@@ -4,6 +4,7 @@
  * Invariants: each receipt counts once, when it is made here, as its client was shown it. There are at most `most` sets of account, model
  * and region in a process, however many there are in the world; what comes later is counted under `other`, so no call is missing in a sum.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Receipt } from '@gw/contract/receipt';
 import { Counter, type Registry } from 'prom-client';
 
@@ -76,11 +77,13 @@ export function createUsageMetrics(most: number): UsageMetrics {
   };
 }
 
+/** Each in a turn of its own: thousands of sets take some milliseconds for each counter. */
 function registerSums(registry: Registry, all: () => readonly Sums[]): void {
   const counter = (name: string, help: string, amountOf: (sums: Sums) => number) =>
     new Counter({
       ...{ name, help, labelNames, registers: [registry] },
-      collect() {
+      async collect() {
+        await setImmediate();
         this.reset();
         for (const sums of all()) this.inc(sums.labels, amountOf(sums));
       },
@@ -94,7 +97,8 @@ function registerSums(registry: Registry, all: () => readonly Sums[]): void {
     help: 'Tokens of receipts: prompt and completion',
     labelNames: [...labelNames, 'type'],
     registers: [registry],
-    collect() {
+    async collect() {
+      await setImmediate();
       this.reset();
       for (const { completion, labels, prompt } of all()) {
         this.inc({ ...labels, type: 'prompt' }, prompt);

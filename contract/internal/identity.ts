@@ -9,7 +9,7 @@ import type { AccountTier, Scope } from '../access.ts';
 /** Dynamic-metadata namespace that ext-authz fills; the rate limit and the sidecar read it. */
 export const identityNamespace = 'envoy.filters.http.ext_authz';
 
-/** The field in which ext-authz has all that the sidecar reads of it, as a JSON object of strings. */
+/** The field in which ext-authz has what the sidecar reads of it, as a JSON object of strings. */
 export const callerField = 'caller';
 
 /**

@@ -153,6 +153,13 @@ describe('an event', () => {
     expect(taught(data).letters(data)).toBe(0);
   });
 
+  test('is learned behind others that teach nothing, and stays learned behind them', () => {
+    const reasoning = Array.from({ length: 20 }, () => chunkOf({ content: null, reasoning_content: 'why' }));
+    expect(taught(...reasoning, chunkOf({ content: 'one' }), ...reasoning).letters(chunkOf({ content: 'two' }))).toBe(
+      3,
+    );
+  });
+
   test('is learned anew where its shape has changed, a few times in each stream', () => {
     const { deltas, letters } = taught();
     const known = Array.from({ length: 20 }, (_, at) => {

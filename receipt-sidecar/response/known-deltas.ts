@@ -40,8 +40,10 @@ export class KnownDeltas {
     // Letters outside of ASCII and escapes are left to those who decode.
     if (this.#lessons >= mostLessons || bytes.length !== prefix.length + data.length + suffix.length) return;
     if (data.includes('\\')) return;
+    const shape = shapeOf(bytes, data, chunk);
+    if (shape === null) return;
     this.#lessons += 1;
-    this.#shape = shapeOf(bytes, data, chunk);
+    this.#shape = shape;
   }
 
   /** Whether an event is such a delta; then its text is taken. Not for one behind the end of a choice. */
