@@ -9,7 +9,7 @@ import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
 import { type VerifyOptions, verifyPack as verifyShortPack } from '@gw/evidence/verify';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
-import { testSeals } from '@gw/testing/control-plane/fixtures';
+import { settleAnyAge, testSeals } from '@gw/testing/control-plane/fixtures';
 import { longPackOf } from '@gw/testing/control-plane/long-pack';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkPage } from '../integrity/check-receipts.ts';
@@ -22,6 +22,7 @@ let isLong = false;
 let clock = new Date('2026-11-21T12:00:00Z');
 beforeAll(async () => {
   running = await startTestApp(() => clock);
+  await settleAnyAge(running.stores);
 }, 120_000);
 afterAll(() => running?.stop());
 
