@@ -1,5 +1,6 @@
 /** Ports on the loopback interface. */
 import { randomInt } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { Problem } from './problem.ts';
 
@@ -47,11 +48,33 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...ports];
 }
 
+/** From our look until the part listens that gets it. */
+const claimedMs = 120_000;
+
+/**
+ * Several gateways may be starting at once, in processes that know nothing of each other: who looks claims the port of UDP with the same
+ * number, which nobody else needs, and which the system takes back from a process that ends.
+ */
+function claim(port: number): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4').unref();
+    socket.once('error', () => {
+      socket.close();
+      resolve(null);
+    });
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(socket));
+  });
+}
+
 async function isFree(port: number): Promise<boolean> {
+  const claimed = await claim(port);
+  if (claimed === null) return false;
   try {
     await listen(port);
+    setTimeout(() => claimed.close(), claimedMs).unref();
     return true;
   } catch {
+    claimed.close();
     return false;
   }
 }
