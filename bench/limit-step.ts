@@ -46,7 +46,7 @@ export async function startLimitStep(): Promise<{ readonly step: Step; stop(): P
   return {
     step: { name: 'decide the limits of a call', run: several, limitUs: decideLimitUs, calls: atOnce },
     stop: async () => {
-      await limiter.stop();
+      limiter.stop();
       redis.disconnect();
       await valkey.stop();
       rmSync(dir, { recursive: true, force: true });

@@ -130,12 +130,12 @@ export async function startExtAuthz(config: Config) {
       isEnding = true;
       if (config.instances > 1) await server.leave();
       watch.stop();
+      limiter.stop();
       clearInterval(flushing);
       await server.close(2000);
       await health?.close();
       await notes.flush();
       await shownReceipts.stop();
-      await limiter.stop();
       redis.disconnect();
       limitsRedis.disconnect();
       subscriber.disconnect();

@@ -78,7 +78,6 @@ export function openAdmission({
       const name = nameOf(question);
       // Looking up the key may have taken so long that Envoy asks another instance, or the same one anew: that takes.
       if (isLeftAlone(name) || (await isGivenUp(question, now()))) return null;
-      // Without slices: decision 51.
       const decision = await limiter.decide(accountId, kind, drawn);
       if (decision.admitted) return admitted(question, decision);
       // A smaller body may have room at once.

@@ -1,5 +1,5 @@
 /**
- * Decides a request's limits in Redis, in one round trip; far from them it takes for several calls at once (slices.ts).
+ * Decides a request's limits in Redis, in one round trip.
  *
  * While Redis is away each instance goes on with its share of the limits in its own memory: never unlimited, never closed.
  * A Redis that hangs is waited for until it is known to hang, and no longer; from then on it is asked in the background,
@@ -14,7 +14,6 @@ import { everyLimit, type QuotaState, quotaStateOf } from './bucket.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
 import { type KeyedLimit, openLocalShares } from './local-shares.ts';
 import { type LimitScripts, openRedisLimits, type TakenInRedis } from './redis-limits.ts';
-import { Slices, type Standing, standingOf } from './slices.ts';
 
 export interface LimiterOptions {
   /** Without a time-out for commands: the limiter has a patience of its own. */
@@ -43,24 +42,16 @@ export interface Decision {
 }
 
 export interface Limiter {
-  /** `slices`: whether this very `drawn` comes with each call of its key, so that a slice can be kept for it. */
-  decide(
-    accountId: string,
-    kind: string,
-    drawn: DrawnLimits,
-    options?: { readonly slices: boolean },
-  ): Promise<Decision>;
+  decide(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision>;
   /** Whether decisions are made on this instance alone. */
   readonly local: () => boolean;
-  /** Gives back what was taken in advance. */
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 export function openLimiter({ instances, log, now, ...options }: LimiterOptions): Limiter {
   const redis = openRedisLimits(options.redis, options.scripts);
   const answers = watchAnswers({ now: options.monotonic, patienceMs: options.patienceMs });
   const shares = openLocalShares(instances);
-  const slices = new Slices({ now: options.monotonic, giveBack: redis.giveBack });
   let decidedHere = 0;
 
   const absence = watchAbsence(options, redis.probe, () => {
@@ -100,25 +91,22 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
 
   return {
     local: absence.lasts,
-    stop: () => {
-      absence.stop();
-      return slices.stop();
-    },
-    async decide(accountId, kind, drawn, { slices: isSliced } = { slices: false }) {
-      const sliced = isSliced && !absence.lasts() ? slices.use(drawn) : null;
-      if (sliced) return decisionFrom(sliced, 0, 0);
+    stop: absence.stop,
+    async decide(accountId, kind, drawn) {
       const limits = keyedLimits(accountId, kind, drawn);
       const shadow = shadowBits(drawn);
       if (absence.lasts()) return decideHere(limits, shadow);
       let taking: Promise<TakenInRedis> | null = null;
       const ask = () => {
-        taking = slices.take(drawn, limits, (calls) => redis.take(limits, shadow, calls));
+        taking = redis.take(limits, shadow);
         return taking;
       };
       const taken = await answers.wait(ask).catch(goLocal);
       if (!taken) return decideWithout(taking, limits, shadow);
-      shares.follow(limits, taken.left, { decidedMs: taken.atMs, nowMs: now() });
-      return decisionFrom(standingOf(limits, taken, taken.calls - 1), shadow, taken.lacking);
+      const { atMs, lacking, left } = taken;
+      shares.follow(limits, left, { decidedMs: atMs, nowMs: now() });
+      const quotaStates = limits.map(({ cost, limit }, index) => quotaStateOf(limit, left[index] ?? nothing, cost));
+      return decisionOf(lacking, shadow, quotaStates, atMs);
     },
   };
 }
@@ -131,12 +119,6 @@ const decisionOf = (lacking: number, shadow: number, quotaStates: readonly Quota
   quotaStates,
   untilMidnightMs: dayMs - (nowMs % dayMs),
 });
-
-/** Of what Redis has taken. */
-function decisionFrom({ atMs, left, limits }: Standing, shadow: number, lacking: number): Decision {
-  const quotaStates = limits.map(({ cost, limit }, index) => quotaStateOf(limit, left[index] ?? nothing, cost));
-  return decisionOf(lacking, shadow, quotaStates, atMs);
-}
 
 /** The keys of one account share a hash tag, so that one script may take them all. */
 const keyOf = (accountId: string, kind: string, { id, of }: Level): string =>

@@ -32,14 +32,12 @@ end
 
 /**
  * KEYS the limits. ARGV: 1 if rates are in shadow, 1 if days are, for each limit rate (0: none), burst, per day (-1: none), and
- * what the request takes of the last bucket, if that is another number than one, and behind it for how many calls to take, if
- * half of each bucket stays and ten thousand times as much of the day; else it is taken for one.
- * Returns {bits of the limits without room, now ms, for each limit thousandths of tokens and used, for how many calls it was taken}.
+ * what the request takes of the last bucket, if that is another number than one.
+ * Returns {bits of the limits without room, now ms, and for each limit thousandths of tokens and used}.
  */
 export const takeScript = `${advance}
 local lacking, refused, bit, limits = 0, false, 1, {}
 local last = (ARGV[3 * #KEYS + 3] or 1) * 1000
-local calls = tonumber(ARGV[3 * #KEYS + 4] or 1)
 for i, key in ipairs(KEYS) do
   local rate, burst, per_day = tonumber(ARGV[3 * i]), ARGV[3 * i + 1] * 1000, tonumber(ARGV[3 * i + 2])
   local limit = advance(key, rate, burst)
@@ -48,38 +46,20 @@ for i, key in ipairs(KEYS) do
   limit.no_day = per_day >= 0 and limit.used >= per_day
   if limit.no_rate then lacking = lacking + bit; refused = refused or ARGV[1] ~= '1' end
   if limit.no_day then lacking = lacking + 2 * bit; refused = refused or ARGV[2] ~= '1' end
-  local is_near = rate > 0 and limit.tokens - calls * 1000 < burst / 2 or per_day >= 0 and per_day - limit.used < calls * 10000
-  if calls > 1 and is_near then calls = 1 end
   bit = bit * 4
   limits[i] = limit
 end
 local reply = { lacking, now }
 for _, limit in ipairs(limits) do
   if not refused then
-    if limit.rate > 0 and not limit.no_rate then limit.tokens = limit.tokens - limit.cost * calls end
-    if not limit.no_day then limit.used = limit.used + calls end
+    if limit.rate > 0 and not limit.no_rate then limit.tokens = limit.tokens - limit.cost end
+    if not limit.no_day then limit.used = limit.used + 1 end
   end
   keep(limit)
   reply[#reply + 1] = limit.tokens
   reply[#reply + 1] = limit.used
 end
-reply[#reply + 1] = calls
 return reply
-`;
-
-/**
- * Puts back what was taken for calls that were not made. KEYS the limits. ARGV how many calls, and the day on which they were taken. A
- * bucket may hold too much until it is next taken from, which knows how large it is by now.
- */
-export const giveBackScript = `
-local calls, day = tonumber(ARGV[1]), tonumber(ARGV[2])
-for _, key in ipairs(KEYS) do
-  local kept = redis.call('HMGET', key, 'b', 'd', 'n')
-  if tonumber(kept[1]) then redis.call('HSET', key, 'b', kept[1] + calls * 1000) end
-  if tonumber(kept[2]) == day and tonumber(kept[3]) then
-    redis.call('HSET', key, 'n', math.max(0, kept[3] - calls))
-  end
-end
 `;
 
 /**

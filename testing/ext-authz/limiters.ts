@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Limit } from '@gw/ext-authz/internals/limits/bucket';
 import type { DrawnLimits } from '@gw/ext-authz/internals/limits/drawn-limits';
 import { type Decision, type Limiter, openLimiter } from '@gw/ext-authz/internals/limits/limiter';
-import { giveBackScript, settleScript, takeScript } from '@gw/ext-authz/internals/limits/take.lua';
+import { settleScript, takeScript } from '@gw/ext-authz/internals/limits/take.lua';
 import type { Logger } from '@gw/service/log';
 import { openRedis } from '@gw/service/redis';
 import type { Service } from '@gw/stack/services/service';
@@ -42,7 +42,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
   let valkey = await start();
   const redis = new Redis(valkey.url);
   redis.on('error', () => {});
-  const stops: (() => unknown)[] = [];
+  const stops: (() => void)[] = [];
   const lines: string[] = [];
   const note = (_: unknown, line: string) => lines.push(line);
   const log = { warn: note, info: note } as unknown as Logger;
@@ -61,18 +61,9 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
         log,
         patienceMs: 250,
         probeMs,
-        ...(onClock && {
-          scripts: {
-            take: onTestClock(takeScript),
-            settle: onTestClock(settleScript),
-            giveBack: giveBackScript,
-          },
-        }),
+        ...(onClock && { scripts: { take: onTestClock(takeScript), settle: onTestClock(settleScript) } }),
       });
-      stops.push(
-        () => void limiter.stop(),
-        () => connection.disconnect(),
-      );
+      stops.push(limiter.stop, () => connection.disconnect());
       return limiter;
     },
     take: () => valkey.stop(),
@@ -80,7 +71,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
       valkey = await start();
     },
     clear: async () => {
-      for (const stop of stops.splice(0)) await stop();
+      for (const stop of stops.splice(0)) stop();
       lines.length = 0;
       await redis.flushall();
     },
@@ -104,9 +95,7 @@ export const drawnOf = (...limits: Limit[]): DrawnLimits => ({
   shadow: [],
 });
 
-/** As the check of a key asks. */
-export const ask = (limiter: Limiter, drawn: DrawnLimits): Promise<Decision> =>
-  limiter.decide('a', 'calls', drawn, { slices: true });
+export const ask = (limiter: Limiter, drawn: DrawnLimits): Promise<Decision> => limiter.decide('a', 'calls', drawn);
 
 export const admittedOf = (decisions: readonly Decision[]): number =>
   decisions.filter(({ admitted }) => admitted).length;

@@ -87,7 +87,7 @@ test('what was used today is what the limiter has counted, of calls alone and of
   expect(await read(own)).toMatchObject({ used_today: 2 });
   await redis.hset(`gw:limit:{${own.accountId}}:calls`, 'd', Math.floor(Date.now() / 86_400_000) - 1);
   expect(await read(own)).toMatchObject({ used_today: 0 });
-  await limiter.stop();
+  limiter.stop();
 });
 
 test('while Redis is away the account is shown without what it has used', async () => {
