@@ -49,31 +49,29 @@ interface Window {
   readonly to: Date | null;
 }
 
-/** How far windows reach from where a page begins. */
-const reachMs = [40 * dayMs, 360 * dayMs];
+/** How much of the time of the ledger a page is looked for in first. */
+const nearMs = 62 * dayMs;
 
 /**
- * The time of the ledger in windows that follow each other in the order of the page, the last without an end: a question that names no
- * time is planned for, and asked of, each month that there is.
+ * Two windows that follow each other in the order of the page: a question that names no time is planned for, and asked of, each month
+ * that there is.
  */
 function windowsOf({ after, order }: Pick<LedgerQuery, 'after' | 'order'>): readonly Window[] {
   const cursorTime = after === undefined ? null : timeOfReceipt(after);
   const begin = (cursorTime ?? new Date()).getTime();
   if (order === 'desc') {
-    const [near, far] = reachMs.map((ms) => new Date(begin - ms)) as [Date, Date];
+    const near = new Date(begin - nearMs);
     return [
       { from: near, to: null },
-      { from: far, to: near },
-      { from: null, to: far },
+      { from: null, to: near },
     ];
   }
   // Nobody knows when the first one of an account was.
   if (cursorTime === null) return [{ from: null, to: null }];
-  const [near, far] = reachMs.map((ms) => new Date(begin + ms)) as [Date, Date];
+  const near = new Date(begin + nearMs);
   return [
     { from: cursorTime, to: near },
-    { from: near, to: far },
-    { from: far, to: null },
+    { from: near, to: null },
   ];
 }
 
