@@ -5,9 +5,11 @@
  */
 import protobuf from 'protobufjs';
 import json from './generated/protocols.json' with { type: 'json' };
+import { MessageWriter } from './writer.ts';
 
 export interface Codec<Request, Response> {
   decode(bytes: Buffer): Request;
+  /** Returns bytes that may share their memory with others: copy what is kept. */
   encode(message: Response): Uint8Array;
 }
 
@@ -64,8 +66,20 @@ export function codec<Request, Response>(
   for (const type of [requestType, responseType]) setUp(type);
   return {
     decode: (bytes) => requestType.decode(bytes) as unknown as Request,
-    encode: (message) => responseType.encode(message as object).finish(),
+    encode: (message) => encoded(responseType, message as object),
   };
+}
+
+const writer = new MessageWriter();
+function encoded(type: protobuf.Type, message: object): Buffer {
+  try {
+    // It has what the code that protobufjs writes for these types calls.
+    type.encode(message, writer as unknown as protobuf.Writer);
+    return writer.finish();
+  } catch (error) {
+    writer.drop();
+    throw error;
+  }
 }
 
 /** What answers a message of ext_proc, whose body takes the place of the one that it shows, or ends the call. */

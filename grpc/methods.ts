@@ -134,7 +134,7 @@ function encodeOnce<Message extends object>(
     if (!Object.isFrozen(message)) return encode(message);
     let bytes = encoded.get(message);
     if (bytes === undefined) {
-      bytes = encode(message);
+      bytes = Uint8Array.from(encode(message));
       encoded.set(message, bytes);
     }
     return bytes;
