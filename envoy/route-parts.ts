@@ -2,6 +2,7 @@
 
 import { identityNamespace, limitsDecidedHeader, missingIdentity } from '@gw/contract/internal/identity';
 import type { Route } from '@gw/contract/routes';
+import { anotherHost } from './service-clusters.ts';
 
 export const perRoute = (name: string, message: string, fields: object) => ({
   [name]: { '@type': `type.googleapis.com/${message}`, ...fields },
@@ -71,15 +72,7 @@ const askElsewhere = (method: Route['method']) => ({
   retry_on: `connect-failure,refused-stream,${method === 'GET' ? 'reset' : 'reset-before-request'}`,
   num_retries: 1,
   retry_back_off: { base_interval: '0.005s' },
-  retry_host_predicate: [
-    {
-      name: 'envoy.retry_host_predicates.previous_hosts',
-      typed_config: {
-        '@type': 'type.googleapis.com/envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
-      },
-    },
-  ],
-  host_selection_retry_max_attempts: '10',
+  ...anotherHost,
 });
 
 /** How long a reply may stand still whose client may take its time; sockets and Envoy hold up to some megabytes that it has yet to read. */

@@ -39,6 +39,18 @@ it('what is an address already needs no resolver', () => {
   });
 });
 
+it('a question goes to another instance only where there can be one', () => {
+  const retries = (...addresses: string[]) => rendered(addresses).S_RETRIES;
+  const anyway = { num_retries: 2, retry_on: expect.stringContaining('reset') };
+  for (const one of ['unix:/a', '10.0.0.2:2', '[::1]:3']) {
+    expect(retries(one)).toMatchObject(anyway);
+    expect(retries(one)).not.toHaveProperty('retry_host_predicate');
+  }
+  const another = { ...anyway, retry_host_predicate: [{ name: 'envoy.retry_host_predicates.previous_hosts' }] };
+  for (const several of [['unix:/a', 'unix:/b'], ['10.0.0.2:2', '10.0.0.3:2'], ['ext-authz:9001']])
+    expect(retries(...several)).toMatchObject(another);
+});
+
 it.each([
   ['unix:/a.sock,host:1', 'mixes Unix sockets'],
   [' , ', 'names no address'],

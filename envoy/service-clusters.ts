@@ -7,6 +7,7 @@
 import { isIP } from 'node:net';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { isUnixSocket, type Listen, parseListen, readListen } from '@gw/contract/internal/listen';
+import { typed } from './typed.ts';
 
 /** `unix:/a.sock,unix:/b.sock` or `host:port,…`; a host may be a name that stands for many addresses. */
 export const readServiceAddresses = (text: string): string[] =>
@@ -57,6 +58,37 @@ function internalSocket(addresses: readonly string[], tls: InternalTls | null): 
   };
 }
 
+/** Of a retry policy: what has failed once is not asked again, if there is anybody else. */
+export const anotherHost = {
+  retry_host_predicate: [
+    {
+      name: 'envoy.retry_host_predicates.previous_hosts',
+      typed_config: typed('envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate'),
+    },
+  ],
+  host_selection_retry_max_attempts: '10',
+};
+
+const isOne = (addresses: readonly string[]): boolean => addresses.length === 1 && discovery(addresses) === 'STATIC';
+
+/**
+ * How a question is asked again that nobody has answered: of several instances one may have died a moment ago. At most twice
+ * more: a request that kills who reads it must not kill them all. A limit that was counted by one who died before it answered is
+ * counted twice. The longest pause is also how long Envoy gives one try at a question (it makes one setting of both): one that
+ * stands still leaves the time to ask another one, and a slow look at Postgres has mostly ended.
+ *
+ * That another one is asked costs some 35 µs for each question, asked again or not: Envoy reads this setting anew for each. So it
+ * is left out where there is no other one.
+ */
+function retries(addresses: readonly string[]): object {
+  return {
+    retry_on: 'connect-failure,refused-stream,reset,unavailable',
+    num_retries: 2,
+    retry_back_off: { base_interval: '0.005s', max_interval: '0.9s' },
+    ...(isOne(addresses) ? {} : anotherHost),
+  };
+}
+
 /** What the template asks for of the cluster `name`. */
 export function serviceCluster(
   name: string,
@@ -70,5 +102,6 @@ export function serviceCluster(
     [`${name.toUpperCase()}_TYPE`, discovery(addresses)],
     [`${name.toUpperCase()}_ENDPOINT`, { cluster_name: name, endpoints: [{ lb_endpoints: lbEndpoints }] }],
     [`${name.toUpperCase()}_SOCKET`, internalSocket(addresses, tls)],
+    [`${name.toUpperCase()}_RETRIES`, retries(addresses)],
   ];
 }
