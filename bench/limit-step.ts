@@ -11,7 +11,7 @@ import { createLimitMetrics } from '@gw/ext-authz/internals/limits/limit-metrics
 import { openLimiter } from '@gw/ext-authz/internals/limits/limiter';
 import { makeShouldRateLimit } from '@gw/ext-authz/internals/should-rate-limit';
 import { openLog } from '@gw/service/log';
-import { openRedis, untilReady } from '@gw/service/redis';
+import { openRedisWriter } from '@gw/service/redis-writer';
 import { startValkey } from '@gw/stack/services/valkey';
 import { decideLimitUs, type Step } from './micro.ts';
 
@@ -23,8 +23,8 @@ export async function startLimitStep(): Promise<{ readonly step: Step; stop(): P
   const dir = mkdtempSync(join(tmpdir(), 'gw-bench-limits-'));
   const log = openLog('bench', 'silent');
   const valkey = await startValkey({ dir, log: () => undefined, durable: false });
-  const redis = openRedis(valkey.url, log);
-  await untilReady(redis, 5000);
+  const redis = openRedisWriter({ url: valkey.url, log, commandTimeoutMs: Number.POSITIVE_INFINITY });
+  await redis.untilReady(5000);
   const monotonic = () => performance.now();
   const limiter = openLimiter({ redis, now: Date.now, monotonic, instances: 1, log, patienceMs: 5000, probeMs: 100 });
   const metrics = createLimitMetrics({ log, now: monotonic, local: limiter.local });
@@ -47,7 +47,7 @@ export async function startLimitStep(): Promise<{ readonly step: Step; stop(): P
     step: { name: 'decide the limits of a call', run: several, limitUs: decideLimitUs, calls: atOnce },
     stop: async () => {
       limiter.stop();
-      redis.disconnect();
+      redis.stop();
       await valkey.stop();
       rmSync(dir, { recursive: true, force: true });
     },

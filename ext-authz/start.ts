@@ -6,6 +6,7 @@ import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { openRedisWriter } from '@gw/service/redis-writer';
 import { makeCheck } from './check.ts';
 import type { Config } from './config.ts';
 import { watchChanges } from './keys/change-watch.ts';
@@ -36,9 +37,8 @@ export async function startExtAuthz(config: Config) {
   });
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 250, autoPipelining: true });
   const subscriber = openRedis(config.redisUrl, log);
-  // Gathering commands costs more than it saves, at one command for each call.
-  const limitsRedis = openRedis(config.redisUrl, log);
-  await Promise.all([untilReady(redis, 2000), untilReady(limitsRedis, 2000)]);
+  const limitsRedis = openRedisWriter({ url: config.redisUrl, log, commandTimeoutMs: Number.POSITIVE_INFINITY });
+  await Promise.all([untilReady(redis, 2000), limitsRedis.untilReady(2000)]);
 
   const monotonic = () => performance.now();
   const directory = new KeyDirectory({ now: monotonic, load: () => allPublicIds(db) });
@@ -71,7 +71,7 @@ export async function startExtAuthz(config: Config) {
     limiter,
     metrics,
     // Open: without Redis it counts twice, never less than once.
-    giveBack: (accountId, keyId) => void giveBackDayUnit(limitsRedis, accountId, keyId ?? '').catch(() => undefined),
+    giveBack: (accountId, keyId) => void giveBackDayUnit(redis, accountId, keyId ?? '').catch(() => undefined),
   });
 
   const shownReceipts = openShownReceipts({ redis, log });
@@ -137,7 +137,7 @@ export async function startExtAuthz(config: Config) {
       await notes.flush();
       await shownReceipts.stop();
       redis.disconnect();
-      limitsRedis.disconnect();
+      limitsRedis.stop();
       subscriber.disconnect();
       await db.$disconnect();
     },

@@ -1,18 +1,21 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { type Reply, readReplies } from './redis-replies.ts';
+import { type PlainReply, type Reply, readReplies } from './redis-replies.ts';
 
 const asSent = (reply: Reply): string => {
+  if (isArray(reply)) return `*${reply.length}\r\n${reply.map(asSent).join('')}`;
   if (reply === null) return '$-1\r\n';
   if (reply instanceof Error) return `-${reply.message}\r\n`;
   return typeof reply === 'number' ? `:${reply}\r\n` : `$${reply.length}\r\n${reply}\r\n`;
 };
-const replies: fc.Arbitrary<Reply> = fc.oneof(
+const isArray = (reply: Reply): reply is readonly PlainReply[] => Array.isArray(reply);
+const plain: fc.Arbitrary<PlainReply> = fc.oneof(
   fc.constant(null),
   fc.integer(),
   fc.string({ unit: fc.constantFrom('a', '\r', '\n', '$', '\u00e9') }),
   fc.constantFrom('ERR a', 'OOM b').map((words) => new Error(words)),
 );
+const replies: fc.Arbitrary<Reply> = fc.oneof(plain, fc.array(plain, { maxLength: 5 }));
 
 test('replies are read as they were sent, however they are cut', () => {
   fc.assert(
@@ -35,7 +38,7 @@ test('replies are read as they were sent, however they are cut', () => {
   );
 });
 
-test.each(['HTTP/1.1 400 Bad Request\r\n', '*1\r\n:1\r\n', '$x\r\n', '$1\r\nab\r\n', '$-2\r\n'])(
+test.each(['HTTP/1.1 400 Bad Request\r\n', '*x\r\n', '*-2\r\n', '*1\r\n*0\r\n', '$x\r\n', '$1\r\nab\r\n', '$-2\r\n'])(
   '%j is no reply',
   (text) => {
     const fail = vi.fn();

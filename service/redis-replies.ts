@@ -1,11 +1,12 @@
 /**
- * Reads replies of Redis: RESP2, without arrays, which no command of ours is answered by.
+ * Reads replies of Redis: RESP2, without arrays in arrays, which no command of ours is answered by.
  *
  * Invariant: whatever comes in pieces is read as if it had come whole; what is no reply ends the connection.
  */
 
 /** An error is a reply like others: `-…`. */
-export type Reply = string | number | null | Error;
+export type PlainReply = string | number | null | Error;
+export type Reply = PlainReply | readonly PlainReply[];
 
 /**
  * Returns what takes the next piece of text (Latin-1). `take` gets each reply and says whether it was waited for; `fail` gets what
@@ -26,9 +27,30 @@ export function readReplies(take: (reply: Reply) => boolean, fail: (error: Error
   };
 }
 
-type Found = { readonly reply: Reply; readonly next: number } | 'more' | 'none';
+type Found<R extends Reply> = { readonly reply: R; readonly next: number } | 'more' | 'none';
 
-function replyAt(text: string, from: number): Found {
+function replyAt(text: string, from: number): Found<Reply> {
+  return text[from] === '*' ? arrayAt(text, from) : plainReplyAt(text, from);
+}
+
+function arrayAt(text: string, from: number): Found<readonly PlainReply[] | null> {
+  const end = text.indexOf('\r\n', from);
+  if (end === -1) return 'more';
+  const length = Number(text.slice(from + 1, end));
+  let next = end + 2;
+  if (length === -1) return { reply: null, next };
+  if (!Number.isSafeInteger(length) || length < 0) return 'none';
+  const replies: PlainReply[] = [];
+  while (replies.length < length) {
+    const found = plainReplyAt(text, next);
+    if (typeof found === 'string') return found;
+    replies.push(found.reply);
+    next = found.next;
+  }
+  return { reply: replies, next };
+}
+
+function plainReplyAt(text: string, from: number): Found<PlainReply> {
   const end = text.indexOf('\r\n', from);
   if (end === -1) return 'more';
   const next = end + 2;
@@ -47,7 +69,7 @@ function replyAt(text: string, from: number): Found {
   }
 }
 
-function textReply(text: string, from: number, length: number): Found {
+function textReply(text: string, from: number, length: number): Found<string | null> {
   if (length === -1) return { reply: null, next: from };
   if (!Number.isSafeInteger(length) || length < 0) return 'none';
   const end = from + length;

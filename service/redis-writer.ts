@@ -21,6 +21,8 @@ export interface RedisWriter {
    */
   send(...commands: readonly Command[]): Promise<readonly Reply[]>;
   readonly isReady: () => boolean;
+  /** Makes the connection anew: that of an other end which has vanished without a word would never break by itself. */
+  renew(): void;
   /** Resolves when it is ready, or after `waitMs` even if it is not: a service also starts without Redis. */
   untilReady(waitMs: number): Promise<void>;
   stop(): void;
@@ -30,6 +32,7 @@ export interface RedisWriterOptions {
   /** `redis://…`, `rediss://…`, or the path of a Unix socket. */
   readonly url: string;
   readonly log: Logger;
+  /** Infinity: none, for who is patient by a clock of its own. */
   readonly commandTimeoutMs: number;
 }
 
@@ -84,6 +87,7 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
     send: (...commands) =>
       connection === null ? Promise.reject(new Error('Redis is away.')) : connection.send(commands),
     isReady: () => connection !== null,
+    renew: () => closeOpened(),
     async untilReady(waitMs) {
       if (connection !== null) return;
       await once(onceReady, 'ready', { signal: AbortSignal.timeout(waitMs) }).catch(nothing);

@@ -98,6 +98,16 @@ test('two instances let in as many bytes as one bucket holds, and the calls that
     expect(await limiters.redis.hget(limitKey('a', key), 'n')).toBe(String(admitted.length));
 });
 
+test('a Redis that has forgotten its scripts goes on with what it has counted', async () => {
+  const limiter = await limiters.open();
+  const drawn = drawnOf(limitOf(1000, 1000, 1000));
+  await ask(limiter, drawn);
+  await limiters.redis.script('FLUSH');
+  const { quotaStates } = await ask(limiter, drawn);
+  expect(quotaStates[0]?.remainingDay).toBe(998);
+  expect(limiter.local()).toBe(false);
+});
+
 test('a decision is one command to Redis, even where a key has limits of its own and a body counts', async () => {
   const limiter = await limiters.open();
   const both = drawnOf(limitOf(1000, 1000, 1000), limitOf(500, 500, 500));

@@ -8,7 +8,7 @@
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
-import type { Redis } from 'ioredis';
+import type { RedisWriter } from '@gw/service/redis-writer';
 import { watchAnswers } from './answer-watch.ts';
 import { everyLimit, type QuotaState, quotaStateOf } from './bucket.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
@@ -17,7 +17,7 @@ import { type LimitScripts, openRedisLimits, type TakenInRedis } from './redis-l
 
 export interface LimiterOptions {
   /** Without a time-out for commands: the limiter has a patience of its own. */
-  readonly redis: Redis;
+  readonly redis: Pick<RedisWriter, 'renew' | 'send'>;
   readonly now: () => number;
   /** Monotonic, ms. */
   readonly monotonic: () => number;
@@ -149,7 +149,7 @@ function watchAbsence(
     timer = setTimeout(ask, probeMs).unref();
   };
   const ask = (): void => {
-    const reconnecting = setTimeout(() => redis.disconnect(true), probeMs * probesInVain).unref();
+    const reconnecting = setTimeout(() => redis.renew(), probeMs * probesInVain).unref();
     probe()
       .finally(() => clearTimeout(reconnecting))
       .then(() => {

@@ -1,7 +1,8 @@
 /** The limits as Redis has them: one command to take from them, one to count what was taken without it. */
+import { createHash } from 'node:crypto';
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
-import type { Redis } from 'ioredis';
+import type { RedisWriter, Reply } from '@gw/service/redis-writer';
 import { everyLimit, type LimitState } from './bucket.ts';
 import type { Debt, KeyedLimit } from './local-shares.ts';
 import { settleScript, takeScript } from './take.lua.ts';
@@ -23,32 +24,33 @@ export interface RedisLimits {
   take(limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis>;
   /** `nowMs`: of the clock by which the debt has its day. */
   settle(key: string, debt: Debt, nowMs: number): Promise<unknown>;
-  /** As a decision, on a limit that is nobody's: a Redis that may not write cannot decide. */
+  /**
+   * As a decision, on a limit that is nobody's: a Redis that may not write cannot decide. It knows the scripts then, so that what is
+   * asked of it later is done in the order in which it is asked.
+   */
   probe(): Promise<unknown>;
 }
-
-type Commands = Redis & {
-  gwTake(keys: number, ...args: (string | number)[]): Promise<number[]>;
-  gwSettle(keys: number, ...args: (string | number)[]): Promise<unknown>;
-};
 
 const probeLimit: KeyedLimit = { key: limitKey('-', 'probe'), limit: { rate: { perS: 1, burst: 1 }, perDay: null } };
 
 export function openRedisLimits(
-  connection: Redis,
+  redis: Pick<RedisWriter, 'send'>,
   { settle, take }: LimitScripts = { take: takeScript, settle: settleScript },
 ): RedisLimits {
-  connection.defineCommand('gwTake', { lua: take });
-  connection.defineCommand('gwSettle', { lua: settle });
-  const redis = connection as Commands;
+  const gwTake = script(redis, take);
+  const gwSettle = script(redis, settle);
 
   const takeFrom = async (limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis> => {
-    const args: (string | number)[] = limits.map(({ key }) => key);
-    args.push(shadow & everyLimit.rate ? 1 : 0, shadow & everyLimit.day ? 1 : 0);
-    for (const { limit } of limits) args.push(limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, limit.perDay ?? -1);
+    const args = [shadow & everyLimit.rate ? '1' : '0', shadow & everyLimit.day ? '1' : '0'];
+    for (const { limit } of limits)
+      args.push(`${limit.rate?.perS ?? 0}`, `${limit.rate?.burst ?? 0}`, `${limit.perDay ?? -1}`);
     const cost = limits.at(-1)?.cost;
-    if (cost !== undefined) args.push(cost);
-    const [lacking = 0, atMs = 0, ...left] = await redis.gwTake(limits.length, ...args);
+    if (cost !== undefined) args.push(`${cost}`);
+    const reply = await gwTake(
+      limits.map(({ key }) => key),
+      args,
+    );
+    const [lacking = 0, atMs = 0, ...left] = reply as readonly number[];
     const states = limits.map((_, index) => ({ milliTokens: left[2 * index] ?? 0, used: left[2 * index + 1] ?? 0 }));
     return { lacking, atMs, left: states };
   };
@@ -57,8 +59,26 @@ export function openRedisLimits(
     take: takeFrom,
     settle: (key, { day, limit, milliTokens, used }, nowMs) => {
       const daysAgo = Math.floor(nowMs / dayMs) - day;
-      return redis.gwSettle(1, key, limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, daysAgo);
+      const args = [limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, daysAgo];
+      return gwSettle([key], args.map(String));
     },
-    probe: () => takeFrom([probeLimit], 0),
+    probe: async () => {
+      await redis.send(['SCRIPT', 'LOAD', take], ['SCRIPT', 'LOAD', settle]);
+      return takeFrom([probeLimit], 0);
+    },
+  };
+}
+
+/** Runs a script of Redis by its digest; one that Redis does not know is sent whole. */
+function script(redis: Pick<RedisWriter, 'send'>, lua: string) {
+  const sha1 = createHash('sha1').update(lua).digest('hex');
+  return async (keys: readonly string[], args: readonly string[]): Promise<Reply | undefined> => {
+    const rest = [`${keys.length}`, ...keys, ...args];
+    try {
+      return (await redis.send(['EVALSHA', sha1, ...rest]))[0];
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return (await redis.send(['EVAL', lua, ...rest]))[0];
+    }
   };
 }

@@ -19,7 +19,7 @@ export interface PendingReceipts {
 }
 
 export interface PendingOptions {
-  readonly writes: RedisWriter;
+  readonly writes: Pick<RedisWriter, 'isReady' | 'send'>;
   /** By the clock of Redis, ms since 1970. */
   readonly now: () => number;
   readonly isAway: () => boolean;

@@ -40,7 +40,7 @@ export interface LedgerWriter {
 
 export interface LedgerWriterOptions {
   /** For what each call writes, in the order in which it is written. */
-  readonly writes: RedisWriter;
+  readonly writes: Pick<RedisWriter, 'isReady' | 'send'>;
   /** For looks at the stream. */
   readonly redis: Redis;
   readonly spool: Spool;

@@ -7,7 +7,7 @@ import type { DrawnLimits } from '@gw/ext-authz/internals/limits/drawn-limits';
 import { type Decision, type Limiter, openLimiter } from '@gw/ext-authz/internals/limits/limiter';
 import { settleScript, takeScript } from '@gw/ext-authz/internals/limits/take.lua';
 import type { Logger } from '@gw/service/log';
-import { openRedis } from '@gw/service/redis';
+import { openRedisWriter } from '@gw/service/redis-writer';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';
 import { Redis } from 'ioredis';
@@ -51,8 +51,8 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
     valkey: () => valkey,
     lines,
     async open({ instances = 1, now = Date.now, onClock = false, probeMs = 20, url = valkey.url } = {}) {
-      const connection = openRedis(url, log);
-      await new Promise((resolve) => connection.once('ready', resolve));
+      const connection = openRedisWriter({ url, log, commandTimeoutMs: Number.POSITIVE_INFINITY });
+      await connection.untilReady(5000);
       const limiter = openLimiter({
         redis: connection,
         now,
@@ -63,7 +63,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
         probeMs,
         ...(onClock && { scripts: { take: onTestClock(takeScript), settle: onTestClock(settleScript) } }),
       });
-      stops.push(limiter.stop, () => connection.disconnect());
+      stops.push(limiter.stop, connection.stop);
       return limiter;
     },
     take: () => valkey.stop(),

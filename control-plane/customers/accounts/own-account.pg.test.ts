@@ -3,6 +3,7 @@ import { scopes } from '@gw/contract/access';
 import { openLimiter } from '@gw/ext-authz/internals/limits/limiter';
 import { findKey } from '@gw/prisma/find-key';
 import { giveBackDayUnit } from '@gw/service/day-unit';
+import { openRedisWriter } from '@gw/service/redis-writer';
 import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { silentLog } from '@gw/testing/control-plane/fixtures';
@@ -71,8 +72,14 @@ test('what was used today is what the limiter has counted, of calls alone and of
   const [own, other] = [await newOrganisation(), await newOrganisation()];
   const redis = running.stores.connect();
   await new Promise((resolve) => redis.once('ready', resolve));
+  const limits = openRedisWriter({
+    url: running.stores.redisUrl,
+    log: silentLog,
+    commandTimeoutMs: Number.POSITIVE_INFINITY,
+  });
+  await limits.untilReady(5000);
   const limiter = openLimiter({
-    ...{ redis, now: Date.now, monotonic: () => performance.now(), instances: 1, log: silentLog },
+    ...{ redis: limits, now: Date.now, monotonic: () => performance.now(), instances: 1, log: silentLog },
     ...{ patienceMs: 10_000, probeMs: 1000 },
   });
   const limit = { rate: { perS: 50, burst: 200 }, perDay: 3 };
@@ -88,6 +95,7 @@ test('what was used today is what the limiter has counted, of calls alone and of
   await redis.hset(`gw:limit:{${own.accountId}}:calls`, 'd', Math.floor(Date.now() / 86_400_000) - 1);
   expect(await read(own)).toMatchObject({ used_today: 0 });
   limiter.stop();
+  limits.stop();
 });
 
 test('while Redis is away the account is shown without what it has used', async () => {
