@@ -1,6 +1,9 @@
 /** `gw bench`: starts what is measured, measures it in turns, prints the report, and stops all it started. */
+import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { errorText } from '@gw/contract/internal/error-text';
+import { flameGraph } from './flame/graph.ts';
+import { profileServices } from './flame/run.ts';
 import { startIdempotencyStep } from './idempotency-step.ts';
 import { startLimitStep } from './limit-step.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
@@ -64,6 +67,13 @@ async function benchTargets(options: Options, signal: AbortSignal): Promise<Omit
   }
 }
 
+async function flame(path: string, signal: AbortSignal): Promise<number> {
+  const parts = await profileServices({ log: say, signal });
+  writeFileSync(path, flameGraph(parts, { title: 'Processor time of the services' }));
+  say(`Open ${path} in a browser; it says the name and the time of what is pointed at.`);
+  return 0;
+}
+
 async function main(): Promise<number> {
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -80,6 +90,7 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
+  if (options.flame !== null) return flame(options.flame, interrupt.signal);
   const report = await bench(options, interrupt.signal);
   process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
   const exceeded = report.micro.filter(isExceeded);

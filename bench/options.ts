@@ -1,7 +1,7 @@
 /** What `./gw bench` is asked for. */
 import { parseArgs } from 'node:util';
 
-export const usage = `gw bench [--seconds N] [--rounds N] [--peers] [--json]
+export const usage = `gw bench [--seconds N] [--rounds N] [--peers] [--json] [--flame FILE]
 
 Measures the simulated provider alone, plain Envoy in front of it, and the whole gateway, without and with a budget, in turns.
 
@@ -9,6 +9,7 @@ Measures the simulated provider alone, plain Envoy in front of it, and the whole
   --rounds N     how often each is measured (default 5, at most 20)
   --peers        other gateways too, Portkey and LiteLLM, which are installed into .deps/ first
   --json         the report as JSON on standard output
+  --flame FILE   measures nothing of this: writes an SVG of where the services spend the processor time of a call
 
 The exit code is 1 if a step of a call takes more processor time than its limit: 30 µs to make a receipt, 15 µs to check a
 key, 20 µs to decide the limits, 2 ms to screen 100,000 characters.
@@ -19,6 +20,8 @@ export interface Options {
   readonly rounds: number;
   readonly peers: boolean;
   readonly json: boolean;
+  /** Where a flame graph goes instead; null: none. */
+  readonly flame: string | null;
 }
 
 /** Null if help is asked for. Throws for arguments that cannot be followed. */
@@ -27,6 +30,7 @@ export function readOptions(args: readonly string[]): Options | null {
     args: [...args],
     options: {
       json: { type: 'boolean', default: false },
+      flame: { type: 'string' },
       peers: { type: 'boolean', default: false },
       seconds: { type: 'string', default: '4' },
       rounds: { type: 'string', default: '5' },
@@ -34,8 +38,8 @@ export function readOptions(args: readonly string[]): Options | null {
     },
   });
   if (values.help) return null;
-  const { json, peers, rounds, seconds } = values;
-  return { json, peers, seconds: numberOf(seconds, 'seconds', 60), rounds: numberOf(rounds, 'rounds', 20) };
+  const { flame = null, json, peers, rounds, seconds } = values;
+  return { flame, json, peers, seconds: numberOf(seconds, 'seconds', 60), rounds: numberOf(rounds, 'rounds', 20) };
 }
 
 function numberOf(text: string, name: string, most: number): number {

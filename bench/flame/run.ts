@@ -1,0 +1,59 @@
+/** Profiles the services of a gateway of its own while calls come over 32 connections. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStack } from '@gw/stack/stack';
+import { jsonLoad } from '../json-load.ts';
+import { jsonCall } from '../target.ts';
+import { type Frame, frameTree, type Window } from './profile.ts';
+
+/** Those that run on Node, in the order in which a call meets them. */
+const profiled = ['ext-authz', 'receipt-sidecar', 'control-plane'] as const;
+
+const connections = 32;
+const seconds = { warmUp: 10, measured: 15 };
+
+const monotonicUs = (): number => Number(process.hrtime.bigint() / 1000n);
+
+interface Watch {
+  readonly log: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Takes half a minute. Everything lies in a folder of its own and is removed. */
+export async function profileServices(watch: Watch): Promise<Frame[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-flame-'));
+  const folderOf = (part: string) => join(dir, `profile-${part}`);
+  const profiling = (part: string) => ({
+    NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=400 --cpu-prof-dir=${folderOf(part)}`,
+  });
+  try {
+    const env = Object.fromEntries(profiled.map((part) => [part, profiling(part)]));
+    const stack = await startStack({ dir, env, ...watch });
+    // The profiles are written when the services end.
+    const window = await loaded(stack, watch).finally(() => stack.stop());
+    return profiled.map((part) => frameTree(part, profileIn(folderOf(part)), window));
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function loaded(stack: Awaited<ReturnType<typeof startStack>>, { log, signal }: Watch): Promise<Window> {
+  const baseUrl = `http://127.0.0.1:${new URL(stack.publicUrl).port}/v1`;
+  const headers = { authorization: `Bearer ${stack.keys.enterprise}` };
+  const call = jsonCall({ name: 'gateway', baseUrl, headers, pids: () => stack.pids() }, stack.model ?? 'sim-small');
+  log(`Calls over ${connections} connections, ${seconds.warmUp} s to warm up and ${seconds.measured} s that count…`);
+  await jsonLoad(call, connections, seconds.warmUp);
+  signal.throwIfAborted();
+  const fromUs = monotonicUs();
+  const { requests } = await jsonLoad(call, connections, seconds.measured);
+  if (requests === 0) throw new Error('No call was answered while the services were profiled.');
+  return { fromUs, toUs: monotonicUs(), calls: requests };
+}
+
+/** Of the main thread; the threads for large bodies have nothing to do here. */
+function profileIn(folder: string): string {
+  const name = readdirSync(folder).find((each) => /\.0\.\d+\.cpuprofile$/.test(each));
+  if (name === undefined) throw new Error(`No profile was written into ${folder}.`);
+  return readFileSync(join(folder, name), 'utf8');
+}
