@@ -43,7 +43,7 @@ export function flameGraph(parts: readonly Frame[], { scaleUs, title, width = 12
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
     `<title>${escaped(title)}</title><style>${style}</style>`,
     `<text class="title" x="${left}" y="24">${escaped(title)}: ${totalUs.toFixed(0)} µs for a call</text>`,
-    ...drawn,
+    drawn.join(''),
     '</svg>\n',
   ].join('\n');
 }
