@@ -76,6 +76,17 @@ it('a message that cannot be written leaves nothing to the next one', () => {
   expect(Buffer.compare(encode(denied), expected)).toBe(0);
 });
 
+it.each([126, 127, 128, 16_382, 16_383, 16_384, 2_097_151, 2_097_152])(
+  'a message of %i bytes in another one',
+  (size) => {
+    const writer = new MessageWriter();
+    const bytes = Buffer.alloc(size - new MessageWriter().uint32(size).finish().length, 7);
+    const written = writer.uint32(10).fork().bytes(bytes).ldelim().uint32(16).uint32(5).finish();
+    const own = protobuf.Writer.create().uint32(10).fork().bytes(bytes).ldelim().uint32(16).uint32(5).finish();
+    expect(Buffer.compare(written, own)).toBe(0);
+  },
+);
+
 it('messages stay as they are while others are written', () => {
   const writer = new MessageWriter();
   const made = Array.from({ length: 3000 }, (_, index) => {

@@ -1,8 +1,7 @@
 /** Deltas that are known by their bytes, against the same deltas read one by one. */
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { ChoiceEnds } from './choice-ends.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { EventStream } from './event-stream.ts';
 import { KnownDeltas } from './known-deltas.ts';
 import type { StreamFacts } from './stream-options.ts';
@@ -107,16 +106,30 @@ test('come out, and count, as if each had been read by itself', () => {
   );
 });
 
+test('an event that calls itself an error is none of them, whatever its data look like', () => {
+  const delta = chunkOf({ content: 'and two' });
+  const stream = opened(false);
+  stream.push(Buffer.from(`data: ${chunkOf({ content: 'one' })}\n\ndata: ${delta}\n\n`));
+  expect(stream.facts).toMatchObject({ failed: false, said: { answerBytes: 10 } });
+  stream.push(Buffer.from(`event: error\ndata: ${delta}\n\n`));
+  expect(stream.facts.said.answerBytes).toBe(10);
+});
+
 describe('an event', () => {
   const bytesOf = (data: string) => Buffer.from(`data: ${data}\n\n`);
   function taught(...lessons: readonly string[]) {
     const said = new ReplyCounts();
-    const deltas = new KnownDeltas(said, new ChoiceEnds(1));
+    const takeText = vi.fn();
+    const deltas = new KnownDeltas(said, { takeText });
     for (const data of lessons) deltas.learn(bytesOf(data), data, JSON.parse(data));
     /** How many letters are taken of an event; 0 if it is not known. */
     const letters = (data: string): number => {
       const before = said.answerBytes;
-      expect(deltas.isKnown(bytesOf(data))).toBe(said.answerBytes > before);
+      takeText.mockClear();
+      const isKnown = deltas.isKnown(bytesOf(data));
+      expect(isKnown).toBe(said.answerBytes > before);
+      // An end that was said before text is no end.
+      expect(takeText).toHaveBeenCalledTimes(isKnown ? 1 : 0);
       return said.answerBytes - before;
     };
     return { deltas, letters };
