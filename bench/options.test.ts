@@ -6,7 +6,9 @@ test('without options each measurement is made five times, without other gateway
   expect(readOptions(['--peers', '--json', '--seconds', '1', '--rounds=2'])).toEqual({
     ...{ seconds: 1, rounds: 2, peers: true, json: true, flame: null },
   });
-  expect(readOptions(['--flame', 'flame.svg'])).toMatchObject({ flame: 'flame.svg' });
+  for (const args of [['--flame', 'flame.svg'], ['--flame=flame.svg']])
+    expect(readOptions(args)).toMatchObject({ flame: 'flame.svg' });
+  expect(() => readOptions(['--flame', 'flame.svg', '--json'])).toThrow('--flame stands alone');
 });
 
 test('help names every option, and what cannot be followed is refused', () => {

@@ -76,6 +76,45 @@ it('a message that cannot be written leaves nothing to the next one', () => {
   expect(Buffer.compare(encode(denied), expected)).toBe(0);
 });
 
+/** Messages in messages that end in each kind of thing; the outer one is longer than a byte can say. */
+const endings: Readonly<Record<string, (writer: MessageWriter) => MessageWriter>> = {
+  'a bool': (writer) => writer.uint32(8).bool(true),
+  'a number': (writer) => writer.uint32(16).uint32(300),
+  'a double': (writer) => writer.uint32(17).double(1.5),
+  bytes: (writer) => writer.uint32(10).bytes(Buffer.from('ab')),
+  'a long text': (writer) => writer.uint32(10).string('z'.repeat(130)),
+  'an empty text': (writer) => writer.uint32(10).string(''),
+};
+
+it.each(Object.entries(endings))(
+  'a message that ends in %s is the same wherever the memory of others ends',
+  (_, end) => {
+    const write = (writer: MessageWriter): Buffer => {
+      // Each end moves what is longer than a byte can say, and so uses up what the last field has left.
+      for (let depth = 0; depth < 8; depth += 1) writer.uint32(10).fork();
+      for (let at = 0; at < 12; at += 1) writer.uint32(10).fork().uint32(10).string(`name-${at}`).ldelim();
+      end(writer);
+      for (let depth = 0; depth < 8; depth += 1) writer.ldelim();
+      return writer.finish();
+    };
+    const expected = Buffer.from(write(new MessageWriter()));
+    expect(expected.length).toBeGreaterThan(128);
+    // What is left, from all of the message and some more to nothing. A message before leaves no room that others do not need.
+    for (let left = expected.length + 20; left >= 0; left -= 1) {
+      const writer = new MessageWriter();
+      for (let used = 0; used < 65_536 - left; used += 1) writer.bool(true);
+      writer.finish();
+      for (let again = 0; again < 3; again += 1) expect(Buffer.compare(write(writer), expected), `${left}`).toBe(0);
+    }
+  },
+);
+
+it('after a large message small ones keep no more than their own memory', () => {
+  const writer = new MessageWriter();
+  expect(writer.string('x'.repeat(1_000_000)).finish()).toHaveLength(1_000_003);
+  expect(writer.bool(true).finish().buffer.byteLength).toBe(65_536);
+});
+
 it.each([126, 127, 128, 16_382, 16_383, 16_384, 2_097_151, 2_097_152])(
   'a message of %i bytes in another one',
   (size) => {

@@ -5,7 +5,8 @@
  * which costs more than all the bytes. Here they are written at once; the length of what lies in a message is put in front when
  * that is known, which moves what is longer than 127 bytes by a byte or two.
  *
- * Invariant: the bytes are those of protobufjs' own writer (writer.test.ts), for what the messages of Envoy's services hold.
+ * Invariant: the bytes are those of protobufjs' own writer (writer.test.ts), for what the messages of Envoy's services hold: well-formed
+ * text, whole numbers, and bytes that are bytes.
  */
 
 /** Messages are cut from memory of this size. A small one that is kept keeps all of it. */
@@ -17,6 +18,8 @@ const shortText = 24;
 /** A character is three bytes at most, so a text of this length has a length of one byte in any case. */
 const textOfShortLength = Math.floor(0x7f / 3);
 
+/** Bytes of the longest length of 32 bits. */
+const longestLength = 5;
 const lengthBytes = (length: number): number =>
   length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x200000 ? 3 : length < 0x10000000 ? 4 : 5;
 
@@ -33,17 +36,25 @@ export class MessageWriter {
     const bytes = this.#slab.subarray(this.#begin, this.#at);
     this.#begin = this.#at;
     this.#outer = [];
+    // What was made for one large message would be kept by small ones.
+    if (this.#slab.length > slabBytes) this.#renew();
     return bytes;
   }
 
-  /** Forgets what was written of a message that cannot be. */
+  /** Forgets what was written of a message that cannot be, and trusts nothing that it has left. */
   drop(): void {
-    this.#at = this.#begin;
     this.#outer = [];
+    this.#renew();
+  }
+
+  #renew(): void {
+    this.#slab = Buffer.allocUnsafeSlow(slabBytes);
+    this.#begin = 0;
+    this.#at = 0;
   }
 
   uint32(value: number): this {
-    this.#need(5);
+    this.#need(longestLength);
     this.#varint(value >>> 0);
     return this;
   }
@@ -71,7 +82,8 @@ export class MessageWriter {
   }
 
   bytes(value: Uint8Array): this {
-    this.#need(value.length + 5);
+    if (typeof value === 'string') throw new TypeError('Bytes are given as bytes.');
+    this.#need(value.length + longestLength);
     this.#varint(value.length);
     this.#slab.set(value, this.#at);
     this.#at += value.length;
@@ -80,12 +92,14 @@ export class MessageWriter {
 
   string(value: string): this {
     const { length } = value;
-    this.#need(3 * length + 5);
     if (length > textOfShortLength) {
-      this.#varint(Buffer.byteLength(value));
+      const size = Buffer.byteLength(value);
+      this.#need(size + longestLength);
+      this.#varint(size);
       this.#at += this.#slab.write(value, this.#at);
       return this;
     }
+    this.#need(3 * length + 1);
     const slab = this.#slab;
     const at = this.#at + 1;
     let written = 0;
@@ -110,15 +124,14 @@ export class MessageWriter {
 
   /** Ends it. */
   ldelim(): this {
+    // Before the place is known, since it may be moved.
+    this.#need(longestLength - 1);
     const place = this.#outer.pop();
     if (place === undefined) throw new Error('No message has begun in this one.');
     const begin = place + 1;
     const length = this.#at - begin;
     const more = lengthBytes(length) - 1;
-    if (more > 0) {
-      this.#need(more);
-      this.#slab.copyWithin(begin + more, begin, this.#at);
-    }
+    if (more > 0) this.#slab.copyWithin(begin + more, begin, this.#at);
     this.#at = place;
     this.#varint(length);
     this.#at += length;
@@ -140,7 +153,7 @@ export class MessageWriter {
     return this;
   }
 
-  /** Makes room for so many bytes. A message that no longer fits is moved to memory of its own, if it is large. */
+  /** Makes room for so many bytes. A message that no longer fits is moved to new memory, larger than usual if it has to be. */
   #need(bytes: number): void {
     if (this.#at + bytes <= this.#slab.length) return;
     const written = this.#at - this.#begin;

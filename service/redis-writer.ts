@@ -6,7 +6,7 @@
  * breaks, those without a reply fail, and may have been carried out. It reconnects for ever.
  */
 import { EventEmitter, once } from 'node:events';
-import { createConnection, type Socket } from 'node:net';
+import { createConnection, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Logger } from './log.ts';
 import { type Reply, readReplies } from './redis-replies.ts';
@@ -110,7 +110,9 @@ interface Place {
 
 /** Throws for a URL that names no Redis. */
 function placeOf(url: string): Place {
-  if (!url.includes('://')) return { connect: () => createConnection(url), connected: 'connect', hello: [] };
+  if (/^[./]/.test(url)) return { connect: () => createConnection(url), connected: 'connect', hello: [] };
+  if (!url.includes('://'))
+    throw new Error('Redis is named by redis://host:port, rediss://host:port or the path of a socket.');
   const { hostname, password, pathname, port, protocol, username } = new URL(url);
   if (protocol !== 'redis:' && protocol !== 'rediss:') throw new Error(`Redis cannot be reached by ${protocol}.`);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -121,7 +123,11 @@ function placeOf(url: string): Place {
   const hello = [...auth, ...(database === '' ? [] : [['SELECT', database]])];
   return protocol === 'redis:'
     ? { connect: () => createConnection({ ...at, noDelay: true }), connected: 'connect', hello }
-    : { connect: () => connectTls({ ...at, servername: host }), connected: 'secureConnect', hello };
+    : {
+        connect: () => connectTls({ ...at, ...(isIP(host) === 0 && { servername: host }) }).setNoDelay(true),
+        connected: 'secureConnect',
+        hello,
+      };
 }
 
 interface Connection {
@@ -145,8 +151,10 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
     socket.write(text, 'utf8');
   };
   const send = (commands: readonly Command[]): Promise<readonly Reply[]> => {
+    // First all, then any: of a group that cannot be written nothing is sent.
+    const text = commands.map(textOf).join('');
     if (out === '') setImmediate(flush);
-    for (const command of commands) out += textOf(command);
+    out += text;
     return new Promise((resolve, reject) =>
       waiting.add({ replies: [], size: commands.length, sentAt: performance.now(), resolve, reject }),
     );

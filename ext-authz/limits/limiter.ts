@@ -144,8 +144,10 @@ function watchAbsence(
   over: () => void,
 ) {
   let lasts = false;
+  let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   const later = (): void => {
+    if (isStopped) return;
     timer = setTimeout(ask, probeMs).unref();
   };
   const ask = (): void => {
@@ -163,6 +165,9 @@ function watchAbsence(
       lasts = true;
       later();
     },
-    stop: () => clearTimeout(timer),
+    stop: () => {
+      isStopped = true;
+      clearTimeout(timer);
+    },
   };
 }
