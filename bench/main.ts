@@ -14,6 +14,7 @@ import { runRounds, scenarios } from './rounds.ts';
 import { screeningSteps } from './screening.ts';
 import { reportText } from './table.ts';
 import { startTargets } from './targets.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -32,13 +33,11 @@ async function bench(options: Options, signal: AbortSignal): Promise<Report> {
 }
 
 async function benchTargets(options: Options, signal: AbortSignal): Promise<Omit<Report, 'micro'>> {
-  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  aborted.catch(() => undefined);
   const { peers, rounds, seconds } = options;
   const { model, peerStates, stop, targets } = await startTargets({ log: say, signal, peers });
   try {
     const run = runRounds({ targets, model, seconds, rounds, progress: say, signal });
-    const samples = withoutIdle(await Promise.race([run, aborted]));
+    const samples = withoutIdle(await unlessAborted(run, signal));
     return {
       date: new Date().toISOString().slice(0, 10),
       machine: {

@@ -26,8 +26,9 @@ export interface Options {
 
 /** Null if help is asked for. Throws for arguments that cannot be followed. */
 export function readOptions(args: readonly string[]): Options | null {
-  const { values } = parseArgs({
+  const { tokens, values } = parseArgs({
     args: [...args],
+    tokens: true,
     options: {
       json: { type: 'boolean', default: false },
       flame: { type: 'string' },
@@ -38,7 +39,7 @@ export function readOptions(args: readonly string[]): Options | null {
     },
   });
   if (values.help) return null;
-  if (values.flame !== undefined && args.length > 2 - Number(args[0]?.includes('=')))
+  if (values.flame !== undefined && tokens.length > 1)
     throw new Error('--flame stands alone: it measures nothing else.');
   const { flame = null, json, peers, rounds, seconds } = values;
   return { flame, json, peers, seconds: numberOf(seconds, 'seconds', 60), rounds: numberOf(rounds, 'rounds', 20) };

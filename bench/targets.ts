@@ -55,19 +55,23 @@ function simulatorOf(stack: Stack): Record<string, number> {
   return pid === undefined ? {} : { simulator: pid };
 }
 
+/** The whole gateway, asked with this key. */
+export const gatewayOf = (stack: Stack, key: string, name: Target['name'] = 'gateway'): Target => ({
+  name,
+  baseUrl: at(new URL(stack.publicUrl).port),
+  headers: { authorization: `Bearer ${key}` },
+  pids: () => stack.pids(),
+});
+
+export const modelOf = (stack: Stack): string => stack.model ?? 'sim-small';
+
 function targetsOf(stack: Stack, budgetKey: string, envoyPort: number, envoyPid: number): Target[] {
   const simulator = () => simulatorOf(stack);
-  const gateway = (name: Target['name'], key: string): Target => ({
-    name,
-    baseUrl: at(new URL(stack.publicUrl).port),
-    headers: { authorization: `Bearer ${key}` },
-    pids: () => stack.pids(),
-  });
   return [
     { name: 'provider', baseUrl: providerUrlOf(stack), headers: {}, pids: simulator },
     { name: 'envoy', baseUrl: at(envoyPort), headers: {}, pids: () => ({ ...simulator(), envoy: envoyPid }) },
-    gateway('gateway', stack.keys.enterprise),
-    gateway('budget', budgetKey),
+    gatewayOf(stack, stack.keys.enterprise),
+    gatewayOf(stack, budgetKey, 'budget'),
   ];
 }
 
@@ -89,7 +93,7 @@ export async function startTargets({ peers, ...watch }: Wanted): Promise<Targets
     const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort, concurrency });
     ends.push(() => envoy.stop());
     const targets = targetsOf(stack, budgetKey, port, envoy.pid);
-    const model = stack.model ?? 'sim-small';
+    const model = modelOf(stack);
     const where = { dir, model, providerUrl: providerUrlOf(stack), simulator: () => simulatorOf(stack) };
     const others = await startPeers({ ...where, ...watch }, peers ? undefined : []);
     ends.push(() => others.stop());

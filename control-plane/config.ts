@@ -5,6 +5,7 @@ import {
   type InternalTls,
   readInternalTls,
   readInternalToken,
+  readRedisUrl,
   readSettings,
   type SettingReader,
 } from '@gw/contract/internal/environment';
@@ -67,7 +68,7 @@ export function loadConfig(environment: Environment): Config {
     operatorListen: settings.hostPort('GW_CONTROL_LISTEN', '127.0.0.1:8081'),
     otherListen: readOtherListen(settings),
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
-    redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
+    redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
     peppers: readPeppers(settings),

@@ -5,6 +5,7 @@ import {
   type InternalTls,
   readInternalTls,
   readInternalToken,
+  readRedisUrl,
   readSettings,
 } from '@gw/contract/internal/environment';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
@@ -36,7 +37,7 @@ export function loadConfig(environment: Environment): Config {
     listen: settings.listen('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
     healthListen: settings.hostPort('GW_AUTHZ_HEALTH_LISTEN', null),
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
-    redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
+    redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
     grpcServer: readImplementation(settings),

@@ -5,6 +5,7 @@ import {
   type InternalTls,
   readInternalTls,
   readInternalToken,
+  readRedisUrl,
   readSettings,
 } from '@gw/contract/internal/environment';
 import { type Implementation, readImplementation } from '@gw/grpc/server';
@@ -57,7 +58,7 @@ export function loadConfig(environment: Environment): Config {
   const config: Config = {
     listen: settings.listen('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
     healthListen: settings.hostPort('GW_SIDECAR_HEALTH_LISTEN', null),
-    redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
+    redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
     grpcServer: readImplementation(settings),

@@ -1,8 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { promisify } from 'node:util';
+import { inCheckout } from '@gw/stack/checkout';
 import { startValkey } from '@gw/stack/services/valkey';
+import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { emptyValkey } from '@gw/testing/valkey';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -20,6 +25,32 @@ async function ready(url: string, commandTimeoutMs?: number): Promise<RedisWrite
   await vi.waitUntil(writer.isReady, 5000);
   return writer;
 }
+
+test('it speaks TLS with a Redis whose certificate names its address', async () => {
+  const valkey = await emptyValkey();
+  const { certificate, key } = makeCertificate('valkey');
+  const dir = mkdtempSync(join(tmpdir(), 'gwwriter-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const authority = join(dir, 'ca.crt');
+  writeFileSync(authority, certificate);
+  const { hostname, port } = new URL(valkey.includes('://') ? valkey : `redis://${valkey}`);
+  const inner = () => (valkey.includes('://') ? connect(Number(port), hostname) : connect(valkey));
+  const proxy = createTlsServer({ cert: certificate, key }, (socket) => void socket.pipe(inner()).pipe(socket));
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const script = `
+    const { openRedisWriter } = await import(${JSON.stringify(inCheckout('service', 'redis-writer.ts'))});
+    const log = { info() {}, warn({ err }) { process.stderr.write(err.message); } };
+    const url = 'rediss://127.0.0.1:${(proxy.address() as AddressInfo).port}/0';
+    const writer = openRedisWriter({ url, log, commandTimeoutMs: 5000 });
+    await writer.untilReady(5000);
+    process.stdout.write(JSON.stringify(await writer.send(['SET', 'over', 'TLS'], ['GET', 'over'])));
+    writer.stop();`;
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: authority };
+  // Not in step, since the proxy is in this process.
+  const child = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+  expect(await child).toEqual({ stdout: '["OK","TLS"]', stderr: '' });
+});
 
 test('commands of many groups are answered in their order, and those of one turn leave in one write', async () => {
   const url = await emptyValkey();

@@ -110,9 +110,7 @@ interface Place {
 
 /** Throws for a URL that names no Redis. */
 function placeOf(url: string): Place {
-  if (/^[./]/.test(url)) return { connect: () => createConnection(url), connected: 'connect', hello: [] };
-  if (!url.includes('://'))
-    throw new Error('Redis is named by redis://host:port, rediss://host:port or the path of a socket.');
+  if (url.startsWith('/')) return { connect: () => createConnection(url), connected: 'connect', hello: [] };
   const { hostname, password, pathname, port, protocol, username } = new URL(url);
   if (protocol !== 'redis:' && protocol !== 'rediss:') throw new Error(`Redis cannot be reached by ${protocol}.`);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');

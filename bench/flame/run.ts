@@ -2,9 +2,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '@gw/stack/stack';
+import { type Stack, startStack } from '@gw/stack/stack';
 import { jsonLoad } from '../json-load.ts';
 import { jsonCall } from '../target.ts';
+import { gatewayOf, modelOf } from '../targets.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { type Frame, frameTree, type Window } from './profile.ts';
 
 /** Those that run on Node, in the order in which a call meets them. */
@@ -20,8 +22,10 @@ interface Watch {
   readonly signal: AbortSignal;
 }
 
-/** Takes half a minute. Everything lies in a folder of its own and is removed. */
+/** Takes half a minute. Everything lies in a folder of its own and is removed, also when it is aborted. */
 export async function profileServices(watch: Watch): Promise<Frame[]> {
+  if (!process.allowedNodeEnvironmentFlags.has('--cpu-prof'))
+    throw new Error(`Node ${process.versions.node} cannot profile what it starts. Node 24 can.`);
   const dir = mkdtempSync(join(tmpdir(), 'gw-flame-'));
   const folderOf = (part: string) => join(dir, `profile-${part}`);
   const profiling = (part: string) => ({
@@ -31,17 +35,15 @@ export async function profileServices(watch: Watch): Promise<Frame[]> {
     const env = Object.fromEntries(profiled.map((part) => [part, profiling(part)]));
     const stack = await startStack({ dir, env, ...watch });
     // The profiles are written when the services end.
-    const window = await loaded(stack, watch).finally(() => stack.stop());
+    const window = await unlessAborted(loaded(stack, watch), watch.signal).finally(() => stack.stop());
     return profiled.map((part) => frameTree(part, profileIn(folderOf(part)), window));
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function loaded(stack: Awaited<ReturnType<typeof startStack>>, { log, signal }: Watch): Promise<Window> {
-  const baseUrl = `http://127.0.0.1:${new URL(stack.publicUrl).port}/v1`;
-  const headers = { authorization: `Bearer ${stack.keys.enterprise}` };
-  const call = jsonCall({ name: 'gateway', baseUrl, headers, pids: () => stack.pids() }, stack.model ?? 'sim-small');
+async function loaded(stack: Stack, { log, signal }: Watch): Promise<Window> {
+  const call = jsonCall(gatewayOf(stack, stack.keys.enterprise), modelOf(stack));
   log(`Calls over ${connections} connections, ${seconds.warmUp} s to warm up and ${seconds.measured} s that count…`);
   await jsonLoad(call, connections, seconds.warmUp);
   signal.throwIfAborted();

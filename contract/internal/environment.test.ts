@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSettings } from './environment.ts';
+import { readRedisUrl, readSettings } from './environment.ts';
 
 const read = (environment: Record<string, string>) => {
   const settings = readSettings(environment);
@@ -18,5 +18,24 @@ test.each(['docs.example.com', 'https://docs.example.com/errors#codes', 'javascr
   'the page %s is refused with an example',
   (page) => {
     expect(() => read({ GW_DOCS_URL: page })).toThrow('GW_DOCS_URL=https://docs.example.com/errors');
+  },
+);
+
+test.each(['redis://valkey:6379', 'redis://:secret@valkey/2', 'rediss://valkey:6380', '/run/valkey.sock'])(
+  'Redis can be at %s',
+  (url) => {
+    const settings = readSettings({ GW_REDIS_URL: url });
+    expect(readRedisUrl(settings)).toBe(url);
+    expect(() => settings.finish()).not.toThrow();
+  },
+);
+
+test.each(['valkey:6379', 'secret@valkey', 'unix:///run/valkey.sock', 'run/valkey.sock'])(
+  'Redis cannot be at %s, which is not repeated',
+  (url) => {
+    const settings = readSettings({ GW_REDIS_URL: url });
+    readRedisUrl(settings);
+    expect(() => settings.finish()).toThrow('GW_REDIS_URL=redis://localhost:6379');
+    expect(() => settings.finish()).not.toThrow(url);
   },
 );

@@ -102,6 +102,10 @@ export const readInternalToken = (settings: SettingReader): string =>
     '<at least 32 of A-Z a-z 0-9 _ ->, e.g. from: openssl rand -hex 32',
   );
 
+/** Where Redis (Valkey) is: `redis://…`, `rediss://…` over TLS, or the path of a Unix socket. It can hold a password. */
+export const readRedisUrl = (settings: SettingReader): string =>
+  settings.secret('GW_REDIS_URL', /^(?:rediss?:\/\/.|\/)/, 'redis://localhost:6379');
+
 /** Certificate files of the connections between Envoy and the services, where they cross machines. */
 export interface InternalTls {
   readonly certFile: string;
