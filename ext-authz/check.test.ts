@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
+import { callerField } from '@gw/contract/internal/identity';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { describe, expect, it } from 'vitest';
@@ -110,6 +111,15 @@ describe('what a verified call tells those behind Envoy', () => {
     const fields = Object.entries(answer.dynamicMetadata?.fields ?? {});
     return Object.fromEntries(fields.map(([name, value]) => [name, value.stringValue]));
   };
+
+  it('says all of it once more in one text, which is all that the sidecar is told', async () => {
+    const account = { ...stored.account, models: ['a', 'b'] };
+    const { [callerField]: text = '', ...fields } = await fieldsOf({ account, project: 'Köln' });
+    expect(JSON.parse(text)).toEqual(
+      JSON.parse(JSON.stringify(fields, (name, value) => (name === 'limits' ? undefined : value))),
+    );
+    expect(JSON.parse(text)).toMatchObject({ account_id: stored.accountId, project: 'Köln', models: '["a","b"]' });
+  });
 
   it('names the streams of the account, and says if they are in shadow', async () => {
     expect(await fieldsOf({})).toMatchObject({ streams: '25' });

@@ -66,6 +66,12 @@ test('what is not what ext-authz makes is an error, which ends the call', () => 
 });
 
 test('callers of thousands of keys are told apart', () => {
+  const models = JSON.stringify(Array.from({ length: 100 }, (_, at) => `model-${at}`));
+  for (const tolerance of ['1:', '2:', '1:'])
+    expect(readCaller(byAttribute({ account_id: 'acct', key_id: 'key', models, tolerance }))?.tolerance).toEqual({
+      addedLatencyMs: Number(tolerance[0]),
+      addedCostPercent: null,
+    });
   for (const round of [1, 2])
     for (let at = 0; at < 2500; at += 1)
       expect(readCaller(byAttribute({ account_id: `acct-${at}`, key_id: `key-${round}` }))).toMatchObject({
