@@ -56,7 +56,7 @@ test('the picture has each frame that can be seen, to scale, and no name can bre
   expect(svg).toContain('Time: 100 µs for a call');
   expect(svg).toMatch(/class="part" x="10\.0" y="44" width="200\.0"/);
   expect(svg).toMatch(
-    /class="runtime" x="10\.0" y="60" width="50\.0" height="16"><title>&lt;b&gt;&amp;&quot;, 25\.0 µs/,
+    /class="runtime" x="10\.0" y="60" width="50\.0" height="16"><title>&#60;b&#62;&#38;&#34;, 25\.0 µs/,
   );
   expect(svg).not.toContain('<b>');
   const thin = { ...part, us: 0.1 };

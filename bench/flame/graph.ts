@@ -1,4 +1,5 @@
 /** Draws profiles of services beside each other: as wide as they take processor time for a call, callers above callees. */
+import { escaped } from '@gw/contract/internal/html-text';
 import type { Frame } from './profile.ts';
 
 const [left, right, head, rowHeight] = [10, 10, 44, 16];
@@ -13,9 +14,6 @@ const deepest = 26;
 const style = `text{font:11px system-ui,sans-serif;fill:#24292f}.title{font-size:14px;font-weight:600}rect{stroke:#fff;stroke-width:.5}
 .a{fill:#f6b26b}.b{fill:#f9cb9c}.c{fill:#ffe0b8}.part{fill:#2da44e}.runtime{fill:#c9d1d9}
 @media (prefers-color-scheme:dark){.title{fill:#e6edf3}rect{stroke:#0d1117}}`;
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 const shade = ['a', 'b', 'c'] as const;
 
