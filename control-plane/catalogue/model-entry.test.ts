@@ -6,18 +6,29 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { modelKind, wrongSize } from './model-entry.ts';
 
-const size = fc.oneof(fc.constantFrom(0, -1, 8, 70, 1e-9, 1e9), fc.double(), fc.integer({ min: 1, max: 2000 }));
-const sizes = fc.oneof(size, fc.record({ min: size, max: size }), fc.constantFrom(null, '8', [8]));
+const odd = fc.oneof(fc.constantFrom(0, -1, 8, 70, 1e-9, 1e9), fc.double(), fc.integer({ min: 1, max: 2000 }));
+
+/** Numbers of which most can be, since a model is accepted only if all of its numbers can. */
+const mostly = (...common: (number | null)[]) =>
+  fc.oneof({ arbitrary: fc.constantFrom(...common), weight: 3 }, { arbitrary: odd, weight: 1 });
+
+const sizes = (...common: number[]) => {
+  const size = mostly(...common);
+  return fc.oneof(
+    { arbitrary: fc.oneof(size, fc.record({ min: size, max: size })), weight: 8 },
+    { arbitrary: fc.constantFrom(null, '8', [8]), weight: 1 },
+  );
+};
 const bodies = fc.record(
   {
     id: fc.constant('m'),
     owned_by: fc.constant('acme'),
     kind: fc.constantFrom('chat', 'embedding'),
-    active_parameters_b: sizes,
-    total_parameters_b: sizes,
-    quantization_bits: fc.oneof(size, fc.constant(null)),
-    tokens_per_s: fc.oneof(size, fc.constant(null)),
-    ttft_s: fc.oneof(size, fc.constant(null)),
+    active_parameters_b: sizes(3, 8, 37),
+    total_parameters_b: sizes(37, 70, 671),
+    quantization_bits: mostly(null, 4, 8, 16),
+    tokens_per_s: mostly(null, 30, 90.5),
+    ttft_s: mostly(null, 0.2, 1),
   },
   { requiredKeys: ['id', 'owned_by', 'kind'] },
 );
