@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { callerField } from '@gw/contract/internal/identity';
 import type { FoundKey } from '@gw/prisma/find-key';
+import { drawnLimits } from '@gw/service/limits/drawn-limits';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { describe, expect, it } from 'vitest';
 import { makeCheck } from './check.ts';
 import { KeyCache } from './keys/key-cache.ts';
 import type { Admission } from './limits/admission.ts';
-import { drawnLimits, limitsText } from './limits/drawn-limits.ts';
+import { limitsText } from './limits/limits-text.ts';
 
 const pepper = Buffer.alloc(32, 7);
 const { plaintext, publicId } = generateApiKey(randomBytes);

@@ -11,12 +11,13 @@ import { budgetsText } from '@gw/contract/internal/budgets';
 import { callerField, identityHeaders, limitsDecidedHeader } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
+import { bodyKib, type DrawnLimits, drawnLimits } from '@gw/service/limits/drawn-limits';
+import { type LimitHeader, metadataOf } from '@gw/service/limits/limit-headers';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
 import type { ErrorLog } from './keys/error-log.ts';
 import type { KeyNotes } from './keys/key-notes.ts';
 import type { Admission } from './limits/admission.ts';
-import { bodyKib, type DrawnLimits, drawnLimits, limitsText } from './limits/drawn-limits.ts';
-import { type LimitHeader, metadataOf } from './limits/limit-headers.ts';
+import { limitsText } from './limits/limits-text.ts';
 
 export interface CheckContext extends AuthenticateContext {
   readonly addresses: Addresses;

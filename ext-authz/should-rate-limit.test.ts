@@ -1,13 +1,14 @@
 import type { ShadowLimit } from '@gw/contract/access';
 import { dayMs } from '@gw/contract/internal/durations';
 import type { FoundKey } from '@gw/prisma/find-key';
+import { everyLimit, fullState, quotaStateOf, takeTogether } from '@gw/service/limits/bucket';
+import { bodyKib, drawnLimits } from '@gw/service/limits/drawn-limits';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AdmissionOptions, openAdmission } from './limits/admission.ts';
-import { everyLimit, fullState, quotaStateOf, takeTogether } from './limits/bucket.ts';
-import { bodyKib, drawnLimits, limitsText } from './limits/drawn-limits.ts';
 import type { Limiter } from './limits/limiter.ts';
+import { limitsText } from './limits/limits-text.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };

@@ -7,9 +7,9 @@
 import { type Addresses, errorBody, errorHeaders } from '@gw/contract/errors';
 import { missingIdentity } from '@gw/contract/internal/identity';
 import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/grpc/service';
+import { bodyKib, drawnLimits } from '@gw/service/limits/drawn-limits';
+import { metadataOf, refusalOf } from '@gw/service/limits/limit-headers';
 import type { Admission } from './limits/admission.ts';
-import { bodyKib, drawnLimits } from './limits/drawn-limits.ts';
-import { metadataOf, refusalOf } from './limits/limit-headers.ts';
 
 export interface RateLimitContext {
   readonly admission: Pick<Admission, 'decide'>;

@@ -2,7 +2,7 @@
  * Says what an account has taken of its day, and gives back what a call took: one that was answered with the reply of an earlier
  * call counts once with that.
  *
- * It knows the hash of a limit as `ext-authz/limits/take.lua.ts` keeps it: d the day, n the requests of that day. A key
+ * It knows the hash of a limit as `service/limits/take.lua.ts` keeps it: d the day, n the requests of that day. A key
  * without limits of its own has none. What took nothing, since its day was spent and in shadow mode, is given back too:
  * a limit that refuses nobody loses nothing by that.
  */

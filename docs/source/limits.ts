@@ -9,8 +9,8 @@ import {
 } from '@gw/contract/access';
 import { errorHeaders } from '@gw/contract/errors';
 import { dayMs } from '@gw/contract/internal/durations';
-import { fullState, type Limit, quotaStateOf, takeTogether } from '@gw/ext-authz/internals/limits/bucket';
-import { limitHeaders, refusalOf } from '@gw/ext-authz/internals/limits/limit-headers';
+import { fullState, type Limit, quotaStateOf, takeTogether } from '@gw/service/limits/bucket';
+import { limitHeaders, refusalOf } from '@gw/service/limits/limit-headers';
 import { tableOf } from './numbers.ts';
 
 const figure = (value: number): string => value.toLocaleString('en');

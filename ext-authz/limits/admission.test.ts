@@ -1,9 +1,9 @@
 import { dayMs } from '@gw/contract/internal/durations';
+import { fullState, type Limit, quotaStateOf, takeTogether } from '@gw/service/limits/bucket';
+import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AdmissionOptions, type LimitQuestion, openAdmission } from './admission.ts';
-import { fullState, type Limit, quotaStateOf, takeTogether } from './bucket.ts';
-import type { DrawnLimits } from './drawn-limits.ts';
 import type { Limiter } from './limiter.ts';
 
 const morning = Date.parse('2026-11-21T09:00:00Z');

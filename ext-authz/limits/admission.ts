@@ -6,10 +6,11 @@
  * from each of its limits once, whichever step let it in, and one that is refused from none.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { DrawnLimits } from './drawn-limits.ts';
-import { type LimitHeader, limitHeaders } from './limit-headers.ts';
-import type { LimitMetrics } from './limit-metrics.ts';
-import type { Decision, Limiter } from './limiter.ts';
+import type { Decision } from '@gw/service/limits/decision';
+import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
+import { type LimitHeader, limitHeaders } from '@gw/service/limits/limit-headers';
+import type { LimitMetrics } from '@gw/service/limits/limit-metrics';
+import type { Limiter } from './limiter.ts';
 
 export interface AdmissionOptions {
   readonly limiter: Pick<Limiter, 'decide'>;

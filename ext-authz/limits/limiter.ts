@@ -5,15 +5,22 @@
  * A Redis that hangs is waited for until it is known to hang, and no longer; from then on it is asked in the background,
  * and told of what was admitted meanwhile before it decides again.
  */
-import { dayMs } from '@gw/contract/internal/durations';
-import { limitKey } from '@gw/contract/internal/redis';
+
+import { watchAnswers } from '@gw/service/limits/answer-watch';
+import {
+  type Decision,
+  decisionOf,
+  decisionOfRedis,
+  type KeyedLimit,
+  keyedLimits,
+  shadowBits,
+  type TakenInRedis,
+} from '@gw/service/limits/decision';
+import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
+import { type LimitScripts, openRedisLimits } from '@gw/service/limits/redis-limits';
 import type { Logger } from '@gw/service/log';
 import type { RedisWriter } from '@gw/service/redis-writer';
-import { watchAnswers } from './answer-watch.ts';
-import { everyLimit, type QuotaState, quotaStateOf } from './bucket.ts';
-import type { DrawnLimits, Level } from './drawn-limits.ts';
-import { type KeyedLimit, openLocalShares } from './local-shares.ts';
-import { type LimitScripts, openRedisLimits, type TakenInRedis } from './redis-limits.ts';
+import { openLocalShares } from './local-shares.ts';
 
 export interface LimiterOptions {
   /** Without a time-out for commands: the limiter has a patience of its own. */
@@ -30,15 +37,6 @@ export interface LimiterOptions {
   readonly probeMs: number;
   /** Tests decide by a clock of their own. */
   readonly scripts?: LimitScripts;
-}
-
-export interface Decision {
-  readonly admitted: boolean;
-  /** Bits of the limits that had no room (`lack`): those that refused, or would have. */
-  readonly lacking: number;
-  /** One for each level, and after these one of the body, after the decision. */
-  readonly quotaStates: readonly QuotaState[];
-  readonly untilMidnightMs: number;
 }
 
 export interface Limiter {
@@ -103,36 +101,11 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
       };
       const taken = await answers.wait(ask).catch(goLocal);
       if (!taken) return decideWithout(taking, limits, shadow);
-      const { atMs, lacking, left } = taken;
-      shares.follow(limits, left, { decidedMs: atMs, nowMs: now() });
-      const quotaStates = limits.map(({ cost, limit }, index) => quotaStateOf(limit, left[index] ?? nothing, cost));
-      return decisionOf(lacking, shadow, quotaStates, atMs);
+      shares.follow(limits, taken.left, { decidedMs: taken.atMs, nowMs: now() });
+      return decisionOfRedis(limits, shadow, taken);
     },
   };
 }
-
-const nothing = { milliTokens: 0, used: 0 };
-
-const decisionOf = (lacking: number, shadow: number, quotaStates: readonly QuotaState[], nowMs: number): Decision => ({
-  admitted: (lacking & ~shadow) === 0,
-  lacking,
-  quotaStates,
-  untilMidnightMs: dayMs - (nowMs % dayMs),
-});
-
-/** The keys of one account share a hash tag, so that one script may take them all. */
-const keyOf = (accountId: string, kind: string, { id, of }: Level): string =>
-  limitKey(accountId, of === 'account' ? kind : `${kind}:${id}`);
-
-function keyedLimits(accountId: string, kind: string, { body, levels }: DrawnLimits): KeyedLimit[] {
-  const limits: KeyedLimit[] = levels.map((level) => ({ key: keyOf(accountId, kind, level), limit: level.limit }));
-  // No key has an id of five letters.
-  if (body) limits.push({ key: limitKey(accountId, `${kind}:bytes`), limit: body.limit, cost: body.kib });
-  return limits;
-}
-
-const shadowBits = ({ shadow }: DrawnLimits): number =>
-  (shadow.includes('rate') ? everyLimit.rate : 0) | (shadow.includes('day') ? everyLimit.day : 0);
 
 /** A connection whose other end has vanished without a word is made anew after this many probes' time. */
 const probesInVain = 30;

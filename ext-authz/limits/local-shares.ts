@@ -17,28 +17,12 @@ import {
   type QuotaState,
   quotaStateOf,
   takeTogether,
-} from './bucket.ts';
+} from '@gw/service/limits/bucket';
+import type { KeyedLimit } from '@gw/service/limits/decision';
+import type { Debt } from '@gw/service/limits/redis-limits';
 
 /** Limits remembered; those that were used longest ago go first. */
 const capacity = 50_000;
-
-/** What was admitted here and Redis has not counted. */
-export interface Debt {
-  readonly limit: Limit;
-  /** What the bucket lacks for it by now, thousandths. */
-  readonly milliTokens: number;
-  /** Requests of `day`. */
-  readonly used: number;
-  readonly day: number;
-}
-
-export interface KeyedLimit {
-  /** In Redis. */
-  readonly key: string;
-  readonly limit: Limit;
-  /** Absent: one. Only the last of the limits of a request may have one. */
-  readonly cost?: Cost;
-}
 
 type Left = Pick<LimitState, 'milliTokens' | 'used'>;
 

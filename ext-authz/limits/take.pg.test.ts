@@ -8,14 +8,21 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { giveBackDayUnit } from '@gw/service/day-unit';
+import {
+  everyLimit,
+  fullState,
+  type Limit,
+  type LimitState,
+  quotaStateOf,
+  takeTogether,
+} from '@gw/service/limits/bucket';
+import { settleScript, takeScript } from '@gw/service/limits/take.lua';
 import { cases } from '@gw/testing/cases';
 import { onTestClock, setTestClock } from '@gw/testing/ext-authz/clock';
 import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { everyLimit, fullState, type Limit, type LimitState, quotaStateOf, takeTogether } from './bucket.ts';
-import { settleScript, takeScript } from './take.lua.ts';
 
 const keys = ['gw:limit:{a}:calls', 'gw:limit:{a}:calls:key', 'gw:limit:{a}:calls:bytes'] as const;
 const morning = Date.parse('2026-11-21T09:00:00Z');

@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Limit } from '@gw/ext-authz/internals/limits/bucket';
-import type { DrawnLimits } from '@gw/ext-authz/internals/limits/drawn-limits';
-import { type Decision, type Limiter, openLimiter } from '@gw/ext-authz/internals/limits/limiter';
-import { settleScript, takeScript } from '@gw/ext-authz/internals/limits/take.lua';
+import { type Limiter, openLimiter } from '@gw/ext-authz/internals/limits/limiter';
+import type { Limit } from '@gw/service/limits/bucket';
+import type { Decision } from '@gw/service/limits/decision';
+import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
+import { settleScript, takeScript } from '@gw/service/limits/take.lua';
 import type { Logger } from '@gw/service/log';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import type { Service } from '@gw/stack/services/service';

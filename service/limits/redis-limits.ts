@@ -2,22 +2,24 @@
 import { createHash } from 'node:crypto';
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
-import type { RedisWriter, Reply } from '@gw/service/redis-writer';
-import { everyLimit, type LimitState } from './bucket.ts';
-import type { Debt, KeyedLimit } from './local-shares.ts';
+import type { RedisWriter, Reply } from '../redis-writer.ts';
+import { everyLimit, type Limit } from './bucket.ts';
+import type { KeyedLimit, TakenInRedis } from './decision.ts';
 import { settleScript, takeScript } from './take.lua.ts';
+
+/** What an instance admitted by itself and Redis has not counted. */
+export interface Debt {
+  readonly limit: Limit;
+  /** What the bucket lacks for it by now, thousandths. */
+  readonly milliTokens: number;
+  /** Requests of `day`. */
+  readonly used: number;
+  readonly day: number;
+}
 
 export interface LimitScripts {
   readonly take: string;
   readonly settle: string;
-}
-
-export interface TakenInRedis {
-  /** Bits of the limits that had no room. */
-  readonly lacking: number;
-  /** By the clock of Redis. */
-  readonly atMs: number;
-  readonly left: readonly Pick<LimitState, 'milliTokens' | 'used'>[];
 }
 
 export interface RedisLimits {

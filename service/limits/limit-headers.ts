@@ -6,8 +6,8 @@
 import { freeBodyKib, unsizedBodyKib } from '@gw/contract/access';
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { lack } from './bucket.ts';
+import type { Decision } from './decision.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
-import type { Decision } from './limiter.ts';
 
 export interface LimitHeader {
   readonly key: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Command, Reply } from '@gw/service/redis-writer';
 import { expect, test } from 'vitest';
+import type { Command, Reply } from '../redis-writer.ts';
 import { openRedisLimits } from './redis-limits.ts';
 import { takeScript } from './take.lua.ts';
 

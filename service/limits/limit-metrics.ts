@@ -1,9 +1,10 @@
 /** What the monitoring system and the log read of the limits' decisions. */
-import type { Logger } from '@gw/service/log';
+
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Logger } from '../log.ts';
 import { lack } from './bucket.ts';
+import type { Decision } from './decision.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
-import type { Decision } from './limiter.ts';
 
 export interface LimitMetrics {
   decided(accountId: string, kind: string, drawn: DrawnLimits, decision: Decision): void;

@@ -1,6 +1,6 @@
-import type { Logger } from '@gw/service/log';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import type { Logger } from '../log.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
 import { createLimitMetrics } from './limit-metrics.ts';
 

@@ -4,8 +4,7 @@
  *
  * Invariant: only ext-authz makes that text, and Envoy lets no client near it.
  */
-import { bodyLimits, freeBodyKib, managementLimits, type ShadowLimit, unsizedBodyKib } from '@gw/contract/access';
-import type { FoundKey } from '@gw/prisma/find-key';
+import { freeBodyKib, managementLimits, type ShadowLimit, unsizedBodyKib } from '@gw/contract/access';
 import type { Limit } from './bucket.ts';
 
 /** The account's limit, and after it that of the key, where it has one. */
@@ -20,25 +19,13 @@ export interface DrawnLimits {
 }
 
 type Numbers = readonly [perS: number | null, burst: number | null, perDay: number | null];
-interface Carried {
+/** As JSON: what the text of the limits says. */
+export interface CarriedLimits {
   readonly account: Numbers;
   /** KiB per second and at once; absent: of a release that knew no such limit. */
   readonly body?: readonly [perS: number, burst: number];
   readonly shadow?: readonly ShadowLimit[];
   readonly key?: readonly [id: string, ...Numbers];
-}
-
-export function limitsText({ account, limits, publicId }: FoundKey): string {
-  const { burst, perDay, ratePerS } = account.limits;
-  const { burstKib, kibPerS } = bodyLimits[account.tier];
-  const isLimited = limits !== null && (limits.ratePerS !== null || limits.perDay !== null);
-  const carried: Carried = {
-    account: [ratePerS, burst, perDay],
-    body: [kibPerS, burstKib],
-    ...(account.shadow.length > 0 ? { shadow: account.shadow } : {}),
-    ...(isLimited ? { key: [publicId, limits.ratePerS, limits.burst, limits.perDay] } : {}),
-  };
-  return JSON.stringify(carried);
 }
 
 /** KiB above which a body is refused for its size, whatever the bucket holds. */
@@ -58,7 +45,7 @@ export function bodyKib(length: string | undefined): number {
 export function drawnLimits(kind: string, accountId: string, text: string, kib = 0): DrawnLimits {
   if (kind === 'management')
     return { levels: [level('account', accountId, managementNumbers)], body: null, shadow: [] };
-  const { account, body: bucket, key, shadow = [] } = JSON.parse(text) as Carried;
+  const { account, body: bucket, key, shadow = [] } = JSON.parse(text) as CarriedLimits;
   const body = kib > 0 && bucket ? { limit: { rate: { perS: bucket[0], burst: bucket[1] }, perDay: null }, kib } : null;
   const ofAccount = level('account', accountId, account);
   if (ofAccount.limit.rate === null) throw new Error(`The limits "${text}" of the identity are malformed.`);
