@@ -116,6 +116,18 @@ test('a Redis that stands still fails what waits for it in time, and later answe
   expect(await writer.send(['GET', 'slow'])).toEqual(['1']);
 });
 
+test('who is patient waits for a Redis that stands still, and makes nobody else wait', async () => {
+  const url = await emptyValkey();
+  const writer = await ready(url, 200);
+  const other = new Redis(url);
+  onTestFinished(() => other.disconnect());
+  await other.client('PAUSE', 900);
+  const patient = writer.patient.send(['INCR', 'count']);
+  await expect(writer.send(['PING'])).rejects.toThrow('Redis took too long.');
+  expect(await patient).toEqual([1]);
+  expect(await writer.send(['GET', 'count'])).toEqual(['1']);
+});
+
 /** A server that answers each connection with what it is told, and notes what it was sent. */
 async function startServer(answer: (socket: Socket, text: string) => void): Promise<{ server: Server; port: number }> {
   const server = createServer((socket) => {

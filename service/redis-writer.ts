@@ -20,6 +20,8 @@ export interface RedisWriter {
    * breaks, or if Redis takes longer than the time-out.
    */
   send(...commands: readonly Command[]): Promise<readonly Reply[]>;
+  /** The same without a time-out, for who is patient by a clock of its own: what fails here was not sent, or its connection broke. */
+  readonly patient: Pick<RedisWriter, 'send'>;
   readonly isReady: () => boolean;
   /** Makes the connection anew: that of an other end which has vanished without a word would never break by itself. */
   renew(): void;
@@ -39,7 +41,8 @@ export interface RedisWriterOptions {
 interface Group {
   readonly replies: Reply[];
   readonly size: number;
-  readonly sentAt: number;
+  /** Null: it is waited for without a time-out. */
+  readonly sentAt: number | null;
   readonly resolve: (replies: readonly Reply[]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -83,9 +86,12 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
   let closeOpened: () => void = nothing;
   open();
 
+  const send = (commands: readonly Command[], isPatient: boolean): Promise<readonly Reply[]> =>
+    connection === null ? Promise.reject(new Error('Redis is away.')) : connection.send(commands, isPatient);
+
   return {
-    send: (...commands) =>
-      connection === null ? Promise.reject(new Error('Redis is away.')) : connection.send(commands),
+    send: (...commands) => send(commands, false),
+    patient: { send: (...commands) => send(commands, true) },
     isReady: () => connection !== null,
     renew: () => closeOpened(),
     async untilReady(waitMs) {
@@ -129,7 +135,7 @@ function placeOf(url: string): Place {
 }
 
 interface Connection {
-  readonly send: (commands: readonly Command[]) => Promise<readonly Reply[]>;
+  readonly send: (commands: readonly Command[], isPatient: boolean) => Promise<readonly Reply[]>;
   readonly close: () => void;
 }
 
@@ -148,13 +154,19 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
     out = '';
     socket.write(text, 'utf8');
   };
-  const send = (commands: readonly Command[]): Promise<readonly Reply[]> => {
+  const send = (commands: readonly Command[], isPatient: boolean): Promise<readonly Reply[]> => {
     // First all, then any: of a group that cannot be written nothing is sent.
     const text = commands.map(textOf).join('');
     if (out === '') setImmediate(flush);
     out += text;
     return new Promise((resolve, reject) =>
-      waiting.add({ replies: [], size: commands.length, sentAt: performance.now(), resolve, reject }),
+      waiting.add({
+        replies: [],
+        size: commands.length,
+        sentAt: isPatient ? null : performance.now(),
+        resolve,
+        reject,
+      }),
     );
   };
   const fail = (error: Error): void => {
@@ -177,7 +189,7 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
   });
   socket.once(place.connected, () => {
     // A server that is reading its file answers this with an error, and is not ready.
-    send([...place.hello, ['PING']])
+    send([...place.hello, ['PING']], false)
       .then(() => {
         clearTimeout(connecting);
         onReady();
@@ -217,7 +229,9 @@ function openQueue() {
     giveUpBefore(time: number): void {
       for (let at = head; at < groups.length; at++) {
         const group = groups[at];
-        if (group === undefined || group.sentAt > time) return;
+        if (group === undefined) return;
+        if (group.sentAt === null) continue;
+        if (group.sentAt > time) return;
         group.reject(new Error('Redis took too long.'));
       }
     },
