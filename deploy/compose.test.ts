@@ -157,6 +157,13 @@ test('Dockerfiles end as a user that is not root, and copy only what is there', 
   }
 });
 
+test('the image that makes the configuration of Envoy has all files that go into it', () => {
+  const text = read('deploy/Dockerfile.services');
+  const parts = readdirSync(join(root, 'envoy')).filter((name) => /\.(lua|yaml)$/.test(name));
+  expect(parts).toContain('envoy.template.yaml');
+  for (const name of parts) expect(text).toContain(` /gw/envoy/${name} `);
+});
+
 test('Envoy is stopped before what it calls, and it and the sidecars have more time than they wait for calls', () => {
   const called = services
     .map(([name]) => name)

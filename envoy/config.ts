@@ -51,10 +51,18 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     maxHeapMb: settings.integer('GW_ENVOY_MAX_HEAP_MB', edgeDefaults.maxHeapMb),
     streamIdleTimeoutS: settings.integer('GW_STREAM_IDLE_TIMEOUT_S', 300),
     sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 5000),
+    leases: readSwitch(settings, 'GW_LEASES'),
     templateDir,
   };
   settings.finish();
   return Object.freeze(loaded);
+}
+
+/** Reads `on` or `off`; on unless it is said. */
+function readSwitch(settings: ReturnType<typeof readSettings>, name: string): boolean {
+  const value = settings.optional(name, 'on');
+  if (value !== 'on' && value !== 'off') settings.problem(`${name} is neither "on" nor "off". Example: ${name}=off`);
+  return value === 'on';
 }
 
 /** `https://a.example.com,https://b.example.com` */

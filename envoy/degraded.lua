@@ -15,6 +15,8 @@ local LONGEST_LINE = 65536
 local UPSTREAM_ERROR = @UPSTREAM_ERROR@
 local RECEIPT_ERROR = @RECEIPT_ERROR@
 local FINISHED = @FINISHED@
+local IDENTITY, LEASED_LIMITS = @IDENTITY@, @LEASED_LIMITS@
+local LIMIT_SHOWN = 'x-ratelimit-limit-requests'
 
 -- What the sidecar would have let through.
 local ALLOWED = { [':status'] = true, ['content-type'] = true, ['content-length'] = true, ['date'] = true }
@@ -31,7 +33,17 @@ local function shown(handle)
   handle:streamInfo():dynamicMetadata():set('gw', 'shown', true)
 end
 
-local function apply_allow_list(headers, gw)
+-- The limits of a call that a lease has let in: as the sidecar has decided them when a provider was asked, before that as they were
+-- when the lease was given. Those of all other calls are added by the filter that has asked about them.
+local function show_leased_limits(handle, headers)
+  local metadata = handle:streamInfo():dynamicMetadata()
+  local leased = (metadata:get(IDENTITY) or {})[LEASED_LIMITS]
+  if not leased then return end
+  local decided = metadata:get('gw') or {}
+  for name, value in leased:gmatch('([^ =]+)=([^ ]+)') do headers:replace(name, decided[name] or value) end
+end
+
+local function apply_allow_list(handle, headers, gw)
   local foreign = {}
   for name in pairs(headers) do
     if not ALLOWED[name] then foreign[#foreign + 1] = name end
@@ -42,6 +54,7 @@ local function apply_allow_list(headers, gw)
   if gw.request_id then headers:replace('x-request-id', gw.request_id) end
   if gw.reexecuted then headers:replace('idempotent-reexecuted', gw.reexecuted) end
   headers:replace('cache-control', 'no-store')
+  show_leased_limits(handle, headers)
 end
 
 -- An ASCII letter in an escape, as a letter. `\\\\u0067` is no escape but a backslash and five letters.
@@ -97,7 +110,7 @@ local function finish_json(handle, status)
   local body = handle:body(true) -- the headers wait until the whole body is here
   local gw, headers = state(handle), handle:headers() -- what was fetched before the wait is out of scope after it
   if gw.done then return end
-  apply_allow_list(headers, gw)
+  apply_allow_list(handle, headers, gw)
   local spliced = status == '200' and splice(rename(body:getBytes(0, body:length())), gw.degraded)
   if spliced then
     shown(handle)
@@ -216,7 +229,7 @@ local function finish_unended(handle, chunk, first, last, held)
 end
 
 local function finish_stream(handle, headers, gw)
-  if not gw.headers_done then apply_allow_list(headers, gw) end
+  if not gw.headers_done then apply_allow_list(handle, headers, gw) end
   headers:remove('content-length')
   local first, last, held, is_over, at_line_start, at_hand = '', '', '', false, true, nil
   for chunk in handle:bodyChunks() do
@@ -260,6 +273,7 @@ function envoy_on_response(handle)
     headers:remove(FINISHED)
     return
   end
+  if not headers:get(LIMIT_SHOWN) then show_leased_limits(handle, headers) end
   local gw = state(handle)
   if not gw or not gw.degraded or gw.done then return end
   local status = headers:get(':status')

@@ -66,11 +66,11 @@ const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
 const keptRequestId = addIfMissing('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`);
 /** The sidecar has left it when a provider is asked; it cannot add it if the reply breaks off in its hands. */
 const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_id)%');
-/** What replaces a reply whose headers have come passes over the filter that adds these; whichever let the call in has left them. */
+/** What replaces a reply whose headers have come passes over the filter that adds these; whichever has decided the limits has left them. */
 const limits = ['limit', 'remaining', 'reset'].flatMap((what) =>
   ['requests', 'day'].flatMap((of) => {
     const name = `x-ratelimit-${what}-${of}`;
-    return [identityNamespace, 'envoy.filters.http.ratelimit'].map((filter) =>
+    return [identityNamespace, 'envoy.filters.http.ratelimit', 'gw'].map((filter) =>
       addIfMissing(name, `%DYNAMIC_METADATA(${filter}:${name})%`),
     );
   }),

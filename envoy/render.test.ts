@@ -86,7 +86,7 @@ describe('envoy --mode validate', () => {
 
   it('a placeholder that nobody fills is refused', () => {
     writeFileSync(join(dir, 'envoy.template.yaml'), `a: \${UNKNOWN}`);
-    writeFileSync(join(dir, 'degraded.lua'), '');
+    for (const filter of ['degraded.lua', 'lease.lua']) writeFileSync(join(dir, filter), '');
     expect(() => renderEnvoy(testSettings(dir, { templateDir: dir }))).toThrow('UNKNOWN');
   });
 });
@@ -143,7 +143,9 @@ const envoyRoute = z.looseObject({
   typed_per_filter_config: filters,
 });
 type EnvoyRoute = z.infer<typeof envoyRoute>;
-const table = z.array(envoyRoute).parse(envoyRoutes({ addresses, streamIdleTimeoutS: 300, corsOrigins: [] }));
+const table = z
+  .array(envoyRoute)
+  .parse(envoyRoutes({ addresses, streamIdleTimeoutS: 300, corsOrigins: [], leases: true }));
 
 /** By path and method alone; other header conditions count as met. */
 function matches({ match }: EnvoyRoute, method: string, path: string): boolean {

@@ -8,9 +8,11 @@ import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
-import { callerAttribute } from '@gw/contract/internal/identity';
+import { callerAttribute, callerField, identityNamespace } from '@gw/contract/internal/identity';
+import { leasedLimitsField } from '@gw/contract/internal/lease';
 import { connectionGroups } from './connection-groups.ts';
 import { corsPolicy } from './cors.ts';
+import { leaseLua } from './lease-lua.ts';
 import { localReplies } from './local-replies.ts';
 import { luaString } from './lua-string.ts';
 import { envoyRoutes } from './routes.ts';
@@ -49,7 +51,9 @@ export interface EnvoySettings {
   readonly streamIdleTimeoutS: number;
   /** How long the sidecar may take for one answer, ms; then the reply passes without it. */
   readonly sidecarTimeoutMs: number;
-  /** Folder that holds envoy.template.yaml and degraded.lua. */
+  /** Whether a busy key is let in for some calls at a time. */
+  readonly leases: boolean;
+  /** Folder that holds envoy.template.yaml and the Lua filters. */
   readonly templateDir: string;
 }
 
@@ -142,6 +146,9 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['ROUTES', envoyRoutes(settings)],
     ['CORS', corsPolicy(settings.corsOrigins)],
     ['CALLER_ATTRIBUTE', callerAttribute],
+    ['IDENTITY', identityNamespace],
+    ['CALLER_FIELD', callerField],
+    ['LEASE_LUA', leaseLua(settings.templateDir)],
     ['DEGRADED_LUA', lua],
     ['SINK_ROUTES', sinkRoutes(addresses, settings.evidenceKeys)],
     ...serviceCluster('ext_authz', settings.extAuthz, settings.internalTls),
@@ -171,5 +178,7 @@ export function degradedLua({ upstreamError, receiptError }: LastResortErrors, t
   return readFileSync(`${templateDir}/degraded.lua`, 'utf8')
     .replace('@UPSTREAM_ERROR@', () => luaString(upstreamError))
     .replace('@RECEIPT_ERROR@', () => luaString(receiptError))
-    .replace('@FINISHED@', () => luaString(finishedHeader));
+    .replace('@FINISHED@', () => luaString(finishedHeader))
+    .replace('@IDENTITY@', () => luaString(identityNamespace))
+    .replace('@LEASED_LIMITS@', () => luaString(leasedLimitsField));
 }

@@ -12,6 +12,7 @@ import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import { type Route, routes } from '@gw/contract/routes';
+import { withLease } from './lease-lua.ts';
 import { byListeners, byOrder, type ProviderWay, requestTime } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { bodyActions, keyAndScope, patience, perRoute, rateLimits } from './route-parts.ts';
@@ -72,9 +73,11 @@ export interface RouteSettings {
   readonly streamIdleTimeoutS: number;
   /** Origins of web pages; none: no preflight is answered. */
   readonly corsOrigins: readonly string[];
+  /** Whether a busy key is let in for some calls at a time. */
+  readonly leases: boolean;
 }
 
-function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
+function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSettings): object[] {
   const filters = keyAndScope(route, { body: 'counts' });
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
@@ -107,7 +110,7 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
       name: 'sink',
       match: { ...match, headers: method },
       route: { cluster: 'sink', timeout: '5s', rate_limits: limits },
-      typed_per_filter_config: filters,
+      typed_per_filter_config: { ...filters, ...(leases ? withLease : {}) },
     },
   ];
 }
@@ -213,7 +216,7 @@ export function envoyRoutes(settings: RouteSettings): object[] {
   const { addresses } = settings;
   const handled = routes.flatMap((route) => {
     if (route.scope === null) return openRoutes(route, addresses);
-    return route.handler === 'sidecar' ? inferenceRoutes(route, settings.streamIdleTimeoutS) : controlRoutes(route);
+    return route.handler === 'sidecar' ? inferenceRoutes(route, settings) : controlRoutes(route);
   });
   const paths = [...new Set(routes.map((route) => route.path))];
   const allow = (path: string) =>

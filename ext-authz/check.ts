@@ -7,17 +7,15 @@
 import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
-import { budgetsText } from '@gw/contract/internal/budgets';
-import { callerField, identityHeaders, limitsDecidedHeader } from '@gw/contract/internal/identity';
+import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/grpc/service';
-import type { FoundKey } from '@gw/prisma/find-key';
-import { bodyKib, type DrawnLimits, drawnLimits } from '@gw/service/limits/drawn-limits';
+import { bodyKib, drawnLimits } from '@gw/service/limits/drawn-limits';
 import { type LimitHeader, metadataOf } from '@gw/service/limits/limit-headers';
+import { type Caller, callerOf, draws, header } from './caller.ts';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
 import type { ErrorLog } from './keys/error-log.ts';
 import type { KeyNotes } from './keys/key-notes.ts';
 import type { Admission } from './limits/admission.ts';
-import { limitsText } from './limits/limits-text.ts';
 
 export interface CheckContext extends AuthenticateContext {
   readonly addresses: Addresses;
@@ -25,66 +23,6 @@ export interface CheckContext extends AuthenticateContext {
   /** Told of each key that could not be checked. */
   readonly errors: ErrorLog;
   readonly admission: Pick<Admission, 'letIn'>;
-}
-
-const text = (value: string) => ({ stringValue: value });
-const header = (key: string, value: string) => ({ header: { key, value } });
-
-const draws = ['calls', 'management'] as const;
-
-/** What the parts behind Envoy learn of the caller, and what its calls draw on. */
-interface Caller {
-  readonly fields: Readonly<Record<string, { readonly stringValue: string }>>;
-  readonly okResponse: { readonly sidecar: OkResponse; readonly control: OkResponse };
-  /** As the rate-limit step reads them. */
-  readonly limits: { readonly stringValue: string };
-  /** Of a call whose body counts nothing. */
-  readonly drawn: Readonly<Record<(typeof draws)[number], DrawnLimits>>;
-}
-type OkResponse = NonNullable<ICheckResponse['okResponse']>;
-
-function callerOf(key: FoundKey): Caller {
-  const { limits, shadow } = key.account;
-  const { addedCostPercent, addedLatencyMs } = key.account.tolerance;
-  const keyStreams = key.limits?.streams ?? null;
-  const carried = limitsText(key);
-  const read = {
-    account_id: key.accountId,
-    key_id: key.publicId,
-    tier: key.account.tier,
-    streams: `${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`,
-    ...(keyStreams === null ? {} : { key_streams: String(keyStreams) }),
-    ...(key.project === null ? {} : { project: key.project }),
-    ...(key.budgets.length > 0 ? { budgets: budgetsText(key.budgets) } : {}),
-    ...(key.account.models ? { models: JSON.stringify(key.account.models) } : {}),
-    ...(addedLatencyMs === null && addedCostPercent === null
-      ? {}
-      : { tolerance: `${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}` }),
-  };
-  // By themselves, too: for Envoy's access log, and for sidecars and Envoys of the release before.
-  const fields = Object.fromEntries(Object.entries(read).map(([name, value]) => [name, text(value)]));
-  return {
-    fields: { ...fields, [callerField]: text(JSON.stringify(read)) },
-    okResponse: {
-      // The client's own key goes no further than this.
-      sidecar: { headersToRemove: ['authorization'] },
-      control: {
-        headersToRemove: ['authorization'],
-        headers: [
-          header(identityHeaders.accountId, key.accountId),
-          header(identityHeaders.keyId, key.publicId),
-          header(identityHeaders.tier, key.account.tier),
-          header(identityHeaders.scopes, key.scopes.join(' ')),
-          ...(key.account.models ? [header(identityHeaders.models, JSON.stringify(key.account.models))] : []),
-        ],
-      },
-    },
-    limits: text(carried),
-    drawn: {
-      calls: drawnLimits('calls', key.accountId, carried),
-      management: drawnLimits('management', key.accountId, carried),
-    },
-  };
 }
 
 const ok = { status: { code: 0 } };
@@ -126,16 +64,6 @@ function denied(code: CatalogueCode, addresses: Addresses, message?: string): IC
 
 export function makeCheck(context: CheckContext): Check {
   const { addresses, admission, errors, notes } = context;
-  // The key object is the cache's own.
-  const callers = new WeakMap<FoundKey, Caller>();
-  const knownCaller = (key: FoundKey): Caller => {
-    let made = callers.get(key);
-    if (!made) {
-      made = callerOf(key);
-      callers.set(key, made);
-    }
-    return made;
-  };
 
   return async (request, isGone = () => false) => {
     const askedMs = performance.now();
@@ -167,7 +95,7 @@ export function makeCheck(context: CheckContext): Check {
         `This API key lacks the scope ${needed}, which the endpoint needs.`,
       );
     }
-    const caller = knownCaller(key);
+    const caller = callerOf(key);
     const who = handler === 'sidecar' ? 'sidecar' : 'control';
     // An Envoy of a release that asks about every call names no limit.
     const kind = draws.find((known) => known === limit);

@@ -3,11 +3,11 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { everyLimit, fullState, quotaStateOf, takeTogether } from '@gw/service/limits/bucket';
 import { bodyKib, drawnLimits } from '@gw/service/limits/drawn-limits';
+import type { Limiter } from '@gw/service/limits/limiter';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AdmissionOptions, openAdmission } from './limits/admission.ts';
-import type { Limiter } from './limits/limiter.ts';
 import { limitsText } from './limits/limits-text.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 

@@ -5,6 +5,7 @@ import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
 import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
+import { limitTimes, openLimiter } from '@gw/service/limits/limiter';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter } from '@gw/service/redis-writer';
@@ -16,15 +17,13 @@ import { KeyCache } from './keys/key-cache.ts';
 import { KeyDirectory } from './keys/key-directory.ts';
 import { openKeyNotes } from './keys/key-notes.ts';
 import { openRenewal } from './keys/renew-hash.ts';
+import { makeGrantLease } from './lease.ts';
 import { openAdmission } from './limits/admission.ts';
-import { openLimiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 import { openShownReceipts } from './shown-receipts.ts';
 
 /** Cached keys are honoured this long when neither Postgres nor Redis can be reached; then they are refused. */
 const graceMs = 60_000;
-/** Redis is waited for this long before limits are decided without it: far longer than it takes, far shorter than Envoy waits. */
-const limitPatienceMs = 250;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
 export async function startExtAuthz(config: Config) {
@@ -63,8 +62,7 @@ export async function startExtAuthz(config: Config) {
     monotonic,
     instances: config.instances,
     log,
-    patienceMs: limitPatienceMs,
-    probeMs: 100,
+    ...limitTimes,
   });
   const metrics = createLimitMetrics({ log, now: monotonic, local: limiter.local });
   const admission = openAdmission({
@@ -86,20 +84,13 @@ export async function startExtAuthz(config: Config) {
   await watch.ready;
 
   const errors = openErrorLog({ log, now: monotonic, intervalMs: 10_000 });
+  const keys = { cache, peppers: config.peppers, renew, now: Date.now };
   const onError = (error: unknown) => log.error({ err: error }, 'a call failed');
   const server = await serveEnvoy(
     config,
     {
-      check: makeCheck({
-        cache,
-        peppers: config.peppers,
-        renew,
-        notes,
-        now: Date.now,
-        addresses: config.addresses,
-        errors,
-        admission,
-      }),
+      check: makeCheck({ ...keys, notes, addresses: config.addresses, errors, admission }),
+      grantLease: makeGrantLease({ ...keys, notes, limiter, instances: config.instances }),
       shouldRateLimit: makeShouldRateLimit({ admission, addresses: config.addresses }),
       accessLog: shownReceipts.note,
       // It still admits keys that it remembers, but another instance may be able to ask a store.

@@ -3,11 +3,13 @@
  *
  * Invariants: a handler that throws ends its own call, and no other; a processor is closed exactly once.
  */
+import { leasePath, leaseText, readLeaseQuestion } from '@gw/contract/internal/lease';
 import type { InternalTlsOptions } from '@gw/service/internal-tls';
 import { bodyOpening, type Codec, codec, decoderWithout } from './messages.ts';
 import type {
   CheckRequest,
   EnvoyServices,
+  GrantLease,
   ICheckResponse,
   IProcessingResponse,
   IRateLimitResponse,
@@ -216,9 +218,15 @@ const health = (isServing: () => boolean, onError: OnError): Method => ({
   },
 });
 
+/** Lines of text, not a message of protobuf. */
+const leaseCodec: Codec<Parameters<GrantLease>[0], Awaited<ReturnType<GrantLease>>> = {
+  decode: (bytes) => readLeaseQuestion(bytes.toString()),
+  encode: (lease) => Buffer.from(leaseText(lease)),
+};
+
 /** By their paths. */
 export function methodsOf(
-  { check, shouldRateLimit, openProcessor, accessLog }: EnvoyServices,
+  { check, grantLease, shouldRateLimit, openProcessor, accessLog }: EnvoyServices,
   isServing: () => boolean,
   onError: OnError,
   calls: OpenCalls,
@@ -228,6 +236,7 @@ export function methodsOf(
     const types = codec<CheckRequest, ICheckResponse>('envoy.service.auth.v3', 'CheckRequest', 'CheckResponse');
     methods.set('/envoy.service.auth.v3.Authorization/Check', unary(types, check, onError, calls));
   }
+  if (grantLease) methods.set(leasePath, unary(leaseCodec, grantLease, onError, calls));
   if (shouldRateLimit) {
     const name = 'envoy.service.ratelimit.v3';
     const types = codec<RateLimitRequest, IRateLimitResponse>(name, 'RateLimitRequest', 'RateLimitResponse');

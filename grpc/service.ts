@@ -4,6 +4,7 @@
  * Invariant: a handler answers every message it is given, or throws; a throw becomes an INTERNAL status, never a hang.
  */
 
+import type { Lease, LeaseQuestion } from '@gw/contract/internal/lease';
 import type { StreamAccessLogsMessage } from './generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts';
 import type { CheckRequest } from './generated/envoy/service/auth/v3/CheckRequest.ts';
 import type { ICheckResponse } from './generated/envoy/service/auth/v3/CheckResponse.ts';
@@ -24,6 +25,8 @@ export type {
 
 /** Decides a call of ext_authz: whether it passes, and as whom. `isGone`: whether Envoy has given up waiting for the answer. */
 export type Check = (request: CheckRequest, isGone?: () => boolean) => Promise<ICheckResponse>;
+/** Decides whether a key may have some calls without a question about each; null: it may not. */
+export type GrantLease = (question: LeaseQuestion) => Promise<Lease | null>;
 /** Decides a call of ratelimit: whether its limits allow it. */
 export type ShouldRateLimit = (request: RateLimitRequest, isGone?: () => boolean) => Promise<IRateLimitResponse>;
 
@@ -49,6 +52,7 @@ export type OpenProcessor = (call: ProcessorCall) => Processor;
 /** The services that one listener offers; Envoy gets UNIMPLEMENTED for those that are absent. */
 export interface EnvoyServices {
   readonly check?: Check;
+  readonly grantLease?: GrantLease;
   readonly shouldRateLimit?: ShouldRateLimit;
   readonly openProcessor?: OpenProcessor;
   readonly accessLog?: (message: StreamAccessLogsMessage) => void;

@@ -3,7 +3,7 @@ import { apiError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { callForTests, chatBody, contextForTests, readForTests } from '@gw/testing/receipt-sidecar/call';
 import { describe, expect, test, vi } from 'vitest';
-import type { CallContext } from './call.ts';
+import type { CallContext } from './call-context.ts';
 import type { Attempt } from './deployment-health.ts';
 import type { Verdict } from './failed-attempts.ts';
 import { finished } from './messages.ts';

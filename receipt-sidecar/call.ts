@@ -4,16 +4,17 @@
  * Invariants: every message is answered; the cluster of a provider is named only in the last request answer, so a call
  * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
  */
-import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
-import { type AttemptWatch, type Watchers, watchAttempts } from './attempt-watch.ts';
-import { type Books, CallRecord } from './call-record.ts';
+import { type AttemptWatch, watchAttempts } from './attempt-watch.ts';
+import type { CallContext } from './call-context.ts';
+import { CallRecord } from './call-record.ts';
 import { type Caller, projectOf, readCaller } from './caller.ts';
-import type { Ends } from './ends.ts';
+import { EnvoyPatience } from './envoy-patience.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
 import { KeptReply } from './idempotency/kept-reply.ts';
-import type { IdempotencyMetrics } from './idempotency/metrics.ts';
+import { type CallLimits, decidedBefore } from './leased-limits.ts';
 import {
   attemptCount,
   bodyMode,
@@ -21,21 +22,20 @@ import {
   type Headers,
   headerMode,
   immediate,
+  pathOf,
   readHeaders,
   replay,
-  slow,
+  requestIdOf,
   unchanged,
-  wait,
 } from './messages.ts';
 import { answerNotAsked, isNotAsked } from './not-asked.ts';
-import type { OverheadMetrics } from './overhead.ts';
 import { newReceiptId } from './receipt.ts';
-import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
+import { type Admission, type Admitted, admit } from './request/admission.ts';
 import { attemptsOf } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
-import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
+import { forwardedBytes, refusedHeaders } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';
-import { JsonReply, type ReadReply } from './response/json-reply.ts';
+import { JsonReply } from './response/json-reply.ts';
 import { openReply } from './response/open-reply.ts';
 import type { Reply } from './response/reply.ts';
 import type { Slot } from './slots/slots.ts';
@@ -43,22 +43,13 @@ import type { Catalogue } from './snapshot.ts';
 import { inlineBytes } from './threads/body-threads.ts';
 import { answerUnread } from './unread-reply.ts';
 
-export interface CallContext extends Timeouts, Steps, Watchers, Omit<Books, 'failedAttempts'> {
-  readonly addresses: Addresses;
-  readonly catalogue: () => Catalogue | null;
-  readonly readReply: ReadReply;
-  readonly idempotencyMetrics: Pick<IdempotencyMetrics, 'ended'>;
-  readonly ends: Pick<Ends, 'ask'>;
-  readonly now: () => number;
-  readonly overhead: Pick<OverheadMetrics, 'of'>;
-}
-
 /** One call. Errors of the gateway itself go to `call.fail`, after which Envoy goes on without this process. */
 export class Call implements Processor {
   readonly #context: CallContext;
-  readonly #call: ProcessorCall;
+  #call: ProcessorCall;
   #headers: Headers = new Map();
   #caller: Caller | null = null;
+  #limits: CallLimits = decidedBefore;
   #record: CallRecord | null = null;
   #reply: Reply | null = null;
   /** The slot of a stream that can be on its way to a provider. */
@@ -68,28 +59,25 @@ export class Call implements Processor {
   #onGone: (() => void) | null = null;
   /** Of a call with an idempotency key that can be on its way to a provider. */
   #kept: KeptReply | null = null;
-  /** Whether Envoy was asked to wait for the answer to this message, which it obeys once. */
-  #isAwaited = false;
+  readonly #patience: EnvoyPatience;
 
   constructor(context: CallContext, call: ProcessorCall) {
     this.#context = context;
     this.#call = call;
+    this.#patience = new EnvoyPatience(call.answer);
   }
 
   message(request: ProcessingRequest): void {
     if (request.requestHeaders) this.#requestHeaders(request);
-    else if (request.requestBody) this.#requestBody(bytesOf(request.requestBody.body));
+    else if (request.requestBody) this.#requestBody(bytesOf(request.requestBody.body), performance.now());
     else if (request.responseHeaders) this.#responseHeaders(request);
     else if (request.responseBody)
       this.#responseBody(bytesOf(request.responseBody.body), request.responseBody.endOfStream ?? false);
     else this.#call.answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
   }
 
-  /** Asks Envoy to wait: while many large bodies arrive, it could give up before this one is whole. */
   coming(): void {
-    if (this.#isAwaited) return;
-    this.#isAwaited = true;
-    this.#call.answer(wait(slow.waitS));
+    this.#patience.ask();
   }
 
   close(): void {
@@ -112,6 +100,8 @@ export class Call implements Processor {
     this.#headers = readHeaders(request.requestHeaders);
     this.#caller = readCaller(request);
     if (!this.#caller) return this.#refuse(apiError('internal_error'));
+    this.#limits = this.#context.limitsOf(this.#caller.leased);
+    this.#call = this.#limits.shownBy(this.#call);
     const refused = refusedHeaders(this.#headers);
     if (refused) return this.#refuse(refused);
     if (request.requestHeaders?.endOfStream)
@@ -122,18 +112,22 @@ export class Call implements Processor {
     });
   }
 
-  #requestBody(bytes: Buffer): void {
+  /** The limits of a call come before its body. */
+  #requestBody(bytes: Buffer, arrivedAt: number): void {
+    this.#withRoom(() => this.#admit(bytes, arrivedAt));
+  }
+
+  #admit(bytes: Buffer, arrivedAt: number): void {
     const catalogue = this.#context.catalogue();
-    const endpoint = endpoints[this.#path()];
+    const endpoint = endpoints[pathOf(this.#headers)];
     const caller = this.#caller;
     // Fail closed: without a catalogue nobody can say which models and regions there are.
     if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));
-    if (bytes.length > inlineBytes) this.coming();
-    const isAwaited = this.#isAwaited;
-    this.#isAwaited = false;
+    if (bytes.length > inlineBytes) this.#patience.ask();
+    const isAsked = this.#patience.arrived();
     const asked = {
-      ...{ endpoint, bytes, caller, catalogue, requestId: this.#requestId(), path: this.#path() },
-      arrivedAt: performance.now(),
+      ...{ endpoint, bytes, caller, catalogue, requestId: requestIdOf(this.#headers), path: pathOf(this.#headers) },
+      arrivedAt,
       idempotencyKey: this.#headers.get(idempotencyKeyHeader) ?? null,
       isOpen: () => this.#open,
       onGone: (then: () => void) => {
@@ -143,15 +137,9 @@ export class Call implements Processor {
     };
     const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
     const admission = admit(asked, this.#context);
-    if (admission instanceof Promise) this.#await(admission.then(go), isAwaited);
-    else go(admission);
-  }
-
-  /** Asks Envoy to wait if a step is slow, for example because a vocabulary is being read. */
-  #await(admitted: Promise<void>, isAsked: boolean): void {
-    const ask = () => this.#open && this.#call.answer(wait(slow.waitS));
-    const timer = isAsked ? undefined : setTimeout(ask, slow.afterMs);
-    admitted.catch(this.#call.fail).finally(() => clearTimeout(timer));
+    if (!(admission instanceof Promise)) return go(admission);
+    if (!isAsked) this.#patience.during(admission, () => this.#open);
+    admission.then(go).catch(this.#call.fail);
   }
 
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
@@ -173,7 +161,7 @@ export class Call implements Processor {
     const receiptId = reservation?.receiptId ?? newReceiptId(nowMs);
     this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
     const identity = {
-      ...{ receiptId, createdAt: new Date(nowMs).toISOString(), requestId: this.#requestId(), request, route },
+      ...{ receiptId, createdAt: new Date(nowMs).toISOString(), requestId: requestIdOf(this.#headers), request, route },
       project: projectOf(caller, request),
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
@@ -182,7 +170,15 @@ export class Call implements Processor {
     this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
     const parts = serialise(outgoing, attempts.first);
     const answer = toProvider({
-      ...{ request, route, receiptId, degraded, headers: this.#headers, path: this.#path(), timeouts: this.#context },
+      ...{
+        request,
+        route,
+        receiptId,
+        degraded,
+        headers: this.#headers,
+        path: pathOf(this.#headers),
+        timeouts: this.#context,
+      },
       attempts,
       length: parts.reduce((sum, part) => sum + part.length, 0),
       slot: this.#slot?.id ?? null,
@@ -226,23 +222,28 @@ export class Call implements Processor {
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {
-    if (this.#reply instanceof JsonReply && bytes.length > inlineBytes) this.coming();
-    this.#isAwaited = false;
+    if (this.#reply instanceof JsonReply && bytes.length > inlineBytes) this.#patience.ask();
+    this.#patience.arrived();
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);
     if (end) this.#slot?.release();
   }
 
-  #path(): string {
-    return (this.#headers.get(':path') ?? '').split('?', 1)[0] ?? '';
-  }
-
-  #requestId(): string | null {
-    return this.#headers.get('x-request-id') ?? null;
-  }
-
   /** Refuses the call before any provider is asked. */
   #refuse(error: ApiError, receiptId: string | null = null): void {
+    this.#withRoom(() => this.#answerError(error, receiptId));
+  }
+
+  #withRoom(go: () => void): void {
+    const known = this.#limits.whenKnown((refusal) => {
+      if (!this.#open) return;
+      if (refusal === null) go();
+      else this.#answerError(refusal, null);
+    });
+    known?.catch(this.#call.fail);
+  }
+
+  #answerError(error: ApiError, receiptId: string | null): void {
     this.#call.answer(immediate(error, errorBody(error, this.#context.addresses), receiptId));
   }
 }

@@ -42,12 +42,13 @@ describe.each([
       keyStreams: 2,
       tolerance: { addedLatencyMs: 100, addedCostPercent: null },
       budgets: [{ id: 'b', scope: 'project', project: 'p', unit: 'tokens', amount: 5, isHard: true }],
+      leased: null,
     });
   });
 
   test('can use all models, and has the fewest streams, unless it is said otherwise', () => {
     const caller = readCaller(told({ account_id: 'acct', key_id: 'key' }));
-    expect(caller).toMatchObject({ models: null, project: null, keyStreams: null, budgets: [] });
+    expect(caller).toMatchObject({ models: null, project: null, keyStreams: null, budgets: [], leased: null });
     expect(caller?.streams).toEqual({ limit: tierLimits.audit.streams, shadow: false });
   });
 

@@ -3,6 +3,7 @@ import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { type HeldBudget, readBudgets } from '@gw/contract/internal/budgets';
 import { callerAttribute, identityNamespace } from '@gw/contract/internal/identity';
 import type { ProcessingRequest } from '@gw/grpc/service';
+import { type LeasedFrom, leasedFrom } from './leased-limits.ts';
 import { attributeOf } from './messages.ts';
 
 /** Whose call it is, as ext-authz has verified it. `models` are the only ones that it can use; null means all. */
@@ -20,6 +21,8 @@ export interface Caller {
   readonly tolerance: Tolerance;
   /** Those of its account, of its key, and of all projects of its account. */
   readonly budgets: readonly HeldBudget[];
+  /** Of a call that a lease has let in, so that it has to take from its limits here; null: it has. */
+  readonly leased: LeasedFrom | null;
 }
 
 type CallerFields = Readonly<Record<string, string | undefined>>;
@@ -67,6 +70,7 @@ function callerOf({ account_id: accountId, key_id: keyId, ...fields }: CallerFie
     keyStreams: countOf(fields.key_streams),
     tolerance: { addedLatencyMs: countOf(latency), addedCostPercent: countOf(cost) },
     budgets: budgets ? readBudgets(budgets) : noBudgets,
+    leased: fields.leased ? leasedFrom(accountId, fields.leased) : null,
   };
 }
 

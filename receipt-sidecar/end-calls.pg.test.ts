@@ -8,7 +8,7 @@ import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sid
 import { emptyValkey } from '@gw/testing/valkey';
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import type { CallContext } from './call.ts';
+import type { CallContext } from './call-context.ts';
 import { endCalls } from './end-calls.ts';
 import { makeFindClaim } from './idempotency/find-claim.ts';
 

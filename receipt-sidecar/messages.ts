@@ -23,6 +23,11 @@ export function readHeaders(message: ProcessingRequest['requestHeaders']): Heade
   return headers;
 }
 
+/** Without its query. */
+export const pathOf = (headers: Headers): string => (headers.get(':path') ?? '').split('?', 1)[0] ?? '';
+
+export const requestIdOf = (headers: Headers): string | null => headers.get('x-request-id') ?? null;
+
 /** Reads headers under lower-case names; all values of a repeated header are joined by commas. */
 export function joinedHeaders(message: ProcessingRequest['requestHeaders']): Readonly<Record<string, string>> {
   const joined = new Map<string, string>();
@@ -74,6 +79,16 @@ export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => (
       },
     },
   },
+});
+
+type Metadata = NonNullable<IProcessingResponse['dynamicMetadata']>;
+
+/** Adds fields to the metadata `gw`. */
+export const withGwFields = (
+  { fields }: Metadata,
+  more: Readonly<Record<string, { readonly stringValue: string }>>,
+): Metadata => ({
+  fields: { ...fields, gw: { structValue: { fields: { ...fields?.gw?.structValue?.fields, ...more } } } },
 });
 
 const struct = (fields: Readonly<Record<string, object>>) => ({ structValue: { fields } });

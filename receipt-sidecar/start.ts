@@ -9,6 +9,8 @@ import { redisBudgetUse } from '@gw/service/budgets';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
+import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
+import { limitTimes, openLimiter } from '@gw/service/limits/limiter';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter } from '@gw/service/redis-writer';
@@ -17,7 +19,8 @@ import { readAccessLog } from './access-log.ts';
 import { createBudgetMetrics } from './budgets/budget-metrics.ts';
 import { openBudgets } from './budgets/budgets.ts';
 import { estimateCall } from './budgets/estimate.ts';
-import { Call, type CallContext } from './call.ts';
+import { Call } from './call.ts';
+import type { CallContext } from './call-context.ts';
 import type { Caller } from './caller.ts';
 import type { Config } from './config.ts';
 import { createDeploymentHealth } from './deployment-health.ts';
@@ -27,6 +30,7 @@ import { createFailedAttempts, failedAttemptSchema } from './failed-attempts.ts'
 import { createFirstAttempts, lostAttemptSchema } from './first-attempts.ts';
 import { makeFindClaim } from './idempotency/find-claim.ts';
 import { createIdempotencyMetrics } from './idempotency/metrics.ts';
+import { openLeasedLimits } from './leased-limits.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openStoreClock } from './ledger/store-clock.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
@@ -106,11 +110,15 @@ export async function startSidecar(config: Config) {
   const usageMetrics = createUsageMetrics(config.mostUsageSeries);
   const live = new LiveWindow();
   const overhead = createOverheadMetrics(clock, (ms) => live.overhead(ms));
+  const limitsRedis = { ...writes.patient, renew: writes.renew };
+  const { instances } = config;
+  const limiter = openLimiter({ redis: limitsRedis, now: Date.now, monotonic: clock, instances, log, ...limitTimes });
+  const limitMetrics = createLimitMetrics({ log, now: clock, local: limiter.local });
   const receiptMetrics = createReceiptMetrics(ledger.counts, damagedLines);
   const slotMetrics = createSlotMetrics(() => slots);
   const slots = new StreamSlots({
     leases: redisLeases(redis),
-    instances: config.instances,
+    instances,
     newId: randomUUID,
     now: clock,
     metrics: slotMetrics,
@@ -121,7 +129,7 @@ export async function startSidecar(config: Config) {
   const budgets = openBudgets({
     use: redisBudgetUse(redis),
     leases: redisLeases(redis),
-    instances: config.instances,
+    instances,
     now: Date.now,
     steady: clock,
     metrics: budgetMetrics,
@@ -179,6 +187,7 @@ export async function startSidecar(config: Config) {
     failedAttempts,
     firstAttempts,
     overhead,
+    limitsOf: openLeasedLimits({ limiter, metrics: limitMetrics }),
     now: Date.now,
     upstreamTimeoutS: config.upstreamTimeoutS,
     firstByteTimeoutS: config.firstByteTimeoutS,
@@ -207,22 +216,16 @@ export async function startSidecar(config: Config) {
       redis: redis.status === 'ready',
       streams_exact: !slots.local,
       budgets_exact: !budgets.local(),
+      limits_exact: !limiter.local(),
       published_rules: !isPolicyUnusable(),
       stream_room: !ledger.counts().full,
     },
   });
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
-        receiptMetrics.register(registry);
-        usageMetrics.register(registry);
-        overhead.register(registry);
-        deploymentHealth.register(registry);
-        slotMetrics.register(registry);
-        budgetMetrics.register(registry);
-        idempotencyMetrics.register(registry);
-        screenMetrics.register(registry);
-        promptMetrics.register(registry);
-        threads.register(registry);
+        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, deploymentHealth];
+        const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
+        for (const metrics of [...ofCalls, ...ofSteps]) metrics.register(registry);
       })
     : null;
   log.info({ listen: config.listen }, 'ready');
@@ -232,16 +235,12 @@ export async function startSidecar(config: Config) {
     drainS: config.drainS,
     stop: async (hurry?: AbortSignal) => {
       isEnding = true;
-      const { drainS, instances } = config;
-      await endCalls({ server, instances, drainS, slots, idempotency, ends }, hurry);
+      await endCalls({ server, instances, drainS: config.drainS, slots, idempotency, ends }, hurry);
       await health?.close();
       stopTelling();
-      slots.stop();
-      budgets.stop();
-      catalogue.stop();
+      for (const part of [slots, budgets, catalogue]) part.stop();
       await ledger.stop();
-      storeClock.stop();
-      writes.stop();
+      for (const part of [storeClock, limiter, writes]) part.stop();
       await policyEvents.stop();
       await threads.pool.stop();
       for (const connection of [redis, subscriber, reader, claims]) connection.disconnect();

@@ -124,6 +124,7 @@ function settings(name: EnvoyName, layout: Layout, tls: Tls | null): EnvoySettin
     ...edgeSettings(layout),
     streamIdleTimeoutS: 300,
     sidecarTimeoutMs: 5000,
+    leases: true,
     templateDir: inCheckout('envoy'),
   };
 }

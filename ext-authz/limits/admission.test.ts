@@ -1,10 +1,10 @@
 import { dayMs } from '@gw/contract/internal/durations';
 import { fullState, type Limit, quotaStateOf, takeTogether } from '@gw/service/limits/bucket';
 import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
+import type { Limiter } from '@gw/service/limits/limiter';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AdmissionOptions, type LimitQuestion, openAdmission } from './admission.ts';
-import type { Limiter } from './limiter.ts';
 
 const morning = Date.parse('2026-11-21T09:00:00Z');
 const drawnOf = (limit: Limit): DrawnLimits => ({

@@ -10,7 +10,7 @@ import type { Decision } from '@gw/service/limits/decision';
 import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
 import { type LimitHeader, limitHeaders } from '@gw/service/limits/limit-headers';
 import type { LimitMetrics } from '@gw/service/limits/limit-metrics';
-import type { Limiter } from './limiter.ts';
+import type { Limiter } from '@gw/service/limits/limiter';
 
 export interface AdmissionOptions {
   readonly limiter: Pick<Limiter, 'decide'>;

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { expect, test } from 'vitest';
-import type { CallContext } from '../call.ts';
+import type { CallContext } from '../call-context.ts';
 
 const keyed = { 'idempotency-key': 'once' };
 const reply = { status: 200, headers: {}, body: [Buffer.from('kept')] };

@@ -5,7 +5,7 @@ import { err } from '@gw/contract/internal/result';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { describe, expect, test } from 'vitest';
-import type { CallContext } from '../call.ts';
+import type { CallContext } from '../call-context.ts';
 import { KeptReply, maxKeptBytes } from './kept-reply.ts';
 
 const keyed = { 'idempotency-key': 'once' };

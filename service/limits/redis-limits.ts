@@ -5,7 +5,7 @@ import { limitKey } from '@gw/contract/internal/redis';
 import type { RedisWriter, Reply } from '../redis-writer.ts';
 import { everyLimit, type Limit } from './bucket.ts';
 import type { KeyedLimit, TakenInRedis } from './decision.ts';
-import { settleScript, takeScript } from './take.lua.ts';
+import { leftScript, settleScript, takeScript } from './take.lua.ts';
 
 /** What an instance admitted by itself and Redis has not counted. */
 export interface Debt {
@@ -20,10 +20,13 @@ export interface Debt {
 export interface LimitScripts {
   readonly take: string;
   readonly settle: string;
+  readonly left: string;
 }
 
 export interface RedisLimits {
   take(limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis>;
+  /** What they have left, and takes nothing. */
+  left(limits: readonly KeyedLimit[]): Promise<TakenInRedis>;
   /** `nowMs`: of the clock by which the debt has its day. */
   settle(key: string, debt: Debt, nowMs: number): Promise<unknown>;
   /**
@@ -37,10 +40,11 @@ const probeLimit: KeyedLimit = { key: limitKey('-', 'probe'), limit: { rate: { p
 
 export function openRedisLimits(
   redis: Pick<RedisWriter, 'send'>,
-  { settle, take }: LimitScripts = { take: takeScript, settle: settleScript },
+  { left, settle, take }: LimitScripts = { take: takeScript, settle: settleScript, left: leftScript },
 ): RedisLimits {
   const gwTake = script(redis, take);
   const gwSettle = script(redis, settle);
+  const gwLeft = script(redis, left);
 
   const takeFrom = async (limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis> => {
     const args = [shadow & everyLimit.rate ? '1' : '0', shadow & everyLimit.day ? '1' : '0'];
@@ -52,13 +56,16 @@ export function openRedisLimits(
       limits.map(({ key }) => key),
       args,
     );
-    const [lacking = 0, atMs = 0, ...left] = reply as readonly number[];
-    const states = limits.map((_, index) => ({ milliTokens: left[2 * index] ?? 0, used: left[2 * index + 1] ?? 0 }));
-    return { lacking, atMs, left: states };
+    return takenOf(limits, reply);
   };
 
   return {
     take: takeFrom,
+    left: async (limits) => {
+      const keys = limits.map(({ key }) => key);
+      const args = limits.flatMap(({ limit: { rate } }) => [`${rate?.perS ?? 0}`, `${rate?.burst ?? 0}`]);
+      return takenOf(limits, await gwLeft(keys, args));
+    },
     settle: (key, { day, limit, milliTokens, used }, nowMs) => {
       const daysAgo = Math.floor(nowMs / dayMs) - day;
       const args = [limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, daysAgo];
@@ -70,6 +77,12 @@ export function openRedisLimits(
       return takeFrom([probeLimit], 0);
     },
   };
+}
+
+function takenOf(limits: readonly KeyedLimit[], reply: Reply | undefined): TakenInRedis {
+  const [lacking = 0, atMs = 0, ...left] = reply as readonly number[];
+  const states = limits.map((_, index) => ({ milliTokens: left[2 * index] ?? 0, used: left[2 * index + 1] ?? 0 }));
+  return { lacking, atMs, left: states };
 }
 
 /** Runs a script of Redis by its digest; one that Redis does not know is sent whole. */

@@ -63,6 +63,21 @@ return reply
 `;
 
 /**
+ * Says what is left, and takes nothing. It writes all the same, since a Redis that may not write cannot take either.
+ * KEYS the limits. ARGV for each rate (0: none) and burst. Returns what `takeScript` does.
+ */
+export const leftScript = `${advance}
+local reply = { 0, now }
+for i, key in ipairs(KEYS) do
+  local limit = advance(key, tonumber(ARGV[2 * i - 1]), ARGV[2 * i] * 1000)
+  keep(limit)
+  reply[#reply + 1] = limit.tokens
+  reply[#reply + 1] = limit.used
+end
+return reply
+`;
+
+/**
  * Counts what an instance admitted by itself while Redis was away.
  * KEYS[1] the limit. ARGV rate (0: none), burst, thousandths of tokens, requests, and how many days ago they were, by the clock of
  * the instance: it may be in another day than Redis, and what is not over for it counts in the day that Redis has.

@@ -11,6 +11,8 @@ import { testSettings } from './settings.ts';
 
 export interface EnvoyAlone {
   readonly port: number;
+  /** What it has written, errors and worse. */
+  log(): string;
   stop(): Promise<void>;
 }
 
@@ -35,7 +37,12 @@ export async function startEnvoyAlone(
   );
   writeFileSync(file, config);
   const args = ['-c', file, '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
-  const envoy = await startChild({ command: await envoyBinary(() => undefined), args, env: {}, logFile });
+  const envoy = await startChild({
+    command: await envoyBinary(() => undefined),
+    args,
+    env: { ...(process.env.GW_INTERNAL_TOKEN && { GW_INTERNAL_TOKEN: process.env.GW_INTERNAL_TOKEN }) },
+    logFile,
+  });
   const stop = async () => {
     await envoy.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -51,5 +58,5 @@ export async function startEnvoyAlone(
     if (!envoy.alive()) throw new Error(readFileSync(logFile, 'utf8').slice(-1000));
     await delay(50);
   }
-  return { port, stop };
+  return { port, log: () => readFileSync(logFile, 'utf8'), stop };
 }

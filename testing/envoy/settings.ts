@@ -29,6 +29,7 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     maxHeapMb: 1024,
     streamIdleTimeoutS: 300,
     sidecarTimeoutMs: 5000,
+    leases: true,
     templateDir: inCheckout('envoy'),
     ...changes,
   };

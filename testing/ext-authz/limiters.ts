@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Limiter, openLimiter } from '@gw/ext-authz/internals/limits/limiter';
 import type { Limit } from '@gw/service/limits/bucket';
 import type { Decision } from '@gw/service/limits/decision';
 import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
-import { settleScript, takeScript } from '@gw/service/limits/take.lua';
+import { type Limiter, openLimiter } from '@gw/service/limits/limiter';
+import { leftScript, settleScript, takeScript } from '@gw/service/limits/take.lua';
 import type { Logger } from '@gw/service/log';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import type { Service } from '@gw/stack/services/service';
@@ -62,7 +62,9 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
         log,
         patienceMs: 250,
         probeMs,
-        ...(onClock && { scripts: { take: onTestClock(takeScript), settle: onTestClock(settleScript) } }),
+        ...(onClock && {
+          scripts: { take: onTestClock(takeScript), settle: onTestClock(settleScript), left: onTestClock(leftScript) },
+        }),
       });
       stops.push(limiter.stop, connection.stop);
       return limiter;

@@ -13,6 +13,7 @@ export const caller = (more: Partial<Caller> = {}): Caller => ({
   keyStreams: null,
   tolerance: anyTolerance,
   budgets: [],
+  leased: null,
   ...more,
 });
 

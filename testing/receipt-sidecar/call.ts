@@ -4,10 +4,12 @@ import { callerAttribute } from '@gw/contract/internal/identity';
 import { err, ok } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
-import { Call, type CallContext } from '@gw/receipt-sidecar/internals/call';
+import { Call } from '@gw/receipt-sidecar/internals/call';
+import type { CallContext } from '@gw/receipt-sidecar/internals/call-context';
 import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/deployment-health';
 import { createFailedAttempts } from '@gw/receipt-sidecar/internals/failed-attempts';
 import { createFirstAttempts } from '@gw/receipt-sidecar/internals/first-attempts';
+import { decidedBefore } from '@gw/receipt-sidecar/internals/leased-limits';
 import { createMeasuredTrouble } from '@gw/receipt-sidecar/internals/measured-trouble';
 import type { Read } from '@gw/receipt-sidecar/internals/request/admission';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/request/maybe-promise';
@@ -88,6 +90,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     failedAttempts: createFailedAttempts(null),
     firstAttempts: createFirstAttempts(() => 0, null),
     overhead: { of: () => ({ headers: () => [] }) },
+    limitsOf: () => decidedBefore,
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
     upstreamTimeoutS: 600,
     firstByteTimeoutS: 30,

@@ -1,8 +1,8 @@
 /** An account as its own people see it. */
 import { scopes } from '@gw/contract/access';
-import { openLimiter } from '@gw/ext-authz/internals/limits/limiter';
 import { findKey } from '@gw/prisma/find-key';
 import { giveBackDayUnit } from '@gw/service/day-unit';
+import { openLimiter } from '@gw/service/limits/limiter';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';

@@ -7,22 +7,15 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs, hourMs } from '@gw/contract/internal/durations';
-import { giveBackDayUnit } from '@gw/service/day-unit';
-import {
-  everyLimit,
-  fullState,
-  type Limit,
-  type LimitState,
-  quotaStateOf,
-  takeTogether,
-} from '@gw/service/limits/bucket';
-import { settleScript, takeScript } from '@gw/service/limits/take.lua';
 import { cases } from '@gw/testing/cases';
 import { onTestClock, setTestClock } from '@gw/testing/ext-authz/clock';
 import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { giveBackDayUnit } from '../day-unit.ts';
+import { advance, everyLimit, fullState, type Limit, type LimitState, quotaStateOf, takeTogether } from './bucket.ts';
+import { leftScript, settleScript, takeScript } from './take.lua.ts';
 
 const keys = ['gw:limit:{a}:calls', 'gw:limit:{a}:calls:key', 'gw:limit:{a}:calls:bytes'] as const;
 const morning = Date.parse('2026-11-21T09:00:00Z');
@@ -101,6 +94,33 @@ describe('the script and the arithmetic', () => {
         }
       }),
       { numRuns: cases(1000, 30) },
+    );
+  });
+});
+
+describe('what is left', () => {
+  const left = async (limits: readonly Limit[]) => {
+    const args = limits.flatMap(({ rate }) => [rate?.perS ?? 0, rate?.burst ?? 0]);
+    return redis.eval(onTestClock(leftScript), limits.length, ...keys.slice(0, limits.length), ...args);
+  };
+
+  test('is what the next request would find, and reading it takes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(drawn, fc.array(step, { maxLength: 20 }), async (limits, steps) => {
+        await redis.flushall();
+        let nowMs = morning;
+        const levels = limits.map((limit) => ({ limit, state: fullState(limit, nowMs) }));
+        for (const stepMs of steps) {
+          nowMs += stepMs;
+          await setTestClock(redis, nowMs);
+          for (const { limit, state } of levels) advance(state, limit, nowMs);
+          const expected = levels.flatMap(({ limit, state }) => [limit.rate ? state.milliTokens : 0, state.used]);
+          for (const _ of [1, 2]) expect(await left(limits)).toEqual([0, nowMs, ...expected]);
+          takeTogether(levels, 0, nowMs);
+          await takeAt(nowMs, limits);
+        }
+      }),
+      { numRuns: cases(300, 20) },
     );
   });
 });

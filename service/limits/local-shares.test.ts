@@ -1,7 +1,7 @@
 import { dayMs } from '@gw/contract/internal/durations';
-import { advance, everyLimit, fullState, type Limit, takeTogether } from '@gw/service/limits/bucket';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { advance, everyLimit, fullState, type Limit, takeTogether } from './bucket.ts';
 import { openLocalShares } from './local-shares.ts';
 
 const start = Date.parse('2026-11-21T09:00:00Z');

@@ -1,7 +1,6 @@
 /** The limiter on a real Valkey: exact over instances, keys and days, with one command for each decision. */
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
-import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
 import { hearCommands } from '@gw/testing/commands';
 import { setTestClock } from '@gw/testing/ext-authz/clock';
 import {
@@ -13,6 +12,7 @@ import {
   startLimiters,
 } from '@gw/testing/ext-authz/limiters';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { DrawnLimits } from './drawn-limits.ts';
 import type { Limiter } from './limiter.ts';
 
 const midnight = Date.parse('2026-11-22T00:00:00Z');

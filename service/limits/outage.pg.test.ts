@@ -166,3 +166,27 @@ test('a Redis that takes no writes decides nothing, and is not asked by each req
   await isBack(limiter);
   expect((await ask(limiter, drawn)).quotaStates[0]?.remaining).toBe(0);
 });
+
+test.each([
+  ['takes no writes', () => limiters.redis.config('SET', 'maxmemory', '1')],
+  ['is away', () => limiters.take()],
+])('a Redis that %s says nothing of what is left, and nobody asks it until it is back', async (what, goes) => {
+  const limiter = await limiters.open();
+  const drawn = drawnOf(limitOf(1, 5, 9));
+  await ask(limiter, drawn);
+  expect(await limiter.left('a', 'calls', drawn)).toMatchObject({
+    admitted: true,
+    quotaStates: [{ remaining: 4, remainingDay: 8 }],
+  });
+  await goes();
+  try {
+    expect(await limiter.left('a', 'calls', drawn)).toBeNull();
+    expect(limiter.local()).toBe(true);
+    expect(await limiter.left('a', 'calls', drawn)).toBeNull();
+  } finally {
+    if (what === 'is away') await limiters.bringBack();
+    else await limiters.redis.config('SET', 'maxmemory', '0');
+  }
+  await isBack(limiter);
+  expect((await limiter.left('a', 'calls', drawn))?.quotaStates[0]?.remainingDay).toBeLessThanOrEqual(9);
+});

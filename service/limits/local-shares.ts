@@ -17,9 +17,9 @@ import {
   type QuotaState,
   quotaStateOf,
   takeTogether,
-} from '@gw/service/limits/bucket';
-import type { KeyedLimit } from '@gw/service/limits/decision';
-import type { Debt } from '@gw/service/limits/redis-limits';
+} from './bucket.ts';
+import type { KeyedLimit } from './decision.ts';
+import type { Debt } from './redis-limits.ts';
 
 /** Limits remembered; those that were used longest ago go first. */
 const capacity = 50_000;

@@ -6,7 +6,9 @@
  * and told of what was admitted meanwhile before it decides again.
  */
 
-import { watchAnswers } from '@gw/service/limits/answer-watch';
+import type { Logger } from '../log.ts';
+import type { RedisWriter } from '../redis-writer.ts';
+import { watchAnswers } from './answer-watch.ts';
 import {
   type Decision,
   decisionOf,
@@ -15,12 +17,10 @@ import {
   keyedLimits,
   shadowBits,
   type TakenInRedis,
-} from '@gw/service/limits/decision';
-import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
-import { type LimitScripts, openRedisLimits } from '@gw/service/limits/redis-limits';
-import type { Logger } from '@gw/service/log';
-import type { RedisWriter } from '@gw/service/redis-writer';
+} from './decision.ts';
+import type { DrawnLimits } from './drawn-limits.ts';
 import { openLocalShares } from './local-shares.ts';
+import { type LimitScripts, openRedisLimits } from './redis-limits.ts';
 
 export interface LimiterOptions {
   /** Without a time-out for commands: the limiter has a patience of its own. */
@@ -39,8 +39,13 @@ export interface LimiterOptions {
   readonly scripts?: LimitScripts;
 }
 
+/** Redis is waited for this long before limits are decided without it: far longer than it takes, far shorter than Envoy waits. */
+export const limitTimes = { patienceMs: 250, probeMs: 100 } as const;
+
 export interface Limiter {
   decide(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision>;
+  /** What is left, as a decision that takes nothing; null: Redis does not say. */
+  left(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision | null>;
   /** Whether decisions are made on this instance alone. */
   readonly local: () => boolean;
   stop(): void;
@@ -90,6 +95,12 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   return {
     local: absence.lasts,
     stop: absence.stop,
+    async left(accountId, kind, drawn) {
+      if (absence.lasts()) return null;
+      const limits = keyedLimits(accountId, kind, drawn);
+      const taken = await answers.wait(() => redis.left(limits)).catch(goLocal);
+      return taken ? decisionOfRedis(limits, 0, taken) : null;
+    },
     async decide(accountId, kind, drawn) {
       const limits = keyedLimits(accountId, kind, drawn);
       const shadow = shadowBits(drawn);

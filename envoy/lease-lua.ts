@@ -1,0 +1,48 @@
+/** The filter that lets calls in by leases (lease.lua), and the routes that have it. */
+import { readFileSync } from 'node:fs';
+import { freeBodyKib } from '@gw/contract/access';
+import { callerField, identityNamespace, limitsDecidedHeader } from '@gw/contract/internal/identity';
+import { leaseBusyMs, leasedLimitsField, leaseLifeMs, leasePath, leasePauseMs } from '@gw/contract/internal/lease';
+import { routes } from '@gw/contract/routes';
+import { luaString } from './lua-string.ts';
+import { perRoute } from './route-parts.ts';
+
+/** Those whose calls the sidecar has, which takes from the limits of a leased one. */
+const leased = routes.filter(({ handler }) => handler === 'sidecar');
+
+/** A lease holds for all of them: what the check of the key reads of a route must be the same. */
+function leaseScope(): string {
+  const read = leased.map(({ limit, needsActive, scope }) => JSON.stringify([scope, limit ?? 'calls', needsActive]));
+  const [scope] = leased.map((route) => route.scope);
+  if (!scope || new Set(read).size !== 1 || !read[0]?.includes('"calls",true'))
+    throw new Error(
+      'The routes of the sidecar differ in scope or limit, so that one lease cannot hold for all of them.',
+    );
+  return scope;
+}
+
+/** Turns the filter on, for a route. */
+export const withLease = perRoute('lease', 'envoy.config.route.v3.FilterConfig', { config: {} });
+
+export function leaseLua(templateDir: string): string {
+  const texts: Readonly<Record<string, string>> = {
+    PATH: leasePath,
+    SCOPE: leaseScope(),
+    NAMESPACE: identityNamespace,
+    CALLER: callerField,
+    LIMITS: leasedLimitsField,
+    LIMITS_DECIDED: limitsDecidedHeader,
+  };
+  const numbers: Readonly<Record<string, number>> = {
+    LIFE: leaseLifeMs,
+    BUSY: leaseBusyMs,
+    PAUSE: leasePauseMs,
+    LARGEST_BODY: (freeBodyKib - 1) * 1024,
+  };
+  return readFileSync(`${templateDir}/lease.lua`, 'utf8').replace(/@([A-Z_]+)@/g, (found, name: string) => {
+    const text = texts[name];
+    if (text !== undefined) return luaString(text);
+    if (numbers[name] === undefined) throw new Error(`lease.lua names ${found}, which lease-lua.ts does not know.`);
+    return String(numbers[name]);
+  });
+}

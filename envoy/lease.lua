@@ -1,0 +1,95 @@
+-- Leases: lets a call of a key in that ext-authz has just let in, so that it is not asked about each call of a busy key.
+--
+-- Invariants: only what ext-authz has said lets a call in, for as many calls and for as long as it said, counted from when it
+-- was asked; whatever else comes goes to ext_authz, the next filter, which alone refuses, and so does every call if something
+-- here fails. A call that is let in here has metadata that no client can set, and by that the next filter does not ask.
+--
+-- Each worker of Envoy has leases of its own. The header itself is the name of a lease: Lua has no digest. It is in this memory
+-- for as long as others have not taken its place.
+
+local ASK = { [':method'] = 'POST', [':path'] = @PATH@, [':authority'] = 'gw', ['content-type'] = 'application/grpc', te = 'trailers' }
+local SCOPE = @SCOPE@
+local NAMESPACE, CALLER, LIMITS = @NAMESPACE@, @CALLER@, @LIMITS@
+local LIMITS_DECIDED = @LIMITS_DECIDED@
+-- In milliseconds.
+local LIFE, BUSY, PAUSE, PATIENCE = @LIFE@, @BUSY@, @PAUSE@, 300
+-- Of larger bodies the bytes count, which the check of the key decides.
+local LARGEST_BODY = @LARGEST_BODY@
+local LONGEST_KEY, MOST_KEYS = 256, 4096
+-- Questions in vain, after which this worker asks none for a pause: ext-authz is away, or many keys are made up.
+local MOST_IN_VAIN = 20
+
+local leases, known, latest = {}, 0, 0
+local in_vain, first_in_vain = 0, 0
+
+local function keep(key, lease)
+  if not leases[key] then
+    -- Who floods the gateway with keys makes busy ones ask once more, and no more than that.
+    if known == MOST_KEYS then leases, known = {}, 0 end
+    known = known + 1
+  end
+  leases[key] = lease
+end
+
+-- The time. A clock that was set back would make leases good again that are over.
+local function time(handle)
+  local now = handle:timestamp()
+  if now < latest then leases, known, in_vain = {}, 0, 0 end
+  latest = now
+  return now
+end
+
+-- A message of gRPC: no compression, its length, its bytes.
+local function framed(text)
+  return string.char(0, 0, 0, math.floor(#text / 256), #text % 256) .. text
+end
+
+-- Asks ext-authz, while this call waits. It fails without a word: then the check of the key says what is wrong.
+local function ask(handle, key, now)
+  if now - first_in_vain >= PAUSE then in_vain, first_in_vain = 0, now end
+  if in_vain >= MOST_IN_VAIN then return nil end
+  in_vain = in_vain + 1
+  local _, reply = handle:httpCall('ext_authz', ASK, framed(SCOPE .. '\n' .. key), PATIENCE)
+  local calls, account, id, limits, caller = (reply or ''):match('^.....(%d+) (%S+) (%S+)[^\n]*\n([^\n]*)\n(.+)$')
+  if not calls or tonumber(calls) < 1 then return nil end
+  in_vain = in_vain - 1
+  local lease = { seen = now, left = tonumber(calls), over = now + LIFE, rest = 0 }
+  lease.account, lease.id, lease.limits, lease.caller = account, id, limits, caller
+  keep(key, lease)
+  return lease
+end
+
+local function is_good(lease, now)
+  return lease.left > 0 and now < lease.over
+end
+
+function envoy_on_request(handle)
+  local headers = handle:headers()
+  local key = headers:get('authorization')
+  -- Of two such headers Envoy makes one text, which is no key.
+  if not key or #key > LONGEST_KEY then return end
+  -- A header that is not there is no value, not even nil.
+  local length = tonumber(headers:get('content-length') or '')
+  if not length or length > LARGEST_BODY then return end
+  local now = time(handle)
+  local lease = leases[key]
+  if not lease then return keep(key, { seen = now, left = 0, over = 0, rest = 0 }) end
+  if not is_good(lease, now) then
+    local is_busy = now - lease.seen < BUSY
+    lease.seen = now
+    if now < lease.rest or not is_busy then return end
+    -- Others do not wait for the answer.
+    lease.rest = now + PAUSE
+    lease = ask(handle, key, now)
+    if not lease or not is_good(lease, time(handle)) then return end
+    headers = handle:headers() -- what was fetched before the wait is out of scope after it
+  end
+  lease.left, lease.seen = lease.left - 1, now
+  local metadata = handle:streamInfo():dynamicMetadata()
+  metadata:set(NAMESPACE, CALLER, lease.caller)
+  metadata:set(NAMESPACE, 'account_id', lease.account)
+  metadata:set(NAMESPACE, 'key_id', lease.id)
+  metadata:set(NAMESPACE, LIMITS, lease.limits)
+  headers:remove('authorization')
+  headers:replace(LIMITS_DECIDED, '1')
+end
