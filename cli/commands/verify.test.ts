@@ -36,7 +36,7 @@ async function saidOf(pack: string, ...args: string[]): Promise<{ code: number; 
     return true;
   });
   try {
-    return { code: await verify([file, '--key', key.publicJwk.kid, ...args]), out };
+    return { code: await verify([file, `--key=${key.publicJwk.kid}`, ...args]), out };
   } finally {
     write.mockRestore();
   }
@@ -87,7 +87,7 @@ test('a pack comes by a pipe too, of either format, and a kept one', async () =>
 });
 
 test('what cannot be read is a sentence, and no word on the pack', async () => {
-  const args = ['--key', key.publicJwk.kid];
+  const args = [`--key=${key.publicJwk.kid}`];
   await expect(verify([folder, ...args])).rejects.toThrow(`${folder} cannot be read: EISDIR`);
   await expect(verify([join(folder, 'none'), ...args])).rejects.toThrow('none cannot be read: ENOENT');
   const away = {

@@ -75,6 +75,30 @@ test('Redis that is emptied while connected gets every receipt again that nobody
   expect(await redis.get(receiptKey('r0'))).toBe(entry('r0'));
 });
 
+test('an entry of which the word that it was taken comes after the look that finds Redis emptied is put in again', async () => {
+  const add = async (text: string) => (await redis.xadd(ledgerStream, '*', 'entry', text)) ?? '';
+  let late = (): void => undefined;
+  const put = async (text: string) => {
+    late();
+    inMemory.added(await add(text), text);
+  };
+  const inMemory = openInStream({ redis, stream: ledgerStream, maxChars: 1000, put, log });
+  await inMemory.tend();
+  await put('known');
+  const [meanwhile, afterwards] = [await add('meanwhile'), await add('afterwards')];
+  await redis.flushall();
+  late = () => inMemory.added(meanwhile, 'meanwhile');
+  await inMemory.tend();
+  late = () => undefined;
+  inMemory.added(afterwards, 'afterwards');
+  await put('of later');
+  expect(await inStream()).toEqual(['known', 'of later']);
+  for (const _ of [1, 2]) {
+    await inMemory.tend();
+    expect(await inStream()).toEqual(['afterwards', 'known', 'meanwhile', 'of later']);
+  }
+});
+
 test('a Redis that lost the end of its file in a power cut gets it again', async () => {
   const writer = await openWriter();
   await Promise.all(ids.map((id) => writer.finish(id, entry(id))));

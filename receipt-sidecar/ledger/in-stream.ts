@@ -77,29 +77,40 @@ export function openInStream({ redis, stream, maxChars, put, onDoubt, log }: InS
   redis.on('ready', () => {
     doubtful = true;
   });
-  /** Returns how many were put in again. */
-  const restore = async (): Promise<number> => {
+  /**
+   * Ids that were looked at, or given, when Redis was found emptied. The word that an entry was taken comes by another connection,
+   * perhaps after that look: the next one is for those.
+   */
+  let lookedAt: Set<string> | null = null;
+  let putAgain: ReadonlySet<string> = new Set();
+  /** Puts in again those that are missing. */
+  const restore = async (all: readonly (readonly [id: string, entry: string])[]): Promise<void> => {
     let restored = 0;
-    const all = held.all();
     for (let at = 0; at < all.length; at += batch) {
       const some = all.slice(at, at + batch);
       const missing = new Set((await redis.eval(missingScript, 1, stream, ...some.map(([id]) => id))) as number[]);
       const lost = some.filter((_, index) => missing.has(index + 1));
       // First, so that they have room under their new ids.
       for (const [id] of lost) held.forget(id);
+      putAgain = new Set(lost.map(([, entry]) => entry));
       try {
         await Promise.all(lost.map(([, entry]) => put(entry)));
       } catch (error) {
         for (const [id, entry] of lost) held.add(id, entry);
         throw error;
+      } finally {
+        putAgain = new Set();
       }
       restored += lost.length;
     }
-    return restored;
+    if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
   };
 
   return {
-    added: held.add,
+    added: (id, entry) => {
+      if (putAgain.has(entry)) lookedAt?.add(id);
+      held.add(id, entry);
+    },
     async tend() {
       const reply = await redis.eval(lookScript, 2, stream, streamEpochKey(stream), crypto.randomUUID());
       const [itsEpoch, itsLength, first, last] = reply as [string, number, string, string];
@@ -110,14 +121,20 @@ export function openInStream({ redis, stream, maxChars, put, onDoubt, log }: InS
         doubtful = false;
         try {
           onDoubt?.();
-          const restored = await restore();
-          if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
+          const all = held.all();
+          if (epoch !== null && itsEpoch !== epoch) lookedAt = new Set(all.map(([id]) => id));
+          await restore(all);
         } catch (error) {
           doubtful = true;
           throw error;
         }
         epoch = itsEpoch;
         return;
+      }
+      if (lookedAt !== null) {
+        const before = lookedAt;
+        await restore(held.all().filter(([id]) => !before.has(id)));
+        lookedAt = null;
       }
       held.forgetWhile((id) => (first === '' ? !isBefore(last, id) : isBefore(id, first)));
     },

@@ -64,7 +64,7 @@ test('a pack of two calls verifies by the key that the gateway publishes to ever
   expect(trusted.out.split('\n').slice(2).join('\n')).toBe(
     'receipts    2\nnumbers     2 recomputed, 0 not recomputed\nlog         0 proven, 2 not in it yet\nsignature   by a key that you trust\nmismatches  0\n',
   );
-  expect(await gw('verify', file, '--key', keys.keys[0]?.kid ?? '')).toMatchObject({ code: 0 });
+  expect(await gw('verify', file, `--key=${keys.keys[0]?.kid}`)).toMatchObject({ code: 0 });
   const untrusted = await gw('verify', file);
   expect(untrusted).toMatchObject({ code: 2 });
   expect(untrusted.out).toContain('unauthenticated');
