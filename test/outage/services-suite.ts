@@ -5,6 +5,7 @@
  * if need be, and the ledger ends up with the very receipt that the client saw.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { leaseLifeMs } from '@gw/contract/internal/lease';
 import type { Receipt } from '@gw/contract/receipt';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -82,8 +83,12 @@ describe('services that fail', () => {
     gateway.client.chat({ stream: true, sim: { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '0' } });
 
   describe('ext-authz', () => {
+    /** What it has given before lets calls in without it. */
+    const leasesEnd = () => delay(leaseLifeMs);
+
     test('killed with a call in its hands: refused by us, and no provider is asked', async () => {
       gateway.pause('ext-authz');
+      await leasesEnd();
       const sim = { 'x-sim-marker': 'authz-killed' };
       const replies = await inHands('ext-authz', () => [gateway.client.chat({ sim })]);
       gateway.kill('ext-authz');
@@ -97,6 +102,7 @@ describe('services that fail', () => {
 
     test('away: internal_error at each endpoint, JSON or stream; back: calls pass', async () => {
       await gateway.killForGood('ext-authz');
+      await leasesEnd();
       for (const reply of await Promise.all(everyKind({}))) expectInternalError(reply);
       expectInternalError(await gateway.client.get('/v1/models'));
       await gateway.start('ext-authz');
@@ -104,6 +110,7 @@ describe('services that fail', () => {
 
     test('standing still, as when it has too much to do: overloaded within Envoy’s patience, and calls pass when it goes on', async () => {
       const goOn = gateway.pause('ext-authz');
+      await leasesEnd();
       expectOverloaded(await gateway.client.chat());
       goOn();
       await gateway.whole();
