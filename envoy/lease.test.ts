@@ -59,14 +59,19 @@ const sidecar: EnvoyServices = {
   }),
 };
 
+/** Of these services; with other times, or without leases. */
+const startEnvoy = (replace: Readonly<Record<string, string>> = replaced, leases = true) =>
+  startEnvoyAlone({ extAuthz: [listen('a')], receiptSidecar: [listen('r')], leases }, replace, {
+    GW_INTERNAL_TOKEN: token,
+  });
+
 let services: RpcServer[];
 let envoy: EnvoyAlone;
 beforeAll(async () => {
-  process.env.GW_INTERNAL_TOKEN = token;
   const serve = (name: string, offered: EnvoyServices) =>
     serveEnvoy({ listen: listen(name), internalToken: token }, offered, () => undefined);
   services = await Promise.all([serve('a', extAuthz), serve('r', sidecar)]);
-  envoy = await startEnvoyAlone({ extAuthz: [listen('a')], receiptSidecar: [listen('r')] }, replaced);
+  envoy = await startEnvoy(replaced);
 }, 60_000);
 beforeEach(() => {
   asked = [];
@@ -251,7 +256,7 @@ describe('the check of the key decides', () => {
     lease = async () => null;
     const flood = Array.from({ length: 60 }, newKey);
     const rare = { [Object.keys(replaced)[0] ?? '']: `= ${times.lifeMs}, ${times.busyMs}, 8000, ${times.patienceMs}` };
-    const other = await startEnvoyAlone({ extAuthz: [listen('a')], receiptSidecar: [listen('r')] }, rare);
+    const other = await startEnvoy(rare);
     await on(other, async () => {
       for (const key of flood) expect(await inTurn(2, key)).toEqual(['checked', 'checked']);
       expect(asked.filter((each) => each.startsWith('lease'))).toHaveLength(20);
@@ -273,7 +278,7 @@ describe('the check of the key decides', () => {
   it('of a key that is not busy', async () => {
     lease = async () => leaseOf(1000);
     const soon = { [Object.keys(replaced)[0] ?? '']: `= ${leaseLifeMs}, 1, ${leasePauseMs}, 300` };
-    const other = await startEnvoyAlone({ extAuthz: [listen('a')], receiptSidecar: [listen('r')] }, soon);
+    const other = await startEnvoy(soon);
     const key = newKey();
     await on(other, async () => {
       for (let each = 0; each < 3; each += 1) {
@@ -287,17 +292,14 @@ describe('the check of the key decides', () => {
     lease = () => new Promise(() => undefined);
     const hasty = { [Object.keys(replaced)[0] ?? '']: `= ${times.lifeMs}, ${times.busyMs}, ${times.pauseMs}, 50` };
     const key = newKey();
-    const other = await startEnvoyAlone({ extAuthz: [listen('a')], receiptSidecar: [listen('r')] }, hasty);
+    const other = await startEnvoy(hasty);
     await on(other, async () => expect(await inTurn(3, key)).toEqual(['checked', 'checked', 'checked']));
     expect(asked.filter((each) => each.startsWith('lease'))).toHaveLength(1);
   });
 
   it('of all, where leases are off', async () => {
     lease = async () => leaseOf(1000);
-    const without = await startEnvoyAlone(
-      { extAuthz: [listen('a')], receiptSidecar: [listen('r')], leases: false },
-      replaced,
-    );
+    const without = await startEnvoy(replaced, false);
     const key = newKey();
     await on(without, async () => expect(await inTurn(5, key)).toEqual(Array(5).fill('checked')));
     expect(asked).toEqual(Array(5).fill(`check ${key}`));

@@ -19,10 +19,11 @@ export interface EnvoyAlone {
 /** Nobody answers for clusters and listeners: it serves when it has given them up, one after the other. */
 const noControlPlane = { 'initial_fetch_timeout: 3s': 'initial_fetch_timeout: 0.1s' };
 
-/** `replace`: texts of the configuration that the test cannot wait for, each of which has to be there. */
+/** `replace`: texts of the configuration that the test cannot wait for, each of which has to be there. `env`: Envoy's own, whole. */
 export async function startEnvoyAlone(
   settings: Partial<EnvoySettings> = {},
   replace: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<EnvoyAlone> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-envoy-'));
   const [port = 0] = await freePorts(1);
@@ -40,7 +41,7 @@ export async function startEnvoyAlone(
   const envoy = await startChild({
     command: await envoyBinary(() => undefined),
     args,
-    env: { ...(process.env.GW_INTERNAL_TOKEN && { GW_INTERNAL_TOKEN: process.env.GW_INTERNAL_TOKEN }) },
+    env,
     logFile,
   });
   const stop = async () => {
