@@ -11,7 +11,7 @@ import { KeptReply } from '@gw/receipt-sidecar/internals/idempotency/kept-reply'
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createReplyCipher } from '@gw/service/internals/idempotency/reply-cipher';
 import { openLog } from '@gw/service/log';
-import { openRedis, untilReady } from '@gw/service/redis';
+import { openRedisWriter } from '@gw/service/redis-writer';
 import { startValkey } from '@gw/stack/services/valkey';
 import { idempotencyLimitUs, type Step } from './micro.ts';
 
@@ -29,8 +29,8 @@ export async function startIdempotencyStep(): Promise<{ readonly step: Step; sto
   const dir = mkdtempSync(join(tmpdir(), 'gw-bench-idempotency-'));
   const log = openLog('bench', 'silent');
   const valkey = await startValkey({ dir, log: () => undefined, durable: false });
-  const redis = openRedis(valkey.url, log, { commandTimeoutMs: 1000 });
-  await untilReady(redis, 5000);
+  const redis = openRedisWriter({ url: valkey.url, log, commandTimeoutMs: 1000 });
+  await redis.untilReady(5000);
   const cipher = createReplyCipher([randomBytes(32)]);
   const idempotency = new Idempotency({ claims: redisClaims(redis), cipher, now: () => performance.now() });
   let calls = 0;
@@ -58,7 +58,7 @@ export async function startIdempotencyStep(): Promise<{ readonly step: Step; sto
     step: { name: 'run a call with an idempotency key', run: several, limitUs: idempotencyLimitUs, calls: atOnce },
     stop: async () => {
       idempotency.stop();
-      redis.disconnect();
+      redis.stop();
       await valkey.stop();
       rmSync(dir, { recursive: true, force: true });
     },

@@ -1,6 +1,7 @@
 /** What the routes and jobs share beside the stores; one of each per process. */
 
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
+import type { RedisWriter } from '@gw/service/redis-writer';
 import { type CatalogueServices, openCatalogue } from './catalogue/index.ts';
 import type { Config } from './config.ts';
 import { type CustomerServices, openCustomers } from './customers/index.ts';
@@ -16,8 +17,8 @@ export interface Services {
   readonly idempotency: Idempotency;
 }
 
-/** Throws if a file that the settings name is missing or malformed. */
-export function openServices(context: Context, config: Config): Services {
+/** `claims`: the connection for those of idempotency keys. Throws if a file that the settings name is missing or malformed. */
+export function openServices(context: Context, config: Config, claims: Pick<RedisWriter, 'send'>): Services {
   const people = openPeople(context, config);
   const names = {
     gpuDeployments: config.gpu.deployments.keys(),
@@ -29,8 +30,7 @@ export function openServices(context: Context, config: Config): Services {
     catalogue: openCatalogue(context, names, config.credentials),
     ledger: openLedger(context, config.integrity, { ...config, vault: config.credentials.vault }),
     idempotency: new Idempotency({
-      // Its commands keep their order.
-      claims: redisClaims(context.redis),
+      claims: redisClaims(claims),
       cipher: config.replyCipher,
       now: () => performance.now(),
     }),

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '@gw/prisma/client';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
 import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import { buildInternalApp } from './app.ts';
@@ -33,6 +34,8 @@ interface Stores {
   readonly redis: Redis;
   /** The connection for reads that block. */
   readonly blockingRedis: Redis;
+  /** The one for claims of idempotency keys. */
+  readonly claims: RedisWriter;
   close(): Promise<void>;
 }
 
@@ -58,7 +61,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
   const providerGuard = openAddressGuard(own);
   const context: Context = { db: stores.db, redis: stores.redis, log, addresses, guard, providerGuard, currency, now };
-  const services = openServices(context, config);
+  const services = openServices(context, config, stores.claims);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});
   await services.catalogue.credentials.refresh().catch(() => {});
@@ -110,12 +113,14 @@ async function openStores({ databaseUrl, redisUrl }: Config, log: Logger): Promi
   const redis = openRedis(redisUrl, log, { commandTimeoutMs: 2000 });
   // Longer than the ingester blocks; a connection that died in silence is noticed too.
   const blockingRedis = openRedis(redisUrl, log, { commandTimeoutMs: 10_000 });
-  await Promise.all([untilReady(redis, 5000), untilReady(blockingRedis, 5000)]);
+  const claims = openRedisWriter({ url: redisUrl, log, commandTimeoutMs: 2000 });
+  await Promise.all([...[redis, blockingRedis].map((each) => untilReady(each, 5000)), claims.untilReady(5000)]);
   return {
-    ...{ db, redis, blockingRedis },
+    ...{ db, redis, blockingRedis, claims },
     close: async () => {
       redis.disconnect();
       blockingRedis.disconnect();
+      claims.stop();
       await db.$disconnect();
     },
   };

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CloseOptions } from '@gw/grpc/service';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createReplyCipher } from '@gw/service/internals/idempotency/reply-cipher';
+import type { RedisWriter } from '@gw/service/redis-writer';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
-import { emptyValkey } from '@gw/testing/valkey';
-import { Redis } from 'ioredis';
+import { emptyValkey, readyWriter } from '@gw/testing/valkey';
 import { expect, test, vi } from 'vitest';
 import type { CallContext } from './call-context.ts';
 import { endCalls } from './end-calls.ts';
@@ -16,8 +16,8 @@ const cipher = createReplyCipher([randomBytes(32)]);
 
 test('those who wait are told to come back before the drain, and the key of a call that is cut is free after it', async () => {
   const url = await emptyValkey();
-  const [redis, later] = [new Redis(url), new Redis(url)];
-  const open = (on: Redis) => new Idempotency({ claims: redisClaims(on), cipher, now: () => performance.now() });
+  const [redis, later] = await Promise.all([readyWriter(url), readyWriter(url)]);
+  const open = (on: RedisWriter) => new Idempotency({ claims: redisClaims(on), cipher, now: () => performance.now() });
   const [ours, another] = [open(redis), open(later)];
   const find = makeFindClaim({
     ...{ idempotency: ours, giveBack: async () => undefined, metrics: { found: () => undefined } },
@@ -55,7 +55,7 @@ test('those who wait are told to come back before the drain, and the key of a ca
     idempotency: ours,
     ends: { settle: async () => void order.push('settled') },
   });
-  redis.disconnect();
+  redis.stop();
   expect(order).toEqual(['left', 'waits 600000', 'waiter: 429', 'abandoned', 'settled']);
   expect(JSON.stringify(waits.answers[1])).toContain('retry-after');
 
@@ -65,5 +65,5 @@ test('those who wait are told to come back before the drain, and the key of a ca
   );
   expect(found).toMatchObject({ is: 'claimed', claim: { mayHaveRun: true } });
   another.stop();
-  later.disconnect();
+  later.stop();
 });

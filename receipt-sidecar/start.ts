@@ -84,11 +84,11 @@ export async function startSidecar(config: Config) {
   // The catalogue is read over a connection of its own, with time for a large value.
   const subscriber = openRedis(config.redisUrl, log);
   const reader = openRedis(config.redisUrl, log, { commandTimeoutMs: 5000 });
-  // Its commands keep their order, and a large reply holds up no receipt.
-  const claims = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000 });
+  // A large reply holds up no receipt.
+  const claims = openRedisWriter({ url: config.redisUrl, log, commandTimeoutMs: 1000 });
   await Promise.all([
-    ...[redis, subscriber, reader, claims].map((connection) => untilReady(connection, 2000)),
-    writes.untilReady(2000),
+    ...[redis, subscriber, reader].map((connection) => untilReady(connection, 2000)),
+    ...[writes, claims].map((connection) => connection.untilReady(2000)),
   ]);
 
   const { onDamaged, damagedLines } = watchDamage(log);
@@ -240,10 +240,10 @@ export async function startSidecar(config: Config) {
       stopTelling();
       for (const part of [slots, budgets, catalogue]) part.stop();
       await ledger.stop();
-      for (const part of [storeClock, limiter, writes]) part.stop();
+      for (const part of [storeClock, limiter, writes, claims]) part.stop();
       await policyEvents.stop();
       await threads.pool.stop();
-      for (const connection of [redis, subscriber, reader, claims]) connection.disconnect();
+      for (const connection of [redis, subscriber, reader]) connection.disconnect();
     },
   };
 }

@@ -71,6 +71,18 @@ test('commands of many groups are answered in their order, and those of one turn
   expect(await other.get('key 7')).toBe('é🌍 7\r\n');
 });
 
+test('bytes are stored as they are, beside texts of any language', async () => {
+  const url = await emptyValkey();
+  const writer = await ready(url);
+  const other = new Redis(url);
+  onTestFinished(() => other.disconnect());
+  const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 256));
+  const [, , read] = await writer.send(['SET', 'bytes', bytes], ['SET', 'ключ ü', '\u00e9\u{1f30d}'], ['GET', 'bytes']);
+  expect(Buffer.from(String(read), 'latin1').equals(bytes)).toBe(true);
+  expect(await other.getBuffer('bytes')).toEqual(bytes);
+  expect(await other.get('ключ ü')).toBe('é🌍');
+});
+
 test('an error fails its own group alone, and the commands beside it were carried out', async () => {
   const writer = await ready(await emptyValkey());
   const groups = [

@@ -9,10 +9,11 @@ import { EventEmitter, once } from 'node:events';
 import { createConnection, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Logger } from './log.ts';
+import { type Command, textOf } from './redis-commands.ts';
 import { type Reply, readReplies } from './redis-replies.ts';
 
+export type { Command } from './redis-commands.ts';
 export type { Reply } from './redis-replies.ts';
-export type Command = readonly string[];
 
 export interface RedisWriter {
   /**
@@ -152,7 +153,7 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
   const flush = (): void => {
     const text = out;
     out = '';
-    socket.write(text, 'utf8');
+    socket.write(text, 'latin1');
   };
   const send = (commands: readonly Command[], isPatient: boolean): Promise<readonly Reply[]> => {
     // First all, then any: of a group that cannot be written nothing is sent.
@@ -241,11 +242,4 @@ function openQueue() {
       head = 0;
     },
   };
-}
-
-/** As RESP has it: an array of texts with their lengths in bytes. */
-function textOf(command: Command): string {
-  let text = `*${command.length}\r\n`;
-  for (const part of command) text += `$${Buffer.byteLength(part)}\r\n${part}\r\n`;
-  return text;
 }

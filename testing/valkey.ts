@@ -1,4 +1,6 @@
 /** The Valkey that test files use one after the other: each worker of vitest has one, so no two files use it at once. */
+import { openLog } from '@gw/service/log';
+import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
 
@@ -20,4 +22,11 @@ export async function emptyValkey(): Promise<string> {
   await redis.config('RESETSTAT');
   redis.disconnect();
   return url;
+}
+
+/** A lean connection that is ready. */
+export async function readyWriter(url: string): Promise<RedisWriter> {
+  const writer = openRedisWriter({ url, log: openLog('test', 'silent'), commandTimeoutMs: 5000 });
+  await writer.untilReady(5000);
+  return writer;
 }

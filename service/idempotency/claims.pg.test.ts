@@ -1,14 +1,16 @@
 /** The scripts in a real Valkey, on a clock that the test sets, against what they are to do written down plainly. */
 import { idempotencyBytesKey } from '@gw/contract/internal/redis';
 import { cases } from '@gw/testing/cases';
-import { emptyValkey } from '@gw/testing/valkey';
+import { emptyValkey, readyWriter } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { RedisWriter } from '../redis-writer.ts';
 import { type ClaimId, type Claims, redisClaims } from './claims.ts';
 import { claimScripts, lastWordMs, leaseMs, lifeMs, mostStoredBytes } from './scripts.lua.ts';
 
 let redis: Redis;
+let writer: RedisWriter;
 let claims: Claims;
 
 const clock = 'clock-of-the-test';
@@ -21,17 +23,22 @@ const setClock = (ms: number) => redis.hset(clock, { s: Math.floor(ms / 1000), u
 const start = 1_700_000_000_000;
 
 beforeAll(async () => {
-  redis = new Redis(await emptyValkey());
+  const url = await emptyValkey();
+  redis = new Redis(url);
+  writer = await readyWriter(url);
   const { claim, finish, free, renew } = claimScripts;
   const scripts = { claim, finish, free, renew };
-  claims = redisClaims(redis, {
+  claims = redisClaims(writer, {
     claim: onTestClock(scripts.claim),
     finish: onTestClock(scripts.finish),
     free: onTestClock(scripts.free),
     renew: onTestClock(scripts.renew),
   });
 }, 60_000);
-afterAll(() => redis?.disconnect());
+afterAll(() => {
+  redis?.disconnect();
+  writer?.stop();
+});
 beforeEach(async () => {
   await redis.flushall();
   await setClock(start);

@@ -5,7 +5,8 @@
  * overtakes taking it.
  */
 import { idempotencyBytesKey, idempotencyClaimKey } from '@gw/contract/internal/redis';
-import type { Redis } from 'ioredis';
+import { redisScript } from '../redis-script.ts';
+import type { RedisWriter } from '../redis-writer.ts';
 import { claimScripts } from './scripts.lua.ts';
 
 /** One try at running a call. */
@@ -39,62 +40,38 @@ export interface Claims {
   free(id: ClaimId, mayHaveRun: boolean): Promise<unknown>;
 }
 
-const noBytes = Buffer.alloc(0);
-
-type Commands = Redis & {
-  gwClaim(...args: (string | number)[]): Promise<[is: string, ran: number, lifeMs: number]>;
-  gwClaimRenew(...args: (string | number)[]): Promise<number>;
-  gwClaimFinish(...args: (string | number | Buffer)[]): Promise<number>;
-  gwClaimFree(...args: (string | number)[]): Promise<unknown>;
-};
-
-/**
- * `connection`: one that does not collect commands, which could be overtaken by others of it. Tests pass `scripts` with a
- * clock of their own.
- */
+/** `redis`: a connection for them alone, which a large reply does not hold up. Tests pass `scripts` with a clock of their own. */
 export function redisClaims(
-  connection: Redis,
+  redis: Pick<RedisWriter, 'send'>,
   scripts: Readonly<Record<keyof typeof claimScripts, string>> = claimScripts,
 ): Claims {
-  connection.defineCommand('gwClaim', { lua: scripts.claim, numberOfKeys: 1 });
-  connection.defineCommand('gwClaimRenew', { lua: scripts.renew, numberOfKeys: 1 });
-  connection.defineCommand('gwClaimFinish', { lua: scripts.finish, numberOfKeys: 2 });
-  connection.defineCommand('gwClaimFree', { lua: scripts.free, numberOfKeys: 1 });
-  const redis = connection as Commands;
-  let isGathering = false;
-  /** What is asked in one turn of the event loop goes out in one write, in its order: a system call costs more than a command. */
-  const gather = () => {
-    const { stream } = connection;
-    if (isGathering || !stream) return;
-    isGathering = true;
-    stream.cork();
-    setImmediate(() => {
-      isGathering = false;
-      stream.uncork();
-    });
-  };
+  const claim = redisScript(redis, scripts.claim);
+  const renew = redisScript(redis, scripts.renew);
+  const finish = redisScript(redis, scripts.finish);
+  const free = redisScript(redis, scripts.free);
   const keyOf = ({ accountId, digest }: ClaimId) => idempotencyClaimKey(accountId, digest);
   const readReply = async (key: string): Promise<TakenClaim> => {
-    const [reference, reply] = await redis.hmgetBuffer(key, 'r', 'b');
+    const [kept] = await redis.send(['HMGET', key, 'r', 'b']);
+    const [reference, reply] = kept as readonly (string | null)[];
     // Its time was over just now.
-    return reference ? { is: 'done', reference: reference.toString(), reply: reply ?? null } : { is: 'unknown' };
+    if (!reference) return { is: 'unknown' };
+    return { is: 'done', reference, reply: typeof reply === 'string' ? Buffer.from(reply, 'latin1') : null };
   };
   return {
     async take(id, formerly) {
-      gather();
       const key = keyOf(id);
-      const [is, ran, life] = await redis.gwClaim(key, id.owner, id.fingerprint, formerly);
+      const taken = await claim([key], [id.owner, id.fingerprint, formerly]);
+      const [is, ran, life] = taken as readonly [is: string, ran: number, lifeMs: number];
       if (is === 'claimed') return { is, mayHaveRun: ran === 1, lifeMs: life };
       if (is === 'done') return readReply(key);
       return { is: is === 'running' || is === 'reused' ? is : 'unknown' };
     },
-    renew: async (id, life) => (await redis.gwClaimRenew(keyOf(id), id.owner, id.fingerprint, life)) === 1,
+    renew: async (id, life) => (await renew([keyOf(id)], [id.owner, id.fingerprint, `${life}`])) === 1,
     async finish(id, life, reference, reply) {
-      gather();
       const keys = [keyOf(id), idempotencyBytesKey(id.accountId)];
-      const code = await redis.gwClaimFinish(...keys, id.owner, id.fingerprint, life, reference, reply ?? noBytes);
-      return finished[code] ?? 'lost';
+      const code = await finish(keys, [id.owner, id.fingerprint, `${life}`, reference, reply ?? '']);
+      return finished[Number(code)] ?? 'lost';
     },
-    free: (id, mayHaveRun) => redis.gwClaimFree(keyOf(id), id.owner, mayHaveRun ? 1 : 0),
+    free: (id, mayHaveRun) => free([keyOf(id)], [id.owner, mayHaveRun ? '1' : '0']),
   };
 }

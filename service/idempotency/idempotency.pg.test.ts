@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bodySha256 } from '@gw/contract/internal/idempotency-key';
-import { emptyValkey } from '@gw/testing/valkey';
+import { emptyValkey, readyWriter } from '@gw/testing/valkey';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { RedisWriter } from '../redis-writer.ts';
 import type { Claims } from './claims.ts';
 import { type Claim, type Found, Idempotency, type KeyedCall, redisClaims, type StoredReply } from './idempotency.ts';
 import { createReplyCipher } from './reply-cipher.ts';
@@ -12,12 +13,13 @@ import { leaseMs } from './scripts.lua.ts';
 
 const keys = { old: randomBytes(32), current: randomBytes(32) };
 let redis: Redis;
+let writer: RedisWriter;
 let instances: Idempotency[] = [];
 const now = () => performance.now();
 
 function open(
   cipherKeys: readonly [Buffer, ...Buffer[]] = [keys.current],
-  claims: Claims = redisClaims(redis),
+  claims: Claims = redisClaims(writer),
 ): Idempotency {
   const opened = new Idempotency({ claims, cipher: createReplyCipher(cipherKeys), now });
   instances.push(opened);
@@ -25,12 +27,15 @@ function open(
 }
 
 beforeEach(async () => {
-  redis = new Redis(await emptyValkey());
+  const url = await emptyValkey();
+  redis = new Redis(url);
+  writer = await readyWriter(url);
 });
 afterEach(() => {
   for (const each of instances) each.stop();
   instances = [];
   redis.disconnect();
+  writer.stop();
 });
 
 const call: KeyedCall = { accountId: 'a', path: '/v1/x', key: 'once', body: bodySha256({ say: 'hello' }) };
@@ -152,7 +157,7 @@ test('who goes while it waits leaves its turn to the next one', async () => {
 });
 
 test('however many wait, Redis is asked by one of them, a few times a second', async () => {
-  const claims = redisClaims(redis);
+  const claims = redisClaims(writer);
   let asked = 0;
   const take: Claims['take'] = (...given) => {
     asked += 1;
@@ -187,14 +192,14 @@ test('a key is kept for as long as its call runs, and not for longer than its le
 });
 
 test('while Redis is away nobody runs; what it took all the same is given back', async () => {
-  const claims = redisClaims(redis);
+  const claims = redisClaims(writer);
   const late: Claims['take'] = async (...given) => {
     await claims.take(...given);
     throw new Error('Command timed out');
   };
   expect(await open([keys.current], { ...claims, take: late }).claim(call, null)).toEqual({ is: 'unknown' });
   expect(claimOf(await open().claim(call, null)).mayHaveRun).toBe(false);
-  redis.disconnect();
+  writer.stop();
   expect(await open().claim(call, null)).toEqual({ is: 'unknown' });
 });
 

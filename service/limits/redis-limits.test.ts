@@ -9,7 +9,8 @@ function emptyRedis() {
   const known = new Set<string>();
   const done: string[] = [];
   const sha1 = (script = '') => createHash('sha1').update(script).digest('hex');
-  const reply = ([name, script = '', text]: Command): Reply => {
+  const reply = (command: Command): Reply => {
+    const [name, script = '', text] = command.map(String);
     if (name === 'EVALSHA' && !known.has(script)) throw new Error('NOSCRIPT No matching script. Please use EVAL.');
     if (name === 'SCRIPT') known.add(sha1(text));
     if (name === 'EVAL') known.add(sha1(script));

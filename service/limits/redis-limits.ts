@@ -1,7 +1,7 @@
 /** The limits as Redis has them: one command to take from them, one to count what was taken without it. */
-import { createHash } from 'node:crypto';
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
+import { redisScript } from '../redis-script.ts';
 import type { RedisWriter, Reply } from '../redis-writer.ts';
 import { everyLimit, type Limit } from './bucket.ts';
 import type { KeyedLimit, TakenInRedis } from './decision.ts';
@@ -42,9 +42,9 @@ export function openRedisLimits(
   redis: Pick<RedisWriter, 'send'>,
   { left, settle, take }: LimitScripts = { take: takeScript, settle: settleScript, left: leftScript },
 ): RedisLimits {
-  const gwTake = script(redis, take);
-  const gwSettle = script(redis, settle);
-  const gwLeft = script(redis, left);
+  const gwTake = redisScript(redis, take);
+  const gwSettle = redisScript(redis, settle);
+  const gwLeft = redisScript(redis, left);
 
   const takeFrom = async (limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis> => {
     const args = [shadow & everyLimit.rate ? '1' : '0', shadow & everyLimit.day ? '1' : '0'];
@@ -83,18 +83,4 @@ function takenOf(limits: readonly KeyedLimit[], reply: Reply | undefined): Taken
   const [lacking = 0, atMs = 0, ...left] = reply as readonly number[];
   const states = limits.map((_, index) => ({ milliTokens: left[2 * index] ?? 0, used: left[2 * index + 1] ?? 0 }));
   return { lacking, atMs, left: states };
-}
-
-/** Runs a script of Redis by its digest; one that Redis does not know is sent whole. */
-function script(redis: Pick<RedisWriter, 'send'>, lua: string) {
-  const sha1 = createHash('sha1').update(lua).digest('hex');
-  return async (keys: readonly string[], args: readonly string[]): Promise<Reply | undefined> => {
-    const rest = [`${keys.length}`, ...keys, ...args];
-    try {
-      return (await redis.send(['EVALSHA', sha1, ...rest]))[0];
-    } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return (await redis.send(['EVAL', lua, ...rest]))[0];
-    }
-  };
 }

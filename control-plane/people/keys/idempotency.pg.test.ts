@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createReplyCipher } from '@gw/service/internals/idempotency/reply-cipher';
+import type { RedisWriter } from '@gw/service/redis-writer';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { codeOf, openKeyedAccounts, reexecuted, replayed, shown } from '@gw/testing/control-plane/idempotency';
+import { readyWriter } from '@gw/testing/valkey';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,6 +13,7 @@ import { buildInternalApp } from '../../app.ts';
 import type { Context } from '../../shared/context.ts';
 
 let running: TestApp;
+let writer: RedisWriter;
 let newAccount: ReturnType<typeof openKeyedAccounts>;
 /** Another instance, with connections and claims of its own. */
 let other: { readonly app: FastifyInstance; readonly idempotency: Idempotency };
@@ -26,12 +29,14 @@ beforeAll(async () => {
   running = await startTestApp();
   newAccount = openKeyedAccounts(running);
   const redis = running.stores.connect();
-  const idempotency = new Idempotency({ claims: redisClaims(redis), cipher, now: () => performance.now() });
+  writer = await readyWriter(running.stores.redisUrl);
+  const idempotency = new Idempotency({ claims: redisClaims(writer), cipher, now: () => performance.now() });
   other = { idempotency, app: appOn({ ...running.context, redis, log }, idempotency) };
 }, 120_000);
 afterAll(async () => {
   other.idempotency.stop();
   await other.app.close();
+  writer.stop();
   await running.stop();
 });
 
@@ -208,7 +213,7 @@ async function waiting(): Promise<void> {
 /** As if the process had died there: nobody hears of the end, and nobody renews the lease, which is over at once. */
 function dying(): Pick<Idempotency, 'claim'> {
   const { redis } = running.stores;
-  const claims = { ...redisClaims(redis), renew: async () => true, finish: async () => 'lost' as const };
+  const claims = { ...redisClaims(writer), renew: async () => true, finish: async () => 'lost' as const };
   const idempotency = new Idempotency({ claims, cipher, now: () => performance.now() });
   idempotency.stop();
   return {

@@ -1,0 +1,19 @@
+/** Writes commands to Redis: RESP, an array of pieces with their lengths in bytes. */
+
+/** Bytes go as they are, texts as UTF-8. */
+export type Command = readonly (string | Buffer)[];
+
+/** One character is one byte (Latin-1), as in replies. */
+export function textOf(command: Command): string {
+  let text = `*${command.length}\r\n`;
+  for (const part of command) {
+    const bytes = bytesOf(part);
+    text += `$${bytes.length}\r\n${bytes}\r\n`;
+  }
+  return text;
+}
+
+function bytesOf(part: string | Buffer): string {
+  if (typeof part !== 'string') return part.toString('latin1');
+  return Buffer.byteLength(part) === part.length ? part : Buffer.from(part).toString('latin1');
+}
