@@ -6,6 +6,7 @@
  * refused while it is read: building millions of objects or keys would hold up every other call for seconds.
  */
 import { errorText } from './error-text.ts';
+import { parseEscapedNames, type Span } from './escaped-names.ts';
 import { err, ok, type Result } from './result.ts';
 
 export type JsonObject = Record<string, unknown>;
@@ -36,13 +37,15 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
   }
   if (text.trim() === '') return refuse('The body is empty; send a JSON object.');
   // Before JSON.parse, whose recursion a hostile nesting could exhaust.
-  const found = structureProblem(text, mostParts);
+  const escaped: Span[] = [];
+  const found = structureProblem(text, mostParts, escaped);
   if (found?.problem === tooManyParts)
     return err({ problem: `The body holds more than ${maxParts} parts.`, why: tooManyParts });
   if (found) return err({ why: 'malformed', ...found });
   let value: unknown;
   try {
     value = JSON.parse(text);
+    if (escaped.length > 0) value = parseEscapedNames(text, escaped);
   } catch (error) {
     return refuse(`The body is not valid JSON: ${errorText(error).slice(0, 200)}`);
   }
@@ -79,8 +82,11 @@ interface Found {
   readonly field?: string;
 }
 
-/** What JSON.parse would not notice. Its own errors (an unclosed string, say) are left to it. */
-function structureProblem(text: string, mostParts: number): Found | null {
+/**
+ * What JSON.parse would not notice. Its own errors (an unclosed string, say) are left to it. `escaped` gets the names that have
+ * escapes.
+ */
+function structureProblem(text: string, mostParts: number, escaped: Span[]): Found | null {
   const frames: Frame[] = [];
   let parts = 0;
   for (let i = 0; i < text.length; i++) {
@@ -96,6 +102,7 @@ function structureProblem(text: string, mostParts: number): Found | null {
         if (frame.keys.has(key))
           return { problem: `The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.` };
         frame.keys.add(key);
+        if (key.length !== end - i - 1) escaped.push({ from: i, to: end + 1 });
       }
       i = end;
     } else if (code === 0x7b || code === 0x5b) {
