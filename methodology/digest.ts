@@ -13,12 +13,16 @@ export const digestOf = (value: unknown): string => sha256Of(sortedText(value));
 
 /** JSON with the keys of every object in ascending order; equal values have equal texts. */
 export function sortedText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${sortedText(item)}`).join(',')}}`;
+  if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`;
+  const object = value as Readonly<Record<string, unknown>>;
+  // One text that grows: receipts are made of this, and lists of members would be garbage of each call.
+  let text = '';
+  for (const key of Object.keys(object).sort()) {
+    const item = object[key];
+    if (item !== undefined) text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${sortedText(item)}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
 }
 
 /** Whether both are the same JSON, whatever the order of their keys; NaN, which is none, is the same as itself. */
