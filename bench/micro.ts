@@ -1,18 +1,20 @@
 /**
  * How much processor time the steps of a request take by themselves, without any hop.
  *
- * Invariant: what is measured is processor time of this process, so that whatever else runs on the machine makes a step
- * seem at most a little dearer; a limit is held against the median of many short runs, which take turns.
+ * Invariant: what is measured is processor time of this process, as the median of many short runs, which take turns. A machine that
+ * is slow, or has something else to do, makes each step dearer; so the limits grow and shrink with the time of a yardstick, which
+ * has its turn as well.
  */
 import { defined, elementAt } from '@gw/contract/internal/defined';
 import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt';
 import { finishedCalls } from './receipt-calls.ts';
 import { median } from './statistics.ts';
 import { warmKeyCheck } from './warm-key.ts';
+import { yardstick, yardstickReferenceUs } from './yardstick.ts';
 
 const ROUNDS = 21;
 /** In batches. */
-const WARM_UP = 40;
+const WARM_UP = 100;
 /** A reading of the clock costs as much as a small step. */
 const STEPS_PER_READING = 16;
 
@@ -28,7 +30,14 @@ export const verifyLimitUs = 15;
 export interface Micro {
   readonly name: string;
   readonly us: number;
+  /** On this machine, now. */
   readonly limitUs: number;
+}
+
+export interface MicroReport {
+  /** How much longer the yardstick takes than on the machine that the limits were set for. */
+  readonly slowness: number;
+  readonly steps: readonly Micro[];
 }
 
 /** Processor time of this process with all its threads, milliseconds. */
@@ -69,6 +78,7 @@ export const isExceeded = ({ limitUs, us }: Micro): boolean => us > limitUs;
 export interface Step {
   readonly name: string;
   readonly run: () => unknown;
+  /** Where the slowness is 1. */
   readonly limitUs: number;
   /** How many calls one run is; the figure is that of one. Default 1. */
   readonly calls?: number;
@@ -79,7 +89,7 @@ export async function microBenchmarks(
   now: () => number,
   batchMs?: number,
   further: readonly Step[] = [],
-): Promise<Micro[]> {
+): Promise<MicroReport> {
   const check = warmKeyCheck();
   // A step that refuses its input would look very fast.
   const areReceipts = finishedCalls.every(
@@ -95,10 +105,14 @@ export async function microBenchmarks(
       limitUs: receiptLimitUs,
     })),
   ];
-  const times = await timesOf(
-    steps.map(({ run }) => run),
-    now,
-    batchMs,
-  );
-  return steps.map(({ calls = 1, limitUs, name }, index) => ({ name, us: elementAt(times, index) / calls, limitUs }));
+  const [yardstickUs = 0, ...times] = await timesOf([yardstick, ...steps.map(({ run }) => run)], now, batchMs);
+  const slowness = yardstickUs / yardstickReferenceUs;
+  return {
+    slowness,
+    steps: steps.map(({ calls = 1, limitUs, name }, index) => ({
+      name,
+      us: elementAt(times, index) / calls,
+      limitUs: limitUs * slowness,
+    })),
+  };
 }

@@ -83,6 +83,7 @@ const report: Report = {
     budget: { envoy: 60 },
     gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 },
   },
+  slowness: 1,
   micro: [
     { name: 'cheap', us: 29.9, limitUs: 30 },
     { name: 'dear', us: 30.1, limitUs: 30 },
@@ -98,8 +99,8 @@ test('the text shows each figure in its column, a dash for the unknown, and whic
   expect(text).toMatch(/gateway +60\.0 +20\.0–100 +0\.15 +0\.10–0\.20 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
   expect(text).toMatch(/CPU µs per request, 1 connection\n +gateway\n +simulator +0\.020\n +envoy +700\n/);
   expect(text).toContain('Portkey 1.2.3\nLiteLLM 4.5.6 was not measured: There is no python3.\n');
-  expect(text).toMatch(/cheap +29\.9 +≤ 30 +ok\n/);
-  expect(text).toMatch(/dear +30\.1 +≤ 30 +exceeded\n/);
+  expect(text).toMatch(/cheap +29\.9 +≤ 30\.0 +ok\n/);
+  expect(text).toMatch(/dear +30\.1 +≤ 30\.0 +exceeded\n/);
 });
 
 test('columns line up', () => {

@@ -56,6 +56,8 @@ export interface Report {
   readonly rssMb: Readonly<Partial<Record<TargetName, PerPart>>>;
   /** Processor time of steps by themselves. */
   readonly micro: readonly Micro[];
+  /** Of this machine while they were measured (MicroReport). */
+  readonly slowness: number;
 }
 
 const requestsPerS = ({ load }: Sample): number | null => ratio(load.requests, load.durationS);

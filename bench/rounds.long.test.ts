@@ -1,7 +1,7 @@
 /** The whole measurement against a real provider, in this process: figures of any size, but all of them there. */
 import { type RunningSimulator, startSimulator } from '@gw/simulator/internals/start-for-test';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jsonLoad } from './json-load.ts';
+import { replyLoad } from './reply-load.ts';
 import { figuresOf } from './report.ts';
 import { type Bench, rotate, runRounds, STREAMS, scenarios } from './rounds.ts';
 import { eventCounter, streamLoad } from './stream-load.ts';
@@ -66,7 +66,7 @@ test('streams that break are errors and end the run', async () => {
 
 test('replies other than 200 are counted as errors', async () => {
   const failing = provider('provider', { 'x-sim-fault': 'status-500' });
-  const load = await jsonLoad(
+  const load = await replyLoad(
     { url: `${failing.baseUrl}/chat/completions`, headers: failing.headers, body: '{}' },
     1,
     0.1,

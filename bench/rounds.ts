@@ -2,8 +2,9 @@
  * The measurements, in turns: each round measures every scenario at every target, so that a machine that becomes slower
  * or busier meanwhile changes all of them alike and the ratios stay.
  */
-import { jsonLoad } from './json-load.ts';
+
 import { type Used, usedBy } from './processes.ts';
+import { replyLoad } from './reply-load.ts';
 import { streamLoad } from './stream-load.ts';
 import { jsonCall, type Load, streamCall, type Target } from './target.ts';
 
@@ -15,8 +16,11 @@ export const leastWarmUpSeconds = 10;
 /** The load goes on behind them while a slice is still faster than the one before, but not for ever. */
 const warmUpSlices = { least: 4, most: 12 };
 
-/** `idle` asks nothing: what the parts use then is not caused by requests. */
-export const scenarios = ['idle', 'json-1', 'json-32', 'stream'] as const;
+/**
+ * `idle` asks nothing: what the parts use then is not caused by requests. `stream` is paced; the provider sends the whole of a
+ * `stream-at-once` in one piece.
+ */
+export const scenarios = ['idle', 'json-1', 'json-32', 'stream-at-once', 'stream'] as const;
 export type Scenario = (typeof scenarios)[number];
 
 export interface Sample {
@@ -52,9 +56,11 @@ function generate(bench: Bench, target: Target, scenario: Scenario, seconds: num
     case 'idle':
       return idleLoad(seconds);
     case 'json-1':
-      return jsonLoad(jsonCall(target, model), 1, seconds);
+      return replyLoad(jsonCall(target, model), 1, seconds);
     case 'json-32':
-      return jsonLoad(jsonCall(target, model), 32, seconds);
+      return replyLoad(jsonCall(target, model), 32, seconds);
+    case 'stream-at-once':
+      return replyLoad(streamCall(target, model, STREAM_TOKENS, 0), STREAMS, seconds);
     case 'stream':
       return streamLoad(streamCall(target, model, STREAM_TOKENS, TOKENS_PER_SECOND), STREAMS, seconds);
   }
@@ -121,7 +127,7 @@ async function warmUp(bench: Bench, target: Target): Promise<void> {
     if (slice >= warmUpSlices.least && perSecond < before * 1.05) break;
     before = perSecond;
   }
-  await generate(bench, target, 'stream', sliceSeconds);
+  for (const scenario of ['stream-at-once', 'stream'] as const) await generate(bench, target, scenario, sliceSeconds);
   await settle(target);
 }
 

@@ -86,7 +86,7 @@ function microTable(micro: readonly Micro[]): string {
   const rows = micro.map((step) => [
     step.name,
     show(step.us),
-    `≤ ${step.limitUs}`,
+    `≤ ${show(step.limitUs)}`,
     isExceeded(step) ? 'exceeded' : 'ok',
   ]);
   return table([['', 'µs', 'limit', ''], ...rows]);
@@ -106,6 +106,7 @@ export function reportText(report: Report): string {
   const sections: [string, string][] = [
     ['JSON chat completions, 1 connection', speedTable(report.figures, 'json-1')],
     ['JSON chat completions, 32 connections', speedTable(report.figures, 'json-32')],
+    [`${STREAMS} streams of ${STREAM_TOKENS} tokens that come at once`, speedTable(report.figures, 'stream-at-once')],
     [`${streams}, time to the first token`, speedTable(report.figures, 'stream')],
     ['CPU µs per request, 1 connection', partTable(byTarget(report, 'json-1', 'cpuUsPerRequest'))],
     ['CPU µs per request, 32 connections', partTable(byTarget(report, 'json-32', 'cpuUsPerRequest'))],
@@ -116,9 +117,13 @@ export function reportText(report: Report): string {
         ['CPU per request', show(report.budget.cpuUs)],
       ]),
     ],
+    ['CPU µs per stream that comes at once', partTable(byTarget(report, 'stream-at-once', 'cpuUsPerRequest'))],
     ['CPU µs per stream event, opening included', partTable(byTarget(report, 'stream', 'cpuUsPerEvent'))],
     ['RSS in MB after all rounds', partTable(rss)],
-    ['CPU µs of steps of a request, in this process', microTable(report.micro)],
+    [
+      `CPU µs of steps of a request, in this process; their limits × ${show(report.slowness)}, as slow as the machine was`,
+      microTable(report.micro),
+    ],
   ];
   const peers = report.peers.map(
     ({ name, notMeasured, version }) =>

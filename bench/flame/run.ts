@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Stack, startStack } from '@gw/stack/stack';
-import { jsonLoad } from '../json-load.ts';
+import { replyLoad } from '../reply-load.ts';
 import { jsonCall } from '../target.ts';
 import { gatewayOf, modelOf } from '../targets.ts';
 import { unlessAborted } from '../unless-aborted.ts';
@@ -45,10 +45,10 @@ export async function profileServices(watch: Watch): Promise<Frame[]> {
 async function loaded(stack: Stack, { log, signal }: Watch): Promise<Window> {
   const call = jsonCall(gatewayOf(stack, stack.keys.enterprise), modelOf(stack));
   log(`Calls over ${connections} connections, ${seconds.warmUp} s to warm up and ${seconds.measured} s that count…`);
-  await jsonLoad(call, connections, seconds.warmUp);
+  await replyLoad(call, connections, seconds.warmUp);
   signal.throwIfAborted();
   const fromUs = monotonicUs();
-  const { requests } = await jsonLoad(call, connections, seconds.measured);
+  const { requests } = await replyLoad(call, connections, seconds.measured);
   if (requests === 0) throw new Error('No call was answered while the services were profiled.');
   return { fromUs, toUs: monotonicUs(), calls: requests };
 }

@@ -35,7 +35,7 @@ test('every peer is measured: calls and streams without an error, its own proces
   const settings = { model: 'sim-small', seconds: 1, rounds: 1, warmUpSeconds: 1, progress: () => undefined };
   const samples = withoutIdle(await runRounds({ targets, ...settings }));
   for (const { name } of targets)
-    for (const scenario of ['json-1', 'json-32', 'stream'] as const) {
+    for (const scenario of ['json-1', 'json-32', 'stream-at-once', 'stream'] as const) {
       const figures = figuresOf(samples, scenario, name);
       expect(figures, `${name} ${scenario}`).toMatchObject({ errors: 0, requestsPerS: expect.any(Number) });
       expect(figures.cpuUsPerRequest[name], `${name} ${scenario}`).toBeGreaterThan(100);

@@ -23,7 +23,7 @@ const report: Report = {
     { name: 'portkey', version: '1.2.3', notMeasured: null },
     { name: 'litellm', version: '4.5.6', notMeasured: 'There is no python3.' },
   ],
-  figures: (['json-1', 'json-32', 'stream'] as const).flatMap((scenario) => [
+  figures: (['json-1', 'json-32', 'stream-at-once', 'stream'] as const).flatMap((scenario) => [
     figures(scenario, 'provider', 4000),
     figures(scenario, 'envoy', 1000),
     figures(scenario, 'gateway', 200),
@@ -32,6 +32,7 @@ const report: Report = {
   budget: { requestsPerS: 0.9, cpuUs: 1.1 },
   rssMb: { gateway: { simulator: 50, gateway: 321 } },
   micro: [{ name: 'make a receipt', us: 12.34, limitUs: 30 }],
+  slowness: 1,
 };
 
 test('a run is told with its machine, its length and the releases beside it', () => {
@@ -45,13 +46,13 @@ test('a run is told with its machine, its length and the releases beside it', ()
 
 test('the tables show each target with its range, and processor time without the provider', () => {
   expect(speedTable(report)).toContain(
-    '| gateway | 200 (100–400) | 0.20 (0.10–0.30) | 200 (100–400) | 5.00 | – | 5.00 | 3 |',
+    '| gateway | 200 (100–400) | 0.20 (0.10–0.30) | 200 (100–400) | 5.00 | – | 200 (100–400) | 0.20 (0.10–0.30) | 5.00 | 4 |',
   );
-  expect(costTable(report)).toContain('| gateway | 5000 | 5000 | 7.00 | 321 |');
+  expect(costTable(report)).toContain('| gateway | 5000 | 5000 | 5000 | 7.00 | 321 |');
   expect(costTable(report)).not.toContain('provider alone');
-  expect(partsTable(report)).toContain('| gateway | 5000 | 5000 | 7.00 | 321 |');
-  expect(partsTable(report)).toContain('| simulator | 9000 | 9000 | 9000 | 50.0 |');
-  expect(stepsTable(report)).toContain('| make a receipt | 12.3 | 30 |');
+  expect(partsTable(report)).toContain('| gateway | 5000 | 5000 | 5000 | 7.00 | 321 |');
+  expect(partsTable(report)).toContain('| simulator | 9000 | 9000 | 9000 | 9000 | 50.0 |');
+  expect(stepsTable(report)).toContain('| make a receipt | 12.3 | 30.0 |');
 });
 
 test('a bar of the chart is as long as its figure, and what was not measured has none', () => {

@@ -27,7 +27,7 @@ const reportSchema: z.ZodType<Report> = z.object({
   ),
   figures: z.array(
     z.object({
-      scenario: z.enum(['idle', 'json-1', 'json-32', 'stream']),
+      scenario: z.enum(['idle', 'json-1', 'json-32', 'stream-at-once', 'stream']),
       target,
       requestsPerS: figure,
       requestsPerSRange: range,
@@ -46,6 +46,7 @@ const reportSchema: z.ZodType<Report> = z.object({
   budget: z.object({ requestsPerS: figure, cpuUs: figure }),
   rssMb: z.partialRecord(target, perPart),
   micro: z.array(z.object({ name: z.string(), us: z.number(), limitUs: z.number() })),
+  slowness: z.number(),
 });
 
 export const performanceReport = (): Report =>
@@ -81,24 +82,35 @@ export function runText({ date, machine, peers, rounds, secondsPerMeasurement }:
 
 export function speedTable(report: Report): string {
   const rows = targetsOf(report).map((name) => {
-    const [one, many, stream] = (['json-1', 'json-32', 'stream'] as const).map((each) => figuresAt(report, each, name));
+    const [one, many, atOnce, stream] = (['json-1', 'json-32', 'stream-at-once', 'stream'] as const).map((each) =>
+      figuresAt(report, each, name),
+    );
     return [
       title[name],
       `${show(many?.requestsPerS)} (${showRange(many?.requestsPerSRange ?? null)})`,
       `${show(many?.ratioToEnvoy)} (${showRange(many?.ratioToEnvoyRange ?? null)})`,
       `${show(one?.requestsPerS)} (${showRange(one?.requestsPerSRange ?? null)})`,
-      ...[show(one?.p50Ms), show(one?.addedP50Ms), show(stream?.p50Ms)],
-      String((one?.errors ?? 0) + (many?.errors ?? 0) + (stream?.errors ?? 0)),
+      ...[show(one?.p50Ms), show(one?.addedP50Ms)],
+      `${show(atOnce?.requestsPerS)} (${showRange(atOnce?.requestsPerSRange ?? null)})`,
+      `${show(atOnce?.ratioToEnvoy)} (${showRange(atOnce?.ratioToEnvoyRange ?? null)})`,
+      show(stream?.p50Ms),
+      String([one, many, atOnce, stream].reduce((sum, each) => sum + (each?.errors ?? 0), 0)),
     ];
   });
   return tableOf(
     [
       ...['', 'requests/s, 32 connections', '× plain Envoy', 'requests/s, 1 connection', 'p50 ms, 1 connection'],
-      ...['added to plain Envoy, ms', 'first token ms, 32 streams', 'errors'],
+      ...['added to plain Envoy, ms', 'streams/s that come at once, 32 connections', '× plain Envoy'],
+      ...['first token ms, 32 paced streams', 'errors'],
     ],
     rows,
   );
 }
+
+const costColumns = [
+  ...['CPU µs per call, 32 connections', '1 connection', 'per stream that comes at once'],
+  ...['per event of a paced stream', 'RSS MB'],
+];
 
 /** Of all parts of each target together, without the provider. */
 export function costTable(report: Report): string {
@@ -108,25 +120,27 @@ export function costTable(report: Report): string {
       title[name],
       show(totalWithoutProvider(figuresAt(report, 'json-32', name).cpuUsPerRequest)),
       show(totalWithoutProvider(figuresAt(report, 'json-1', name).cpuUsPerRequest)),
+      show(totalWithoutProvider(figuresAt(report, 'stream-at-once', name).cpuUsPerRequest)),
       show(totalWithoutProvider(figuresAt(report, 'stream', name).cpuUsPerEvent)),
       show(totalWithoutProvider(report.rssMb[name] ?? {})),
     ]);
-  return tableOf(['', 'CPU µs per call, 32 connections', '1 connection', 'per stream event', 'RSS MB'], rows);
+  return tableOf(['', ...costColumns], rows);
 }
 
 /** Of the gateway, part by part. */
 export function partsTable(report: Report): string {
   const many = figuresAt(report, 'json-32', 'gateway').cpuUsPerRequest;
   const one = figuresAt(report, 'json-1', 'gateway').cpuUsPerRequest;
+  const atOnce = figuresAt(report, 'stream-at-once', 'gateway').cpuUsPerRequest;
   const event = figuresAt(report, 'stream', 'gateway').cpuUsPerEvent;
   const rows = Object.keys(many).map((part) =>
-    [part, ...[many, one, event, report.rssMb.gateway ?? {}].map((each) => show(each[part]))].map(String),
+    [part, ...[many, one, atOnce, event, report.rssMb.gateway ?? {}].map((each) => show(each[part]))].map(String),
   );
-  return tableOf(['Part', 'CPU µs per call, 32 connections', '1 connection', 'per stream event', 'RSS MB'], rows);
+  return tableOf(['Part', ...costColumns], rows);
 }
 
 export const stepsTable = ({ micro }: Report): string =>
   tableOf(
     ['Step', 'CPU µs', 'Limit'],
-    micro.map(({ limitUs, name, us }) => [name, show(us), String(limitUs)]),
+    micro.map(({ limitUs, name, us }) => [name, show(us), show(limitUs)]),
   );

@@ -1,4 +1,4 @@
-/** JSON calls over keep-alive connections by autocannon, in this process. */
+/** Calls over keep-alive connections by autocannon, in this process: each reply is read to its end, and then the next one is asked for. */
 import autocannon from 'autocannon';
 import { percentile } from './statistics.ts';
 import type { Call, Load } from './target.ts';
@@ -7,7 +7,7 @@ import type { Call, Load } from './target.ts';
  * autocannon's own histogram counts whole milliseconds, too coarse for what a hop adds; so the times of the single
  * replies are kept, which it gives in fractions.
  */
-export const jsonLoad = (call: Call, connections: number, seconds: number): Promise<Load> =>
+export const replyLoad = (call: Call, connections: number, seconds: number): Promise<Load> =>
   new Promise((resolve, reject) => {
     const timesMs: number[] = [];
     let refused = 0;
