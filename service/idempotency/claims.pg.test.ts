@@ -1,6 +1,7 @@
 /** The scripts in a real Valkey, on a clock that the test sets, against what they are to do written down plainly. */
 import { idempotencyBytesKey } from '@gw/contract/internal/redis';
 import { cases } from '@gw/testing/cases';
+import { onTestClock, setTestClock } from '@gw/testing/service/clock';
 import { emptyValkey, readyWriter } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
@@ -13,13 +14,6 @@ let redis: Redis;
 let writer: RedisWriter;
 let claims: Claims;
 
-const clock = 'clock-of-the-test';
-function onTestClock(script: string): string {
-  const asked = "redis.call('TIME')";
-  if (!script.includes(asked)) throw new Error('The script does not ask for the time.');
-  return script.replace(asked, `redis.call('HMGET', '${clock}', 's', 'us')`);
-}
-const setClock = (ms: number) => redis.hset(clock, { s: Math.floor(ms / 1000), us: (ms % 1000) * 1000 });
 const start = 1_700_000_000_000;
 
 beforeAll(async () => {
@@ -27,12 +21,11 @@ beforeAll(async () => {
   redis = new Redis(url);
   writer = await readyWriter(url);
   const { claim, finish, free, renew } = claimScripts;
-  const scripts = { claim, finish, free, renew };
   claims = redisClaims(writer, {
-    claim: onTestClock(scripts.claim),
-    finish: onTestClock(scripts.finish),
-    free: onTestClock(scripts.free),
-    renew: onTestClock(scripts.renew),
+    claim: onTestClock(claim),
+    finish: onTestClock(finish),
+    free: onTestClock(free),
+    renew: onTestClock(renew),
   });
 }, 60_000);
 afterAll(() => {
@@ -41,7 +34,7 @@ afterAll(() => {
 });
 beforeEach(async () => {
   await redis.flushall();
-  await setClock(start);
+  await setTestClock(redis, start);
 });
 
 const digest = 'digest';
@@ -178,15 +171,15 @@ test('of all calls with one key one runs at a time, and whoever runs after one t
     fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 40 }), async (schedule) => {
       await redis.flushall();
       const model = new Model();
-      await setClock(model.nowMs);
+      await setTestClock(redis, model.nowMs);
       for (const step of schedule) {
         if (step.do === 'take') await take(model, step.body, step.byFormerKey);
         else if (step.do === 'wait') {
           model.nowMs += step.ms;
-          await setClock(model.nowMs);
+          await setTestClock(redis, model.nowMs);
         } else if (step.do === 'lose') {
           await redis.flushall();
-          await setClock(model.nowMs);
+          await setTestClock(redis, model.nowMs);
           model.forget();
         } else await act(model, step);
       }
@@ -197,13 +190,13 @@ test('of all calls with one key one runs at a time, and whoever runs after one t
 
 test('a key can be used for something new 24 hours after its first request, and takes no memory from then on', async () => {
   await claims.take(idOf('first'), '');
-  await setClock(start + 3_600_000);
+  await setTestClock(redis, start + 3_600_000);
   await claims.finish(idOf('first'), lifeMs - 3_600_000, 'reference', Buffer.from('reply'));
   const [key] = await redis.keys(`*${digest}`);
   expect(Math.abs((await redis.pttl(key ?? '')) - (lifeMs - 3_600_000))).toBeLessThan(5000);
-  await setClock(start + lifeMs - 1);
+  await setTestClock(redis, start + lifeMs - 1);
   expect(await claims.take(idOf('second'), '')).toMatchObject({ is: 'done' });
-  await setClock(start + lifeMs);
+  await setTestClock(redis, start + lifeMs);
   expect(await claims.take(idOf('third', 'another body'), '')).toMatchObject({ is: 'claimed', mayHaveRun: false });
 });
 

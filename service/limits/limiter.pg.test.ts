@@ -2,15 +2,8 @@
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import { hearCommands } from '@gw/testing/commands';
-import { setTestClock } from '@gw/testing/ext-authz/clock';
-import {
-  admittedOf,
-  ask,
-  drawnOf,
-  type LimitersOnValkey,
-  limitOf,
-  startLimiters,
-} from '@gw/testing/ext-authz/limiters';
+import { setTestClock } from '@gw/testing/service/clock';
+import { admittedOf, ask, drawnOf, type LimitersOnValkey, limitOf, startLimiters } from '@gw/testing/service/limiters';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { DrawnLimits } from './drawn-limits.ts';
 import type { Limiter } from './limiter.ts';

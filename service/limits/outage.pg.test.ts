@@ -4,14 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
-import {
-  admittedOf,
-  ask,
-  drawnOf,
-  type LimitersOnValkey,
-  limitOf,
-  startLimiters,
-} from '@gw/testing/ext-authz/limiters';
+import { admittedOf, ask, drawnOf, type LimitersOnValkey, limitOf, startLimiters } from '@gw/testing/service/limiters';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Limiter } from './limiter.ts';
 

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { cases } from '@gw/testing/cases';
-import { onTestClock, setTestClock } from '@gw/testing/ext-authz/clock';
+import { onTestClock, setTestClock } from '@gw/testing/service/clock';
 import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-/** Limiters as instances of ext-authz have them, on a Valkey that a test may halt, take away and fill up. */
+/** Limiters as instances of services have them, on a Valkey that a test may halt, take away and fill up. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
