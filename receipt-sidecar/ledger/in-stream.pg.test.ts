@@ -87,6 +87,8 @@ test('an entry of which the word that it was taken comes after the look that fin
   await put('known');
   const [meanwhile, afterwards] = [await add('meanwhile'), await add('afterwards')];
   await redis.flushall();
+  // Ids are times in ms and begin anew: of the same millisecond they would be those that were given before.
+  await new Promise((resolve) => setTimeout(resolve, 5));
   late = () => inMemory.added(meanwhile, 'meanwhile');
   await inMemory.tend();
   late = () => undefined;
