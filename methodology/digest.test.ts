@@ -36,8 +36,8 @@ it('the same JSON is what Node calls deeply and strictly equal', () => {
 });
 
 it('the text of JSON has its keys in the order of their code units, at each depth, and parses as what it is of', () => {
-  // Without a backslash beside it: once the parser of Node 24 has seen the name "\\", it reads "\"" as that.
-  const keys = fc.constantFrom('', 'a', 'aa', 'Z', '1', '10', '9', '__proto__', '\u{1f30d}', '\uffff', '"');
+  // None with an escape: JSON.parse of Node 24, by which the text is looked at, may take those for others.
+  const keys = fc.constantFrom('', 'a', 'aa', 'Z', '1', '10', '9', '__proto__', '\u{1f30d}', '\uffff');
   const { json } = fc.letrec((tie) => ({
     json: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
@@ -62,6 +62,7 @@ it('the text of JSON has its keys in the order of their code units, at each dept
     }),
     { numRuns: cases(3000, 300) },
   );
+  expect(sortedText({ '\\': 1, '"': 2, '\n': 3 })).toBe('{"\\n":3,"\\"":2,"\\\\":1}');
   expect(sortedText({ b: [{ d: 1, c: undefined, a: Number.NaN }], 10: 1, 9: 2, a: {} })).toBe(
     '{"10":1,"9":2,"a":{},"b":[{"a":null,"d":1}]}',
   );

@@ -1,34 +1,70 @@
 /**
- * Names with escapes, which JSON.parse may take for others: V8 13 and 14 (Node 24 and 26), once they have seen a name with a
- * backslash in it, read `"\""` or `"\n"` as that one (https://github.com/nodejs/node/issues/63785). So a request of one
- * customer could change what is read of another one's, and a part of a body could vanish.
+ * JSON whose names have escapes, which JSON.parse may take for others: V8 13 and 14 (Node 24 and 26), once they have seen a name with
+ * a backslash in it, read `"\""` or `"\n"` as that one (https://github.com/nodejs/node/issues/63785). So a request of one customer could
+ * change what is read of another one's, and what is written again of a reply (legacy completions name their tokens in `top_logprobs`).
+ * What others have written and is handed on is read here; all else that is parsed has names of ours.
  */
 import { elementAt } from './defined.ts';
 
-/** Where a name stands in its text, with its quotes. */
-export interface Span {
+export interface EscapedName {
+  readonly name: string;
+  /** Where it stands in its text, with its quotes. */
   readonly from: number;
   readonly to: number;
 }
 
 /** Half of a surrogate pair: no text that came as UTF-8 has it, but in an escape. */
 const mark = '\udc00';
+const backslash = 0x5c;
 
-/** As JSON.parse. `text`: JSON without duplicate names, that came as UTF-8; `names`: all of its names with escapes, in their order. */
-export function parseEscapedNames(text: string, names: readonly Span[]): unknown {
+/** As JSON.parse, for a text that came as UTF-8. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const names = text.includes('\\') ? escapedNames(text) : [];
+  return names.length === 0 ? value : parseEscapedNames(text, names);
+}
+
+/** The same. `names`: all of its names with escapes, in their order. */
+export function parseEscapedNames(text: string, names: readonly EscapedName[]): unknown {
   let plain = '';
   let at = 0;
   for (const [index, { from, to }] of names.entries()) {
     plain += `${text.slice(at, from)}"${mark}${index}"`;
     at = to;
   }
-  const meant = names.map(({ from, to }) => String(JSON.parse(text.slice(from, to))));
-  return renamed(JSON.parse(plain + text.slice(at)), meant);
+  return renamed(JSON.parse(plain + text.slice(at)), names);
 }
 
-function renamed(value: unknown, names: readonly string[]): unknown {
+/** Index of the closing quote of the string that opens at `open`, or -1. */
+export function endOfString(text: string, open: number): number {
+  for (let end = text.indexOf('"', open + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return -1;
+}
+
+const isName = /\s*:/y;
+
+function escapedNames(text: string): EscapedName[] {
+  const names: EscapedName[] = [];
+  for (let from = text.indexOf('"'); from !== -1; ) {
+    const to = endOfString(text, from) + 1;
+    isName.lastIndex = to;
+    const literal = text.slice(from, to);
+    if (literal.includes('\\') && isName.test(text)) names.push({ name: String(JSON.parse(literal)), from, to });
+    from = text.indexOf('"', to);
+  }
+  return names;
+}
+
+/** Puts the names in; objects without any stay as they are. */
+function renamed(value: unknown, names: readonly EscapedName[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
-  const nameOf = (name: string) => (name.startsWith(mark) ? elementAt(names, Number(name.slice(1))) : name);
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [nameOf(name), renamed(item, names)]));
+  const object = value as Record<string, unknown>;
+  for (const [key, item] of Object.entries(object)) object[key] = renamed(item, names);
+  if (!Object.keys(object).some((key) => key.startsWith(mark))) return object;
+  const nameOf = (key: string) => (key.startsWith(mark) ? elementAt(names, Number(key.slice(1))).name : key);
+  return Object.fromEntries(Object.entries(object).map(([key, item]) => [nameOf(key), item]));
 }

@@ -6,7 +6,7 @@
  * refused while it is read: building millions of objects or keys would hold up every other call for seconds.
  */
 import { errorText } from './error-text.ts';
-import { parseEscapedNames, type Span } from './escaped-names.ts';
+import { type EscapedName, endOfString, parseEscapedNames } from './escaped-names.ts';
 import { err, ok, type Result } from './result.ts';
 
 export type JsonObject = Record<string, unknown>;
@@ -37,7 +37,7 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
   }
   if (text.trim() === '') return refuse('The body is empty; send a JSON object.');
   // Before JSON.parse, whose recursion a hostile nesting could exhaust.
-  const escaped: Span[] = [];
+  const escaped: EscapedName[] = [];
   const found = structureProblem(text, mostParts, escaped);
   if (found?.problem === tooManyParts)
     return err({ problem: `The body holds more than ${maxParts} parts.`, why: tooManyParts });
@@ -63,17 +63,6 @@ interface Frame {
 }
 
 const quote = 0x22;
-const backslash = 0x5c;
-
-/** Index of the closing quote of the string that opens at `open`, or -1. */
-function endOfString(text: string, open: number): number {
-  for (let end = text.indexOf('"', open + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes++;
-    if (slashes % 2 === 0) return end;
-  }
-  return -1;
-}
 
 const numberToken = /[-+.0-9eE]+/y;
 
@@ -86,7 +75,7 @@ interface Found {
  * What JSON.parse would not notice. Its own errors (an unclosed string, say) are left to it. `escaped` gets the names that have
  * escapes.
  */
-function structureProblem(text: string, mostParts: number, escaped: Span[]): Found | null {
+function structureProblem(text: string, mostParts: number, escaped: EscapedName[]): Found | null {
   const frames: Frame[] = [];
   let parts = 0;
   for (let i = 0; i < text.length; i++) {
@@ -102,7 +91,7 @@ function structureProblem(text: string, mostParts: number, escaped: Span[]): Fou
         if (frame.keys.has(key))
           return { problem: `The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.` };
         frame.keys.add(key);
-        if (key.length !== end - i - 1) escaped.push({ from: i, to: end + 1 });
+        if (key.length !== end - i - 1) escaped.push({ name: key, from: i, to: end + 1 });
       }
       i = end;
     } else if (code === 0x7b || code === 0x5b) {

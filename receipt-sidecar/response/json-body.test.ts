@@ -1,7 +1,7 @@
 /** Where the receipt and its few numbers beside the token counts go in the text of a reply. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addToObject, parseObject } from './json-body.ts';
+import { addToObject, parseObject, withoutForgery, withoutUsage } from './json-body.ts';
 
 const usageGw = '{"receipt_id":"r","energy_wh":1,"carbon_g":null}';
 const added = (text: string) => addToObject(text, parseObject(text) as Record<string, unknown>, { gw: '1', usageGw });
@@ -57,4 +57,15 @@ test('whatever the reply is, both are added and nothing else changes', () => {
       expect(JSON.parse(added(JSON.stringify(reply, null, indent)))).toEqual({ ...others, ...shown, gw: 1 });
     }),
   );
+});
+
+test('what is written anew has the names of tokens that the provider gave', () => {
+  // Names that Node's JSON.parse would take those of the reply for from then on (contract/internal/escaped-names.ts).
+  JSON.parse('{"top_logprobs":[{"a":0.5,"\\\\":1.5}]}');
+  const logprobs = '"logprobs":{"top_logprobs":[{"a":-0.1,"\\n":-2.5}]}';
+  const text = `{"choices":[{${logprobs}}],"usage":{"total_tokens":7}}`;
+  const value = parseObject(text) as Record<string, unknown>;
+  expect(withoutUsage(text, value).text).toBe(`{"choices":[{${logprobs}}]}`);
+  const forged = `{"gw":1,"choices":[{${logprobs}}]}`;
+  expect(withoutForgery(forged, parseObject(forged) as Record<string, unknown>)).toBe(`{"choices":[{${logprobs}}]}`);
 });

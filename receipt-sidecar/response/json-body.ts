@@ -5,6 +5,7 @@
  * two equal keys a reader takes. Everything else stays byte for byte, unless something had to be taken out: that
  * serialises the object anew. What is nested deeper than any reply is not read.
  */
+import { endOfString, parseJson } from '@gw/contract/internal/escaped-names';
 
 /** What is added to a reply, as JSON texts. */
 export interface Additions {
@@ -32,7 +33,7 @@ const maxDepth = 128;
 export function parseObject(text: string, maxParts = Number.POSITIVE_INFINITY): Record<string, unknown> | null {
   if (!isBounded(text, maxParts)) return null;
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return isObject(value) ? value : null;
   } catch {
     return null;
@@ -88,18 +89,6 @@ function count(text: string, letter: string): number {
   let found = 0;
   for (let at = text.indexOf(letter); at !== -1 && found <= maxDepth; at = text.indexOf(letter, at + 1)) found++;
   return found;
-}
-
-/** Returns the index of the closing quote of the string that opens at `open`, or -1. */
-function endOfString(text: string, open: number): number {
-  const next = text.indexOf('"', open + 1);
-  if (next === -1 || text.charCodeAt(next - 1) !== backslash) return next;
-  for (let at = open + 1; at < text.length; at++) {
-    const character = text.charCodeAt(at);
-    if (character === backslash) at++;
-    else if (character === quote) return at;
-  }
-  return -1;
 }
 
 /** Returns `text` without forgeries and with the additions. `text` has to be the JSON that `value` was parsed from. */
