@@ -38,6 +38,19 @@ test('replies are read as they were sent, however they are cut', () => {
   );
 });
 
+test('a long reply that comes in short pieces is not read anew with each of them', () => {
+  const long = 'x'.repeat(2 * 1024 * 1024);
+  const text = asSent(['reference', long]) + asSent('next');
+  const read: Reply[] = [];
+  const take = readReplies((reply) => read.push(reply) > 0, vi.fn());
+  const looks = vi.spyOn(String.prototype, 'indexOf');
+  for (let at = 0; at < text.length; at += 1448) take(text.slice(at, at + 1448));
+  const looked = looks.mock.calls.length;
+  looks.mockRestore();
+  expect(read).toEqual([['reference', long], 'next']);
+  expect(looked).toBeLessThan(20);
+});
+
 test.each(['HTTP/1.1 400 Bad Request\r\n', '*x\r\n', '*-2\r\n', '*1\r\n*0\r\n', '$x\r\n', '$1\r\nab\r\n', '$-2\r\n'])(
   '%j is no reply',
   (text) => {

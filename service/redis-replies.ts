@@ -13,21 +13,33 @@ export type Reply = PlainReply | readonly PlainReply[];
  * cannot go on.
  */
 export function readReplies(take: (reply: Reply) => boolean, fail: (error: Error) => void): (piece: string) => void {
-  let rest = '';
+  let pieces: string[] = [];
+  let length = 0;
+  /** So many characters are there before it is worth looking: else a long reply would be read anew with each of its pieces. */
+  let needed = 0;
   return (piece) => {
-    const text = rest === '' ? piece : rest + piece;
+    pieces.push(piece);
+    length += piece.length;
+    if (length < needed) return;
+    const text = pieces.length === 1 ? piece : pieces.join('');
     let from = 0;
     for (;;) {
       const found = replyAt(text, from);
-      if (found === 'more') break;
+      if (typeof found === 'number') {
+        needed = found - from;
+        break;
+      }
       if (found === 'none' || !take(found.reply)) return fail(new Error('Redis sent what is no reply to a command.'));
       from = found.next;
     }
-    rest = text.slice(from);
+    const rest = text.slice(from);
+    pieces = rest === '' ? [] : [rest];
+    length = rest.length;
   };
 }
 
-type Found<R extends Reply> = { readonly reply: R; readonly next: number } | 'more' | 'none';
+/** A number: where the text has to reach at least. */
+type Found<R extends Reply> = { readonly reply: R; readonly next: number } | number | 'none';
 
 function replyAt(text: string, from: number): Found<Reply> {
   return text[from] === '*' ? arrayAt(text, from) : plainReplyAt(text, from);
@@ -35,7 +47,7 @@ function replyAt(text: string, from: number): Found<Reply> {
 
 function arrayAt(text: string, from: number): Found<readonly PlainReply[] | null> {
   const end = text.indexOf('\r\n', from);
-  if (end === -1) return 'more';
+  if (end === -1) return text.length + 1;
   const length = Number(text.slice(from + 1, end));
   let next = end + 2;
   if (length === -1) return { reply: null, next };
@@ -43,7 +55,7 @@ function arrayAt(text: string, from: number): Found<readonly PlainReply[] | null
   const replies: PlainReply[] = [];
   while (replies.length < length) {
     const found = plainReplyAt(text, next);
-    if (typeof found === 'string') return found;
+    if (typeof found !== 'object') return found;
     replies.push(found.reply);
     next = found.next;
   }
@@ -52,7 +64,7 @@ function arrayAt(text: string, from: number): Found<readonly PlainReply[] | null
 
 function plainReplyAt(text: string, from: number): Found<PlainReply> {
   const end = text.indexOf('\r\n', from);
-  if (end === -1) return 'more';
+  if (end === -1) return text.length + 1;
   const next = end + 2;
   const said = text.slice(from + 1, end);
   switch (text[from]) {
@@ -73,7 +85,7 @@ function textReply(text: string, from: number, length: number): Found<string | n
   if (length === -1) return { reply: null, next: from };
   if (!Number.isSafeInteger(length) || length < 0) return 'none';
   const end = from + length;
-  if (text.length < end + 2) return 'more';
+  if (text.length < end + 2) return end + 2;
   if (!text.startsWith('\r\n', end)) return 'none';
   return { reply: text.slice(from, end), next: end + 2 };
 }

@@ -140,6 +140,36 @@ test('who is patient waits for a Redis that stands still, and makes nobody else 
   expect(await writer.send(['GET', 'count'])).toEqual(['1']);
 });
 
+test('what waits for too long is told so once, however many others wait with it', async () => {
+  const url = await emptyValkey();
+  const writer = await ready(url, 200);
+  const other = new Redis(url);
+  onTestFinished(() => other.disconnect());
+  await other.client('PAUSE', 1500);
+  const told: number[] = [];
+  const made = vi.spyOn(globalThis, 'Error');
+  onTestFinished(() => made.mockRestore());
+  const waits = Array.from({ length: 3000 }, (_, at) => writer.send(['PING']).catch(() => told.push(at)));
+  await Promise.all(waits);
+  const patient = writer.patient.send(['PING']);
+  await patient;
+  expect(told).toHaveLength(3000);
+  expect(made.mock.calls.filter(([text]) => text === 'Redis took too long.')).toHaveLength(3000);
+});
+
+test('what was sent before the end still reaches Redis', async () => {
+  const url = await emptyValkey();
+  const writer = await ready(url);
+  const other = new Redis(url);
+  onTestFinished(() => other.disconnect());
+  const large = Buffer.alloc(8 * 1024 * 1024, 'x');
+  const sent = [writer.send(['SET', 'large', large]), writer.send(['SET', 'last', 'words'])];
+  writer.stop();
+  expect(await Promise.all(sent)).toEqual([['OK'], ['OK']]);
+  await expect(writer.send(['PING'])).rejects.toThrow('Redis is away.');
+  expect([await other.strlen('large'), await other.get('last')]).toEqual([large.length, 'words']);
+});
+
 /** A server that answers each connection with what it is told, and notes what it was sent. */
 async function startServer(answer: (socket: Socket, text: string) => void): Promise<{ server: Server; port: number }> {
   const server = createServer((socket) => {
@@ -179,4 +209,17 @@ test('what is no Redis is never ready', async () => {
   await vi.waitUntil(() => asked > 2, 10_000);
   expect(writer.isReady()).toBe(false);
   expect(() => openRedisWriter({ url: 'https://x', log: silent, commandTimeoutMs: 1 })).toThrow('https:');
+});
+
+test('a connection whose other end has gone without a word is made anew', { timeout: 60_000 }, async () => {
+  const sockets: Socket[] = [];
+  const { port } = await startServer((socket) => {
+    if (!sockets.includes(socket)) sockets.push(socket);
+    // The first one answers once, and then nothing any more.
+    if (socket !== sockets[0] || socket.bytesWritten === 0) socket.write('+PONG\r\n');
+  });
+  const writer = await ready(`redis://127.0.0.1:${port}`, 200);
+  await expect(writer.patient.send(['PING'])).rejects.toThrow('Redis does not answer.');
+  await vi.waitUntil(writer.isReady, 5000);
+  expect(await writer.send(['PING'])).toEqual(['PONG']);
 });

@@ -3,13 +3,15 @@
  * all commands of one turn of the event loop leave in one write, and there is one promise for each group of them.
  *
  * Invariants: replies come in the order of the commands. While the connection is away, commands fail at once and are not queued; when it
- * breaks, those without a reply fail, and may have been carried out. It reconnects for ever.
+ * breaks, those without a reply fail, and may have been carried out. It reconnects for ever, and breaks a connection that has not
+ * answered for ten seconds: what waits there would fill the memory.
  */
 import { EventEmitter, once } from 'node:events';
 import { createConnection, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Logger } from './log.ts';
 import { type Command, textOf } from './redis-commands.ts';
+import { openQueue } from './redis-queue.ts';
 import { type Reply, readReplies } from './redis-replies.ts';
 
 export type { Command } from './redis-commands.ts';
@@ -24,10 +26,11 @@ export interface RedisWriter {
   /** The same without a time-out, for who is patient by a clock of its own: what fails here was not sent, or its connection broke. */
   readonly patient: Pick<RedisWriter, 'send'>;
   readonly isReady: () => boolean;
-  /** Makes the connection anew: that of an other end which has vanished without a word would never break by itself. */
+  /** Makes the connection anew, at once. */
   renew(): void;
   /** Resolves when it is ready, or after `waitMs` even if it is not: a service also starts without Redis. */
   untilReady(waitMs: number): Promise<void>;
+  /** What was sent before still leaves. */
   stop(): void;
 }
 
@@ -39,18 +42,14 @@ export interface RedisWriterOptions {
   readonly commandTimeoutMs: number;
 }
 
-interface Group {
-  readonly replies: Reply[];
-  readonly size: number;
-  /** Null: it is waited for without a time-out. */
-  readonly sentAt: number | null;
-  readonly resolve: (replies: readonly Reply[]) => void;
-  readonly reject: (error: Error) => void;
-}
-
 const connectTimeoutMs = 2000;
 const longestRetryMs = 1000;
 const timeoutEveryMs = 100;
+const longestSilenceMs = 10_000;
+/** What keeps NAT and load balancers from forgetting a connection, or shows that they have. */
+const keepAliveMs = 30_000;
+/** How long what was sent before the end has to leave. */
+const lastWordsMs = 2000;
 
 const nothing = (): void => undefined;
 
@@ -102,7 +101,9 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
     stop() {
       isStopped = true;
       clearTimeout(retry);
-      closeOpened();
+      if (connection === null) closeOpened();
+      else connection.end();
+      connection = null;
     },
   };
 }
@@ -127,9 +128,16 @@ function placeOf(url: string): Place {
   const database = pathname.slice(1);
   const hello = [...auth, ...(database === '' ? [] : [['SELECT', database]])];
   return protocol === 'redis:'
-    ? { connect: () => createConnection({ ...at, noDelay: true }), connected: 'connect', hello }
+    ? {
+        connect: () => createConnection({ ...at, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }),
+        connected: 'connect',
+        hello,
+      }
     : {
-        connect: () => connectTls({ ...at, ...(isIP(host) === 0 && { servername: host }) }).setNoDelay(true),
+        connect: () =>
+          connectTls({ ...at, ...(isIP(host) === 0 && { servername: host }) })
+            .setNoDelay(true)
+            .setKeepAlive(true, keepAliveMs),
         connected: 'secureConnect',
         hello,
       };
@@ -138,6 +146,8 @@ function placeOf(url: string): Place {
 interface Connection {
   readonly send: (commands: readonly Command[], isPatient: boolean) => Promise<readonly Reply[]>;
   readonly close: () => void;
+  /** The same, when what was sent has left. */
+  readonly end: () => void;
 }
 
 interface ConnectionEvents {
@@ -153,7 +163,7 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
   const flush = (): void => {
     const text = out;
     out = '';
-    socket.write(text, 'latin1');
+    if (text !== '') socket.write(text, 'latin1');
   };
   const send = (commands: readonly Command[], isPatient: boolean): Promise<readonly Reply[]> => {
     // First all, then any: of a group that cannot be written nothing is sent.
@@ -164,7 +174,8 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
       waiting.add({
         replies: [],
         size: commands.length,
-        sentAt: isPatient ? null : performance.now(),
+        sentAt: performance.now(),
+        isPatient,
         resolve,
         reject,
       }),
@@ -176,7 +187,11 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
   };
 
   const connecting = setTimeout(() => fail(new Error('Redis did not answer in time.')), connectTimeoutMs);
-  const watch = setInterval(() => waiting.giveUpBefore(performance.now() - commandTimeoutMs), timeoutEveryMs);
+  const watch = setInterval(() => {
+    const now = performance.now();
+    waiting.giveUpBefore(now - commandTimeoutMs);
+    if (now - (waiting.oldestSentAt() ?? now) > longestSilenceMs) fail(new Error('Redis does not answer.'));
+  }, timeoutEveryMs);
   socket.setEncoding('latin1');
   socket.on('data', readReplies(waiting.take, fail));
   socket.on('error', (error) => {
@@ -197,49 +212,10 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
       })
       .catch(fail);
   });
-  return { send, close: () => socket.destroy() };
-}
-
-/** Groups whose replies are still to come, in the order in which they were sent. */
-function openQueue() {
-  const groups: (Group | undefined)[] = [];
-  let head = 0;
-  const first = (): Group | undefined => groups[head];
-  const shift = (): void => {
-    groups[head] = undefined;
-    head += 1;
-    if (head < 1024) return;
-    groups.splice(0, head);
-    head = 0;
+  const end = (): void => {
+    flush();
+    socket.end();
+    setTimeout(() => socket.destroy(), lastWordsMs).unref();
   };
-  return {
-    add: (group: Group): void => void groups.push(group),
-    /** Returns whether a reply was waited for. */
-    take(reply: Reply): boolean {
-      const group = first();
-      if (group === undefined) return false;
-      group.replies.push(reply);
-      if (group.replies.length < group.size) return true;
-      shift();
-      const error = group.replies.find((each) => each instanceof Error);
-      if (error instanceof Error) group.reject(error);
-      else group.resolve(group.replies);
-      return true;
-    },
-    /** Those that were sent earlier fail; their replies are waited for all the same, so that the next ones find theirs. */
-    giveUpBefore(time: number): void {
-      for (let at = head; at < groups.length; at++) {
-        const group = groups[at];
-        if (group === undefined) return;
-        if (group.sentAt === null) continue;
-        if (group.sentAt > time) return;
-        group.reject(new Error('Redis took too long.'));
-      }
-    },
-    failAll(error: Error): void {
-      for (; head < groups.length; head++) first()?.reject(error);
-      groups.length = 0;
-      head = 0;
-    },
-  };
+  return { send, close: () => socket.destroy(), end };
 }

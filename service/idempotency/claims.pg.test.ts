@@ -220,3 +220,14 @@ test('a claim that a newer release has written is left alone', async () => {
   expect(await claims.take(idOf('second'), '')).toEqual({ is: 'unknown' });
   expect(await redis.hgetall(key ?? '')).toEqual(before);
 });
+
+test('a Redis that has lost the scripts is sent them, with the same bytes', async () => {
+  const all = Buffer.from(Array.from({ length: 512 }, (_, at) => at % 256));
+  await redis.script('FLUSH');
+  expect(await claims.take(idOf('first'), '')).toMatchObject({ is: 'claimed' });
+  await redis.script('FLUSH');
+  expect(await claims.renew(idOf('first'), lifeMs)).toBe(true);
+  await redis.script('FLUSH');
+  expect(await claims.finish(idOf('first'), lifeMs, 'été', all)).toBe('kept');
+  expect(await claims.take(idOf('second'), '')).toEqual({ is: 'done', reference: 'été', reply: all });
+});

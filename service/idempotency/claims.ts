@@ -1,8 +1,8 @@
 /**
- * Claims of idempotency keys in Redis, shared by all instances: one command each.
+ * Claims of idempotency keys in Redis, shared by all instances: one script each.
  *
- * Invariant: what is asked here reaches Redis in the order in which it was asked, so that giving a claim up never
- * overtakes taking it.
+ * Invariant: giving a claim up never overtakes taking it, since it is asked for when that has been answered, or was given up: a script
+ * that was sent by its digest is not sent again then.
  */
 import { idempotencyBytesKey, idempotencyClaimKey } from '@gw/contract/internal/redis';
 import { redisScript } from '../redis-script.ts';
@@ -40,6 +40,10 @@ export interface Claims {
   free(id: ClaimId, mayHaveRun: boolean): Promise<unknown>;
 }
 
+/** Of a reply, in which one character is one byte. */
+const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
+const utf8 = (text: string): string => bytesOf(text).toString();
+
 /** `redis`: a connection for them alone, which a large reply does not hold up. Tests pass `scripts` with a clock of their own. */
 export function redisClaims(
   redis: Pick<RedisWriter, 'send'>,
@@ -55,7 +59,7 @@ export function redisClaims(
     const [reference, reply] = kept as readonly (string | null)[];
     // Its time was over just now.
     if (!reference) return { is: 'unknown' };
-    return { is: 'done', reference, reply: typeof reply === 'string' ? Buffer.from(reply, 'latin1') : null };
+    return { is: 'done', reference: utf8(reference), reply: typeof reply === 'string' ? bytesOf(reply) : null };
   };
   return {
     async take(id, formerly) {

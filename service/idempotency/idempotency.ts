@@ -75,7 +75,7 @@ export class Idempotency {
   readonly #options: IdempotencyOptions;
   readonly #held = new Map<string, Held>();
   /** What Redis is being told of. */
-  readonly #freeing = new Set<Promise<void>>();
+  readonly #telling = new Set<Promise<unknown>>();
   readonly #room = new WaitingRoom<Found>({
     tooLong: (waited) => ({ is: 'running', waited }),
     unclaimed: (found) => found.is === 'claimed' && found.claim.free(false),
@@ -111,13 +111,13 @@ export class Idempotency {
 
   /**
    * Gives back what is still held, when nothing goes on here any more: it may have run. Resolves when Redis has heard of it
-   * and of what was given back before, or after a while.
+   * and of what was stored or given back before, or after a while.
    */
   async freeHeld(): Promise<void> {
     for (const { id } of this.#held.values()) void this.#free(id, true);
     this.#held.clear();
     const timeOver = delay(freedWithinMs, undefined, { ref: false });
-    await Promise.race([Promise.all(this.#freeing), timeOver]);
+    await Promise.race([Promise.all(this.#telling), timeOver]);
   }
 
   /** Ends the renewing: what is still held here ends with its lease. */
@@ -143,13 +143,12 @@ export class Idempotency {
       return reply ? { is: 'replay', reply } : { is: 'not_kept', reference: taken.reference };
     } catch {
       // It may have been taken all the same, or be about to be: only the answer was late.
-      claims.free(id, false).catch(() => undefined);
+      void this.#free(id, false);
       return { is: 'unknown' };
     }
   }
 
   #claimOf(id: ClaimId, mayHaveRun: boolean): Claim {
-    const { cipher, claims, now } = this.#options;
     let isOver = false;
     const end = (): Held | null => {
       const held = isOver ? undefined : this.#held.get(id.owner);
@@ -160,17 +159,9 @@ export class Idempotency {
     const wake = () => this.#room.wake(roomOf(id));
     return {
       mayHaveRun,
-      finish: async (reply, reference) => {
+      finish: (reply, reference) => {
         const held = end();
-        if (!held) return 'lost';
-        try {
-          const sealed = reply && (await cipher.seal(reply, id.digest));
-          return await claims.finish(id, leftMs(held, now()), reference, sealed);
-        } catch {
-          return 'lost';
-        } finally {
-          wake();
-        }
+        return held ? this.#tell(this.#store(held, reply, reference)).finally(wake) : Promise.resolve('lost');
       },
       free: (hasRun) => {
         if (end()) void this.#free(id, hasRun).then(wake);
@@ -178,13 +169,25 @@ export class Idempotency {
     };
   }
 
-  #free(id: ClaimId, hasRun: boolean): Promise<void> {
-    const freed = this.#options.claims.free(id, hasRun).then(
-      () => void this.#freeing.delete(freed),
-      () => void this.#freeing.delete(freed),
-    );
-    this.#freeing.add(freed);
-    return freed;
+  async #store({ endsAt, id }: Held, reply: StoredReply | null, reference: string): Promise<Finished> {
+    const { cipher, claims, now } = this.#options;
+    try {
+      const sealed = reply && (await cipher.seal(reply, id.digest));
+      return await claims.finish(id, leftMs({ endsAt }, now()), reference, sealed);
+    } catch {
+      return 'lost';
+    }
+  }
+
+  #free(id: ClaimId, hasRun: boolean): Promise<unknown> {
+    return this.#tell(this.#options.claims.free(id, hasRun).catch(() => undefined));
+  }
+
+  /** `told` must not reject. */
+  #tell<T>(told: Promise<T>): Promise<T> {
+    this.#telling.add(told);
+    void told.then(() => this.#telling.delete(told));
+    return told;
   }
 
   #renew(): void {
@@ -199,7 +202,7 @@ export class Idempotency {
   }
 }
 
-const leftMs = ({ endsAt }: Held, now: number): number => Math.max(0, Math.ceil(endsAt - now));
+const leftMs = ({ endsAt }: Pick<Held, 'endsAt'>, now: number): number => Math.max(0, Math.ceil(endsAt - now));
 
 function lookOf(found: Found): Look<Found> {
   if (found.is === 'running') return { for: 'nobody' };
