@@ -1,9 +1,10 @@
 /** Packages at pinned versions are installed once, also if several processes ask at the same time. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { inCheckout } from './checkout.ts';
 import { nodeWith } from './environments.ts';
 
@@ -26,9 +27,10 @@ afterEach(() => {
 test('of several that want the same packages at once, one installs them', async () => {
   writeFileSync(join(pinned, 'package.json'), JSON.stringify(about));
   const lines: string[] = [];
+  const installs = () => lines.filter((line) => line.startsWith('Installing'));
   const dirs = await Promise.all([1, 2, 3].map(() => nodeWith(name, pinned, (line) => lines.push(line))));
   expect(new Set(dirs)).toEqual(new Set([inCheckout('.deps', `node-${name}`)]));
-  expect(lines).toEqual([
+  expect(installs()).toEqual([
     `Installing the Node packages (${name})…`,
     expect.stringMatching(/^Installing the Node packages \(.*\)… \d+ s$/),
   ]);
@@ -39,19 +41,38 @@ test('those that wait begin again what somebody could not install', async () => 
   const lines: string[] = [];
   const all = await Promise.allSettled([1, 2].map(() => nodeWith(name, pinned, (line) => lines.push(line))));
   expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(lines).toHaveLength(2);
+  expect(lines.filter((line) => line.startsWith('Installing'))).toHaveLength(2);
 });
 
-test.each([
-  ['has died', () => String(spawnSync(process.execPath, ['--version']).pid), 0],
-  // Its number may be that of another process by now.
-  ['began an hour ago', () => String(process.pid), 3600],
-])('a lock is not held by somebody who %s', async (_, holder, ageS) => {
+/** In a process of its own, until it has said that it installs. `npm` is what it finds by that name. */
+async function startInstalling(npm: string): Promise<ChildProcess> {
+  writeFileSync(join(pinned, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+  const script = `
+    const { nodeWith } = await import(${JSON.stringify(inCheckout('stack', 'environments.ts'))});
+    await nodeWith(${JSON.stringify(name)}, ${JSON.stringify(pinned)}, (line) => process.stdout.write(line));`;
+  const env = { ...process.env, PATH: `${pinned}:${process.env.PATH}` };
+  const args = ['--input-type=module', '-e', script];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+test('another process is waited for, and what it has made is made once', async () => {
   writeFileSync(join(pinned, 'package.json'), JSON.stringify(about));
-  const file = inCheckout('.deps', `node-${name}.lock`);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, holder());
-  utimesSync(file, new Date(), new Date(Date.now() - ageS * 1000));
-  await nodeWith(name, pinned, () => undefined);
-  expect(existsSync(file)).toBe(false);
+  const other = await startInstalling('sleep 1');
+  const lines: string[] = [];
+  await nodeWith(name, pinned, (line) => lines.push(line));
+  expect(lines).toEqual([`Another process installs the Node packages (${name})…`]);
+  await once(other, 'exit');
+});
+
+test('one that was killed holds nobody up, and several begin once what it has left', async () => {
+  writeFileSync(join(pinned, 'package.json'), JSON.stringify(about));
+  const other = await startInstalling('exec sleep 2');
+  const lines: string[] = [];
+  const waiting = Promise.all([1, 2, 3].map(() => nodeWith(name, pinned, (line) => lines.push(line))));
+  await vi.waitUntil(() => lines.length === 3, 10_000);
+  other.kill('SIGKILL');
+  await waiting;
+  expect(lines.filter((line) => line.startsWith('Installing'))).toHaveLength(2);
 });

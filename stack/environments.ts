@@ -6,15 +6,13 @@
  * want the same folder one makes it, and the others wait.
  */
 import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once as onceEmitted } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createInterface } from 'node:readline';
 import { inCheckout } from './checkout.ts';
 
 type Log = (line: string) => void;
-
-/** No installation takes so long, even on a slow network. */
-const longestMs = 15 * 60_000;
 
 /** Path of the interpreter. `requirements`: a file that pins the packages. Throws one line that says what to do. */
 export async function pythonWith(name: string, requirements: string, log: Log): Promise<string> {
@@ -36,6 +34,7 @@ export async function nodeWith(name: string, pinned: string, log: Log): Promise<
   const stamp = `${process.version}\n${readFileSync(join(pinned, 'package-lock.json'), 'utf8')}`;
   await once(dir, stamp, `Node packages (${name})`, log, async () => {
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(pinned, file), join(dir, file));
+    // Its folder by name: where that is taken away under it, npm installs into the nearest one above, the checkout.
     const { code, output } = await run(
       'npm',
       ['ci', '--prefix', dir, '--ignore-scripts', '--no-audit', '--no-fund'],
@@ -51,7 +50,7 @@ async function once(dir: string, stamp: string, title: string, log: Log, make: (
   const stampFile = join(dir, 'stamp');
   const made = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
   if (made()) return;
-  const unlock = await lock(`${dir}.lock`);
+  const unlock = await lock(`${dir}.lock`, () => log(`Another process installs the ${title}…`));
   try {
     if (made()) return;
     rmSync(dir, { recursive: true, force: true });
@@ -66,29 +65,35 @@ async function once(dir: string, stamp: string, title: string, log: Log, make: (
   }
 }
 
-/** Returns what gives the lock back. A process that has died, or hangs, does not hold it. */
-async function lock(file: string): Promise<() => void> {
-  mkdirSync(dirname(file), { recursive: true });
-  for (;;) {
-    try {
-      writeFileSync(file, String(process.pid), { flag: 'wx' });
-      return () => rmSync(file, { force: true });
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-    }
-    if (isHeld(file)) await sleep(100);
-    else rmSync(file, { force: true });
-  }
-}
+/** Node has no lock on a file; one of Python's ends with its process, and that with its input, however ours may end. */
+const locking = `
+import fcntl, sys
+lock = open(sys.argv[1], "w")
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    print("waits", flush=True)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+print("holds", flush=True)
+sys.stdin.read()`;
 
-function isHeld(file: string): boolean {
-  try {
-    if (Date.now() - statSync(file).mtimeMs > longestMs) return false;
-    process.kill(Number(readFileSync(file, 'utf8')), 0);
-    return true;
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === 'EPERM';
-  }
+/** Returns what gives the lock back. `onWait` is called if another process has it. */
+async function lock(file: string, onWait: () => void): Promise<() => void> {
+  mkdirSync(dirname(file), { recursive: true });
+  const child = spawn('python3', ['-c', locking, file], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const said = createInterface(child.stdout);
+  const failed = onceEmitted(child, 'error').then(([cause]) => {
+    throw new Error(explain(String(cause)));
+  });
+  const holds = (async () => {
+    for await (const line of said) {
+      if (line === 'holds') return;
+      onWait();
+    }
+    throw new Error(`${file} could not be locked.`);
+  })();
+  await Promise.race([holds, failed]);
+  return () => child.stdin.end();
 }
 
 async function step(args: readonly string[]): Promise<void> {
