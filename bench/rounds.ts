@@ -2,7 +2,6 @@
  * The measurements, in turns: each round measures every scenario at every target, so that a machine that becomes slower
  * or busier meanwhile changes all of them alike and the ratios stay.
  */
-
 import { type Used, usedBy } from './processes.ts';
 import { replyLoad } from './reply-load.ts';
 import { streamLoad } from './stream-load.ts';

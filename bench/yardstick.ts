@@ -1,6 +1,7 @@
 /**
  * Work that no change of ours makes faster or slower: what a limit of a step means on a machine that is slower than the
- * one that it was set on, or busy, is its share of this.
+ * one that it was set on, or busy, is its share of this. Another release of Node may: then the reference is set anew, by
+ * what the two take in turns.
  */
 import { hash } from 'node:crypto';
 
