@@ -39,12 +39,10 @@ function one() {
 
 /** Each message asks for what was seen since the last one. */
 process.on('message', (what) => {
-  process.send({ took, failed, degraded });
+  const isEnd = what === 'end';
+  if (isEnd) isWanted = false;
+  // A message of many calls is not sent at once, and would be lost with the process.
+  process.send({ took, failed, degraded }, () => isEnd && process.exit());
   [took, failed, degraded] = [[], {}, 0];
-  if (what === 'end') {
-    isWanted = false;
-    agent.destroy();
-    process.exit();
-  }
 });
 for (let at = 0; at < connections; at++) one();
