@@ -131,6 +131,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_SIDECAR_INSTANCES: String(layout.instances),
         GW_SIDECAR_DRAIN_S: String(layout.drainS ?? quickDrainS),
         GW_SPOOL_DIR: join(layout.dir, name.replace(program, 'spool')),
+        ...givesBackLargeBodies,
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,
       };
@@ -177,6 +178,12 @@ const heapLimits: Readonly<Record<Program, readonly string[]>> = {
   'receipt-sidecar': ['--max-semi-space-size=16'],
   simulator: [],
 };
+
+/**
+ * Of glibc: each large body is memory of its own, which goes back when it was read, and threads share what they use. By itself glibc
+ * keeps what was as large as the largest so far.
+ */
+const givesBackLargeBodies = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' } as const;
 
 export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
   const logFile = logFileOf(layout.logs, name);
