@@ -5,7 +5,6 @@ import type { Services } from '@gw/control-plane/internals/services';
 import type { Context } from '@gw/control-plane/internals/shared/context';
 import { startControlPlane } from '@gw/control-plane/internals/start';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { readyWriter } from '../valkey.ts';
 import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures.ts';
 import { storeEntries } from './store-entries.ts';
 
@@ -65,18 +64,11 @@ export interface TestApp {
 
 export async function startTestApp(now: () => Date = () => new Date(), on?: Stores): Promise<TestApp> {
   const stores = on ?? (await startStores());
-  const { db, redis, redisUrl } = stores;
-  const claims = await readyWriter(redisUrl);
+  const { claims, db, redis } = stores;
   const running = await startControlPlane(configFor(stores), {
     log: silentLog,
     now,
-    stores: {
-      ...{ db, redis, blockingRedis: redis, claims },
-      close: async () => {
-        claims.stop();
-        await stores.stop();
-      },
-    },
+    stores: { db, redis, blockingRedis: redis, claims, close: () => stores.stop() },
     runJobs: false,
   });
   const { context, internal: app, operator, operatorUrl, services } = running;

@@ -11,11 +11,12 @@ import { openSeals, type Seals } from '@gw/control-plane/internals/ledger/receip
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seed } from '@gw/prisma/internals/seed';
 import { untilReady } from '@gw/service/redis';
+import type { RedisWriter } from '@gw/service/redis-writer';
 import { startValkey } from '@gw/stack/services/valkey';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createDatabase, startTestPostgres, type TestDatabase, type TestPostgres } from '../prisma/postgres.ts';
-import { emptyValkey } from '../valkey.ts';
+import { emptyValkey, readyWriter } from '../valkey.ts';
 
 export const silentLog = pino({ level: 'silent' });
 
@@ -42,6 +43,8 @@ export interface Stores {
   readonly db: Database;
   readonly redis: Redis;
   readonly redisUrl: string;
+  /** The connection for claims of idempotency keys. */
+  readonly claims: RedisWriter;
   /** With a key of the tests. What they find is noted, as by the service. */
   readonly seals: Seals;
   /** Empties tables, also those that only grow. */
@@ -94,7 +97,7 @@ async function withOwnRedis(postgres: TestDatabase): Promise<StoresWithOwnRedis>
     startRedis: async () => {
       valkey = await startValkey(options);
       const open = connections.filter(({ status }) => status !== 'end');
-      await Promise.all(open.map((each) => untilReady(each, 10_000)));
+      await Promise.all([...open.map((each) => untilReady(each, 10_000)), stores.claims.untilReady(10_000)]);
     },
     stop: async () => {
       await stores.stop();
@@ -126,17 +129,20 @@ async function openStores(
   };
   const redis = connect();
   await new Promise((resolve) => redis.once('ready', resolve));
+  const claims = await readyWriter(redisUrl);
   const stores = {
     postgres,
     db,
     redis,
     redisUrl,
+    claims,
     seals: openLedgerSeals({ db, keys: ledgerKeys, sealedSince: null, log: silentLog }),
     tamper,
     empty: (...tables: readonly string[]) => tamper(`TRUNCATE ${tables.join()}`),
     connect,
     stop: async () => {
       for (const each of connections) each.disconnect();
+      claims.stop();
       await Promise.all([db.$disconnect(), owner.$disconnect()]);
       await postgres.stop();
     },
