@@ -23,7 +23,7 @@ export const receiptLimitUs = 30;
 /** What deciding the limits of a call may take besides gRPC, with its command to Redis and the reply, µs. */
 export const decideLimitUs = 20;
 /** What an idempotency key may add to a call, with its commands to Redis and their replies, µs. */
-export const idempotencyLimitUs = 50;
+export const idempotencyLimitUs = 40;
 /** What checking a call with a key that is in memory may take besides gRPC, µs. */
 export const verifyLimitUs = 15;
 
