@@ -3,7 +3,7 @@ import { type RunningSimulator, startSimulator } from '@gw/simulator/internals/s
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { replyLoad } from './reply-load.ts';
 import { figuresOf } from './report.ts';
-import { type Bench, rotate, runRounds, STREAMS, scenarios } from './rounds.ts';
+import { type Bench, rotate, runRounds, type Scenario, STREAMS, scenarios } from './rounds.ts';
 import { eventCounter, streamLoad } from './stream-load.ts';
 import { streamCall, type Target } from './target.ts';
 
@@ -40,6 +40,10 @@ test('every scenario is measured at every target in each round, without errors',
     expect(cpuUs.simulator).toBeGreaterThanOrEqual(0);
   }
   expect(figuresOf(samples, 'json-32', 'envoy').ratioToEnvoy).toBe(1);
+  const streams = (wanted: Scenario) => samples.find(({ scenario }) => scenario === wanted)?.load.requests;
+  // Of paced ones, which take 0.4 s each, no second has more than three of a connection.
+  expect(streams('stream')).toBe(STREAMS);
+  expect(streams('stream-at-once')).toBeGreaterThan(5 * STREAMS);
 });
 
 test('each target is called for the whole time of its warm-up, even if it does not become faster', async () => {

@@ -212,3 +212,16 @@ test('at an orderly end nobody goes on waiting, and what runs is stored all the 
   expect(await waiting).toEqual({ is: 'running', waited: true });
   expect(await claim.finish(reply('hello'), 'r')).toBe('kept');
 });
+
+test('an orderly end waits for a reply that is being stored, so that the next call gets it', async () => {
+  const claims = redisClaims(writer);
+  const slow: Claims['finish'] = async (...given) => {
+    await delay(200);
+    return claims.finish(...given);
+  };
+  const one = open([keys.current], { ...claims, finish: slow });
+  const claim = claimOf(await one.claim(call, null));
+  void claim.finish(reply('stored'), 'r');
+  await one.freeHeld();
+  expect(textOf(await open().claim(call, null))).toBe('stored');
+});
