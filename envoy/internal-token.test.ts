@@ -28,7 +28,6 @@ let services: RpcServer[];
 let envoy: Child;
 let port = 0;
 
-const text = (stringValue: string) => ({ stringValue });
 const header = (key: string, value: string) => ({
   header: { key, rawValue: Buffer.from(value) },
   appendAction: 2 as const,
@@ -42,7 +41,7 @@ const extAuthz: EnvoyServices = {
     return {
       status: { code: 0 },
       okResponse: {},
-      ...(isIdentified ? { dynamicMetadata: { fields: { account_id: text('a'), limits: text('l') } } } : {}),
+      ...(isIdentified ? { dynamicMetadata: { account_id: 'a', limits: 'l' } } : {}),
     };
   },
   shouldRateLimit: async ({ descriptors }) => {
@@ -60,12 +59,10 @@ const sidecar: EnvoyServices = {
   openProcessor: (call) => ({
     message: () => {
       asked.add('processor');
-      const fields = { receipt_id: { stringValue: 'rcpt' }, shown: { boolValue: true } };
-      const shown = { gw: { structValue: { fields } } };
       const headerMutation = { setHeaders: [header('x-gw-cluster', 'sink')] };
       call.answer({
         requestHeaders: { response: { headerMutation, clearRouteCache: true } },
-        dynamicMetadata: { fields: shown },
+        dynamicMetadata: { gw: { receipt_id: 'rcpt', shown: true } },
       });
     },
     close: () => undefined,

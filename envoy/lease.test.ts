@@ -24,7 +24,6 @@ let asked: string[] = [];
 /** What it answers when it is asked for a lease. */
 let lease: (authorization: string) => Promise<Lease | null> = async () => null;
 
-const text = (value: string) => ({ stringValue: value });
 const extAuthz: EnvoyServices = {
   check: async ({ attributes }) => {
     const key = attributes?.request?.http?.headers?.authorization ?? '';
@@ -34,7 +33,7 @@ const extAuthz: EnvoyServices = {
     return {
       status: { code: 0 },
       okResponse: { headersToRemove: ['authorization'], headers: [decided] },
-      dynamicMetadata: { fields: { [callerField]: text('{"who":"checked"}') } },
+      dynamicMetadata: { [callerField]: '{"who":"checked"}' },
     };
   },
   grantLease: async ({ authorization, scope }) => {

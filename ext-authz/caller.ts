@@ -6,17 +6,16 @@ import type { FoundKey } from '@gw/prisma/find-key';
 import { type DrawnLimits, drawnLimits } from '@gw/service/limits/drawn-limits';
 import { limitsText } from './limits/limits-text.ts';
 
-const text = (value: string) => ({ stringValue: value });
 export const header = (key: string, value: string) => ({ header: { key, value } });
 
 export const draws = ['calls', 'management'] as const;
 
 /** What the parts behind Envoy learn of the caller, and what its calls draw on. */
 export interface Caller {
-  readonly fields: Readonly<Record<string, { readonly stringValue: string }>>;
+  readonly fields: Readonly<Record<string, string>>;
   readonly okResponse: { readonly sidecar: OkResponse; readonly control: OkResponse };
   /** As the rate-limit step reads them. */
-  readonly limits: { readonly stringValue: string };
+  readonly limits: string;
   /** What the sidecar reads of a leased call: what it draws on, too. */
   readonly leased: string;
   /** Of a call whose body counts nothing. */
@@ -43,9 +42,9 @@ function made(key: FoundKey): Caller {
       : { tolerance: `${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}` }),
   };
   // By themselves, too: for Envoy's access log, and for sidecars and Envoys of the release before.
-  const fields = Object.fromEntries(Object.entries(read).map(([name, value]) => [name, text(value)]));
+  const fields = { ...read, [callerField]: JSON.stringify(read) };
   return {
-    fields: { ...fields, [callerField]: text(JSON.stringify(read)) },
+    fields,
     okResponse: {
       // The client's own key goes no further than this.
       sidecar: { headersToRemove: ['authorization'] },
@@ -60,7 +59,7 @@ function made(key: FoundKey): Caller {
         ],
       },
     },
-    limits: text(carried),
+    limits: carried,
     leased: JSON.stringify({ ...read, leased: carried }),
     drawn: {
       calls: drawnLimits('calls', key.accountId, carried),

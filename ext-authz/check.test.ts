@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { callerField } from '@gw/contract/internal/identity';
+import type { ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { drawnLimits } from '@gw/service/limits/drawn-limits';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
@@ -102,6 +103,8 @@ describe('the check of a call', () => {
   });
 });
 
+const textsOf = (metadata: ICheckResponse['dynamicMetadata']) => (metadata ?? {}) as Record<string, string>;
+
 describe('what a verified call tells those behind Envoy', () => {
   const fieldsOf = async (found: Partial<FoundKey>) => {
     const key = { ...stored, ...found };
@@ -109,8 +112,7 @@ describe('what a verified call tells those behind Envoy', () => {
     const headers = { authorization: `Bearer ${plaintext}` };
     const contextExtensions = { scope: 'inference:write', handler: 'sidecar' };
     const answer = await check({ attributes: { contextExtensions, request: { http: { headers } } } });
-    const fields = Object.entries(answer.dynamicMetadata?.fields ?? {});
-    return Object.fromEntries(fields.map(([name, value]) => [name, value.stringValue]));
+    return textsOf(answer.dynamicMetadata);
   };
 
   it('says all of it once more in one text, which is all that the sidecar is told', async () => {
@@ -155,10 +157,9 @@ describe('the limits of a verified call', () => {
     const { deniedResponse, dynamicMetadata, okResponse } = await check({
       attributes: { contextExtensions, request: { http } },
     });
-    const fields = Object.entries(dynamicMetadata?.fields ?? {}).map(([name, { stringValue }]) => [name, stringValue]);
     const shown = (okResponse?.responseHeadersToAdd ?? []).map(({ header }) => header);
     const added = (okResponse?.headers ?? []).map(({ header }) => header?.key);
-    return { status: deniedResponse?.status?.code ?? 200, fields: Object.fromEntries(fields), shown, added };
+    return { status: deniedResponse?.status?.code ?? 200, fields: textsOf(dynamicMetadata), shown, added };
   };
 
   it('that are decided with room are shown, kept for replies of Envoy, and said to be decided', async () => {
@@ -178,7 +179,7 @@ describe('the limits of a verified call', () => {
     const { added, fields, shown, status } = await asked({ limit: 'calls' }, async () => null);
     expect(status).toBe(200);
     expect([shown, added]).toEqual([[], []]);
-    expect(drawnLimits('calls', stored.accountId, fields.limits)).toEqual(
+    expect(drawnLimits('calls', stored.accountId, fields.limits ?? '')).toEqual(
       drawnLimits('calls', stored.accountId, limitsText(stored)),
     );
   });

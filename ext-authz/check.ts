@@ -32,7 +32,7 @@ const limitsDecided = header(limitsDecidedHeader, '1');
 const toBeAsked = ({ fields, limits, okResponse }: Caller, handler: keyof Caller['okResponse']): ICheckResponse => ({
   ...ok,
   okResponse: okResponse[handler],
-  dynamicMetadata: { fields: { ...fields, limits } },
+  dynamicMetadata: { ...fields, limits },
 });
 
 const letIn = (
@@ -46,7 +46,7 @@ const letIn = (
     headers: [...(okResponse[handler].headers ?? []), limitsDecided],
     responseHeadersToAdd: headers.map(({ key, value }) => header(key, value)),
   },
-  dynamicMetadata: { fields: { ...fields, ...metadataOf(headers) } },
+  dynamicMetadata: { ...fields, ...metadataOf(headers) },
 });
 
 function denied(code: CatalogueCode, addresses: Addresses, message?: string): ICheckResponse {
@@ -102,7 +102,7 @@ export function makeCheck(context: CheckContext): Check {
     if (!kind) return toBeAsked(caller, who);
     const { accountId } = key;
     const kib = body === 'counts' ? bodyKib(headers?.['content-length']) : 0;
-    const drawn = kib === 0 ? caller.drawn[kind] : drawnLimits(kind, accountId, caller.limits.stringValue, kib);
+    const drawn = kib === 0 ? caller.drawn[kind] : drawnLimits(kind, accountId, caller.limits, kib);
     const limitHeaders = await admission.letIn({ accountId, kind, drawn, askedMs, isGone });
     return limitHeaders === null ? toBeAsked(caller, who) : letIn(caller, who, limitHeaders);
   };

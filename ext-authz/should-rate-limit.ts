@@ -39,7 +39,7 @@ export function makeShouldRateLimit({ addresses, admission }: RateLimitContext):
       return {
         overallCode: overallCode.ok,
         responseHeadersToAdd: headers,
-        dynamicMetadata: { fields: metadataOf(headers) },
+        dynamicMetadata: metadataOf(headers),
       };
     const refusal = refusalOf(drawn, decision);
     return {

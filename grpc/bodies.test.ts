@@ -17,7 +17,7 @@ test('behind an immediate response it stands as its body, and alone', () => {
   const setHeaders = [{ header: { key: 'content-type', rawValue: Buffer.from('x') } }];
   const { immediateResponse, ...others } = behind({
     ...{ immediateResponse: { status: { code: 200 }, headers: { setHeaders } } },
-    dynamicMetadata: { fields: {} },
+    dynamicMetadata: {},
   });
   expect(Object.keys(immediateResponse ?? {})).toEqual(['body']);
   expect(Object.keys(others)).toEqual([]);

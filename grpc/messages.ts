@@ -5,6 +5,7 @@
  */
 import protobuf from 'protobufjs';
 import json from './generated/protocols.json' with { type: 'json' };
+import { writeByOwn } from './own-types.ts';
 import { MessageWriter } from './writer.ts';
 
 export interface Codec<Request, Response> {
@@ -30,6 +31,7 @@ function setUp(type: protobuf.Type): void {
   if (ready.has(type)) return;
   ready.add(type);
   type.setup();
+  writeByOwn(type);
   for (const { resolvedType } of type.fieldsArray) if (resolvedType instanceof protobuf.Type) setUp(resolvedType);
 }
 const ready = new Set<protobuf.Type>();

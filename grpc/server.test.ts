@@ -171,8 +171,8 @@ describe.each(implementations)('the gRPC server (%s)', (implementation) => {
     const encode = (value: object) => Buffer.from(processCodec.encode(value));
     const decode = (bytes: Buffer) => processCodec.decode(bytes);
     const call = client(address).makeBidiStreamRequest(processPath, encode, decode, metadata());
-    const metadataContext = { filterMetadata: { who: { fields: { id: { stringValue: 'acc' } } } } };
-    const attributes = { filter: { fields: { attempts: { numberValue: 2 } } } };
+    const metadataContext = { filterMetadata: { who: { id: 'acc' } } };
+    const attributes = { filter: { attempts: 2 } };
     for (const body of ['first', 'second'])
       call.write({ metadataContext, attributes, responseBody: { body: Buffer.from(body), endOfStream: true } });
     call.end();

@@ -7,21 +7,21 @@
 import type { Lease, LeaseQuestion } from '@gw/contract/internal/lease';
 import type { StreamAccessLogsMessage } from './generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts';
 import type { CheckRequest } from './generated/envoy/service/auth/v3/CheckRequest.ts';
-import type { ICheckResponse } from './generated/envoy/service/auth/v3/CheckResponse.ts';
+import type { ICheckResponse as CheckAnswer } from './generated/envoy/service/auth/v3/CheckResponse.ts';
 import type { ProcessingRequest } from './generated/envoy/service/ext_proc/v3/ProcessingRequest.ts';
-import type { IProcessingResponse } from './generated/envoy/service/ext_proc/v3/ProcessingResponse.ts';
+import type { IProcessingResponse as ProcessingAnswer } from './generated/envoy/service/ext_proc/v3/ProcessingResponse.ts';
 import type { RateLimitRequest } from './generated/envoy/service/ratelimit/v3/RateLimitRequest.ts';
-import type { IRateLimitResponse } from './generated/envoy/service/ratelimit/v3/RateLimitResponse.ts';
+import type { IRateLimitResponse as RateLimitAnswer } from './generated/envoy/service/ratelimit/v3/RateLimitResponse.ts';
+import type { Metadata } from './own-types.ts';
 
-export type {
-  CheckRequest,
-  ICheckResponse,
-  IProcessingResponse,
-  IRateLimitResponse,
-  ProcessingRequest,
-  RateLimitRequest,
-  StreamAccessLogsMessage,
-};
+export type { Metadata } from './own-types.ts';
+export type { CheckRequest, ProcessingRequest, RateLimitRequest, StreamAccessLogsMessage };
+
+/** Metadata is given as plain values: what is inside is found by its names, the outermost of which are namespaces of ext_proc alone. */
+type WithMetadata<Answer> = Omit<Answer, 'dynamicMetadata'> & { dynamicMetadata?: Metadata | null };
+export type ICheckResponse = WithMetadata<CheckAnswer>;
+export type IProcessingResponse = WithMetadata<ProcessingAnswer>;
+export type IRateLimitResponse = WithMetadata<RateLimitAnswer>;
 
 /** Decides a call of ext_authz: whether it passes, and as whom. `isGone`: whether Envoy has given up waiting for the answer. */
 export type Check = (request: CheckRequest, isGone?: () => boolean) => Promise<ICheckResponse>;

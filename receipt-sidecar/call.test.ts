@@ -228,10 +228,10 @@ describe('the slot of a stream', () => {
     streamed.ask(stream());
     plain.ask(chatBody());
     await turn();
-    const named = [streamed, plain].map(
-      ({ answers }) => answers.at(-1)?.dynamicMetadata?.fields?.gw?.structValue?.fields?.slot?.stringValue,
-    );
-    expect(named).toEqual(['slot', undefined]);
+    const [told, other] = [streamed, plain].map(({ answers }) => answers.at(-1)?.dynamicMetadata?.gw);
+    expect(told).toMatchObject({ slot: 'slot' });
+    expect(other).toHaveProperty('receipt_id');
+    expect(other).not.toHaveProperty('slot');
   });
 
   test('is taken after the checks', async () => {

@@ -3,7 +3,7 @@ import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { attemptOrderNamespace, laterHeaders } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader, reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
-import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
+import type { IProcessingResponse, Metadata, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
 import type { StoredReply } from '@gw/service/idempotency';
 import { bodyPatienceS } from './threads/body-threads.ts';
 
@@ -66,55 +66,31 @@ export const setHeader = (key: string, value: string) => ({
   appendAction: overwriteIfExistsOrAdd,
 });
 
-const text = (value: string) => ({ stringValue: value });
-
 /** Makes dynamic metadata `gw` for the Lua filter and the access log; each answer adds to what was set before. */
-export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => ({
-  fields: {
-    gw: {
-      structValue: {
-        fields: Object.fromEntries(
-          Object.entries(fields).map(([name, value]) => [name, value === true ? { boolValue: true } : text(value)]),
-        ),
-      },
-    },
-  },
-});
-
-type Metadata = NonNullable<IProcessingResponse['dynamicMetadata']>;
+export const gwMetadata = <Fields extends Metadata>(fields: Fields) => ({ gw: fields });
 
 /** Adds fields to the metadata `gw`. */
-export const withGwFields = (
-  { fields }: Metadata,
-  more: Readonly<Record<string, { readonly stringValue: string }>>,
-): Metadata => ({
-  fields: { ...fields, gw: { structValue: { fields: { ...fields?.gw?.structValue?.fields, ...more } } } },
+export const withGwFields = (metadata: Metadata, more: Metadata): Metadata => ({
+  ...metadata,
+  gw: { ...(metadata.gw as Metadata), ...more },
 });
 
-const struct = (fields: Readonly<Record<string, object>>) => ({ structValue: { fields } });
-const oneOfAll = { numberValue: 1 };
-
-/** The same with the cluster of each attempt in the form of Envoy's priority groups, and the headers of those after the first. */
-export function orderMetadata(
-  fields: Parameters<typeof gwMetadata>[0],
+/** Metadata `gw` with the cluster of each attempt in the form of Envoy's priority groups, and the headers of those after the first. */
+export const orderMetadata = (
+  fields: Metadata,
   order: readonly string[],
   later: readonly ReturnType<typeof setHeader>[],
-) {
-  const { gw } = gwMetadata(fields).fields;
-  const headers = later.map(({ header }) => [header.key, text(header.rawValue.toString('latin1'))] as const);
-  const groups = order.map((name) =>
-    struct({
-      name: text(name),
-      clusters: { listValue: { values: [struct({ cluster_name: text(name), weight: oneOfAll })] } },
-    }),
-  );
-  return {
-    fields: {
-      gw: struct({ ...gw.structValue.fields, [laterHeaders]: struct(Object.fromEntries(headers)) }),
-      [attemptOrderNamespace]: struct({ priority_groups: { listValue: { values: groups } } }),
-    },
-  };
-}
+): Metadata => ({
+  gw: {
+    ...fields,
+    [laterHeaders]: Object.fromEntries(
+      later.map(({ header: { key, rawValue } }) => [key, rawValue.toString('latin1')]),
+    ),
+  },
+  [attemptOrderNamespace]: {
+    priority_groups: order.map((name) => ({ name, clusters: [{ cluster_name: name, weight: 1 }] })),
+  },
+});
 
 /** Tells the Lua filter that the reply needs nothing more. */
 export const finished = { dynamicMetadata: gwMetadata({ done: true }) };

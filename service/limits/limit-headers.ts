@@ -50,8 +50,8 @@ export function limitHeaders({ levels }: DrawnLimits, { quotaStates, untilMidnig
  * The headers as fields of metadata, for a reply that Envoy gives up after its headers have come: what replaces it passes over
  * the filters that add headers, so it takes them from there (local-replies.ts of Envoy).
  */
-export const metadataOf = (headers: readonly LimitHeader[]) =>
-  Object.fromEntries(headers.map(({ key, value }) => [key, { stringValue: value }]));
+export const metadataOf = (headers: readonly LimitHeader[]): Record<string, string> =>
+  Object.fromEntries(headers.map(({ key, value }) => [key, value]));
 
 /** Returns the error of a decision that is not `admitted`, for the limit that takes longest to let the client in. */
 export function refusalOf(
