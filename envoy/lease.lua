@@ -4,6 +4,9 @@
 -- was asked; whatever else comes goes to ext_authz, the next filter, which alone refuses, and so does every call if something
 -- here fails. A call that is let in here has metadata that no client can set, and by that the next filter does not ask.
 --
+-- The next lease is asked for while the last one still has calls, so that others need not be asked about until it is there. Each is
+-- good for its own calls and its own time.
+--
 -- Each worker of Envoy has leases of its own. The header itself is the name of a lease: Lua has no digest. It is in this memory
 -- for as long as others have not taken its place.
 
@@ -16,6 +19,8 @@ local LIFE, BUSY, PAUSE, PATIENCE = @LIFE@, @BUSY@, @PAUSE@, 300
 -- Of larger bodies the bytes count, which the check of the key decides.
 local LARGEST_BODY = @LARGEST_BODY@
 local LONGEST_KEY, MOST_KEYS = 256, 4096
+-- When no more than so much of a lease is left, the next one can be asked for.
+local EARLY = 2 / 3
 -- Questions in vain, after which this worker asks none for a pause: ext-authz is away, or many keys are made up.
 local MOST_IN_VAIN = 20
 
@@ -44,7 +49,7 @@ local function framed(text)
   return string.char(0, 0, 0, math.floor(#text / 256), #text % 256) .. text
 end
 
--- Asks ext-authz, while this call waits. It fails without a word: then the check of the key says what is wrong.
+-- Asks ext-authz for a lease, while this call waits. It fails without a word: then the check of the key says what is wrong.
 local function ask(handle, key, now)
   if now - first_in_vain >= PAUSE then in_vain, first_in_vain = 0, now end
   if in_vain >= MOST_IN_VAIN then return nil end
@@ -53,14 +58,28 @@ local function ask(handle, key, now)
   local calls, account, id, limits, caller = (reply or ''):match('^.....(%d+) (%S+) (%S+)[^\n]*\n([^\n]*)\n(.+)$')
   if not calls or tonumber(calls) < 1 then return nil end
   in_vain = in_vain - 1
-  local lease = { seen = now, left = tonumber(calls), over = now + LIFE, rest = 0 }
+  local lease = { seen = now, calls = tonumber(calls), left = tonumber(calls), asked = now, over = now + LIFE, rest = 0 }
   lease.account, lease.id, lease.limits, lease.caller = account, id, limits, caller
-  keep(key, lease)
   return lease
 end
 
 local function is_good(lease, now)
   return lease.left > 0 and now < lease.over
+end
+
+-- Whether its calls will be used up before its time is over, at the pace at which they have been used so far.
+local function is_ending(lease, now)
+  local used = lease.calls - lease.left
+  return lease.left <= EARLY * lease.calls and used * (lease.over - now) > lease.left * (now - lease.asked)
+end
+
+-- The lease that was asked for before this one had ended; this one, if there is none.
+local function followed(key, lease)
+  local after = lease.after
+  if not after then return lease end
+  after.seen = lease.seen
+  leases[key] = after
+  return after
 end
 
 function envoy_on_request(handle)
@@ -74,15 +93,21 @@ function envoy_on_request(handle)
   local now = time(handle)
   local lease = leases[key]
   if not lease then return keep(key, { seen = now, left = 0, over = 0, rest = 0 }) end
-  if not is_good(lease, now) then
+  if not is_good(lease, now) then lease = followed(key, lease) end
+  if not is_good(lease, now) or is_ending(lease, now) then
     local is_busy = now - lease.seen < BUSY
     lease.seen = now
-    if now < lease.rest or not is_busy then return end
-    -- Others do not wait for the answer.
-    lease.rest = now + PAUSE
-    lease = ask(handle, key, now)
-    if not lease or not is_good(lease, time(handle)) then return end
-    headers = handle:headers() -- what was fetched before the wait is out of scope after it
+    if is_busy and now >= lease.rest and not lease.after then
+      -- Others do not wait for the answer.
+      lease.rest = now + PAUSE
+      local after = ask(handle, key, now)
+      headers = handle:headers() -- what was fetched before the wait is out of scope after it
+      now = time(handle)
+      -- What was asked for by a clock that was set back meanwhile is forgotten like all else.
+      if leases[key] == lease then lease.after = after end
+    end
+    if not is_good(lease, now) then lease = followed(key, lease) end
+    if not is_good(lease, now) then return end
   end
   lease.left, lease.seen = lease.left - 1, now
   local metadata = handle:streamInfo():dynamicMetadata()

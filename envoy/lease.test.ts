@@ -106,6 +106,7 @@ async function on(other: EnvoyAlone, calls: () => Promise<void>): Promise<void> 
     await other.stop();
   }
 }
+const leasesAsked = () => asked.filter((each) => each.startsWith('lease')).length;
 let keys = 0;
 const newKey = () => `Bearer key-${++keys}`;
 const leaseOf = (calls: number): Lease => ({
@@ -134,7 +135,7 @@ describe('a lease', () => {
     expect(await inTurn(3, key)).toEqual(['checked', 'leased', 'leased']);
     await delay(times.lifeMs);
     expect(await inTurn(2, key)).toEqual(['leased', 'leased']);
-    expect(asked.filter((each) => each.startsWith('lease'))).toHaveLength(2);
+    expect(leasesAsked()).toBe(2);
   });
 
   it('is one of its key alone', async () => {
@@ -168,6 +169,55 @@ describe('a lease', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('is asked for while there are calls of the last one left, which lets in who does not wait for it', async () => {
+    lease = async () => leaseOf(9);
+    const key = newKey();
+    expect(await inTurn(4, key)).toEqual(['checked', ...Array(3).fill('leased')]);
+    expect(leasesAsked()).toBe(1);
+    let grant: (lease: Lease) => void = () => undefined;
+    lease = () =>
+      new Promise((resolve) => {
+        grant = resolve;
+      });
+    const asking = call(key);
+    while (leasesAsked() < 2) await delay(1);
+    expect(await inTurn(7, key)).toEqual([...Array(6).fill('leased'), 'checked']);
+    grant(leaseOf(2));
+    expect((await asking).caller).toBe('leased');
+    lease = async () => null;
+    expect(await inTurn(2, key)).toEqual(['leased', 'checked']);
+    expect(leasesAsked()).toBe(3);
+  });
+
+  it('is left to its end where the next one is not given, and none is asked for again in a while', async () => {
+    lease = async () => leaseOf(3);
+    const key = newKey();
+    await inTurn(2, key);
+    lease = async () => null;
+    expect(await inTurn(4, key)).toEqual(['leased', 'leased', 'checked', 'checked']);
+    expect(leasesAsked()).toBe(2);
+  });
+
+  it('is over after its own time, whatever is left of it and of the one before', async () => {
+    lease = async () => leaseOf(30);
+    const key = newKey();
+    expect(await inTurn(12, key)).toEqual(['checked', ...Array(11).fill('leased')]);
+    expect(leasesAsked()).toBe(2);
+    await delay(times.lifeMs);
+    lease = async () => null;
+    expect(await inTurn(2, key)).toEqual(['checked', 'checked']);
+    expect(leasesAsked()).toBe(3);
+  });
+
+  it('is not asked for before the last one is over, if that will have calls left then', async () => {
+    lease = async () => leaseOf(9);
+    const key = newKey();
+    await inTurn(3, key);
+    await delay(times.lifeMs / 2);
+    expect(await inTurn(3, key)).toEqual(Array(3).fill('leased'));
+    expect(leasesAsked()).toBe(1);
+  });
+
   it('is not asked for by calls beside the one that asks', async () => {
     let grant: (lease: Lease) => void = () => undefined;
     lease = () =>
@@ -181,7 +231,7 @@ describe('a lease', () => {
     expect(await inTurn(3, key)).toEqual(['checked', 'checked', 'checked']);
     grant(leaseOf(2));
     expect((await asking).caller).toBe('leased');
-    expect(asked.filter((each) => each.startsWith('lease'))).toHaveLength(1);
+    expect(leasesAsked()).toBe(1);
   });
 });
 
@@ -195,10 +245,10 @@ describe('the check of the key decides', () => {
     lease = answer;
     const key = newKey();
     expect(await inTurn(6, key)).toEqual(Array(6).fill('checked'));
-    expect(asked.filter((each) => each.startsWith('lease'))).toHaveLength(1);
+    expect(leasesAsked()).toBe(1);
     await delay(times.pauseMs);
     await inTurn(3, key);
-    expect(asked.filter((each) => each.startsWith('lease'))).toHaveLength(2);
+    expect(leasesAsked()).toBe(2);
   });
 
   it('of a key that it refuses', async () => {
@@ -258,7 +308,7 @@ describe('the check of the key decides', () => {
     const other = await startEnvoy(rare);
     await on(other, async () => {
       for (const key of flood) expect(await inTurn(2, key)).toEqual(['checked', 'checked']);
-      expect(asked.filter((each) => each.startsWith('lease'))).toHaveLength(20);
+      expect(leasesAsked()).toBe(20);
       // What came in vain before is forgotten.
       await delay(8000);
       lease = async () => leaseOf(3);
@@ -293,7 +343,7 @@ describe('the check of the key decides', () => {
     const key = newKey();
     const other = await startEnvoy(hasty);
     await on(other, async () => expect(await inTurn(3, key)).toEqual(['checked', 'checked', 'checked']));
-    expect(asked.filter((each) => each.startsWith('lease'))).toHaveLength(1);
+    expect(leasesAsked()).toBe(1);
   });
 
   it('of all, where leases are off', async () => {
