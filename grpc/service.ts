@@ -17,8 +17,10 @@ import type { Metadata } from './own-types.ts';
 export type { Metadata } from './own-types.ts';
 export type { CheckRequest, ProcessingRequest, RateLimitRequest, StreamAccessLogsMessage };
 
-/** Metadata is given as plain values: what is inside is found by its names, the outermost of which are namespaces of ext_proc alone. */
-type WithMetadata<Answer> = Omit<Answer, 'dynamicMetadata'> & { dynamicMetadata?: Metadata | null };
+/** Metadata is given as plain values, and not as protobufjs has them, below `fields`. */
+type WithMetadata<Answer> = Omit<Answer, 'dynamicMetadata'> & {
+  dynamicMetadata?: (Metadata & { readonly fields?: never }) | null;
+};
 export type ICheckResponse = WithMetadata<CheckAnswer>;
 export type IProcessingResponse = WithMetadata<ProcessingAnswer>;
 export type IRateLimitResponse = WithMetadata<RateLimitAnswer>;
