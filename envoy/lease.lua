@@ -39,7 +39,7 @@ end
 -- The time. A clock that was set back would make leases good again that are over.
 local function time(handle)
   local now = handle:timestamp()
-  if now < latest then leases, known, in_vain = {}, 0, 0 end
+  if now < latest then leases, known, in_vain, first_in_vain = {}, 0, 0, 0 end
   latest = now
   return now
 end
@@ -58,7 +58,7 @@ local function ask(handle, key, now)
   local calls, account, id, limits, caller = (reply or ''):match('^.....(%d+) (%S+) (%S+)[^\n]*\n([^\n]*)\n(.+)$')
   if not calls or tonumber(calls) < 1 then return nil end
   in_vain = in_vain - 1
-  local lease = { seen = now, calls = tonumber(calls), left = tonumber(calls), asked = now, over = now + LIFE, rest = 0 }
+  local lease = { calls = tonumber(calls), left = tonumber(calls), asked = now, over = now + LIFE, rest = 0 }
   lease.account, lease.id, lease.limits, lease.caller = account, id, limits, caller
   return lease
 end
@@ -67,7 +67,7 @@ local function is_good(lease, now)
   return lease.left > 0 and now < lease.over
 end
 
--- Whether its calls will be used up before its time is over, at the pace at which they have been used so far.
+-- Whether its calls will be used up before its time is over, at the pace at which they have been used since it was asked for.
 local function is_ending(lease, now)
   local used = lease.calls - lease.left
   return lease.left <= EARLY * lease.calls and used * (lease.over - now) > lease.left * (now - lease.asked)
@@ -97,14 +97,15 @@ function envoy_on_request(handle)
   if not is_good(lease, now) or is_ending(lease, now) then
     local is_busy = now - lease.seen < BUSY
     lease.seen = now
-    if is_busy and now >= lease.rest and not lease.after then
-      -- Others do not wait for the answer.
+    if is_busy and now >= lease.rest then
+      -- Others do not wait for the answer, and the next lease is over before another one could be asked for.
       lease.rest = now + PAUSE
       local after = ask(handle, key, now)
       headers = handle:headers() -- what was fetched before the wait is out of scope after it
       now = time(handle)
-      -- What was asked for by a clock that was set back meanwhile is forgotten like all else.
-      if leases[key] == lease then lease.after = after end
+      -- All was forgotten meanwhile, by a clock that was set back perhaps, which no lease from before can be held against.
+      if leases[key] ~= lease then return end
+      lease.after = after
     end
     if not is_good(lease, now) then lease = followed(key, lease) end
     if not is_good(lease, now) then return end

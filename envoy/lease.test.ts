@@ -9,10 +9,10 @@ import { type Lease, leaseBusyMs, leaseLifeMs, leasePauseMs } from '@gw/contract
 import { serveEnvoy } from '@gw/grpc/server';
 import type { EnvoyServices, ProcessingRequest, RpcServer } from '@gw/grpc/service';
 import { type EnvoyAlone, startEnvoyAlone } from '@gw/testing/envoy/alone';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 /** Longer than a machine stands still. */
-const times = { lifeMs: 2000, busyMs: 60_000, pauseMs: 2000, patienceMs: 10_000 };
+const times = { lifeMs: 3000, busyMs: 60_000, pauseMs: 3000, patienceMs: 10_000 };
 const replaced = {
   [`= ${leaseLifeMs}, ${leaseBusyMs}, ${leasePauseMs}, 300`]: `= ${Object.values(times).join(', ')}`,
 };
@@ -170,9 +170,9 @@ describe('a lease', () => {
   });
 
   it('is asked for while there are calls of the last one left, which lets in who does not wait for it', async () => {
-    lease = async () => leaseOf(9);
+    lease = async () => leaseOf(6);
     const key = newKey();
-    expect(await inTurn(4, key)).toEqual(['checked', ...Array(3).fill('leased')]);
+    expect(await inTurn(3, key)).toEqual(['checked', 'leased', 'leased']);
     expect(leasesAsked()).toBe(1);
     let grant: (lease: Lease) => void = () => undefined;
     lease = () =>
@@ -180,8 +180,8 @@ describe('a lease', () => {
         grant = resolve;
       });
     const asking = call(key);
-    while (leasesAsked() < 2) await delay(1);
-    expect(await inTurn(7, key)).toEqual([...Array(6).fill('leased'), 'checked']);
+    await vi.waitUntil(() => leasesAsked() === 2, { timeout: times.lifeMs });
+    expect(await inTurn(5, key)).toEqual([...Array(4).fill('leased'), 'checked']);
     grant(leaseOf(2));
     expect((await asking).caller).toBe('leased');
     lease = async () => null;
@@ -199,14 +199,45 @@ describe('a lease', () => {
   });
 
   it('is over after its own time, whatever is left of it and of the one before', async () => {
-    lease = async () => leaseOf(30);
+    lease = async () => leaseOf(6);
     const key = newKey();
-    expect(await inTurn(12, key)).toEqual(['checked', ...Array(11).fill('leased')]);
+    expect(await inTurn(4, key)).toEqual(['checked', 'leased', 'leased', 'leased']);
     expect(leasesAsked()).toBe(2);
     await delay(times.lifeMs);
     lease = async () => null;
     expect(await inTurn(2, key)).toEqual(['checked', 'checked']);
     expect(leasesAsked()).toBe(3);
+  });
+
+  it('is over when it comes after its time, which begins with the question', async () => {
+    lease = () => delay(times.lifeMs + 100).then(() => leaseOf(9));
+    expect(await inTurn(2, newKey())).toEqual(['checked', 'checked']);
+    const key = newKey();
+    lease = async () => leaseOf(6);
+    await inTurn(3, key);
+    lease = () => delay(times.lifeMs + 100).then(() => leaseOf(9));
+    expect((await call(key)).caller).toBe('checked');
+    expect(leasesAsked()).toBe(3);
+  });
+
+  it('is none any more once the clock was set back, also for a call that asks for the next one meanwhile', async () => {
+    const behind = "(handle:timestamp() - tonumber(handle:headers():get('x-behind') or '0'))";
+    const other = await startEnvoy({ ...replaced, 'handle:timestamp()': behind });
+    await on(other, async () => {
+      lease = async () => leaseOf(6);
+      const key = newKey();
+      expect(await inTurn(3, key)).toEqual(['checked', 'leased', 'leased']);
+      let grant: (lease: Lease) => void = () => undefined;
+      lease = () =>
+        new Promise((resolve) => {
+          grant = resolve;
+        });
+      const asking = call(key);
+      await vi.waitUntil(() => leasesAsked() === 2, { timeout: times.lifeMs });
+      expect((await call(key, { 'x-behind': '60000' })).caller).toBe('checked');
+      grant(leaseOf(6));
+      expect((await asking).caller).toBe('checked');
+    });
   });
 
   it('is not asked for before the last one is over, if that will have calls left then', async () => {
@@ -227,7 +258,7 @@ describe('a lease', () => {
     const key = newKey();
     await call(key);
     const asking = call(key);
-    while (asked.length < 2) await delay(1);
+    await vi.waitUntil(() => asked.length === 2);
     expect(await inTurn(3, key)).toEqual(['checked', 'checked', 'checked']);
     grant(leaseOf(2));
     expect((await asking).caller).toBe('leased');
