@@ -27,6 +27,7 @@ const testTimeout = process.env.GW_TEST_CASES === 'many' ? 600_000 : 60_000;
 // Some start a dozen commands one after the other, and a machine may be busy three times over.
 const wholeGatewayTimeout = 150_000;
 const setupFiles = ['testing/control-plane/reply-check.ts'];
+const inOneDay = ['test/one-day.ts'];
 // Some files wait more than they compute.
 const maxWorkers = 3;
 const storeWorkers = 4;
@@ -75,6 +76,7 @@ class SlowestFirst extends BaseSequencer {
 
 const ofGateways = {
   globalSetup: ['test/whole-stack.ts'],
+  setupFiles: inOneDay,
   testTimeout: wholeGatewayTimeout,
   hookTimeout: 120_000,
   // A second would be the machine's, too.
@@ -131,6 +133,7 @@ export default defineConfig({
           include: own,
           exclude: [...exclude, ...slow, ...long],
           globalSetup: ['test/prepared.ts'],
+          setupFiles: inOneDay,
           testTimeout: wholeGatewayTimeout,
           hookTimeout: 120_000,
           maxWorkers: 2,

@@ -5,10 +5,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type CatalogueCode, errorCatalogue } from '@gw/contract/error-catalogue';
 import { apiError, errorBody, errorHeaders } from '@gw/contract/errors';
-import { dayMs } from '@gw/contract/internal/durations';
 import { exampleAddresses } from '@gw/contract/internals/example-addresses';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -76,7 +74,6 @@ describe.each(['node', 'python'] as const)('%s, against the gateway', (name) => 
   });
 
   test('does not hammer a spent day budget', async () => {
-    await awayFromMidnight();
     const key = await accounts.create({ perDay: 1 });
     expect(await clients[name]({ one: gateway(key) })).toEqual({ one: '200' });
     expect(await clients[name]({ one: gateway(key) })).toEqual({ one: 'daily_budget_exceeded' });
@@ -97,7 +94,6 @@ describe('with the replies of the gateway', () => {
   const outcomes: Record<string, Record<string, string>> = {};
 
   beforeAll(async () => {
-    await awayFromMidnight();
     for (const code of codes) replies.set(code, await replyOf(code));
     standIn = await startStandIn(replies);
     await Promise.all(
@@ -131,10 +127,4 @@ async function replyOf(code: CatalogueCode): Promise<Pick<Reply, 'status' | 'hea
     headers: Object.fromEntries(errorHeaders(error)),
     text: errorBody(error, exampleAddresses),
   };
-}
-
-/** A budget that is spent a minute before midnight is one that is worth waiting for. */
-async function awayFromMidnight(): Promise<void> {
-  const left = dayMs - (Date.now() % dayMs);
-  if (left < 90_000) await delay(left + 1000);
 }
