@@ -55,7 +55,8 @@ describe.skipIf(chromium === null)(`the session of a viewer${howToGetChromium}`,
     const grown = (await heads()).filter(({ chain, seq }) => seq > (seqBefore.get(chain) ?? 0));
     const entries = await Promise.all(
       grown.map(async ({ chain }) => {
-        const query = new URLSearchParams({ chain, after: String(seqBefore.get(chain) ?? 0), limit: '1000' });
+        const after = String(seqBefore.get(chain) ?? 0);
+        const query = new URLSearchParams({ chain, after, order: 'asc', limit: '1000' });
         return entriesSchema.parse(await apiOf(stack).get(`/operator/v1/audit?${query}`)).data;
       }),
     );
