@@ -114,6 +114,15 @@ const leaseOf = (calls: number): Lease => ({
   limits: 'x-ratelimit-limit-requests=7 x-ratelimit-remaining-day=3',
   caller: JSON.stringify({ who: 'leased' }),
 });
+/** From now on who asks for a lease waits for it; returns what gives it. */
+function holdLease(): (granted: Lease) => void {
+  let grant: (granted: Lease) => void = () => undefined;
+  const held = new Promise<Lease>((resolve) => {
+    grant = resolve;
+  });
+  lease = () => held;
+  return grant;
+}
 const inTurn = async (count: number, key: string) => {
   const callers: unknown[] = [];
   for (let each = 0; each < count; each += 1) callers.push((await call(key)).caller);
@@ -174,11 +183,7 @@ describe('a lease', () => {
     const key = newKey();
     expect(await inTurn(3, key)).toEqual(['checked', 'leased', 'leased']);
     expect(leasesAsked()).toBe(1);
-    let grant: (lease: Lease) => void = () => undefined;
-    lease = () =>
-      new Promise((resolve) => {
-        grant = resolve;
-      });
+    const grant = holdLease();
     const asking = call(key);
     await vi.waitUntil(() => leasesAsked() === 2, { timeout: times.lifeMs });
     expect(await inTurn(5, key)).toEqual([...Array(4).fill('leased'), 'checked']);
@@ -227,11 +232,7 @@ describe('a lease', () => {
       lease = async () => leaseOf(6);
       const key = newKey();
       expect(await inTurn(3, key)).toEqual(['checked', 'leased', 'leased']);
-      let grant: (lease: Lease) => void = () => undefined;
-      lease = () =>
-        new Promise((resolve) => {
-          grant = resolve;
-        });
+      const grant = holdLease();
       const asking = call(key);
       await vi.waitUntil(() => leasesAsked() === 2, { timeout: times.lifeMs });
       expect((await call(key, { 'x-behind': '60000' })).caller).toBe('checked');
@@ -250,11 +251,7 @@ describe('a lease', () => {
   });
 
   it('is not asked for by calls beside the one that asks', async () => {
-    let grant: (lease: Lease) => void = () => undefined;
-    lease = () =>
-      new Promise((resolve) => {
-        grant = resolve;
-      });
+    const grant = holdLease();
     const key = newKey();
     await call(key);
     const asking = call(key);

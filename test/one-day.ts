@@ -1,9 +1,7 @@
-/** No test with a gateway begins shortly before midnight UTC. */
-import { setTimeout as delay } from 'node:timers/promises';
-import { untilDayHoldsTest } from '@gw/testing/one-day';
+/** No test with a gateway, and no file of them, begins shortly before midnight UTC. */
+import { awayFromMidnight } from '@gw/testing/one-day';
 import { beforeEach } from 'vitest';
 
-beforeEach(async () => {
-  const waitMs = untilDayHoldsTest(Date.now());
-  if (waitMs > 0) await delay(waitMs);
-}, 120_000);
+// Some files make their calls while they are loaded.
+await awayFromMidnight();
+beforeEach(awayFromMidnight, 120_000);

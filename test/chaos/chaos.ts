@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { dayMs, hourMs } from '@gw/contract/internal/durations';
+import { hourMs } from '@gw/contract/internal/durations';
+import { untilDayHolds } from '@gw/testing/one-day';
 import { rowsSince, usageDifferences } from '../long/ledger-claims.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
@@ -76,10 +77,10 @@ const afterMs = 60_000;
 
 /** Waits for midnight UTC if it is so near that the calls would be counted in two days; the books have one. */
 async function untilOneDayHoldsIt(durationMs: number, tell: Surroundings['tell']): Promise<void> {
-  const leftMs = dayMs - (Date.now() % dayMs);
-  if (leftMs > durationMs + afterMs) return;
-  tell(`waiting ${Math.ceil(leftMs / 1000)} s for midnight UTC, since the books are of one day`);
-  await delay(leftMs + 1000);
+  const waitMs = untilDayHolds(durationMs + afterMs, Date.now());
+  if (waitMs === 0) return;
+  tell(`waiting ${Math.ceil(waitMs / 1000)} s for midnight UTC, since the books are of one day`);
+  await delay(waitMs);
 }
 
 async function underChaos(

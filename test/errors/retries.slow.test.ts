@@ -9,6 +9,7 @@ import { type CatalogueCode, errorCatalogue } from '@gw/contract/error-catalogue
 import { apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { exampleAddresses } from '@gw/contract/internals/example-addresses';
 import { inCheckout } from '@gw/stack/checkout';
+import { awayFromMidnight } from '@gw/testing/one-day';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Reply } from '../input/ask.ts';
@@ -94,6 +95,7 @@ describe('with the replies of the gateway', () => {
   const outcomes: Record<string, Record<string, string>> = {};
 
   beforeAll(async () => {
+    await awayFromMidnight();
     for (const code of codes) replies.set(code, await replyOf(code));
     standIn = await startStandIn(replies);
     await Promise.all(
