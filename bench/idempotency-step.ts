@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bodySha256 } from '@gw/contract/internal/idempotency-key';
 import { KeptReply } from '@gw/receipt-sidecar/internals/idempotency/kept-reply';
-import { Idempotency, redisClaims } from '@gw/service/idempotency';
+import { type Claim, Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createReplyCipher } from '@gw/service/internals/idempotency/reply-cipher';
 import { openLog } from '@gw/service/log';
 import { openRedisWriter } from '@gw/service/redis-writer';
@@ -35,20 +35,22 @@ export async function startIdempotencyStep(): Promise<{ readonly step: Step; sto
   const idempotency = new Idempotency({ claims: redisClaims(redis), cipher, now: () => performance.now() });
   let calls = 0;
   let stored = 0;
-  const metrics = {
-    ended: (end: string) => {
-      if (end === 'kept') stored += 1;
-    },
-  };
+  const storeReply = (claim: Claim) =>
+    new Promise<void>((resolve, reject) => {
+      const ended = (end: string): void => {
+        if (end === 'kept') stored += 1;
+        resolve();
+      };
+      const kept = new KeptReply(claim, 'rcpt_01890a5d-ac96-774b-bcce-b302099a8057', { ended });
+      kept.add(reply);
+      kept.store('application/json', () => undefined).catch(reject);
+    });
   const one = async () => {
     calls += 1;
     // An account may store so much alone.
     const call = { accountId: `a${calls}`, path: '/v1/chat/completions', key: `key ${calls}`, body: bodySha256(body) };
     const found = await idempotency.claim(call, { mostMs: 1, bytes: 1, onGone: () => undefined });
-    if (found.is !== 'claimed') return;
-    const kept = new KeptReply(found.claim, 'rcpt_01890a5d-ac96-774b-bcce-b302099a8057', metrics);
-    kept.add(reply);
-    await kept.store('application/json');
+    if (found.is === 'claimed') await storeReply(found.claim);
   };
   const several = () => Promise.all(Array.from({ length: atOnce }, one));
   await several();

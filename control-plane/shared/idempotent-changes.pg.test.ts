@@ -68,6 +68,7 @@ test('who may no longer make the change when it has the claim makes none, and le
   const freed: boolean[] = [];
   const claim = {
     mayHaveRun: false,
+    seal: async () => Buffer.alloc(0),
     finish: async () => 'kept' as const,
     free: (mayHaveRun: boolean) => void freed.push(mayHaveRun),
   };

@@ -124,7 +124,7 @@ export function makeChangesIdempotent(
     const stored = storedReply(reply, payload, actors.stampOf(request));
     // Stored before it is sent, so that whoever has it gets it again. If it cannot be stored it is sent all the same (open:
     // the change is made); the key is free when its lease is over, and the next one is told.
-    const end = await claim.finish(stored, request.id);
+    const end = await claim.finish(stored && (await claim.seal(stored)), request.id);
     if (end === 'lost') request.log.warn('a reply was not stored for its idempotency key');
   });
 }

@@ -5,7 +5,12 @@ import type { AdmissionRequest } from '../request/admission.ts';
 import type { ParsedRequest } from '../request/parsed-request.ts';
 import { makeFindClaim } from './find-claim.ts';
 
-const claim = { mayHaveRun: true, finish: async () => 'kept' as const, free: () => undefined };
+const claim = {
+  mayHaveRun: true,
+  seal: async () => Buffer.alloc(0),
+  finish: async () => 'kept' as const,
+  free: () => undefined,
+};
 
 async function find(found: Found, arrivedAt = performance.now()) {
   const seen: { call?: KeyedCall; waiting?: Waiting | null; counted: string[]; givenBack: number } = {

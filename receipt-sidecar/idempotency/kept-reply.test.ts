@@ -4,7 +4,7 @@ import { apiError } from '@gw/contract/errors';
 import { err } from '@gw/contract/internal/result';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { CallContext } from '../call-context.ts';
 import { KeptReply, maxKeptBytes } from './kept-reply.ts';
 
@@ -18,10 +18,14 @@ function claimForTests(mayHaveRun = false, takes: ReturnType<Claim['finish']> = 
   let isOver = false;
   const claim: Claim = {
     mayHaveRun,
+    seal: async (reply) => {
+      kept.push(reply);
+      return Buffer.concat(reply.body);
+    },
     finish: (reply) => {
       isOver = true;
       told.push('finished');
-      kept.push(reply);
+      if (reply === null) kept.push(null);
       return takes;
     },
     free: (hasRun) => {
@@ -56,8 +60,6 @@ const json = { 'content-type': 'application/json' };
 const headersOf = (answer: { responseHeaders?: { response?: object | null } | null } | undefined) =>
   JSON.stringify(answer?.responseHeaders?.response).includes('"key":"idempotent-reexecuted"');
 
-type Finished = Awaited<ReturnType<Claim['finish']>>;
-
 describe('a call that comes to its end', () => {
   test.each([
     [{}, 'kept', 'kept'],
@@ -85,68 +87,89 @@ describe('a call that comes to its end', () => {
     expect(kept[0]?.headers).toMatchObject({ 'idempotent-reexecuted': 'provider-may-have-been-asked' });
   });
 
-  test('keeps a JSON reply with its receipt before it answers', async () => {
-    let take = (_: Finished) => {};
-    const taken = new Promise<Finished>((resolve) => {
-      take = resolve;
-    });
-    const { ask, call, ended, kept } = claimed({}, claimForTests(false, taken));
+  test('keeps a JSON reply with its receipt', async () => {
+    const { ask, call, ended, kept } = claimed();
     await ask();
     call.replyHeaders(json);
     const before = call.answers.length;
     call.replyBody('{"choices":[]}', true);
     await settled();
-    expect(call.answers).toHaveLength(before);
     expect(textOf(kept[0])).toMatch(/^\{"choices":\[\],"gw":\{.*"routing_trace":.*\}$/);
     expect(kept[0]).toMatchObject({
       status: 200,
       headers: { ...json, 'x-gw-receipt-id': expect.stringMatching(/^rcpt_/) },
     });
-    take('kept');
-    await settled();
     expect([call.answers.length, ended, call.errors]).toEqual([before + 1, ['kept'], []]);
   });
 
-  test('is answered after a quarter of a second where the store does not take the reply', async () => {
-    const { ask, call, ended, told } = claimed({}, claimForTests(false, new Promise(() => undefined)));
-    await ask();
-    call.replyHeaders(json);
+  test.each(['data: [DONE]\n\n', ''])('keeps all of a stream, of which the last ends with %j', async (end) => {
+    const { ask, call, kept, told } = claimed();
+    await ask({ stream: true });
+    call.replyHeaders();
+    call.replyBody(chunk('Hello'), false);
+    await settled();
+    expect(told).toEqual([]);
     const before = call.answers.length;
-    const began = performance.now();
-    call.replyBody('{"choices":[]}', true);
-    while (call.answers.length === before) await settled();
-    expect(performance.now() - began).toBeGreaterThan(200);
-    call.close();
-    expect([told, ended]).toEqual([['finished'], []]);
+    call.replyBody(`${chunk('', 'stop')}${end}`, true);
+    await settled();
+    expect([told, call.answers.length]).toEqual([['finished'], before + 1]);
+    const stored = textOf(kept[0]) ?? '';
+    expect(stored.startsWith(chunk('Hello'))).toBe(true);
+    expect(stored).toMatch(/"gw":/);
+    expect(stored.endsWith(end)).toBe(true);
+    const sent = call.answers.at(-1)?.responseBody?.response?.bodyMutation?.body;
+    expect(chunk('Hello') + Buffer.from(sent ?? '').toString()).toBe(stored);
+    expect(call.errors).toEqual([]);
   });
 
-  test.each(['data: [DONE]\n\n', ''])(
-    'keeps all of a stream before its last bytes go out, which end with %j',
-    async (end) => {
-      let take = (_: Finished) => {};
-      const taken = new Promise<Finished>((resolve) => {
-        take = resolve;
-      });
-      const { ask, call, kept, told } = claimed({}, claimForTests(false, taken));
-      await ask({ stream: true });
-      call.replyHeaders();
-      call.replyBody(chunk('Hello'), false);
-      await settled();
-      expect(told).toEqual([]);
+  test.each([false, true])(
+    'goes out just before the store is asked, and does not wait for it (stream: %s)',
+    async (stream) => {
+      const outBefore: number[] = [];
+      const { claim } = claimForTests(false, new Promise(() => undefined));
+      const finish: Claim['finish'] = (...given) => {
+        outBefore.push(call.answers.length);
+        return claim.finish(...given);
+      };
+      const { ask, call, ended } = claimed({}, { ...claimForTests(), claim: { ...claim, finish } });
+      await ask({ stream });
+      call.replyHeaders(stream ? {} : json);
       const before = call.answers.length;
-      call.replyBody(`${chunk('', 'stop')}${end}`, true);
+      call.replyBody(stream ? chunk('', 'stop') : '{"choices":[]}', true);
       await settled();
-      expect(call.answers).toHaveLength(before);
-      const stored = textOf(kept[0]) ?? '';
-      expect(stored.startsWith(chunk('Hello'))).toBe(true);
-      expect(stored).toMatch(/"gw":/);
-      expect(stored.endsWith(end)).toBe(true);
-      take('kept');
-      await settled();
-      expect(call.answers).toHaveLength(before + 1);
-      const sent = call.answers.at(-1)?.responseBody?.response?.bodyMutation?.body;
-      expect(chunk('Hello') + Buffer.from(sent ?? '').toString()).toBe(stored);
-      expect(call.errors).toEqual([]);
+      expect([outBefore, call.answers.length, ended, call.errors]).toEqual([[before + 1], before + 1, [], []]);
+    },
+  );
+
+  test.each([false, true])('is not kept where Envoy has given up, and the key is free (stream: %s)', async (stream) => {
+    const { ask, call, told } = claimed();
+    await ask({ stream });
+    call.replyHeaders(stream ? {} : json);
+    call.replyBody(stream ? chunk('', 'stop') : '{"choices":[]}', true);
+    // As after a while in which this process stood still: the word of Redis and that of Envoy are both there, and are read in one turn.
+    for (let each = 0; each < 100; each += 1) await null;
+    call.close();
+    await settled();
+    expect([told, call.errors]).toEqual([['freed, told'], []]);
+  });
+
+  test.each([
+    ['stood still', 250, 'freed, told'],
+    ['did not', 249, 'finished'],
+  ] as const)(
+    'of a call that is over just after it went out: the key is free if this process %s meanwhile',
+    async (_, ms, end) => {
+      const { claim, told } = claimForTests();
+      const reply = new KeptReply(claim, 'rcpt', { ended: () => undefined });
+      const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
+      try {
+        await reply.store('x', () => void clock.mockReturnValue(1000 + ms));
+        reply.free();
+        await settled();
+      } finally {
+        clock.mockRestore();
+      }
+      expect(told).toEqual([end]);
     },
   );
 
@@ -156,12 +179,13 @@ describe('a call that comes to its end', () => {
     const reply = new KeptReply(claim, 'rcpt', { ended: (end) => void ended.push(end) });
     reply.add([Buffer.alloc(maxKeptBytes)]);
     reply.add([Buffer.alloc(1)]);
-    await reply.store('x');
+    await reply.store('x', () => undefined);
+    await settled();
     expect([kept, ended]).toEqual([[null], ['too_large']]);
     const fits = claimForTests();
     const other = new KeptReply(fits.claim, 'rcpt', { ended: () => undefined });
     other.add([Buffer.alloc(maxKeptBytes)]);
-    await other.store('x');
+    await other.store('x', () => undefined);
     expect(fits.kept[0]?.body[0]).toHaveLength(maxKeptBytes);
   });
 

@@ -1,18 +1,21 @@
 /**
  * The reply of a call that has a claim, on its way into the store.
  *
- * Invariants: what is stored is what the client gets, and it is stored before the last of that goes out, so that a client
- * that has seen the whole of it gets it again. A reply is never held up for long: where the store does not take it in
- * time, it goes out, and the key is free when its lease is over (open: it is paid for; the next call is told).
+ * Invariants: what is stored is what the client gets. The last of it goes out, and then the whole goes to the store, one turn of the event
+ * loop later: so of a client that has seen the whole, the key gives the same again. Where Envoy went on without us, with a degraded
+ * receipt, the key is free, and the next call is told. The store is not waited for: where it does not take the reply, the key is free when
+ * its lease is over (open: it is paid for; the next call is told).
  */
+import { setImmediate as untilRead } from 'node:timers/promises';
 import { reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
-import type { Claim } from '@gw/service/idempotency';
-import { succeedsWithin } from '../ledger/bounded.ts';
+import type { Claim, SealedReply } from '@gw/service/idempotency';
 import type { IdempotencyMetrics } from './metrics.ts';
 
 /** A larger reply is not kept, and the key stands for its receipt alone. */
 export const maxKeptBytes = 2 * 1024 * 1024;
-const patienceMs = 250;
+
+/** A turn of the event loop that took so long, ms, is a process that stood still; Envoy may have given up meanwhile. */
+const stoodStillMs = 250;
 
 export class KeptReply {
   readonly #claim: Claim;
@@ -21,6 +24,7 @@ export class KeptReply {
   #body: Buffer[] | null = [];
   #bytes = 0;
   #isOver = false;
+  #isOut = false;
 
   constructor(claim: Claim, receiptId: string, metrics: Pick<IdempotencyMetrics, 'ended'>) {
     this.#claim = claim;
@@ -35,7 +39,7 @@ export class KeptReply {
 
   /** Whether the key has neither a reply yet nor been freed. */
   get isOpen(): boolean {
-    return !this.#isOver;
+    return !this.#isOver && !this.#isOut;
   }
 
   /** Adds what the client gets next. */
@@ -46,28 +50,44 @@ export class KeptReply {
     else this.#body.push(...parts);
   }
 
-  /** Stores what was added, as the whole. Resolves when it is stored or took too long; never rejects. */
-  async store(contentType: string): Promise<void> {
+  /** Calls `handOut`, which gives the client the last of what was added, and stores it as the whole. Rejects only if `handOut` throws. */
+  async store(contentType: string, handOut: () => void): Promise<void> {
+    const sealed = this.#isOver ? null : await this.#sealed(contentType);
+    const since = performance.now();
+    // Whatever Envoy has said by now is read first: that it has given up, if this process stood still.
+    await untilRead();
+    handOut();
     if (this.#isOver) return;
+    this.#isOut = true;
+    void this.#keep(sealed, since);
+  }
+
+  /** `since`: when everything that Envoy had said before was still to be read. */
+  async #keep(sealed: SealedReply | null, since: number): Promise<void> {
+    await untilRead();
+    const isLate = this.#isOver && performance.now() - since >= stoodStillMs;
     this.#isOver = true;
+    if (isLate) return this.#claim.free(true);
+    const end = await this.#claim.finish(sealed, this.#receiptId);
+    this.#metrics.ended(end === 'not_kept' ? (sealed ? 'over_quota' : 'too_large') : end);
+  }
+
+  #sealed(contentType: string): Promise<SealedReply> | null {
+    const body = this.#body;
+    this.#body = null;
     const headers = {
       ...{ 'content-type': contentType, 'x-gw-receipt-id': this.#receiptId, 'cache-control': 'no-store' },
       // Whoever gets it again has perhaps not seen the first.
       ...(this.mayHaveRun ? { [reexecutedHeader]: reexecuted } : {}),
     };
-    const reply = this.#body && { status: 200, headers, body: this.#body };
-    this.#body = null;
-    const stored = this.#claim.finish(reply, this.#receiptId).then((end) => {
-      this.#metrics.ended(end === 'not_kept' ? (reply ? 'over_quota' : 'too_large') : end);
-    });
-    await succeedsWithin(stored, { leftMs: patienceMs });
+    return body && this.#claim.seal({ status: 200, headers, body });
   }
 
-  /** Frees the key, because there is no reply that could be stored. Does nothing once it is stored. */
+  /** Frees the key, because there is no reply that could be stored. Does nothing once the client has it. */
   free(mayHaveRun = true): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#body = null;
-    this.#claim.free(mayHaveRun);
+    if (!this.#isOut) this.#claim.free(mayHaveRun);
   }
 }

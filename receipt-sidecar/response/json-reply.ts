@@ -64,13 +64,14 @@ export class JsonReply implements Reply {
   #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
     const { call, kept, overhead, record, energyReader } = this.#context;
     const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null);
-    const answer = async (shown: ShownReceipt): Promise<void> => {
+    const answer = (shown: ShownReceipt): void | Promise<void> => {
       if (this.#isOver) return;
       const body = withAdded(clean, { ...recorded, ...shown });
-      if (kept) {
-        kept.add(body);
-        await kept.store('application/json');
-      }
+      if (!kept) return handOut(body);
+      kept.add(body);
+      return kept.store('application/json', () => handOut(body));
+    };
+    const handOut = (body: readonly Buffer[]): void => {
       const length = body.reduce((sum, part) => sum + part.length, 0);
       const setHeaders = [
         setHeader('content-type', 'application/json'),

@@ -193,7 +193,7 @@ export class StreamReply implements Reply {
     this.#pass(bytes, this.#done ? { ...response, ...finishedWith(this.#context.record.unsaved) } : response);
   }
 
-  /** Answers with what the client gets next. The last of it waits until the whole is stored, if it is to be. */
+  /** Answers with what the client gets next. The last of it goes out with the whole being stored, if it is to be. */
   #pass(bytes: Buffer, answer: IProcessingResponse): void {
     const { call, kept } = this.#context;
     kept?.add([bytes]);
@@ -202,9 +202,8 @@ export class StreamReply implements Reply {
     this.#isStoring = true;
     this.#turns.pause();
     kept
-      .store(this.#contentType)
+      .store(this.#contentType, () => call.answer(answer))
       .then(() => {
-        call.answer(answer);
         this.#isStoring = false;
         this.#answerAll(null);
         this.#turns.resume();

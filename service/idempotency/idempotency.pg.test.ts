@@ -50,6 +50,8 @@ function claimOf(found: Found): Claim {
   if (found.is !== 'claimed') throw new Error(`It is ${found.is}.`);
   return found.claim;
 }
+const finish = async (claim: Claim, text: string, reference = 'r') =>
+  claim.finish(await claim.seal(reply(text)), reference);
 const textOf = (found: Found) => (found.is === 'replay' ? Buffer.concat(found.reply.body).toString() : found.is);
 
 test.each([10, 200_000])(
@@ -57,7 +59,7 @@ test.each([10, 200_000])(
   async (size) => {
     const [one, other] = [open(), open()];
     const secret = 'secret'.repeat(size / 5);
-    expect(await claimOf(await one.claim(call, null)).finish(reply(secret), 'r')).toBe('kept');
+    expect(await finish(claimOf(await one.claim(call, null)), secret)).toBe('kept');
     const again = await other.claim(call, null);
     expect(again).toMatchObject({ is: 'replay', reply: { status: 200, headers: { 'content-type': 'x' } } });
     expect(textOf(again)).toBe(secret);
@@ -76,9 +78,9 @@ test.each([10, 200_000])(
 
 test('a stored reply opens only where it was stored', async () => {
   const one = open();
-  await claimOf(await one.claim(call, null)).finish(reply('mine'), 'r');
+  await finish(claimOf(await one.claim(call, null)), 'mine');
   const mine = (await redis.keys('*{a}:*')).find((key) => !key.endsWith(':bytes'));
-  await claimOf(await one.claim({ ...call, accountId: 'b' }, null)).finish(reply('yours'), 's');
+  await finish(claimOf(await one.claim({ ...call, accountId: 'b' }, null)), 'yours', 's');
   const yours = (await redis.keys('*{b}:*')).find((key) => !key.endsWith(':bytes'));
   await redis.hset(yours ?? '', 'b', (await redis.hgetBuffer(mine ?? '', 'b')) ?? '');
   expect(await one.claim({ ...call, accountId: 'b' }, null)).toEqual({ is: 'not_kept', reference: 's' });
@@ -86,12 +88,12 @@ test('a stored reply opens only where it was stored', async () => {
 
 test('the encryption key is exchanged while instances know both, in either order; one that knows neither runs nothing twice', async () => {
   const [before, between, after] = [open([keys.old]), open([keys.old, keys.current]), open([keys.current, keys.old])];
-  await claimOf(await before.claim(call, null)).finish(reply('by the old one'), 'r');
+  await finish(claimOf(await before.claim(call, null)), 'by the old one');
   for (const each of [between, after]) expect(textOf(await each.claim(call, null))).toBe('by the old one');
   const later = { ...call, key: 'later' };
   const running = claimOf(await after.claim(later, null));
   expect(await between.claim(later, null)).toEqual({ is: 'running', waited: false });
-  await running.finish(reply('by the new one'), 'r');
+  await finish(running, 'by the new one');
   expect(textOf(await between.claim(later, null))).toBe('by the new one');
 });
 
@@ -104,7 +106,7 @@ test('of 200 calls with one key at two instances one runs, and all others get it
       if (each.is !== 'claimed') return textOf(each);
       runs += 1;
       await delay(300);
-      await each.claim.finish(reply('once for all'), 'r');
+      await finish(each.claim, 'once for all');
       return 'once for all';
     }),
   );
@@ -120,7 +122,7 @@ test('who waits while the first one fails runs next, and is told if that may hav
     first.free(mayHaveRun);
     const next = claimOf(await Promise.race(waiting));
     expect(next.mayHaveRun).toBe(mayHaveRun);
-    await next.finish(reply('second'), 'r');
+    await finish(next, 'second');
     expect((await Promise.all(waiting)).map(textOf).sort()).toEqual(['claimed', 'second']);
     await redis.flushall();
   }
@@ -186,8 +188,8 @@ test('a key is kept for as long as its call runs, and not for longer than its le
   const next = claimOf(await other.claim(call, patience(leaseMs + 5000)));
   expect(next.mayHaveRun).toBe(true);
   // The first one is back: what it has is not what the key stands for.
-  expect(await running.finish(reply('late'), 'r')).toBe('lost');
-  await next.finish(reply('second'), 'r');
+  expect(await finish(running, 'late')).toBe('lost');
+  await finish(next, 'second');
   expect(textOf(await other.claim(call, null))).toBe('second');
 });
 
@@ -210,7 +212,7 @@ test('at an orderly end nobody goes on waiting, and what runs is stored all the 
   await delay(50);
   one.stopWaiting();
   expect(await waiting).toEqual({ is: 'running', waited: true });
-  expect(await claim.finish(reply('hello'), 'r')).toBe('kept');
+  expect(await finish(claim, 'hello')).toBe('kept');
 });
 
 test('an orderly end waits for a reply that is being stored, so that the next call gets it', async () => {
@@ -221,7 +223,8 @@ test('an orderly end waits for a reply that is being stored, so that the next ca
   };
   const one = open([keys.current], { ...claims, finish: slow });
   const claim = claimOf(await one.claim(call, null));
-  void claim.finish(reply('stored'), 'r');
+  const sealed = await claim.seal(reply('stored'));
+  void claim.finish(sealed, 'r');
   await one.freeHeld();
   expect(textOf(await open().claim(call, null))).toBe('stored');
 });

@@ -25,15 +25,20 @@ export interface KeyedCall {
   readonly body: string;
 }
 
+/** A reply as it lies in Redis. */
+export type SealedReply = Buffer;
+
 /** The right to run a call, until `finish` or `free`, of which the first counts. */
 export interface Claim {
   /** Whether an earlier call with this key may have run; the client has to be told. */
   readonly mayHaveRun: boolean;
+  /** Makes a reply ready to be stored, so that `finish` asks Redis in the turn in which it is called. */
+  seal(reply: StoredReply): Promise<SealedReply>;
   /**
    * Stores the reply, in place of which later calls get it; null if it is too large to be kept: then they are refused
    * with `reference`. Never rejects.
    */
-  finish(reply: StoredReply | null, reference: string): Promise<Finished>;
+  finish(reply: SealedReply | null, reference: string): Promise<Finished>;
   /** Gives the key back without a reply. `mayHaveRun`: whether the next one has to be told of this call. */
   free(mayHaveRun: boolean): void;
 }
@@ -159,6 +164,7 @@ export class Idempotency {
     const wake = () => this.#room.wake(roomOf(id));
     return {
       mayHaveRun,
+      seal: (reply) => this.#options.cipher.seal(reply, id.digest),
       finish: (reply, reference) => {
         const held = end();
         return held ? this.#tell(this.#store(held, reply, reference)).finally(wake) : Promise.resolve('lost');
@@ -169,14 +175,9 @@ export class Idempotency {
     };
   }
 
-  async #store({ endsAt, id }: Held, reply: StoredReply | null, reference: string): Promise<Finished> {
-    const { cipher, claims, now } = this.#options;
-    try {
-      const sealed = reply && (await cipher.seal(reply, id.digest));
-      return await claims.finish(id, leftMs({ endsAt }, now()), reference, sealed);
-    } catch {
-      return 'lost';
-    }
+  #store({ endsAt, id }: Held, reply: SealedReply | null, reference: string): Promise<Finished> {
+    const { claims, now } = this.#options;
+    return claims.finish(id, leftMs({ endsAt }, now()), reference, reply).catch(() => 'lost' as const);
   }
 
   #free(id: ClaimId, hasRun: boolean): Promise<unknown> {
