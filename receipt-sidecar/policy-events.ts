@@ -40,7 +40,7 @@ export interface PolicyEventsOptions {
 const maxStreamLength = 100_000;
 const maxKeptChars = 16 * 1024 * 1024;
 /** Of what is in the stream: more than that holds. */
-const maxInStreamChars = 64 * 1024 * 1024;
+const maxInStreamBytes = 64 * 1024 * 1024;
 const replayBatch = 200;
 
 export function openPolicyEvents({
@@ -129,6 +129,6 @@ function openStream(redis: Redis, log: Logger) {
     const streamId = await redis.xadd(policyEventStream, 'MAXLEN', '~', maxStreamLength, '*', 'event', text);
     if (streamId !== null) inStream.added(streamId, text);
   };
-  const inStream = openInStream({ redis, stream: policyEventStream, maxChars: maxInStreamChars, put: toRedis, log });
+  const inStream = openInStream({ redis, stream: policyEventStream, maxBytes: maxInStreamBytes, put: toRedis, log });
   return { toRedis, tendStream: inStream.tend };
 }

@@ -82,7 +82,7 @@ test('an entry of which the word that it was taken comes after the look that fin
     late();
     inMemory.added(await add(text), text);
   };
-  const inMemory = openInStream({ redis, stream: ledgerStream, maxChars: 1000, put, log });
+  const inMemory = openInStream({ redis, stream: ledgerStream, maxBytes: 1000, put, log });
   await inMemory.tend();
   await put('known');
   const [meanwhile, afterwards] = [await add('meanwhile'), await add('afterwards')];
@@ -147,9 +147,9 @@ test('calls under way are marked as pending again, and so are those that began w
 });
 
 /** Without a writer, so that the test says when the stream is looked at. */
-function openOne(maxChars: number): { one: InStream; put: (text: string) => Promise<void> } {
+function openOne(maxBytes: number): { one: InStream; put: (text: string) => Promise<void> } {
   const put = async (text: string) => one.added((await redis.xadd(ledgerStream, '*', 'entry', text)) ?? '', text);
-  const one = openInStream({ redis, stream: ledgerStream, maxChars, put, log });
+  const one = openInStream({ redis, stream: ledgerStream, maxBytes, put, log });
   return { one, put };
 }
 

@@ -9,6 +9,7 @@
 import { streamEpochKey } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
+import { openHeldEntries } from './held-entries.ts';
 
 export interface InStream {
   /** Remembers an entry by the id that the stream gave it. */
@@ -29,8 +30,8 @@ export interface StreamCounts {
 export interface InStreamOptions {
   readonly redis: Redis;
   readonly stream: string;
-  /** Bounds the characters of all entries together. */
-  readonly maxChars: number;
+  /** Bounds all entries together. */
+  readonly maxBytes: number;
   /** Adds a lost entry to the stream, and so to what is remembered. */
   readonly put: (entry: string) => Promise<unknown>;
   /** Called before the lost is looked for, whenever Redis may have lost something. */
@@ -67,8 +68,8 @@ return missing
 
 const batch = 200;
 
-export function openInStream({ redis, stream, maxChars, put, onDoubt, log }: InStreamOptions): InStream {
-  const held = openHeld(maxChars);
+export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InStreamOptions): InStream {
+  const held = openHeldEntries(maxBytes);
   let length = 0;
   let oldestAt: number | null = null;
   let epoch: string | null = null;
@@ -84,14 +85,13 @@ export function openInStream({ redis, stream, maxChars, put, onDoubt, log }: InS
   let lookedAt: Set<string> | null = null;
   let putAgain: ReadonlySet<string> = new Set();
   /** Puts in again those that are missing. */
-  const restore = async (all: readonly (readonly [id: string, entry: string])[]): Promise<void> => {
+  const restore = async (all: readonly string[]): Promise<void> => {
     let restored = 0;
     for (let at = 0; at < all.length; at += batch) {
       const some = all.slice(at, at + batch);
-      const missing = new Set((await redis.eval(missingScript, 1, stream, ...some.map(([id]) => id))) as number[]);
-      const lost = some.filter((_, index) => missing.has(index + 1));
+      const missing = new Set((await redis.eval(missingScript, 1, stream, ...some)) as number[]);
       // First, so that they have room under their new ids.
-      for (const [id] of lost) held.forget(id);
+      const lost = held.take(new Set(some.filter((_, index) => missing.has(index + 1))));
       putAgain = new Set(lost.map(([, entry]) => entry));
       try {
         await Promise.all(lost.map(([, entry]) => put(entry)));
@@ -121,8 +121,8 @@ export function openInStream({ redis, stream, maxChars, put, onDoubt, log }: InS
         doubtful = false;
         try {
           onDoubt?.();
-          const all = held.all();
-          if (epoch !== null && itsEpoch !== epoch) lookedAt = new Set(all.map(([id]) => id));
+          const all = held.ids();
+          if (epoch !== null && itsEpoch !== epoch) lookedAt = new Set(all);
           await restore(all);
         } catch (error) {
           doubtful = true;
@@ -133,44 +133,12 @@ export function openInStream({ redis, stream, maxChars, put, onDoubt, log }: InS
       }
       if (lookedAt !== null) {
         const before = lookedAt;
-        await restore(held.all().filter(([id]) => !before.has(id)));
+        await restore(held.ids().filter((id) => !before.has(id)));
         lookedAt = null;
       }
       held.forgetWhile((id) => (first === '' ? !isBefore(last, id) : isBefore(id, first)));
     },
-    counts: () => ({ unguarded: held.unguarded(), length, oldestAt }),
-  };
-}
-
-/** Entries by the ids of the stream, in the order in which Redis gave them. */
-function openHeld(maxChars: number) {
-  const held = new Map<string, string>();
-  let chars = 0;
-  let unguarded = 0;
-  const forget = (streamId: string): void => {
-    chars -= held.get(streamId)?.length ?? 0;
-    held.delete(streamId);
-  };
-  return {
-    add(streamId: string, entry: string): void {
-      held.set(streamId, entry);
-      chars += entry.length;
-      for (const [oldest] of held) {
-        if (chars <= maxChars) break;
-        forget(oldest);
-        unguarded += 1;
-      }
-    },
-    forget,
-    /** From the oldest on. */
-    forgetWhile(isRead: (streamId: string) => boolean): void {
-      for (const [streamId] of held) {
-        if (!isRead(streamId)) break;
-        forget(streamId);
-      }
-    },
-    all: () => [...held],
-    unguarded: () => unguarded,
+    counts: () => ({ unguarded: held.unguarded, length, oldestAt }),
   };
 }
 

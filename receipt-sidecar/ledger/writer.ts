@@ -64,8 +64,9 @@ const lastTendMs = 5000;
 /** While Redis is away it is asked this often whether it is back. */
 const probeEveryMs = 100;
 const replayBatch = 200;
-/** Characters that wait in memory at most, some 16,000 receipts: of what no store has, and of what Redis has alone. */
+/** What waits in memory at most, some 16,000 receipts: characters of what no store has, and bytes of what Redis has alone. */
 const maxKeptChars = 64 * 1024 * 1024;
+const maxInStreamBytes = 64 * 1024 * 1024;
 
 /** Null for an object that is no entry, as only a damaged spool can hold it. */
 const idOf = (entry: string): string | null => (JSON.parse(entry) as { receipt?: { id?: string } }).receipt?.id ?? null;
@@ -118,7 +119,7 @@ export function openLedgerWriter({
   const inStream = openInStream({
     redis,
     stream: ledgerStream,
-    maxChars: maxKeptChars,
+    maxBytes: maxInStreamBytes,
     put: bringToRedis,
     onDoubt: pending.markAll,
     log,

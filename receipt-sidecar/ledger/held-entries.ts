@@ -1,0 +1,130 @@
+/**
+ * Entries in memory by the ids that their stream gave them, from the oldest on, as bytes in a few large pieces that are used again.
+ *
+ * As texts they would outlive the short collections of garbage, be copied by two of them, and then fill the old part of the heap until
+ * that is marked: under load 90 MB, and a part of each collection.
+ */
+
+export interface HeldEntries {
+  /** Adds an entry as the newest one. Above the bound the oldest are forgotten, and counted. */
+  add(id: string, entry: string): void;
+  /** Forgets entries from the oldest on, up to the first that was not read. */
+  forgetWhile(isRead: (id: string) => boolean): void;
+  ids(): string[];
+  /** Takes entries out, from the oldest on. */
+  take(ids: ReadonlySet<string>): [id: string, entry: string][];
+  /** How many were forgotten above the bound. */
+  readonly unguarded: number;
+}
+
+interface Piece {
+  readonly bytes: Buffer;
+  /** What lies here, and is not free again, is between these two. */
+  from: number;
+  to: number;
+}
+
+/** In a piece: the bytes of the entry (4), those of the id (1), whether it was forgotten (1), the id, the entry as UTF-8. */
+const idLengthAt = 4;
+const forgottenAt = 5;
+const idAt = 6;
+
+interface Held {
+  readonly piece: Piece;
+  readonly at: number;
+  readonly textAt: number;
+  readonly end: number;
+}
+
+function heldAt(piece: Piece, at: number): Held {
+  const textAt = at + idAt + piece.bytes.readUInt8(at + idLengthAt);
+  return { piece, at, textAt, end: textAt + piece.bytes.readUInt32BE(at) };
+}
+const idOf = ({ at, piece, textAt }: Held): string => piece.bytes.toString('latin1', at + idAt, textAt);
+const entryOf = ({ end, piece, textAt }: Held): string => piece.bytes.toString('utf8', textAt, end);
+const isForgotten = ({ at, piece }: Held): boolean => piece.bytes[at + forgottenAt] === 1;
+
+const pieceBytes = 1024 * 1024;
+/** Pieces without entries that are kept: what comes within a second or two under load. */
+const mostSpare = 8;
+
+/** `maxBytes` bounds the entries together, without their ids. Tests pass the size of a piece. */
+export function openHeldEntries(maxBytes: number, size = pieceBytes): HeldEntries {
+  const pieces: Piece[] = [];
+  const spare: Buffer[] = [];
+  let bytes = 0;
+  let unguarded = 0;
+
+  const pieceFor = (needed: number): Piece => {
+    const last = pieces.at(-1);
+    if (last !== undefined && last.bytes.length - last.to >= needed) return last;
+    const made = needed > size ? Buffer.allocUnsafeSlow(needed) : (spare.pop() ?? Buffer.allocUnsafeSlow(size));
+    const piece = { bytes: made, from: 0, to: 0 };
+    pieces.push(piece);
+    return piece;
+  };
+  const forget = ({ at, end, piece, textAt }: Held): void => {
+    piece.bytes[at + forgottenAt] = 1;
+    bytes -= end - textAt;
+  };
+  /** Returns the oldest that was not forgotten; the room before it is free again. */
+  const oldest = (): Held | null => {
+    for (let piece = pieces[0]; piece !== undefined; piece = pieces[0]) {
+      while (piece.from < piece.to) {
+        const held = heldAt(piece, piece.from);
+        if (!isForgotten(held)) return held;
+        piece.from = held.end;
+      }
+      pieces.shift();
+      if (piece.bytes.length === size && spare.length < mostSpare) spare.push(piece.bytes);
+    }
+    return null;
+  };
+  function* all(): Generator<Held> {
+    for (const piece of pieces)
+      for (let at = piece.from; at < piece.to; ) {
+        const held = heldAt(piece, at);
+        if (!isForgotten(held)) yield held;
+        at = held.end;
+      }
+  }
+
+  return {
+    add(id, entry) {
+      const length = Buffer.byteLength(entry);
+      const needed = idAt + id.length + length;
+      const piece = pieceFor(needed);
+      const at = piece.to;
+      piece.bytes.writeUInt32BE(length, at);
+      piece.bytes.writeUInt8(id.length, at + idLengthAt);
+      piece.bytes.writeUInt8(0, at + forgottenAt);
+      piece.bytes.write(id, at + idAt, 'latin1');
+      piece.bytes.write(entry, at + idAt + id.length);
+      piece.to += needed;
+      bytes += length;
+      for (let first = oldest(); first !== null && bytes > maxBytes; first = oldest()) {
+        forget(first);
+        unguarded += 1;
+      }
+    },
+    forgetWhile(isRead) {
+      for (let first = oldest(); first !== null && isRead(idOf(first)); first = oldest()) forget(first);
+    },
+    ids: () => [...all()].map(idOf),
+    take(ids) {
+      const taken: [string, string][] = [];
+      for (const held of all()) {
+        if (taken.length === ids.size) break;
+        const id = idOf(held);
+        if (!ids.has(id)) continue;
+        taken.push([id, entryOf(held)]);
+        forget(held);
+      }
+      oldest();
+      return taken;
+    },
+    get unguarded() {
+      return unguarded;
+    },
+  };
+}
