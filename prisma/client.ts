@@ -1,10 +1,12 @@
 /** The one way to the database. Everything else takes a `Database` as an argument. */
+import { finished } from 'node:stream/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { Prisma, PrismaClient } from './generated/client.ts';
 
 export { Prisma };
-/** What Postgres answers to a statement of `queryTexts` that it refuses. */
+/** What Postgres answers to a statement of `queryTexts` or `copyText` that it refuses. */
 export const { DatabaseError } = pg;
 export type Database = PrismaClient;
 /** What runs equally in and outside of a transaction. */
@@ -56,7 +58,39 @@ export async function queryTexts<Row extends object>(
   statement: string,
   parameters: readonly Buffer[],
 ): Promise<Row[]> {
+  return (await poolOf(database).query<Row>(statement, [...parameters])).rows;
+}
+
+/**
+ * Runs one `COPY … FROM STDIN`, outside of transactions: all of `text` is stored, or nothing. Rejects with `DatabaseError` for what Postgres
+ * refuses. `text` is not read any more once this has settled.
+ */
+export async function copyText(database: Database, statement: string, text: Buffer): Promise<void> {
+  const client = await poolOf(database).connect();
+  // A connection that breaks fails the stream, too; an error that nobody hears would end the process.
+  client.on('error', nothing);
+  let error: unknown = null;
+  try {
+    const stream = client.query(copyFrom(statement));
+    stream.end(text);
+    await finished(stream);
+  } catch (caught) {
+    error = caught;
+    throw caught;
+  } finally {
+    client.off('error', nothing);
+    // Refused data leaves the connection as it was; what else fails may have ended it, or left it in the middle of something.
+    client.release(error !== null && !(error instanceof DatabaseError && refusesData(error.code)));
+  }
+}
+
+/** Whether an SQLSTATE says that the data itself is refused (class 22: data exception, 23: integrity). */
+export const refusesData = (sqlState: unknown): boolean => typeof sqlState === 'string' && /^2[23]/.test(sqlState);
+
+const nothing = (): void => undefined;
+
+function poolOf(database: Database): pg.Pool {
   const pool = pools.get(database);
   if (pool === undefined) throw new Error('A statement was run on a database that nobody opened.');
-  return (await pool.query<Row>(statement, [...parameters])).rows;
+  return pool;
 }

@@ -5,18 +5,6 @@
  * that is marked: under load 90 MB, and a part of each collection.
  */
 
-export interface HeldEntries {
-  /** Adds an entry as the newest one. Above the bound the oldest are forgotten, and counted. */
-  add(id: string, entry: string): void;
-  /** Forgets entries from the oldest on, up to the first that was not read. */
-  forgetWhile(isRead: (id: string) => boolean): void;
-  ids(): string[];
-  /** Takes entries out, from the oldest on. */
-  take(ids: ReadonlySet<string>): [id: string, entry: string][];
-  /** How many were forgotten above the bound. */
-  readonly unguarded: number;
-}
-
 interface Piece {
   readonly bytes: Buffer;
   /** What lies here, and is not free again, is between these two. */
@@ -48,83 +36,101 @@ const pieceBytes = 1024 * 1024;
 /** Pieces without entries that are kept: what comes within a second or two under load. */
 const mostSpare = 8;
 
-/** `maxBytes` bounds the entries together, without their ids. Tests pass the size of a piece. */
-export function openHeldEntries(maxBytes: number, size = pieceBytes): HeldEntries {
-  const pieces: Piece[] = [];
-  const spare: Buffer[] = [];
-  let bytes = 0;
-  let unguarded = 0;
+export class HeldEntries {
+  readonly #maxBytes: number;
+  readonly #size: number;
+  readonly #pieces: Piece[] = [];
+  readonly #spare: Buffer[] = [];
+  #bytes = 0;
+  #unguarded = 0;
 
-  const pieceFor = (needed: number): Piece => {
-    const last = pieces.at(-1);
+  /** `maxBytes` bounds the entries together, without their ids. Tests pass the size of a piece. */
+  constructor(maxBytes: number, size = pieceBytes) {
+    this.#maxBytes = maxBytes;
+    this.#size = size;
+  }
+
+  /** How many were forgotten above the bound. */
+  get unguarded(): number {
+    return this.#unguarded;
+  }
+
+  get ids(): string[] {
+    return [...this.#all()].map(idOf);
+  }
+
+  /** Adds an entry as the newest one. Above the bound the oldest are forgotten, and counted. */
+  add(id: string, entry: string): void {
+    const length = Buffer.byteLength(entry);
+    const needed = idAt + id.length + length;
+    const piece = this.#pieceFor(needed);
+    const at = piece.to;
+    piece.bytes.writeUInt32BE(length, at);
+    piece.bytes.writeUInt8(id.length, at + idLengthAt);
+    piece.bytes.writeUInt8(0, at + forgottenAt);
+    piece.bytes.write(id, at + idAt, 'latin1');
+    piece.bytes.write(entry, at + idAt + id.length);
+    piece.to += needed;
+    this.#bytes += length;
+    for (let first = this.#oldest(); first !== null && this.#bytes > this.#maxBytes; first = this.#oldest()) {
+      this.#forget(first);
+      this.#unguarded += 1;
+    }
+  }
+
+  /** Forgets entries from the oldest on, up to the first that was not read. */
+  forgetWhile(isRead: (id: string) => boolean): void {
+    for (let first = this.#oldest(); first !== null && isRead(idOf(first)); first = this.#oldest()) this.#forget(first);
+  }
+
+  /** Takes entries out, from the oldest on. */
+  take(ids: ReadonlySet<string>): [id: string, entry: string][] {
+    const taken: [string, string][] = [];
+    for (const held of this.#all()) {
+      if (taken.length === ids.size) break;
+      const id = idOf(held);
+      if (!ids.has(id)) continue;
+      taken.push([id, entryOf(held)]);
+      this.#forget(held);
+    }
+    this.#oldest();
+    return taken;
+  }
+
+  #pieceFor(needed: number): Piece {
+    const last = this.#pieces.at(-1);
     if (last !== undefined && last.bytes.length - last.to >= needed) return last;
-    const made = needed > size ? Buffer.allocUnsafeSlow(needed) : (spare.pop() ?? Buffer.allocUnsafeSlow(size));
-    const piece = { bytes: made, from: 0, to: 0 };
-    pieces.push(piece);
+    const spare = needed > this.#size ? undefined : this.#spare.pop();
+    const piece = { bytes: spare ?? Buffer.allocUnsafeSlow(Math.max(needed, this.#size)), from: 0, to: 0 };
+    this.#pieces.push(piece);
     return piece;
-  };
-  const forget = ({ at, end, piece, textAt }: Held): void => {
+  }
+
+  #forget({ at, end, piece, textAt }: Held): void {
     piece.bytes[at + forgottenAt] = 1;
-    bytes -= end - textAt;
-  };
+    this.#bytes -= end - textAt;
+  }
+
   /** Returns the oldest that was not forgotten; the room before it is free again. */
-  const oldest = (): Held | null => {
-    for (let piece = pieces[0]; piece !== undefined; piece = pieces[0]) {
+  #oldest(): Held | null {
+    for (let piece = this.#pieces[0]; piece !== undefined; piece = this.#pieces[0]) {
       while (piece.from < piece.to) {
         const held = heldAt(piece, piece.from);
         if (!isForgotten(held)) return held;
         piece.from = held.end;
       }
-      pieces.shift();
-      if (piece.bytes.length === size && spare.length < mostSpare) spare.push(piece.bytes);
+      this.#pieces.shift();
+      if (piece.bytes.length === this.#size && this.#spare.length < mostSpare) this.#spare.push(piece.bytes);
     }
     return null;
-  };
-  function* all(): Generator<Held> {
-    for (const piece of pieces)
+  }
+
+  *#all(): Generator<Held> {
+    for (const piece of this.#pieces)
       for (let at = piece.from; at < piece.to; ) {
         const held = heldAt(piece, at);
         if (!isForgotten(held)) yield held;
         at = held.end;
       }
   }
-
-  return {
-    add(id, entry) {
-      const length = Buffer.byteLength(entry);
-      const needed = idAt + id.length + length;
-      const piece = pieceFor(needed);
-      const at = piece.to;
-      piece.bytes.writeUInt32BE(length, at);
-      piece.bytes.writeUInt8(id.length, at + idLengthAt);
-      piece.bytes.writeUInt8(0, at + forgottenAt);
-      piece.bytes.write(id, at + idAt, 'latin1');
-      piece.bytes.write(entry, at + idAt + id.length);
-      piece.to += needed;
-      bytes += length;
-      for (let first = oldest(); first !== null && bytes > maxBytes; first = oldest()) {
-        forget(first);
-        unguarded += 1;
-      }
-    },
-    forgetWhile(isRead) {
-      for (let first = oldest(); first !== null && isRead(idOf(first)); first = oldest()) forget(first);
-    },
-    ids: () => [...all()].map(idOf),
-    take(ids) {
-      const taken: [string, string][] = [];
-      for (const held of all()) {
-        if (taken.length === ids.size) break;
-        const id = idOf(held);
-        if (!ids.has(id)) continue;
-        taken.push([id, entryOf(held)]);
-        forget(held);
-      }
-      oldest();
-      return taken;
-    },
-    get unguarded() {
-      return unguarded;
-    },
-  };
 }

@@ -9,7 +9,7 @@
 import { streamEpochKey } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { openHeldEntries } from './held-entries.ts';
+import { HeldEntries } from './held-entries.ts';
 
 export interface InStream {
   /** Remembers an entry by the id that the stream gave it. */
@@ -69,7 +69,7 @@ return missing
 const batch = 200;
 
 export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InStreamOptions): InStream {
-  const held = openHeldEntries(maxBytes);
+  const held = new HeldEntries(maxBytes);
   let length = 0;
   let oldestAt: number | null = null;
   let epoch: string | null = null;
@@ -121,7 +121,7 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
         doubtful = false;
         try {
           onDoubt?.();
-          const all = held.ids();
+          const all = held.ids;
           if (epoch !== null && itsEpoch !== epoch) lookedAt = new Set(all);
           await restore(all);
         } catch (error) {
@@ -133,7 +133,7 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
       }
       if (lookedAt !== null) {
         const before = lookedAt;
-        await restore(held.ids().filter((id) => !before.has(id)));
+        await restore(held.ids.filter((id) => !before.has(id)));
         lookedAt = null;
       }
       held.forgetWhile((id) => (first === '' ? !isBefore(last, id) : isBefore(id, first)));

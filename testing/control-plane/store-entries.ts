@@ -1,5 +1,6 @@
 /** Stores ledger entries as the ingester does, without a stream. */
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
+import { CopyLines } from '@gw/control-plane/internals/ledger/receipts/copy-lines';
 import { parseEntry, type ReceiptRow } from '@gw/control-plane/internals/ledger/receipts/entry-row';
 import type { Seals } from '@gw/control-plane/internals/ledger/receipts/sealed-rows';
 import { insertReceipts, readyRow } from '@gw/control-plane/internals/ledger/receipts/store-batch';
@@ -11,9 +12,8 @@ export function rowOfEntry(entry: unknown): ReceiptRow {
   return parsed.row;
 }
 
-export const storeEntries = (db: Database, entries: readonly LedgerEntry[], seals: Seals): Promise<void> =>
-  insertReceipts(
-    db,
-    entries.map((entry) => readyRow(rowOfEntry(entry), seals)),
-    seals,
-  );
+export function storeEntries(db: Database, entries: readonly LedgerEntry[], seals: Seals): Promise<void> {
+  const lines = new CopyLines();
+  const rows = entries.map((entry) => readyRow(rowOfEntry(entry), seals, lines));
+  return insertReceipts(db, rows, seals, lines);
+}

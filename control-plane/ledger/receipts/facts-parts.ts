@@ -83,8 +83,8 @@ export function joinFacts(stored: unknown, contents: ReadonlyMap<string, unknown
 }
 
 /**
- * The statement that stores parts, alone or as part of the one that stores their rows; those that are there stay. In one
- * order, so that two instances never wait in a ring. `parts` is how the statement names them: as JSON.
+ * The statement that stores parts; those that are there stay. In one order, so that two instances never wait in a ring. `parts` is how
+ * the statement names them: as JSON.
  */
 export const storingTexts = (parts: string): string => `
     INSERT INTO facts_parts (sha256, content)

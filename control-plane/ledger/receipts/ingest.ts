@@ -13,6 +13,7 @@ import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { type DeadEntry, type Entry, isOutOfMemory, streamGroup } from '../../shared/stream-group.ts';
 import { type Estimated, storeEstimates } from '../budgets/estimates.ts';
+import { CopyLines } from './copy-lines.ts';
 import { parseEntry, type ReceiptRow } from './entry-row.ts';
 import type { Seals } from './sealed-rows.ts';
 import { insertReceipts, isRefusedData, type ReadyRow, readyRow } from './store-batch.ts';
@@ -45,7 +46,8 @@ const firstRetryMs = 100;
 const longestRetryMs = 5000;
 
 /** Starts at once. Errors of either store are logged once, and tried again with pauses of up to 5 s. */
-export function startIngester(options: IngesterOptions): Ingester {
+export function startIngester(given: IngesterOptions): Ingester {
+  const options = { ...given, lines: new CopyLines() };
   const { log, abandonedAfterMs = 30_000 } = options;
   const stopping = new AbortController();
   let retryMs = firstRetryMs;
@@ -108,9 +110,10 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, unde
  * Commits a batch, then takes it out of Redis; the other order could lose receipts. The copies that answer for single
  * receipts go too, so that the memory of Redis is bounded by the backlog and not by an hour of traffic.
  */
-async function finish(options: IngesterOptions, entries: readonly Entry[]): Promise<void> {
+async function finish(options: Batches, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return;
-  const { db, redis, seals } = options;
+  const { db, lines, redis, seals } = options;
+  lines.clear();
   const rows: ReadyEntry[] = [];
   const estimates: Estimated[] = [];
   const dead: DeadEntry[] = [];
@@ -124,7 +127,7 @@ async function finish(options: IngesterOptions, entries: readonly Entry[]): Prom
       continue;
     }
     try {
-      rows.push({ entry, row: readyRow(parsed.row, seals, () => rowAgain(entry)) });
+      rows.push({ entry, row: readyRow(parsed.row, seals, lines, () => rowAgain(entry)) });
     } catch (error) {
       // Half of a pair of surrogates, for one: it has no canonical form, now or later. No store is asked here.
       dead.push(deadOf(entry, `it cannot be sealed: ${errorText(error)}`));
@@ -135,7 +138,7 @@ async function finish(options: IngesterOptions, entries: readonly Entry[]): Prom
   }
   // First, so that no sum has a call without its estimate.
   await storeEstimates(db, estimates);
-  dead.push(...(await insertAll(db, rows, seals)));
+  dead.push(...(await insertAll(options, rows)));
   const stay = new Set(dead.map(({ streamId }) => streamId));
   // First, since it frees the memory that setting aside needs.
   await ledger.takeOut(
@@ -147,6 +150,11 @@ async function finish(options: IngesterOptions, entries: readonly Entry[]): Prom
   for (const { entry, row } of rows) if (!stay.has(entry.streamId)) copies.unlink(receiptKey(row.id));
   await copies.exec().catch(() => {});
   await setAside(options, dead);
+}
+
+/** One batch at a time is in `lines`. */
+interface Batches extends IngesterOptions {
+  readonly lines: CopyLines;
 }
 
 interface ReadyEntry {
@@ -177,13 +185,15 @@ async function setAside({ redis, log }: IngesterOptions, dead: readonly DeadEntr
 }
 
 /** Returns the rows whose values Postgres refuses. They do not hold up the others. */
-async function insertAll(db: Database, rows: readonly ReadyEntry[], seals: Seals): Promise<DeadEntry[]> {
+async function insertAll(options: Batches, rows: readonly ReadyEntry[]): Promise<DeadEntry[]> {
   if (rows.length === 0) return [];
+  const { db, lines, seals } = options;
   try {
     await insertReceipts(
       db,
       rows.map(({ row }) => row),
       seals,
+      lines,
     );
     return [];
   } catch (error) {
@@ -191,7 +201,7 @@ async function insertAll(db: Database, rows: readonly ReadyEntry[], seals: Seals
     const [only] = rows;
     if (rows.length === 1 && only) return [deadOf(only.entry, 'the database refuses its values')];
     const middle = Math.ceil(rows.length / 2);
-    const first = await insertAll(db, rows.slice(0, middle), seals);
-    return [...first, ...(await insertAll(db, rows.slice(middle), seals))];
+    const first = await insertAll(options, rows.slice(0, middle));
+    return [...first, ...(await insertAll(options, rows.slice(middle)))];
   }
 }
