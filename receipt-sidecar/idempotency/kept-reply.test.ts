@@ -9,7 +9,11 @@ import type { CallContext } from '../call-context.ts';
 import { KeptReply, maxKeptBytes } from './kept-reply.ts';
 
 const keyed = { 'idempotency-key': 'once' };
-const settled = () => delay(5);
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const settled = async () => {
+  await delay(5);
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+};
 const textOf = (reply: StoredReply | null | undefined) => reply && Buffer.concat(reply.body).toString();
 
 function claimForTests(mayHaveRun = false, takes: ReturnType<Claim['finish']> = Promise.resolve('kept')) {
@@ -159,19 +163,51 @@ describe('a call that comes to its end', () => {
   ] as const)(
     'of a call that is over just after it went out: the key is free if this process %s meanwhile',
     async (_, ms, end) => {
-      const { claim, told } = claimForTests();
-      const reply = new KeptReply(claim, 'rcpt', { ended: () => undefined });
-      const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
-      try {
-        await reply.store('x', () => void clock.mockReturnValue(1000 + ms));
-        reply.free();
-        await settled();
-      } finally {
-        clock.mockRestore();
+      for (const readTurns of [0, 1]) {
+        const { claim, told } = claimForTests();
+        const reply = new KeptReply(claim, 'rcpt', { ended: () => undefined });
+        const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
+        try {
+          await reply.store('x', () => void clock.mockReturnValue(1000 + ms));
+          for (let each = 0; each < readTurns; each += 1) await turn();
+          reply.free();
+          await settled();
+        } finally {
+          clock.mockRestore();
+        }
+        expect(told).toEqual([end]);
       }
-      expect(told).toEqual([end]);
     },
   );
+
+  test('is neither kept nor handed out to nobody where the word of Envoy is read a turn later', async () => {
+    const { claim, told } = claimForTests();
+    const reply = new KeptReply(claim, 'rcpt', { ended: () => undefined });
+    // This process stood still before; nothing of that is seen by its clock.
+    const stored = reply.store('x', () => undefined);
+    await turn();
+    reply.free();
+    await stored;
+    await settled();
+    expect(told).toEqual(['freed, told']);
+  });
+
+  test('goes out although it cannot be made ready, and is not kept', async () => {
+    const { claim, told } = claimForTests();
+    const ended: string[] = [];
+    const seal: Claim['seal'] = async () => {
+      claim.free(true);
+      return null;
+    };
+    const finish: Claim['finish'] = async () => 'lost';
+    const reply = new KeptReply({ ...claim, seal, finish }, 'rcpt', { ended: (end) => void ended.push(end) });
+    let out = 0;
+    await reply.store('x', () => {
+      out += 1;
+    });
+    await settled();
+    expect([out, told, ended]).toEqual([1, ['freed, told'], ['lost']]);
+  });
 
   test('does not keep what is larger than the bound, and holds no memory for it', async () => {
     const { claim, kept } = claimForTests(false, Promise.resolve('not_kept'));

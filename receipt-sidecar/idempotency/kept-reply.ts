@@ -1,10 +1,10 @@
 /**
  * The reply of a call that has a claim, on its way into the store.
  *
- * Invariants: what is stored is what the client gets. The last of it goes out, and then the whole goes to the store, one turn of the event
+ * Invariants: what is stored is what the client gets. The last of it goes out, and then the whole goes to the store, two turns of the event
  * loop later: so of a client that has seen the whole, the key gives the same again. Where Envoy went on without us, with a degraded
- * receipt, the key is free, and the next call is told. The store is not waited for: where it does not take the reply, the key is free when
- * its lease is over (open: it is paid for; the next call is told).
+ * receipt, since this process stood still, the key is free, and the next call is told. The store is not waited for: where it does not take the
+ * reply, the key is free when its lease is over (open: it is paid for; the next call is told).
  */
 import { setImmediate as untilRead } from 'node:timers/promises';
 import { reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
@@ -14,7 +14,7 @@ import type { IdempotencyMetrics } from './metrics.ts';
 /** A larger reply is not kept, and the key stands for its receipt alone. */
 export const maxKeptBytes = 2 * 1024 * 1024;
 
-/** A turn of the event loop that took so long, ms, is a process that stood still; Envoy may have given up meanwhile. */
+/** Handing out takes two turns of the event loop. A process that took so long for them, ms, stood still, and Envoy may have given up meanwhile. */
 const stoodStillMs = 250;
 
 export class KeptReply {
@@ -53,8 +53,9 @@ export class KeptReply {
   /** Calls `handOut`, which gives the client the last of what was added, and stores it as the whole. Rejects only if `handOut` throws. */
   async store(contentType: string, handOut: () => void): Promise<void> {
     const sealed = this.#isOver ? null : await this.#sealed(contentType);
+    await untilRead();
     const since = performance.now();
-    // Whatever Envoy has said by now is read first: that it has given up, if this process stood still.
+    // In between all is read that Envoy had said by then: that it has given up, if this process stood still.
     await untilRead();
     handOut();
     if (this.#isOver) return;
@@ -62,17 +63,20 @@ export class KeptReply {
     void this.#keep(sealed, since);
   }
 
-  /** `since`: when everything that Envoy had said before was still to be read. */
+  /** `since`: when Envoy still waited. */
   async #keep(sealed: SealedReply | null, since: number): Promise<void> {
+    // What was handed out leaves at the end of the turn.
     await untilRead();
-    const isLate = this.#isOver && performance.now() - since >= stoodStillMs;
+    const isLate = performance.now() - since >= stoodStillMs;
+    if (isLate) await untilRead();
+    const hasGivenUp = isLate && this.#isOver;
     this.#isOver = true;
-    if (isLate) return this.#claim.free(true);
+    if (hasGivenUp) return this.#claim.free(true);
     const end = await this.#claim.finish(sealed, this.#receiptId);
     this.#metrics.ended(end === 'not_kept' ? (sealed ? 'over_quota' : 'too_large') : end);
   }
 
-  #sealed(contentType: string): Promise<SealedReply> | null {
+  #sealed(contentType: string): Promise<SealedReply | null> | null {
     const body = this.#body;
     this.#body = null;
     const headers = {

@@ -205,6 +205,17 @@ test('while Redis is away nobody runs; what it took all the same is given back',
   expect(await open().claim(call, null)).toEqual({ is: 'unknown' });
 });
 
+test('a reply that cannot be sealed is not kept, and the next call runs at once and is told', async () => {
+  const cipher = createReplyCipher([keys.current]);
+  const broken = { ...cipher, seal: () => Promise.reject(new Error('no memory')) };
+  const one = new Idempotency({ claims: redisClaims(writer), cipher: broken, now });
+  instances.push(one);
+  const claim = claimOf(await one.claim(call, null));
+  expect(await claim.seal(reply('mine'))).toBe(null);
+  expect(await claim.finish(null, 'r')).toBe('lost');
+  expect(claimOf(await open().claim(call, patience(5000))).mayHaveRun).toBe(true);
+});
+
 test('at an orderly end nobody goes on waiting, and what runs is stored all the same', async () => {
   const one = open();
   const claim = claimOf(await one.claim(call, null));

@@ -32,8 +32,11 @@ export type SealedReply = Buffer;
 export interface Claim {
   /** Whether an earlier call with this key may have run; the client has to be told. */
   readonly mayHaveRun: boolean;
-  /** Makes a reply ready to be stored, so that `finish` asks Redis in the turn in which it is called. */
-  seal(reply: StoredReply): Promise<SealedReply>;
+  /**
+   * Makes a reply ready to be stored, so that `finish` asks Redis in the turn in which it is called. Never rejects: if it cannot be made
+   * ready, the key is given back, the next call is told, and it resolves to null.
+   */
+  seal(reply: StoredReply): Promise<SealedReply | null>;
   /**
    * Stores the reply, in place of which later calls get it; null if it is too large to be kept: then they are refused
    * with `reference`. Never rejects.
@@ -162,16 +165,21 @@ export class Idempotency {
       return held ?? null;
     };
     const wake = () => this.#room.wake(roomOf(id));
+    const free = (hasRun: boolean): void => {
+      if (end()) void this.#free(id, hasRun).then(wake);
+    };
     return {
       mayHaveRun,
-      seal: (reply) => this.#options.cipher.seal(reply, id.digest),
+      seal: (reply) =>
+        this.#options.cipher.seal(reply, id.digest).catch(() => {
+          free(true);
+          return null;
+        }),
       finish: (reply, reference) => {
         const held = end();
         return held ? this.#tell(this.#store(held, reply, reference)).finally(wake) : Promise.resolve('lost');
       },
-      free: (hasRun) => {
-        if (end()) void this.#free(id, hasRun).then(wake);
-      },
+      free,
     };
   }
 
