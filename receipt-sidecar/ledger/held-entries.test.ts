@@ -36,12 +36,13 @@ test('what is held is what was added last within the bound, and was neither read
           held.forgetWhile((id) => read.has(id));
         } else {
           const wanted = new Set(expected.filter((_, n) => n % step.each === 0).map(([id]) => id));
-          expect(held.take(wanted)).toEqual(expected.filter(([id]) => wanted.has(id)));
+          expect(held.find(wanted)).toEqual(expected.filter(([id]) => wanted.has(id)));
+          held.forget(wanted);
           expected = expected.filter(([id]) => !wanted.has(id));
         }
         expect([held.ids, held.unguarded]).toEqual([expected.map(([id]) => id), dropped]);
       }
-      expect(held.take(new Set(held.ids))).toEqual(expected);
+      expect(held.find(new Set(held.ids))).toEqual(expected);
     }),
     { numRuns: cases(3000, 300) },
   );
@@ -50,7 +51,15 @@ test('what is held is what was added last within the bound, and was neither read
 test('nothing is found of an id that is not held, and the others stay', () => {
   const held = new HeldEntries(1000);
   held.add('1-0', 'one');
-  expect(held.take(new Set(['2-0', '3-0']))).toEqual([]);
-  expect(held.take(new Set(['1-0']))).toEqual([['1-0', 'one']]);
-  expect(held.ids).toEqual([]);
+  held.forget(new Set(['2-0']));
+  expect(held.find(new Set(['2-0', '1-0', '3-0']))).toEqual([['1-0', 'one']]);
+});
+
+test('nothing is forgotten above the bound while all are wanted, and then what is too much', async () => {
+  const held = new HeldEntries(10);
+  await held.whole(async () => {
+    for (const id of ['1-0', '2-0', '3-0']) held.add(id, 'twelve chars');
+    expect([held.ids, held.unguarded]).toEqual([['1-0', '2-0', '3-0'], 0]);
+  });
+  expect([held.ids, held.unguarded]).toEqual([[], 3]);
 });

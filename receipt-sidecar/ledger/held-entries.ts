@@ -43,6 +43,7 @@ export class HeldEntries {
   readonly #spare: Buffer[] = [];
   #bytes = 0;
   #unguarded = 0;
+  #keepsAll = 0;
 
   /** `maxBytes` bounds the entries together, without their ids. Tests pass the size of a piece. */
   constructor(maxBytes: number, size = pieceBytes) {
@@ -59,7 +60,7 @@ export class HeldEntries {
     return [...this.#all()].map(idOf);
   }
 
-  /** Adds an entry as the newest one. Above the bound the oldest are forgotten, and counted. */
+  /** Adds an entry as the newest one. Above the bound the oldest are forgotten, and counted, but while `whole` runs. */
   add(id: string, entry: string): void {
     const length = Buffer.byteLength(entry);
     const needed = idAt + id.length + length;
@@ -72,9 +73,17 @@ export class HeldEntries {
     piece.bytes.write(entry, at + idAt + id.length);
     piece.to += needed;
     this.#bytes += length;
-    for (let first = this.#oldest(); first !== null && this.#bytes > this.#maxBytes; first = this.#oldest()) {
-      this.#forget(first);
-      this.#unguarded += 1;
+    if (this.#keepsAll === 0) this.#keepBound();
+  }
+
+  /** Forgets nothing above the bound while `work` runs. */
+  async whole(work: () => Promise<void>): Promise<void> {
+    this.#keepsAll += 1;
+    try {
+      await work();
+    } finally {
+      this.#keepsAll -= 1;
+      this.#keepBound();
     }
   }
 
@@ -83,18 +92,30 @@ export class HeldEntries {
     for (let first = this.#oldest(); first !== null && isRead(idOf(first)); first = this.#oldest()) this.#forget(first);
   }
 
-  /** Takes entries out, from the oldest on. */
-  take(ids: ReadonlySet<string>): [id: string, entry: string][] {
-    const taken: [string, string][] = [];
-    for (const held of this.#all()) {
-      if (taken.length === ids.size) break;
-      const id = idOf(held);
-      if (!ids.has(id)) continue;
-      taken.push([id, entryOf(held)]);
-      this.#forget(held);
-    }
+  /** Those of the entries that are held, from the oldest on. */
+  find(ids: ReadonlySet<string>): [id: string, entry: string][] {
+    return this.#these(ids).map((held) => [idOf(held), entryOf(held)]);
+  }
+
+  forget(ids: ReadonlySet<string>): void {
+    for (const held of this.#these(ids)) this.#forget(held);
     this.#oldest();
-    return taken;
+  }
+
+  #these(ids: ReadonlySet<string>): Held[] {
+    const found: Held[] = [];
+    for (const held of this.#all()) {
+      if (found.length === ids.size) break;
+      if (ids.has(idOf(held))) found.push(held);
+    }
+    return found;
+  }
+
+  #keepBound(): void {
+    for (let first = this.#oldest(); first !== null && this.#bytes > this.#maxBytes; first = this.#oldest()) {
+      this.#forget(first);
+      this.#unguarded += 1;
+    }
   }
 
   #pieceFor(needed: number): Piece {

@@ -182,3 +182,33 @@ test('above its bound the oldest leave memory and are counted; the newest are st
   await one.tend();
   expect(await inStream()).toEqual(['b', 'c']);
 });
+
+test('what comes while all is put in again takes no room from what is still to be put in', async () => {
+  const texts = Array.from({ length: 450 }, (_, n) => `old ${n}`.padEnd(8));
+  const { one, put } = openOne(8 * texts.length);
+  await one.tend();
+  for (const text of texts) await put(text);
+  await redis.flushall();
+  const later = Array.from({ length: 100 }, (_, n) => `new ${n}`.padEnd(8));
+  await Promise.all([one.tend(), ...later.map(put)]);
+  expect(await inStream()).toEqual([...later, ...texts].sort());
+  expect(one.counts().unguarded).toBe(later.length);
+});
+
+test('what cannot be put in again is held, and put in by the next look', async () => {
+  const add = async (text: string) => (await redis.xadd(ledgerStream, '*', 'entry', text)) ?? '';
+  let isAway = false;
+  const put = async (text: string) => {
+    if (isAway) throw new Error('Redis is away.');
+    one.added(await add(text), text);
+  };
+  const one = openInStream({ redis, stream: ledgerStream, maxBytes: 10, put, log });
+  await one.tend();
+  for (const text of ['a', 'b', 'c']) await put(text);
+  await redis.flushall();
+  isAway = true;
+  await expect(one.tend()).rejects.toThrow('away');
+  isAway = false;
+  await one.tend();
+  expect(await inStream()).toEqual(['a', 'b', 'c']);
+});

@@ -84,27 +84,28 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
    */
   let lookedAt: Set<string> | null = null;
   let putAgain: ReadonlySet<string> = new Set();
-  /** Puts in again those that are missing. */
-  const restore = async (all: readonly string[]): Promise<void> => {
-    let restored = 0;
-    for (let at = 0; at < all.length; at += batch) {
-      const some = all.slice(at, at + batch);
-      const missing = new Set((await redis.eval(missingScript, 1, stream, ...some)) as number[]);
-      // First, so that they have room under their new ids.
-      const lost = held.take(new Set(some.filter((_, index) => missing.has(index + 1))));
-      putAgain = new Set(lost.map(([, entry]) => entry));
-      try {
-        await Promise.all(lost.map(([, entry]) => put(entry)));
-      } catch (error) {
-        for (const [id, entry] of lost) held.add(id, entry);
-        throw error;
-      } finally {
-        putAgain = new Set();
-      }
-      restored += lost.length;
+  /** Puts in again those that are missing, of a batch. Returns how many. */
+  const restoreSome = async (some: readonly string[]): Promise<number> => {
+    const missing = new Set((await redis.eval(missingScript, 1, stream, ...some)) as number[]);
+    const lost = new Set(some.filter((_, index) => missing.has(index + 1)));
+    const entries = held.find(lost).map(([, entry]) => entry);
+    putAgain = new Set(entries);
+    try {
+      await Promise.all(entries.map(put));
+    } finally {
+      putAgain = new Set();
     }
-    if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
+    // Under their new ids they are held, too.
+    held.forget(lost);
+    return entries.length;
   };
+  const restore = (all: readonly string[]): Promise<void> =>
+    // What comes meanwhile would else take the place of those that are still to be put in.
+    held.whole(async () => {
+      let restored = 0;
+      for (let at = 0; at < all.length; at += batch) restored += await restoreSome(all.slice(at, at + batch));
+      if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
+    });
 
   return {
     added: (id, entry) => {
