@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copyText, type Database, DatabaseError, openDatabase, queryTexts } from './client.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type CopyStatement, type Database, DatabaseError, openDatabase, queryTexts, runOverCopy } from './client.ts';
 
 let postgres: TestDatabase;
 beforeAll(async () => {
@@ -59,51 +59,100 @@ test('a statement with long texts says what Postgres refuses, and outlives a con
   await expect(asked('{}')).rejects.toThrow();
 });
 
-test('a copy that takes too long, or whose connection breaks, fails and stores nothing, and the next one goes on', async () => {
-  const watching = openDatabase(postgres.url, { connections: 1 });
-  await watching.$executeRaw`CREATE TABLE slow_copies (n int)`;
-  await watching.$executeRaw`CREATE FUNCTION wait_for_negative() RETURNS trigger LANGUAGE plpgsql AS
-    'BEGIN IF NEW.n < 0 THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END'`;
-  await watching.$executeRaw`CREATE TRIGGER wait BEFORE INSERT ON slow_copies FOR EACH ROW EXECUTE FUNCTION wait_for_negative()`;
-  const stored = () => watching.$queryRaw`SELECT n FROM slow_copies ORDER BY n`;
-  const active = () => watching.$queryRaw<{ pid: number }[]>`
+describe('rows that are copied', () => {
+  const run: CopyStatement = {
+    table: 'CREATE TEMPORARY TABLE new_numbers (n int) ON COMMIT DELETE ROWS',
+    copy: 'COPY new_numbers (n) FROM STDIN',
+    statement: 'INSERT INTO numbers SELECT n FROM new_numbers ON CONFLICT DO NOTHING RETURNING n',
+  };
+  const add = (by: Database, text: string) => runOverCopy<{ n: number }>(by, run, Buffer.from(text));
+  let watching: Database;
+  const stored = () => watching.$queryRaw`SELECT n FROM numbers ORDER BY n`;
+  const active = (query: string) => watching.$queryRaw<{ pid: number }[]>`
     SELECT pid FROM pg_stat_activity
-    WHERE datname = current_database() AND state = 'active' AND query LIKE 'COPY slow_copies%'`;
-  const way = await openWay(postgres.url);
-  const db = openDatabase(way.url, { connections: 1, queryTimeoutMs: 5000, onConnectionLost: () => {} });
-  const hasty = openDatabase(postgres.url, { connections: 1, queryTimeoutMs: 500, onConnectionLost: () => {} });
-  const copy = (by: Database, text: string) => copyText(by, 'COPY slow_copies (n) FROM STDIN', Buffer.from(text));
+    WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND query LIKE ${`%${query}%`}`;
+  let way: Awaited<ReturnType<typeof openWay>>;
+  let db: Database;
+  beforeAll(async () => {
+    watching = openDatabase(postgres.url, { connections: 1 });
+    await watching.$executeRaw`CREATE TABLE numbers (n int PRIMARY KEY)`;
+    await watching.$executeRaw`CREATE FUNCTION wait_for_negative() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN IF NEW.n < 0 THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END'`;
+    await watching.$executeRaw`CREATE TRIGGER wait BEFORE INSERT ON numbers FOR EACH ROW EXECUTE FUNCTION wait_for_negative()`;
+  });
+  afterAll(() => watching?.$disconnect());
+  beforeEach(async () => {
+    await watching.$executeRaw`TRUNCATE numbers`;
+    way = await openWay(postgres.url);
+    db = openDatabase(way.url, { connections: 1, queryTimeoutMs: 3000, onConnectionLost: () => {} });
+  });
+  afterEach(async () => {
+    await db.$disconnect();
+    way.stop();
+  });
 
-  await expect(copy(hasty, '1\n-1\n')).rejects.toThrow(/time(d )?-?out/i);
-  await copy(hasty, '2\n');
-  const breaks = [
-    async () => void (await watching.$queryRaw`SELECT pg_terminate_backend(${(await active())[0]?.pid}::int)`),
-    async () => way.cut(),
-  ];
-  for (const [at, cut] of breaks.entries()) {
-    const broken = copy(db, '1\n-1\n').catch((error: unknown) => error);
-    await expect.poll(active, { timeout: 20_000 }).toHaveLength(1);
+  test('are those of their statement alone', async () => {
+    expect(await add(db, '1\n2\n')).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await add(db, '2\n3\n')).toEqual([{ n: 3 }]);
+    expect(await add(db, '')).toEqual([]);
+    await expect(add(db, '4\nfour\n')).rejects.toMatchObject({ code: '22P02' });
+    expect(await stored()).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
+  test('are not stored where it takes too long, and the next ones are', async () => {
+    const hasty = openDatabase(postgres.url, { connections: 1, queryTimeoutMs: 500, onConnectionLost: () => {} });
+    await expect(add(hasty, '1\n-1\n')).rejects.toThrow(/time(d )?-?out/i);
+    expect(await add(hasty, '2\n')).toEqual([{ n: 2 }]);
+    expect(await stored()).toEqual([{ n: 2 }]);
+    await hasty.$disconnect();
+  });
+
+  test.each([
+    [
+      'Postgres ends',
+      async () =>
+        void (await watching.$queryRaw`SELECT pg_terminate_backend(${(await active('INTO numbers'))[0]?.pid}::int)`),
+    ],
+    ['breaks', async () => way.cut()],
+  ])('are not stored where their connection %s, and the next ones are', async (_, cut) => {
+    const broken = add(db, '1\n-1\n').catch((error: unknown) => error);
+    await expect.poll(() => active('INTO numbers'), { timeout: 20_000 }).toHaveLength(1);
     await cut();
     expect(await broken).toBeInstanceOf(Error);
-    await copy(db, `${3 + at}\n`);
-  }
-  await expect.poll(active, { timeout: 20_000 }).toEqual([]);
-  expect(await stored()).toEqual([{ n: 2 }, { n: 3 }, { n: 4 }]);
-  await Promise.all([db.$disconnect(), hasty.$disconnect(), watching.$disconnect()]);
-  way.stop();
+    expect(await add(db, '2\n')).toEqual([{ n: 2 }]);
+    await expect.poll(() => active('INTO numbers'), { timeout: 20_000 }).toEqual([]);
+    expect(await stored()).toEqual([{ n: 2 }]);
+  });
+
+  test('hold up nobody else with the same ones, if the half of them came and then nothing more', async () => {
+    await add(db, '');
+    way.swallowAfter(100_000);
+    const many = Array.from({ length: 200_000 }, (_, n) => `${n}\n`).join('');
+    const held = add(db, many).catch((error: unknown) => error);
+    await expect.poll(() => active('COPY new_numbers'), { timeout: 20_000 }).toHaveLength(1);
+    expect(await add(watching, '1\n2\n3\n')).toHaveLength(3);
+    way.cut();
+    expect(await held).toBeInstanceOf(Error);
+    expect(await stored()).toHaveLength(3);
+  });
 });
 
-/** A way to Postgres, of which `cut` ends the connections as a network does: without a word. */
-async function openWay(url: string): Promise<{ url: string; cut(): void; stop(): void }> {
+/** A way to Postgres: `cut` breaks what is connected; behind `swallowAfter` so many bytes more arrive, and then none. */
+async function openWay(url: string) {
   const to = new URL(url);
   const directory = to.searchParams.get('host');
   const port = Number(to.port || 5432);
   const sockets = new Set<Socket>();
+  let left = Number.POSITIVE_INFINITY;
   const server = createServer((client) => {
     const there = directory ? connect(`${directory}/.s.PGSQL.${port}`) : connect(port, to.hostname);
     sockets.add(client.on('close', () => sockets.delete(client) && there.destroy()));
     for (const socket of [client, there]) socket.on('error', () => undefined);
-    client.pipe(there).pipe(client);
+    client.on('data', (bytes) => {
+      left -= bytes.length;
+      if (left >= 0) there.write(bytes);
+    });
+    there.pipe(client);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   to.searchParams.delete('host');
@@ -115,6 +164,9 @@ async function openWay(url: string): Promise<{ url: string; cut(): void; stop():
   return {
     url: to.href,
     cut,
+    swallowAfter: (bytes: number) => {
+      left = bytes;
+    },
     stop: () => {
       cut();
       server.close();

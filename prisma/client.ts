@@ -6,7 +6,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { Prisma, PrismaClient } from './generated/client.ts';
 
 export { Prisma };
-/** What Postgres answers to a statement of `queryTexts` or `copyText` that it refuses. */
+/** What Postgres answers to a statement of `queryTexts` or `runOverCopy` that it refuses. */
 export const { DatabaseError } = pg;
 export type Database = PrismaClient;
 /** What runs equally in and outside of a transaction. */
@@ -61,31 +61,49 @@ export async function queryTexts<Row extends object>(
   return (await poolOf(database).query<Row>(statement, [...parameters])).rows;
 }
 
-/**
- * Runs one `COPY … FROM STDIN`, outside of transactions: all of `text` is stored, or nothing. Rejects with `DatabaseError` for what Postgres
- * refuses. `text` is not read any more once this has settled.
- */
-export async function copyText(database: Database, statement: string, text: Buffer): Promise<void> {
-  const client = await poolOf(database).connect();
-  // A connection that breaks fails the stream, too; an error that nobody hears would end the process.
-  client.on('error', nothing);
-  let error: unknown = null;
-  try {
-    const stream = client.query(copyFrom(statement));
-    stream.end(text);
-    await finished(stream);
-  } catch (caught) {
-    error = caught;
-    throw caught;
-  } finally {
-    client.off('error', nothing);
-    // Refused data leaves the connection as it was; what else fails may have ended it, or left it in the middle of something.
-    client.release(error !== null && !(error instanceof DatabaseError && refusesData(error.code)));
-  }
+/** A statement over rows that are copied into a temporary table first. None of these has parameters. */
+export interface CopyStatement {
+  /** Makes the table, `ON COMMIT DELETE ROWS`; run once for each connection. */
+  readonly table: string;
+  /** `COPY … FROM STDIN`. */
+  readonly copy: string;
+  readonly statement: string;
 }
 
-/** Whether an SQLSTATE says that the data itself is refused (class 22: data exception, 23: integrity). */
-export const refusesData = (sqlState: unknown): boolean => typeof sqlState === 'string' && /^2[23]/.test(sqlState);
+const made = new WeakMap<pg.PoolClient, Set<CopyStatement>>();
+
+/**
+ * Copies `text` and runs the statement over it, in one transaction; returns the rows of the statement. Rejects with `DatabaseError` for what
+ * Postgres refuses. `text` is not read any more once this has settled.
+ *
+ * A client that is gone without a word leaves no lock but on the table of its own connection: while Postgres waits for rows it ends nothing, whatever takes
+ * too long, so they are not copied to where others write. The statement and its commit are one message.
+ */
+export async function runOverCopy<Row extends object>(
+  database: Database,
+  run: CopyStatement,
+  text: Buffer,
+): Promise<Row[]> {
+  const client = await poolOf(database).connect();
+  // A connection that breaks fails what runs on it, too; an error that nobody hears would end the process.
+  client.on('error', nothing);
+  let failed = true;
+  try {
+    const known = made.get(client) ?? new Set();
+    if (!known.has(run)) await client.query(run.table);
+    made.set(client, known.add(run));
+    const stream = client.query(copyFrom(`BEGIN; ${run.copy}`));
+    stream.end(text);
+    await finished(stream);
+    const results: unknown = await client.query(`${run.statement}; COMMIT`);
+    failed = false;
+    return (results as readonly pg.QueryResult<Row>[])[0]?.rows ?? [];
+  } finally {
+    client.off('error', nothing);
+    // What fails leaves its transaction, and perhaps more, in the middle.
+    client.release(failed);
+  }
+}
 
 const nothing = (): void => undefined;
 

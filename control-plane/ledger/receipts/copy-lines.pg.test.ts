@@ -1,27 +1,30 @@
 /** Lines as Postgres reads them. */
-import { copyText, type Database, DatabaseError, openDatabase } from '@gw/prisma/client';
+import { type CopyStatement, type Database, DatabaseError, openDatabase, runOverCopy } from '@gw/prisma/client';
 import { cases } from '@gw/testing/cases';
 import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CopyLines } from './copy-lines.ts';
 
 let postgres: TestDatabase;
 let db: Database;
 beforeAll(async () => {
   postgres = await createDatabase('empty');
-  db = openDatabase(postgres.url, { connections: 2 });
-  await db.$executeRaw`CREATE TABLE copied (n int PRIMARY KEY, text text, flag boolean, number float8, json json)`;
+  db = openDatabase(postgres.url, { connections: 1 });
 }, 60_000);
 afterAll(async () => {
   await db?.$disconnect();
   await postgres?.stop();
 });
-beforeEach(() => db.$executeRaw`TRUNCATE copied`);
 
-const copying = 'COPY copied (n, text, flag, number, json) FROM STDIN';
-const stored = () =>
-  db.$queryRaw<{ n: number }[]>`SELECT n, text, flag, number, json::text AS json FROM copied ORDER BY n`;
+/** Gives back what was copied. */
+const copied: CopyStatement = {
+  table: `CREATE TEMPORARY TABLE copied (n int PRIMARY KEY, text text, flag boolean, number float8, json json)
+    ON COMMIT DELETE ROWS`,
+  copy: 'COPY copied (n, text, flag, number, json) FROM STDIN',
+  statement: 'SELECT n, text, flag, number, json::text AS json FROM copied',
+};
+const read = (text: Buffer) => runOverCopy<{ n: number; text: string; number: number }>(db, copied, text);
 
 /** Among them what COPY gives a meaning to, but for NUL, which no text of Postgres has. */
 const texts = fc
@@ -40,18 +43,16 @@ const rows = fc.array(
   { maxLength: 20 },
 );
 
-test('what is copied is what is read, whatever it is', async () => {
+test('what is copied is what is read, whatever it is, in the order that is asked for', async () => {
   const lines = new CopyLines();
   await fc.assert(
     fc.asyncProperty(rows, async (all) => {
-      await db.$executeRaw`TRUNCATE copied`;
       lines.clear();
       const added = all.map(({ flag, json, number, text }, n) =>
         lines.add([n, text, flag, number, json === null ? null : { json }]),
       );
-      // The order is that of the lines that are asked for.
-      await copyText(db, copying, lines.together(added.toReversed()));
-      expect(await stored()).toEqual(all.map((row, n) => ({ n, ...row })));
+      const expected = all.map((row, n) => ({ n, ...row }));
+      expect(await read(lines.together(added.toReversed()))).toEqual(expected.toReversed());
     }),
     { numRuns: cases(1000, 50) },
   );
@@ -63,21 +64,19 @@ test('lines that need more memory than there is are what they were', async () =>
   for (let batch = 0; batch < 3; batch += 1) {
     lines.clear();
     const added = Array.from({ length: 8 }, (_, n) => lines.add([n, `${n}${large}`, true, batch, null]));
-    await copyText(db, copying, lines.together(added));
-    const found = await db.$queryRaw<{ n: number }[]>`
-      SELECT n FROM copied WHERE text = n || ${large} AND number = ${batch}::int ORDER BY n`;
-    expect(found.map(({ n }) => n)).toEqual(added.map((_, n) => n));
-    await db.$executeRaw`TRUNCATE copied`;
+    const found = await read(lines.together(added));
+    expect(found.map(({ n, number, text }) => [n, number, text === `${n}${large}`])).toEqual(
+      added.map((_, n) => [n, batch, true]),
+    );
   }
 });
 
-test('of lines of which one is refused none is stored, and the connection goes on', async () => {
+test('lines that are refused say so, and the next ones are read', async () => {
   const lines = new CopyLines();
-  const [one, two] = [lines.add([1, 'one', true, 1, null]), lines.add([2, 'two', true, 1, null])];
-  await copyText(db, copying, lines.together([two]));
-  const refused = await copyText(db, copying, lines.together([one, two])).catch((error: unknown) => error);
+  const twice = [lines.add([1, 'x'.repeat(2_000_000), true, 1, null]), lines.add([1, 'one', true, 1, null])];
+  const refused = await read(lines.together([...twice, ...twice])).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(DatabaseError);
   expect(refused).toMatchObject({ code: '23505' });
-  await copyText(db, copying, lines.together([one]));
-  expect((await stored()).map(({ n }) => n)).toEqual([1, 2]);
+  lines.clear();
+  expect(await read(lines.together([lines.add([2, 'two', true, 1, null])]))).toMatchObject([{ n: 2, text: 'two' }]);
 });

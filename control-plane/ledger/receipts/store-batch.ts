@@ -3,10 +3,10 @@
  *
  * Invariant: in whatever order the entries of one call come, and however often, what is stored in the end is the same:
  * the receipt that the client was shown, and the facts, if any entry has them. Later versions are never touched. Rows
- * are copied, or inserted where one of them is there already; the steps that one may take afterwards are in settle.ts.
+ * are inserted; the steps that one may take afterwards are in settle.ts.
  */
 import { elementAt } from '@gw/contract/internal/defined';
-import { copyText, type Database, DatabaseError, Prisma, queryTexts, refusesData } from '@gw/prisma/client';
+import { type CopyStatement, type Database, DatabaseError, Prisma, queryTexts, runOverCopy } from '@gw/prisma/client';
 import type { Column, CopyLines, Line } from './copy-lines.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { type FactsPart, splitRows, storingTexts } from './facts-parts.ts';
@@ -20,13 +20,11 @@ import { isMade, settleReceipts } from './settle.ts';
  * collection of garbage, which took a third of the ledger's time.
  */
 export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_at'> {
-  /** The columns of `copying`. */
+  /** Its `columns`. */
   readonly line: Line;
   readonly parts: readonly FactsPart[];
   /** The grid value that it was made with (`gridUsed`); null: none. */
   readonly uses: string | null;
-  /** Whether it waits to be recalculated, which has to be noted with it. */
-  readonly waits: boolean;
   /** Makes the row again. */
   readonly row: () => ReceiptRow;
 }
@@ -41,13 +39,11 @@ export function readyRow(
   const { created_at, id, version } = row;
   const { parts, rows } = splitRows([row]);
   const line = lines.add(columnsOf(seals.sealed(elementAt(rows, 0))));
-  return { id, version, created_at, line, parts, uses: gridUsed(row), waits: waits(row), row: again };
+  return { id, version, created_at, line, parts, uses: gridUsed(row), row: again };
 }
 
-const copying = `
-  COPY receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens,
-    completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal, seal_key)
-  FROM STDIN`;
+const columns = `id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens,
+  completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal, seal_key`;
 
 const columnsOf = (row: SealedReceipt): Column[] => [
   ...[row.id, row.version, row.created_at, row.account_id, row.key_id, row.endpoint, row.model, row.region, row.tier],
@@ -55,12 +51,6 @@ const columnsOf = (row: SealedReceipt): Column[] => [
   ...[{ json: JSON.stringify(row.body) }, readable(row.routing_trace), readable(row.facts)],
   ...[row.shown, row.content_sha256, row.seal, row.seal_key],
 ];
-
-/** As `insertion` finds them. */
-function waits({ facts, tier }: ReceiptRow): boolean {
-  const usage = typeof facts === 'object' && facts !== null && 'usage' in facts ? facts.usage : null;
-  return tier === 'degraded' && usage !== null;
-}
 
 /** Behind an even number of backslashes. */
 const nul = /(?:^|[^\\])(?:\\\\)*\\u0000/;
@@ -82,10 +72,9 @@ export async function insertReceipts(
 ): Promise<void> {
   const wanted = distinct(rows, seals, lines);
   await storeParts(db, wanted);
-  const rest = await copy(db, wanted, lines);
-  const inserted = await insert(db, rest, seals);
-  if (inserted.size < rest.length) {
-    const others = rest.filter((row) => !inserted.has(keyOf(row)));
+  const inserted = await insert(db, wanted, lines);
+  if (inserted.size < wanted.length) {
+    const others = wanted.filter((row) => !inserted.has(keyOf(row)));
     await settleReceipts(db, await inPieces(others, ({ row }) => row()), seals);
   }
   await noteGridUses(
@@ -98,22 +87,6 @@ export async function insertReceipts(
 async function storeParts(db: Database, rows: readonly ReadyRow[]): Promise<void> {
   const parts = new Map(rows.flatMap((row) => row.parts.map((part) => [part.sha256, part])));
   if (parts.size > 0) await queryTexts(db, storingTexts('$1'), [Buffer.from(JSON.stringify([...parts.values()]))]);
-}
-
-/**
- * Stores the rows with which nothing has to be noted, for a third less than an insertion takes. Returns the others; all, if any of them is
- * there already or is refused.
- */
-async function copy(db: Database, rows: readonly ReadyRow[], lines: CopyLines): Promise<readonly ReadyRow[]> {
-  const plain = rows.filter((row) => !row.waits);
-  if (plain.length === 0) return rows;
-  try {
-    await copyText(db, copying, lines.together(plain.map(({ line }) => line)));
-  } catch (error) {
-    if (!isRefusedData(error)) throw error;
-    return rows;
-  }
-  return rows.filter((row) => row.waits);
 }
 
 const keyOf = ({ id, version }: Pick<ReceiptRow, 'id' | 'version'>): string => `${id} ${version}`;
@@ -143,35 +116,30 @@ function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
   };
 }
 
-/** The rows are $1. */
-const insertion = `
-  WITH stored AS (
-    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
-      prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal,
-      seal_key)
-    SELECT id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens,
-      completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal, seal_key
-    FROM json_to_recordset($1::json) AS entry (
-      id text, version int, created_at timestamptz, account_id text, key_id text, endpoint text, model text,
-      region text, tier text, status text, prompt_tokens bigint, completion_tokens bigint, energy_wh numeric,
-      carbon_g numeric, body json, routing_trace json, facts json, shown boolean, content_sha256 text, seal text,
-      seal_key int)
-    ON CONFLICT (id, version, created_at) DO NOTHING
-    RETURNING id, version, created_at, tier, facts
-  ), noted AS (
-    INSERT INTO recalculations (receipt_id, created_at)
-    SELECT id, created_at FROM stored WHERE tier = 'degraded' AND facts ->> 'usage' IS NOT NULL
-    ON CONFLICT DO NOTHING
-  )
-  SELECT id || ' ' || version AS key FROM stored`;
+/**
+ * The rows come as lines, and are inserted in their order; they lie in one piece, as in the ledger, so that nothing tries to compress them. One
+ * statement, so that none is stored without being noted. It returns the keys of those that were not there.
+ */
+const insertion: CopyStatement = {
+  table: `
+    CREATE TEMPORARY TABLE new_receipts (LIKE receipts INCLUDING STORAGE) WITH (toast_tuple_target = 8160)
+    ON COMMIT DELETE ROWS`,
+  copy: `COPY new_receipts (${columns}) FROM STDIN`,
+  statement: `
+    WITH stored AS (
+      INSERT INTO receipts (${columns}) SELECT ${columns} FROM new_receipts
+      ON CONFLICT (id, version, created_at) DO NOTHING
+      RETURNING id, version, created_at, tier, facts
+    ), noted AS (
+      INSERT INTO recalculations (receipt_id, created_at)
+      SELECT id, created_at FROM stored WHERE tier = 'degraded' AND facts ->> 'usage' IS NOT NULL
+      ON CONFLICT DO NOTHING
+    )
+    SELECT id || ' ' || version AS key FROM stored`,
+};
 
-/** One statement, so that none is stored without being noted. Returns the keys of those that were not there. */
-async function insert(db: Database, rows: readonly ReadyRow[], seals: Seals): Promise<ReadonlySet<string>> {
-  if (rows.length === 0) return new Set();
-  const { rows: split } = splitRows(await inPieces(rows, ({ row }) => row()));
-  const stored = await queryTexts<{ key: string }>(db, insertion, [
-    Buffer.from(JSON.stringify(await seals.seal(split))),
-  ]);
+async function insert(db: Database, rows: readonly ReadyRow[], lines: CopyLines): Promise<ReadonlySet<string>> {
+  const stored = await runOverCopy<{ key: string }>(db, insertion, lines.together(rows.map(({ line }) => line)));
   return new Set(stored.map(({ key }) => key));
 }
 
@@ -188,3 +156,6 @@ export function isRefusedData(error: unknown): boolean {
   if (typeof cause !== 'object' || cause === null || !('originalCode' in cause)) return false;
   return refusesData(cause.originalCode);
 }
+
+/** Class 22: data exception, 23: integrity. */
+const refusesData = (sqlState: unknown): boolean => typeof sqlState === 'string' && /^2[23]/.test(sqlState);
