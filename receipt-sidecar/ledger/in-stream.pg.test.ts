@@ -48,6 +48,9 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+/** Ids are times in ms and begin anew: of the same millisecond they would be those that were given before. */
+const anotherMillisecond = () => new Promise((resolve) => setTimeout(resolve, 5));
+
 async function openWriter(): Promise<LedgerWriter> {
   const spool = await openSpool(join(dir, 'spool'), 'here');
   const writer = openLedgerWriter({ writes, redis, spool, now: Date.now, maxStreamLength: 100_000, log });
@@ -87,8 +90,7 @@ test('an entry of which the word that it was taken comes after the look that fin
   await put('known');
   const [meanwhile, afterwards] = [await add('meanwhile'), await add('afterwards')];
   await redis.flushall();
-  // Ids are times in ms and begin anew: of the same millisecond they would be those that were given before.
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await anotherMillisecond();
   late = () => inMemory.added(meanwhile, 'meanwhile');
   await inMemory.tend();
   late = () => undefined;
@@ -189,6 +191,7 @@ test('what comes while all is put in again takes no room from what is still to b
   await one.tend();
   for (const text of texts) await put(text);
   await redis.flushall();
+  await anotherMillisecond();
   const later = Array.from({ length: 100 }, (_, n) => `new ${n}`.padEnd(8));
   await Promise.all([one.tend(), ...later.map(put)]);
   expect(await inStream()).toEqual([...later, ...texts].sort());
@@ -206,6 +209,7 @@ test('what cannot be put in again is held, and put in by the next look', async (
   await one.tend();
   for (const text of ['a', 'b', 'c']) await put(text);
   await redis.flushall();
+  await anotherMillisecond();
   isAway = true;
   await expect(one.tend()).rejects.toThrow('away');
   isAway = false;
