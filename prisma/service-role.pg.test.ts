@@ -180,6 +180,15 @@ describe('the role that the services connect as', () => {
     await owner.query(after);
   });
 
+  test('makes temporary tables, also where nobody could', async () => {
+    await owner.query('REVOKE TEMPORARY ON DATABASE gw FROM PUBLIC');
+    const make = () => service.query('CREATE TEMPORARY TABLE own (n int)');
+    await expect(make()).rejects.toThrow('permission denied');
+    await grantServiceRights(postgres.url, { name: 'gw_service', password: null }, () => {});
+    await make();
+    await owner.query('GRANT TEMPORARY ON DATABASE gw TO PUBLIC');
+  });
+
   test('makes nothing where everybody could', async () => {
     await owner.query('GRANT CREATE ON SCHEMA public TO PUBLIC');
     await grantServiceRights(postgres.url, { name: 'gw_service', password: null }, () => {});

@@ -104,6 +104,7 @@ export async function grantServiceRights(ownerUrl: string, role: ServiceRole, lo
     await client.query("SELECT pg_advisory_xact_lock(hashtext('service_role'))");
     await makeRole(client, role, log);
     await grant(client, client.escapeIdentifier(role.name));
+    await grantTemporary(client, role.name);
     await refuseMore(client, role.name);
     await client.query('COMMIT');
   } finally {
@@ -145,6 +146,24 @@ async function grant(client: pg.Client, id: string): Promise<void> {
   for (const { name, rights } of await rightsHere(client))
     if (rights.length > 0)
       await client.query(`GRANT ${rights.join(', ')} ON ${client.escapeIdentifier(name)} TO ${id}`);
+}
+
+/** Receipts come by one (docs/decisions/0054). Everybody has the right unless it was taken away, and the owner of the database alone can give it. */
+async function grantTemporary(client: pg.Client, role: string): Promise<void> {
+  const { rows } = await client.query<{ database: string; has: boolean }>(
+    `SELECT current_database() AS database, has_database_privilege($1, current_database(), 'TEMPORARY') AS has`,
+    [role],
+  );
+  const [found] = rows;
+  if (found === undefined || found.has) return;
+  const [database, id] = [found.database, role].map((name) => client.escapeIdentifier(name));
+  const statement = `GRANT TEMPORARY ON DATABASE ${database} TO ${id}`;
+  await client.query(statement).catch((cause) => {
+    throw new MigrationError(
+      `The role ${role} may not make temporary tables, by which receipts come into the database. Its owner has to run: ${statement}`,
+      { cause },
+    );
+  });
 }
 
 /** The tables that are there now, with the partitions. */

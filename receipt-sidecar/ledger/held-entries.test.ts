@@ -55,11 +55,11 @@ test('nothing is found of an id that is not held, and the others stay', () => {
   expect(held.find(new Set(['2-0', '1-0', '3-0']))).toEqual([['1-0', 'one']]);
 });
 
-test('nothing is forgotten above the bound while all are wanted, and then what is too much', async () => {
-  const held = new HeldEntries(10);
-  await held.whole(async () => {
-    for (const id of ['1-0', '2-0', '3-0']) held.add(id, 'twelve chars');
-    expect([held.ids, held.unguarded]).toEqual([['1-0', '2-0', '3-0'], 0]);
-  });
-  expect([held.ids, held.unguarded]).toEqual([[], 3]);
+test('while all are wanted twice as much is kept, and then what is too much is forgotten', () => {
+  const held = new HeldEntries(24);
+  held.wantAll(true);
+  for (const id of ['1-0', '2-0', '3-0', '4-0', '5-0']) held.add(id, 'twelve chars');
+  expect([held.ids, held.unguarded]).toEqual([['2-0', '3-0', '4-0', '5-0'], 1]);
+  held.wantAll(false);
+  expect([held.ids, held.unguarded]).toEqual([['4-0', '5-0'], 3]);
 });

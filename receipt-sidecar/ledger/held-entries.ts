@@ -43,11 +43,12 @@ export class HeldEntries {
   readonly #spare: Buffer[] = [];
   #bytes = 0;
   #unguarded = 0;
-  #keepsAll = 0;
+  #mostBytes: number;
 
   /** `maxBytes` bounds the entries together, without their ids. Tests pass the size of a piece. */
   constructor(maxBytes: number, size = pieceBytes) {
     this.#maxBytes = maxBytes;
+    this.#mostBytes = maxBytes;
     this.#size = size;
   }
 
@@ -60,7 +61,7 @@ export class HeldEntries {
     return [...this.#all()].map(idOf);
   }
 
-  /** Adds an entry as the newest one. Above the bound the oldest are forgotten, and counted, but while `whole` runs. */
+  /** Adds an entry as the newest one. Above the bound the oldest are forgotten, and counted. */
   add(id: string, entry: string): void {
     const length = Buffer.byteLength(entry);
     const needed = idAt + id.length + length;
@@ -73,18 +74,13 @@ export class HeldEntries {
     piece.bytes.write(entry, at + idAt + id.length);
     piece.to += needed;
     this.#bytes += length;
-    if (this.#keepsAll === 0) this.#keepBound();
+    this.#keepBound();
   }
 
-  /** Forgets nothing above the bound while `work` runs. */
-  async whole(work: () => Promise<void>): Promise<void> {
-    this.#keepsAll += 1;
-    try {
-      await work();
-    } finally {
-      this.#keepsAll -= 1;
-      this.#keepBound();
-    }
+  /** While all are wanted, twice as much is kept. */
+  wantAll(all: boolean): void {
+    this.#mostBytes = all ? 2 * this.#maxBytes : this.#maxBytes;
+    this.#keepBound();
   }
 
   /** Forgets entries from the oldest on, up to the first that was not read. */
@@ -112,7 +108,7 @@ export class HeldEntries {
   }
 
   #keepBound(): void {
-    for (let first = this.#oldest(); first !== null && this.#bytes > this.#maxBytes; first = this.#oldest()) {
+    for (let first = this.#oldest(); first !== null && this.#bytes > this.#mostBytes; first = this.#oldest()) {
       this.#forget(first);
       this.#unguarded += 1;
     }

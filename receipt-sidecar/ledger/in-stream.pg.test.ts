@@ -198,21 +198,22 @@ test('what comes while all is put in again takes no room from what is still to b
   expect(one.counts().unguarded).toBe(later.length);
 });
 
-test('what cannot be put in again is held, and put in by the next look', async () => {
+test('what cannot be put in again is held, whatever comes meanwhile, and put in by the next look; the others are not again', async () => {
   const add = async (text: string) => (await redis.xadd(ledgerStream, '*', 'entry', text)) ?? '';
-  let isAway = false;
+  let refused = '';
   const put = async (text: string) => {
-    if (isAway) throw new Error('Redis is away.');
+    if (text === refused) throw new Error('Redis is away.');
     one.added(await add(text), text);
   };
-  const one = openInStream({ redis, stream: ledgerStream, maxBytes: 10, put, log });
+  const one = openInStream({ redis, stream: ledgerStream, maxBytes: 4, put, log });
   await one.tend();
-  for (const text of ['a', 'b', 'c']) await put(text);
+  for (const text of ['a', 'b', 'c', 'd']) await put(text);
   await redis.flushall();
   await anotherMillisecond();
-  isAway = true;
+  refused = 'b';
   await expect(one.tend()).rejects.toThrow('away');
-  isAway = false;
+  for (const text of ['e', 'f']) await put(text);
+  refused = '';
   await one.tend();
-  expect(await inStream()).toEqual(['a', 'b', 'c']);
+  expect(await inStream()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
 });

@@ -88,24 +88,23 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
   const restoreSome = async (some: readonly string[]): Promise<number> => {
     const missing = new Set((await redis.eval(missingScript, 1, stream, ...some)) as number[]);
     const lost = new Set(some.filter((_, index) => missing.has(index + 1)));
-    const entries = held.find(lost).map(([, entry]) => entry);
-    putAgain = new Set(entries);
+    const entries = held.find(lost);
+    putAgain = new Set(entries.map(([, entry]) => entry));
     try {
-      await Promise.all(entries.map(put));
+      await putAll(held, entries, put);
     } finally {
       putAgain = new Set();
     }
-    // Under their new ids they are held, too.
-    held.forget(lost);
     return entries.length;
   };
-  const restore = (all: readonly string[]): Promise<void> =>
-    // What comes meanwhile would else take the place of those that are still to be put in.
-    held.whole(async () => {
-      let restored = 0;
-      for (let at = 0; at < all.length; at += batch) restored += await restoreSome(all.slice(at, at + batch));
-      if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
-    });
+  const restore = async (all: readonly string[]): Promise<void> => {
+    // What comes meanwhile would else take the place of those that are still to be put in, now or by the next look.
+    held.wantAll(true);
+    let restored = 0;
+    for (let at = 0; at < all.length; at += batch) restored += await restoreSome(all.slice(at, at + batch));
+    held.wantAll(false);
+    if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
+  };
 
   return {
     added: (id, entry) => {
@@ -141,6 +140,18 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
     },
     counts: () => ({ unguarded: held.unguarded, length, oldestAt }),
   };
+}
+
+/** Those that were put are held under their new ids alone, the others stay as they are. Rejects if one was not put. */
+async function putAll(
+  held: HeldEntries,
+  entries: readonly (readonly [id: string, entry: string])[],
+  put: InStreamOptions['put'],
+): Promise<void> {
+  const ends = await Promise.allSettled(entries.map(([, entry]) => put(entry)));
+  held.forget(new Set(entries.flatMap(([id], index) => (ends[index]?.status === 'fulfilled' ? id : []))));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 /** `<ms since 1970>-<number>`. */

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 /** Gives back what was copied. */
 const copied: CopyStatement = {
-  table: `CREATE TEMPORARY TABLE copied (n int PRIMARY KEY, text text, flag boolean, number float8, json json)
+  table: `CREATE TEMPORARY TABLE IF NOT EXISTS copied (n int PRIMARY KEY, text text, flag boolean, number float8, json json)
     ON COMMIT DELETE ROWS`,
   copy: 'COPY copied (n, text, flag, number, json) FROM STDIN',
   statement: 'SELECT n, text, flag, number, json::text AS json FROM copied',

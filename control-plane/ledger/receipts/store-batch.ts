@@ -91,17 +91,14 @@ async function storeParts(db: Database, rows: readonly ReadyRow[]): Promise<void
 
 const keyOf = ({ id, version }: Pick<ReceiptRow, 'id' | 'version'>): string => `${id} ${version}`;
 
-/**
- * Each id and version once, as the client was shown it if it was; in one order, so that two ingesters never wait in a
- * ring.
- */
+/** Each id and version once, as the client was shown it if it was. */
 function distinct(rows: readonly ReadyRow[], seals: Seals, lines: CopyLines): ReadyRow[] {
   const byKey = new Map<string, ReadyRow>();
   for (const row of rows) {
     const first = byKey.get(keyOf(row));
     byKey.set(keyOf(row), first === undefined ? row : readyRow(merged(first.row(), row.row()), seals, lines));
   }
-  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return [...byKey.values()];
 }
 
 /** What the client was shown stands above what a sidecar made, and that above a close for want of its word. */
@@ -117,17 +114,17 @@ function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
 }
 
 /**
- * The rows come as lines, and are inserted in their order; they lie in one piece, as in the ledger, so that nothing tries to compress them. One
- * statement, so that none is stored without being noted. It returns the keys of those that were not there.
+ * The rows come as lines, and lie in one piece, as in the ledger, so that nothing tries to compress them. They are inserted in one order, so that two
+ * ingesters never wait in a ring, and in one statement, so that none is stored without being noted. It returns the keys of those that were not there.
  */
 const insertion: CopyStatement = {
   table: `
-    CREATE TEMPORARY TABLE new_receipts (LIKE receipts INCLUDING STORAGE) WITH (toast_tuple_target = 8160)
+    CREATE TEMPORARY TABLE IF NOT EXISTS new_receipts (LIKE receipts INCLUDING STORAGE) WITH (toast_tuple_target = 8160)
     ON COMMIT DELETE ROWS`,
   copy: `COPY new_receipts (${columns}) FROM STDIN`,
   statement: `
     WITH stored AS (
-      INSERT INTO receipts (${columns}) SELECT ${columns} FROM new_receipts
+      INSERT INTO receipts (${columns}) SELECT ${columns} FROM new_receipts ORDER BY id COLLATE "C", version
       ON CONFLICT (id, version, created_at) DO NOTHING
       RETURNING id, version, created_at, tier, facts
     ), noted AS (
