@@ -2,19 +2,10 @@
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { leaseLifeMs, leasePauseMs } from '@gw/contract/internal/lease';
-import { LeasingEnvoy, leasedBody, leaseOf, leaseTimes, newKey, withTimes } from '@gw/testing/envoy/leases';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { leasedBody, leaseOf, leaseTimes, leasingEnvoy, newKey, withTimes } from '@gw/testing/envoy/leases';
+import { describe, expect, it } from 'vitest';
 
-const envoy = new LeasingEnvoy();
-beforeAll(() => envoy.start(), 60_000);
-beforeEach(() => {
-  envoy.asked = [];
-});
-afterAll(async () => {
-  // A script that fails writes a line, and the check decides: nobody would notice otherwise.
-  expect(envoy.log).not.toContain('[lua]');
-  await envoy.stop();
-});
+const envoy = leasingEnvoy();
 
 describe('the check of the key decides', () => {
   it.each([

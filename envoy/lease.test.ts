@@ -1,18 +1,9 @@
 /** Which calls Envoy lets in by a lease, and when it asks for one. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { LeasingEnvoy, leaseOf, leaseTimes, newKey, withTimes } from '@gw/testing/envoy/leases';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { leaseOf, leaseTimes, leasingEnvoy, newKey, withTimes } from '@gw/testing/envoy/leases';
+import { describe, expect, it, vi } from 'vitest';
 
-const envoy = new LeasingEnvoy();
-beforeAll(() => envoy.start(), 60_000);
-beforeEach(() => {
-  envoy.asked = [];
-});
-afterAll(async () => {
-  // A script that fails writes a line, and the check decides: nobody would notice otherwise.
-  expect(envoy.log).not.toContain('[lua]');
-  await envoy.stop();
-});
+const envoy = leasingEnvoy();
 
 describe('a lease', () => {
   it('lets as many calls in as it says, and the next one asks for another', async () => {

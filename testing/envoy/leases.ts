@@ -1,8 +1,4 @@
-/**
- * An Envoy, and services that answer just enough to show which calls it lets in by a lease, and which it asks about.
- *
- * To be begun once by a file, which has it to itself.
- */
+/** An Envoy, and services that answer just enough to show which calls it lets in by a lease, and which it asks about. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +6,7 @@ import { callerAttribute, callerField } from '@gw/contract/internal/identity';
 import { type Lease, leaseBusyMs, leaseLifeMs, leasePauseMs } from '@gw/contract/internal/lease';
 import { serveEnvoy } from '@gw/grpc/server';
 import type { EnvoyServices, ProcessingRequest, RpcServer } from '@gw/grpc/service';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { type EnvoyAlone, startEnvoyAlone } from './alone.ts';
 
 /** Longer than a machine stands still, ms. */
@@ -56,7 +53,22 @@ const sidecar: EnvoyServices = {
   }),
 };
 
-export class LeasingEnvoy {
+/** To be called once by a file of tests, which has it to itself. */
+export function leasingEnvoy(): LeasingEnvoy {
+  const envoy = new LeasingEnvoy();
+  beforeAll(() => envoy.start(), 60_000);
+  beforeEach(() => {
+    envoy.asked = [];
+  });
+  afterAll(async () => {
+    // A script that fails writes a line, and the check decides: nobody would notice otherwise.
+    expect(envoy.log).not.toContain('[lua]');
+    await envoy.stop();
+  });
+  return envoy;
+}
+
+class LeasingEnvoy {
   /** What ext-authz was asked, in its order. */
   asked: string[] = [];
   /** What it answers when it is asked for a lease. */
