@@ -268,3 +268,20 @@ test('a holder that is alive, or that has finished, keeps its receipt', async ()
   expect(await stores.redis.get(receiptKey(finished.receipt.id))).toBe(JSON.stringify(finished));
   expect(await stores.redis.xlen(ledgerStream)).toBe(0);
 });
+
+test('whatever their sizes, rows are inserted in the order of their ids, so that two ingesters never wait in a ring', async () => {
+  await stores.tamper(`
+    CREATE TABLE insertions (n SERIAL, id TEXT);
+    GRANT SELECT ON insertions TO PUBLIC;
+    CREATE FUNCTION note_insertion() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+      'BEGIN INSERT INTO public.insertions (id) VALUES (NEW.id); RETURN NEW; END';
+    CREATE TRIGGER note_insertion BEFORE INSERT ON receipts FOR EACH ROW EXECUTE FUNCTION note_insertion()`);
+  for (let at = 0; at < 300; at += 1) await add({ ...entryOf(), facts: { note: 'x'.repeat((at * 997) % 3500) } });
+  start('one');
+  await eventually(emptied);
+  const inserted = await stores.db.$queryRaw<{ id: string }[]>`SELECT id FROM insertions ORDER BY n`;
+  await stores.tamper('DROP TRIGGER note_insertion ON receipts; DROP TABLE insertions');
+  const ids = inserted.map(({ id }) => id);
+  expect(ids).toEqual([...ids].sort());
+  expect(ids).toHaveLength(300);
+});
