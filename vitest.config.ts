@@ -1,10 +1,10 @@
 /**
- * Six kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
+ * Seven kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
  * worker; `stack` (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by
  * default); `own` runs beside it and has those that start an Envoy, and those that break gateways of their own; `slow`
  * (`test/**`, `*.slow.test.ts`) is of the kind of `stack`, and `long` (`test/long`, and `*.long.test.ts` beside the
- * source) takes minutes, with gateways of its own.
- * `./gw test long` runs the last two, and `fast` and `stores` with many more random cases (`GW_TEST_CASES`, see
+ * source) takes minutes, with gateways of its own. `compressed` is those of `stores` that are of the ledger, with compressed rows.
+ * `./gw test long` runs the last three, and `fast` and `stores` with many more random cases (`GW_TEST_CASES`, see
  * testing/cases.ts); `./gw test` runs all others.
  */
 import { configDefaults, defineConfig } from 'vitest/config';
@@ -115,6 +115,21 @@ export default defineConfig({
           maxWorkers: storeWorkers,
           isolate,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'compressed',
+          include: ['control-plane/ledger/**/*.pg.test.ts'],
+          exclude,
+          env: { GW_TEST_LEDGER_ROWS: 'compressed' },
+          setupFiles,
+          globalSetup: ['testing/stores.ts'],
+          testTimeout,
+          hookTimeout: 60_000,
+          maxWorkers: storeWorkers,
+          isolate,
+          sequence: { groupOrder: 6 },
         },
       },
       {

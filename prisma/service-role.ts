@@ -36,6 +36,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   onboarding_steps: grows,
   policy_versions: grows,
   receipts: grows,
+  receipt_dictionaries: grows,
   receipt_log: grows,
   receipt_log_checkpoints: grows,
   receipt_log_nodes: grows,

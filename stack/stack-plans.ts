@@ -94,7 +94,7 @@ export function fromUser(names: readonly string[]): Variables {
 
 /** Credentials of providers, of grid sources and of Prometheus, and what applications are screened by. */
 function controlPlaneSettings(): Variables {
-  const own = /^GW_(CREDENTIALS?|GRID|GPU|SANCTIONS|ONBOARDING|INTEGRITY)_|^GW_(USE_POLICY_FILE|CURRENCY)$/;
+  const own = /^GW_(CREDENTIALS?|GRID|GPU|SANCTIONS|ONBOARDING|INTEGRITY)_|^GW_(USE_POLICY_FILE|CURRENCY|LEDGER_ROWS)$/;
   return {
     // Invented names, so that onboarding can be tried out.
     GW_SANCTIONS_FILES: 'synthetic',

@@ -56,7 +56,7 @@ export interface LedgerServices {
 /** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openLedger(
   context: Context,
-  { everyS, fullS, keys, sealedSince }: IntegritySettings,
+  { compresses, everyS, fullS, keys, sealedSince }: IntegritySettings,
   { evidenceKey, grid, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'>,
 ): LedgerServices {
   return {
@@ -65,7 +65,7 @@ export function openLedger(
     packs,
     packPlaces: openPackPlaces(),
     vault,
-    seals: openLedgerSeals({ ...context, keys, sealedSince }),
+    seals: openLedgerSeals({ ...context, compresses, keys, sealedSince }),
     versionMetrics: createVersionMetrics(context.db),
     deliveryMetrics: createDeliveryMetrics(),
     // It begins with the first round after its time.

@@ -28,6 +28,8 @@ const run: Readonly<Record<string, string>> = {
   '// npm install ': 'test/long/frameworks.test.ts',
   '# pip install ': 'test/long/frameworks.test.ts',
   "import { assess, type CallFacts } from '@gw/methodology/assess'": 'methodology/package.test.ts',
+  'psql -At -c "SELECT encode(compressed': 'docs/source/row-size.pg.test.ts',
+  '# row.py: ': 'docs/source/row-size.pg.test.ts',
   'python3 docs/examples/policy_hash.py ': 'docs/source/screening.test.ts',
   'python3 docs/examples/recompute.py docs': 'docs/source/recompute.test.ts',
   "import { createHmac, timingSafeEqual } from 'node:crypto'":

@@ -1,8 +1,13 @@
 /** How large the rows of the ledger are, with receipts, facts and traces as the product makes them. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { openLedgerSeals } from '@gw/control-plane/internals/ledger/integrity/open-seals';
+import { inCheckout } from '@gw/stack/checkout';
 import { ingest } from '@gw/testing/control-plane/calls';
-import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { ledgerKeys, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Call, madeCall } from './calls.ts';
+import { type Call, type MadeCall, madeCall } from './calls.ts';
 
 let stores: Stores;
 beforeAll(async () => {
@@ -29,13 +34,14 @@ const calls: readonly Call[] = [
  */
 const most = { facts: 480, body: 1950, trace: 1040 };
 
+const entryOf = ({ facts, receipt, trace }: MadeCall) => ({
+  ...{ accountId: 'acct_demo_audit', keyId: 'key', endpoint: '/v1/chat/completions' as const },
+  ...{ receipt, routingTrace: trace, facts: JSON.parse(facts) },
+});
+
 test('a row holds no more bytes than it is known to need', async () => {
   const made = Array.from({ length: 300 }, (_, at) => madeCall(1000 + at, calls[at % calls.length] ?? {}));
-  const entries = made.map(({ facts, receipt, trace }) => ({
-    ...{ accountId: 'acct_demo_audit', keyId: 'key', endpoint: '/v1/chat/completions' as const },
-    ...{ receipt, routingTrace: trace, facts: JSON.parse(facts) },
-  }));
-  await ingest(stores.db, ...entries);
+  await ingest(stores.db, ...made.map(entryOf));
   const [row] = await stores.db.$queryRaw<
     { rows: number; facts: number; body: number; trace: number; parts: number }[]
   >`
@@ -54,4 +60,56 @@ test('a row holds no more bytes than it is known to need', async () => {
     // A bound that is far off would see nothing.
     expect(row?.[part], part).toBeGreaterThan(most[part] - 120);
   }
+});
+
+/** Calls that differ in their tokens and in how long the provider took, as those of clients do. */
+const varied = (at: number): MadeCall => {
+  const usage = {
+    promptTokens: (at * 7919) % 3000,
+    cachedPromptTokens: 0,
+    completionTokens: 1 + ((at * 104_729) % 900),
+  };
+  return madeCall(10_000 + at, { ...calls[at % 2], usage, latencyS: 0.1 + ((at * 31) % 997) / 100 });
+};
+const isStored = async (): Promise<number> => {
+  const [size] = await stores.db.$queryRaw<{ bytes: number }[]>`
+    SELECT sum(pg_total_relation_size(inhrelid))::float8 AS bytes FROM pg_inherits WHERE inhparent = 'receipts'::regclass`;
+  return size?.bytes ?? 0;
+};
+const storeCompressed = (made: readonly MadeCall[]) => {
+  const seals = openLedgerSeals({
+    db: stores.db,
+    keys: ledgerKeys,
+    sealedSince: null,
+    compresses: true,
+    log: silentLog,
+  });
+  return storeEntries(stores.db, made.map(entryOf), seals);
+};
+
+test('where rows are compressed, a hundred million receipts take less than 200 GB with their indexes', async () => {
+  const count = 1000;
+  await stores.empty('receipts');
+  const before = await isStored();
+  for (let from = 0; from < count; from += 500)
+    await storeCompressed(Array.from({ length: 500 }, (_, at) => varied(from + at)));
+  const bytes = ((await isStored()) - before) / count;
+  expect(bytes).toBeLessThan(1600);
+  // A bound that is far off would see nothing.
+  expect(bytes).toBeGreaterThan(1250);
+});
+
+test('a compressed row is read without the gateway as docs/operations.md says', async () => {
+  const made = varied(1);
+  await stores.empty('receipts');
+  await storeCompressed([made]);
+  const text = readFileSync(inCheckout('docs', 'operations.md'), 'utf8');
+  const [, query = ''] = /psql -At -c "([^"]+)"/.exec(text) ?? [];
+  const [, program = ''] = /```python\n(# row\.py:[^`]+)```/.exec(text) ?? [];
+  const [row] = await stores.db.$queryRawUnsafe<{ encode: string; content: string }[]>(
+    query.replace('rcpt_…', made.receipt.id),
+  );
+  const printed = execFileSync('python3', ['-c', program], { input: `${row?.encode}|${row?.content}\n` }).toString();
+  expect(printed).toBe(`${JSON.stringify(made.receipt)}\n${JSON.stringify(made.trace)}\n${printed.split('\n')[2]}\n`);
+  expect(JSON.parse(printed.split('\n')[2] ?? '')).toMatchObject({ requestedTier: 'auto', parts: {} });
 });

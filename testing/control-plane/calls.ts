@@ -5,13 +5,15 @@ import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import type { HeldCatalogue } from '@gw/control-plane/internals/catalogue/keeper';
+import { readRows, storedColumns } from '@gw/control-plane/internals/ledger/receipts/read-rows';
 import type { StoredFacts } from '@gw/control-plane/internals/ledger/receipts/revision';
+import type { LedgerRow } from '@gw/control-plane/internals/ledger/receipts/seal';
 import { wholeFacts } from '@gw/control-plane/internals/ledger/receipts/whole-facts';
 import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess';
 import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import type { MethodologyId } from '@gw/methodology/methodologies';
-import type { Database } from '@gw/prisma/client';
-import { receiptIdAt, receiptOf, testSeals } from './fixtures.ts';
+import { type Database, Prisma } from '@gw/prisma/client';
+import { receiptIdAt, receiptOf, testSeals, trace } from './fixtures.ts';
 import { storeEntries } from './store-entries.ts';
 
 export const site = {
@@ -110,7 +112,7 @@ export function entryFrom(facts: CallFacts, options: EntryOptions = {}): Entry {
   const receipt =
     hash === null ? stated : { ...stated, lineage_digest: lineageDigest(callOf(stated, facts), facts, hash) };
   const { accountId = 'acct_demo_audit' } = options;
-  return { accountId, keyId: 'key', endpoint: '/v1/chat/completions', receipt, routingTrace: null, facts };
+  return { accountId, keyId: 'key', endpoint: '/v1/chat/completions', receipt, routingTrace: trace, facts };
 }
 
 /** The same call, as the client was shown it when the sidecar did not finish, or as it was closed for it. */
@@ -132,11 +134,22 @@ export interface StoredVersion {
   readonly facts: StoredFacts | null;
 }
 
+/** Rows of the ledger, as they were stored, by their ids and versions; null: of all receipts. */
+export const rowsOf = (db: Database, id: string | null = null): Promise<LedgerRow[]> =>
+  readRows(
+    db,
+    Prisma.sql`SELECT ${storedColumns} FROM receipts r WHERE ${id}::text IS NULL OR r.id = ${id} ORDER BY r.id, r.version`,
+  );
+
 /** Every version that the ledger has of a receipt, the first one first, with its facts whole. */
 export async function versionsOf(db: Database, id: string): Promise<StoredVersion[]> {
-  const rows = await db.receipt.findMany({ where: { id }, orderBy: { version: 'asc' } });
-  const facts = await factsOf(db, rows);
-  return rows.map(({ body }, at) => ({ receipt: body as unknown as Receipt, facts: facts[at] ?? null }));
+  const rows = await rowsOf(db, id);
+  const facts = await wholeFacts({ db, seals: testSeals }, rows);
+  return rows.map(({ body }, at) => {
+    const read = facts[at];
+    if (read === undefined || 'fault' in read) throw new Error(read?.fault);
+    return { receipt: JSON.parse(body) as Receipt, facts: read.facts };
+  });
 }
 
 /** The facts of rows, whole. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Addresses } from '@gw/contract/errors';
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Receipt } from '@gw/contract/receipt';
+import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { openLedgerSeals } from '@gw/control-plane/internals/ledger/integrity/open-seals';
 import { openSeals, type Seals } from '@gw/control-plane/internals/ledger/receipts/sealed-rows';
 import { type Database, openDatabase } from '@gw/prisma/client';
@@ -23,10 +24,14 @@ export const silentLog = pino({ level: 'silent' });
 /** With which the tests seal the ledger. */
 export const ledgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
 
+/** In which form the tests store rows of the ledger; the project `compressed` sets it. */
+export const ledgerRows = process.env.GW_TEST_LEDGER_ROWS ?? 'whole';
+
 /** For what has no stores at hand; they tell nobody what they find. */
 export const testSeals = openSeals({
   keys: ledgerKeys,
   sealedSince: null,
+  compresses: ledgerRows === 'compressed',
   report: async () => {},
 });
 
@@ -136,7 +141,13 @@ async function openStores(
     redis,
     redisUrl,
     claims,
-    seals: openLedgerSeals({ db, keys: ledgerKeys, sealedSince: null, log: silentLog }),
+    seals: openLedgerSeals({
+      db,
+      keys: ledgerKeys,
+      sealedSince: null,
+      compresses: ledgerRows === 'compressed',
+      log: silentLog,
+    }),
     tamper,
     empty: (...tables: readonly string[]) => tamper(`TRUNCATE ${tables.join()}`),
     connect,
@@ -229,11 +240,14 @@ export function receiptOf(changes: Partial<Receipt> = {}): Receipt {
   };
 }
 
+/** Only that there is one matters. */
+export const trace = { decision: 'the only one' } as unknown as RoutingTrace;
+
 export const entryOf = (changes: Partial<Receipt> = {}, accountId = 'acct_demo_audit'): LedgerEntry => ({
   accountId,
   keyId: 'key',
   endpoint: '/v1/chat/completions',
   receipt: receiptOf(changes),
-  routingTrace: null,
+  routingTrace: trace,
   facts: { inputs: 'of the calculation' },
 });

@@ -106,6 +106,7 @@ function appWith(
           seal: async () => [],
           sealed: () => Promise.reject() as never,
           check: async () => [],
+          compressor: null,
           report: async () => {},
         },
       },

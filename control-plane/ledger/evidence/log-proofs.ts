@@ -10,6 +10,7 @@ import { type Database, Prisma } from '@gw/prisma/client';
 import { entryHash } from '../log/append.ts';
 import { goingOn } from '../log/routes.ts';
 import { hasCheckpoints, inclusionPaths, LogBrokenError } from '../log/tree.ts';
+import { replacedBodies } from '../receipts/read-rows.ts';
 import { notGenuine } from './select.ts';
 
 type Contents = Omit<PackContents, 'log'>;
@@ -185,26 +186,16 @@ async function withPaths(
   const pathOf = (index: number): readonly string[] => byIndex.get(index) ?? [];
   const bodies = await replacedBodies(
     db,
-    own.flatMap(({ others }) => others),
+    own.flatMap(({ others }) => others.map(({ receipt_id }) => receipt_id)),
   );
   return receipts.map((each, at) => {
     const { others = [], present = null } = own[at] ?? {};
     if (present === null && others.length === 0) return each;
     const replaced = others.map(({ content, index, leaf, receipt_id }) => ({
       ...{ index, path: pathOf(index), leaf_hash: leaf },
-      receipt: bodies.get(`${receipt_id}:${content}`) ?? null,
+      receipt: JSON.parse(bodies.get(`${receipt_id}:${content}`) || 'null'),
     }));
     const place = { index: present?.index ?? null, path: present === null ? null : pathOf(present.index) };
     return { ...each, log: replaced.length === 0 ? place : { ...place, replaced } };
   });
-}
-
-/** What receipts were before they were settled, by their id and the digest of the row. */
-async function replacedBodies(db: Database, entries: readonly LogEntry[]): Promise<ReadonlyMap<string, unknown>> {
-  if (entries.length === 0) return new Map();
-  const ids = [...new Set(entries.map(({ receipt_id }) => receipt_id))];
-  const found = await db.$queryRaw<{ name: string; body: unknown }[]>`
-    SELECT receipt_id || ':' || coalesce(replaced ->> 'content_sha256', '') AS name, replaced -> 'body' AS body
-    FROM receipt_replacements WHERE receipt_id = ANY (${ids})`;
-  return new Map(found.map(({ body, name }) => [name, body]));
 }

@@ -9,9 +9,10 @@ import type { Excluded } from '@gw/evidence/pack';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { newest } from '../receipts/ledger.ts';
+import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
-import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
 
 export interface Period {
   readonly from: Date;
@@ -107,11 +108,14 @@ async function versionsOf({ db }: Stores, accountId: string, places: readonly Pl
   if (places.length === 0) return [];
   const ids = places.map(({ id }) => id);
   const times = places.map(({ created_at }) => created_at);
-  return db.$queryRaw<LedgerRow[]>`
+  return readRows(
+    db,
+    Prisma.sql`
     SELECT ${storedColumns} FROM receipts r
     WHERE r.account_id = ${accountId}
       AND (r.id, r.created_at) IN (SELECT * FROM unnest(${ids}::text[], ${times}::timestamptz[]))
-    ORDER BY r.created_at, r.id, r.version`;
+    ORDER BY r.created_at, r.id, r.version`,
+  );
 }
 
 export const receiptOfRow = ({ body }: LedgerRow): Receipt => JSON.parse(body);

@@ -7,6 +7,7 @@ import {
   entryFrom,
   ingest,
   modelOf,
+  rowsOf,
   site,
   unattended,
   unknownModel,
@@ -410,6 +411,6 @@ test.each([
   stub.hold(complete());
   await round();
   expect((await newest(other)).receipt).toMatchObject({ version: 2, tier: 'telemetry' });
-  expect(await versionsOf(stores.db, altered.receipt.id)).toHaveLength(1);
+  expect(await rowsOf(stores.db, altered.receipt.id)).toHaveLength(1);
   expect(await waiting()).toMatchObject([{ receiptId: altered.receipt.id }]);
 });

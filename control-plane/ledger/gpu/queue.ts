@@ -8,8 +8,9 @@
 import type { Receipt } from '@gw/contract/receipt';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import { parseRow, type StoredReceipt } from '../receipts/newest-rows.ts';
+import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
-import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
 import { genuineWhole } from '../receipts/whole-facts.ts';
 
 /** A call that waits for its counters, with the newest version of its receipt. `attempts` counts this one too. */
@@ -41,7 +42,9 @@ export async function claimDue(
   leaseS: number,
 ): Promise<Claimed> {
   const leasedTo = new Date(now.getTime() + leaseS * 1000);
-  const rows = await db.$queryRaw<Row[]>`
+  const rows = await readRows<Row>(
+    db,
+    Prisma.sql`
     WITH due AS (
       SELECT receipt_id FROM gpu_measurements WHERE due_at <= ${now}
       ORDER BY due_at LIMIT ${count} FOR UPDATE SKIP LOCKED
@@ -52,7 +55,8 @@ export async function claimDue(
     )
     SELECT DISTINCT ON (c.receipt_id) ${storedColumns}, c.deployment, c.attempts
     FROM claimed c JOIN receipts r ON r.id = c.receipt_id AND r.created_at = c.created_at
-    ORDER BY c.receipt_id, r.version DESC`;
+    ORDER BY c.receipt_id, r.version DESC`,
+  );
   const calls = (await genuineWhole({ db, seals }, rows)).map(({ attempts, deployment, id, ...row }) => ({
     ...{ attempts, deployment, id },
     ...parseRow(row),

@@ -7,12 +7,13 @@
 import { checkCheckpoint, checkpointIn } from '@gw/evidence/checkpoint';
 import { childrenOf, completedNodes, joined } from '@gw/evidence/merkle';
 import type { Trust } from '@gw/evidence/verify';
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 import { entryHash } from '../log/append.ts';
 import { signedAction } from '../log/sign.ts';
 import { LogBrokenError, nodeName, readNodes, rootOf } from '../log/tree.ts';
-import type { LedgerRow } from '../receipts/seal.ts';
-import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import type { StoredTexts } from '../receipts/compressed-rows.ts';
+import { readRows, replacedBodies, storedColumns, textColumns } from '../receipts/read-rows.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
 import type { Fault } from './faults.ts';
 
 export interface LogStores {
@@ -65,7 +66,7 @@ export async function checkLogPage(
 
 type Numbered = Pick<Fault, 'fault' | 'number'>;
 
-interface EntryRow {
+interface EntryRow extends Omit<StoredTexts, 'body'> {
   readonly index: number;
   readonly receipt_id: string;
   readonly version: number;
@@ -77,19 +78,26 @@ interface EntryRow {
 }
 
 /** A page, and one more if there is more, however far away. */
-const entriesFrom = (db: Database, accountId: string, index: number): Promise<EntryRow[]> => db.$queryRaw<EntryRow[]>`
+const entriesFrom = (db: Database, accountId: string, index: number): Promise<EntryRow[]> =>
+  readRows<EntryRow>(
+    db,
+    Prisma.sql`
   SELECT l.index::float8 AS index, l.receipt_id, l.version, encode(l.leaf_hash, 'hex') AS leaf, l.content_sha256 AS content,
-    r.body::text AS body, coalesce(r.content_sha256, '') AS stored
+    ${textColumns}, coalesce(r.content_sha256, '') AS stored
   FROM receipt_log l
   LEFT JOIN receipts r ON r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version
     AND r.account_id = l.account_id
-  WHERE l.account_id = ${accountId} AND l.index >= ${index} AND l.index <= ${Number.MAX_SAFE_INTEGER} ORDER BY l.index LIMIT ${pageSize + 1}`;
+  WHERE l.account_id = ${accountId} AND l.index >= ${index} AND l.index <= ${Number.MAX_SAFE_INTEGER} ORDER BY l.index LIMIT ${pageSize + 1}`,
+  );
 
 async function entryFaults({ db, seals }: LogStores, entries: readonly EntryRow[]): Promise<Numbered[]> {
   const there = entries.filter(({ body }) => body !== null);
   const altered = there.filter(({ body, content, leaf, stored }) => content === stored && !isEntry(body, leaf));
   const others = there.filter(({ content, stored }) => content !== stored);
-  const known = await replacedEntries(db, others);
+  const known = await replacedBodies(
+    db,
+    others.map(({ receipt_id }) => receipt_id),
+  );
   const replaced = others.filter(
     ({ content, leaf, receipt_id }) => !isEntry(known.get(`${receipt_id}:${content}`), leaf),
   );
@@ -108,15 +116,6 @@ function isEntry(body: string | null | undefined, leaf: string): boolean {
   }
 }
 
-async function replacedEntries(db: Database, entries: readonly EntryRow[]): Promise<ReadonlyMap<string, string>> {
-  if (entries.length === 0) return new Map();
-  const ids = entries.map(({ receipt_id }) => receipt_id);
-  const found = await db.$queryRaw<{ name: string; body: string }[]>`
-    SELECT receipt_id || ':' || coalesce(replaced ->> 'content_sha256', '') AS name, (replaced -> 'body')::text AS body
-    FROM receipt_replacements WHERE receipt_id = ANY (${ids})`;
-  return new Map(found.map(({ body, name }) => [name, body]));
-}
-
 /** The indexes of those whose receipts are what was stored. */
 async function genuineAmong(
   { db, seals }: Pick<LogStores, 'db' | 'seals'>,
@@ -124,7 +123,7 @@ async function genuineAmong(
 ): Promise<ReadonlySet<number>> {
   if (entries.length === 0) return new Set();
   const ids = entries.map(({ receipt_id }) => receipt_id);
-  const rows = await db.$queryRaw<LedgerRow[]>`SELECT ${storedColumns} FROM receipts r WHERE r.id = ANY (${ids})`;
+  const rows = await readRows(db, Prisma.sql`SELECT ${storedColumns} FROM receipts r WHERE r.id = ANY (${ids})`);
   const faults = await seals.check(rows);
   const sound = new Set(rows.flatMap(({ id, version }, at) => (faults[at] === null ? `${id}:${version}` : [])));
   return new Set(

@@ -8,8 +8,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
+import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
-import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
 import { type PartFault, wholeFacts } from '../receipts/whole-facts.ts';
 import { type Fault, forgetFaults, noteFaults } from './faults.ts';
 
@@ -44,8 +45,11 @@ const restFactor = 3;
 
 /** Checks the newest 1,000 versions, which are in every round because they are served most often. */
 export async function checkNewest({ db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>): Promise<void> {
-  const rows = await db.$queryRaw<LedgerRow[]>`
-    SELECT ${storedColumns} FROM receipts r ORDER BY r.id DESC, r.version DESC LIMIT ${newestCount}`;
+  const rows = await readRows(
+    db,
+    Prisma.sql`
+    SELECT ${storedColumns} FROM receipts r ORDER BY r.id DESC, r.version DESC LIMIT ${newestCount}`,
+  );
   await check({ db, seals }, rows);
 }
 
@@ -71,9 +75,12 @@ export async function checkPage(
   { db, log, seals }: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>,
   after: Place,
 ): Promise<CheckedPage> {
-  const rows = await db.$queryRaw<LedgerRow[]>`
+  const rows = await readRows(
+    db,
+    Prisma.sql`
     SELECT ${storedColumns} FROM receipts r WHERE (r.id, r.version) > (${after.id}, ${after.version})
-    ORDER BY r.id, r.version LIMIT ${pageSize}`;
+    ORDER BY r.id, r.version LIMIT ${pageSize}`,
+  );
   const found = await check({ db, seals }, rows);
   const altered = rows.flatMap(({ id, version }, at) => {
     const fault = found[at] ?? null;

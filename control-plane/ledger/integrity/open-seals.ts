@@ -10,12 +10,15 @@ export interface LedgerSealsOptions {
   readonly keys: LedgerKeys;
   /** Rows of calls before this time can be without a seal; null means that none can. */
   readonly sealedSince: Date | null;
+  /** Whether new rows are compressed; they are not unless it says so. */
+  readonly compresses?: boolean;
   readonly log: Logger;
 }
 
 export function openLedgerSeals(options: LedgerSealsOptions): Seals {
-  const { keys, sealedSince } = options;
+  const { compresses = false, keys, sealedSince } = options;
   return openSeals({
+    compresses,
     keys,
     sealedSince,
     report: (faulty) =>

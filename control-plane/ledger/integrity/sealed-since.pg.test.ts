@@ -5,8 +5,8 @@ import { entryOf, receiptIdAt, type Stores, silentLog, startStores } from '@gw/t
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerKeys, LedgerRow } from '../receipts/seal.ts';
-import { storedColumns } from '../receipts/sealed-rows.ts';
 import { isRefusedData } from '../receipts/store-batch.ts';
 import { openLedgerSeals, warnOfUnsealed } from './open-seals.ts';
 

@@ -6,8 +6,8 @@ import { entryOf, ledgerKeys, silentLog } from '@gw/testing/control-plane/fixtur
 import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerRow, Seal } from '../receipts/seal.ts';
-import { storedColumns } from '../receipts/sealed-rows.ts';
 import { supersede } from '../receipts/supersede.ts';
 import { checkPage } from './check-receipts.ts';
 import { openLedgerSeals } from './open-seals.ts';

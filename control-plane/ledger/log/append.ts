@@ -9,11 +9,12 @@
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { leafHash } from '@gw/evidence/merkle';
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
-import { genuine, type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import { genuine, type Seals } from '../receipts/sealed-rows.ts';
 import { signCheckpoint } from './sign.ts';
 import { appendLeaves, type Leaf, lockLog } from './tree.ts';
 
@@ -146,14 +147,17 @@ async function appendPage(
   return db.$transaction(
     async (tx) => {
       await lockLog(tx, accountId);
-      const rows = await tx.$queryRaw<LedgerRow[]>`
+      const rows = await readRows(
+        tx,
+        Prisma.sql`
         SELECT ${storedColumns} FROM receipts r
         WHERE r.account_id = ${accountId} AND r.created_at >= ${hour} AND r.created_at < ${hour}::timestamptz + INTERVAL '1 hour'
           AND (r.created_at, r.id, r.version) > (${from.created_at}, ${from.id}, ${from.version})
           AND NOT EXISTS (
             SELECT 1 FROM receipt_log l WHERE l.receipt_id = r.id AND l.version = r.version
               AND l.content_sha256 = coalesce(r.content_sha256, ''))
-        ORDER BY r.created_at, r.id, r.version LIMIT ${pageSize}`;
+        ORDER BY r.created_at, r.id, r.version LIMIT ${pageSize}`,
+      );
       const sound = await genuine(seals, rows);
       if (sound.length > 0) await appendLeaves(tx, accountId, sound.map(leafOf));
       const last = rows.at(-1);

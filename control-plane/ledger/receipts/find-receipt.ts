@@ -7,11 +7,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
 import { receiptKey } from '@gw/contract/internal/redis';
+import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { readRows, storedColumns } from './read-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { StoredFacts } from './revision.ts';
-import type { LedgerFault, LedgerRow } from './seal.ts';
-import { type Seals, storedColumns } from './sealed-rows.ts';
+import type { LedgerFault } from './seal.ts';
+import type { Seals } from './sealed-rows.ts';
 import { type PartFault, wholeFacts } from './whole-facts.ts';
 
 /** A receipt that is genuine, or `pending` while its call is under way. */
@@ -102,11 +104,14 @@ async function readStored(
   createdAt: Date,
   version: number | undefined,
 ): Promise<StoredReceipt | NotGenuine | null> {
-  const [row] = await db.$queryRaw<LedgerRow[]>`
+  const [row] = await readRows(
+    db,
+    Prisma.sql`
     SELECT ${storedColumns} FROM receipts r
     WHERE r.id = ${id} AND r.created_at = ${createdAt} AND r.account_id = ${accountId}
       AND (${version ?? null}::int IS NULL OR r.version = ${version ?? null}::int)
-    ORDER BY r.version DESC LIMIT 1`;
+    ORDER BY r.version DESC LIMIT 1`,
+  );
   if (row === undefined) return null;
   const [fault] = await seals.check([row]);
   if (fault) return { fault };

@@ -16,7 +16,7 @@ import { type Estimated, storeEstimates } from '../budgets/estimates.ts';
 import { CopyLines } from './copy-lines.ts';
 import { parseEntry, type ReceiptRow } from './entry-row.ts';
 import type { Seals } from './sealed-rows.ts';
-import { insertReceipts, isRefusedData, type ReadyRow, readyRow } from './store-batch.ts';
+import { insertReceipts, type ReadyRow, readyRow, refusalOf } from './store-batch.ts';
 
 export interface IngesterOptions {
   readonly db: Database;
@@ -114,6 +114,7 @@ async function finish(options: Batches, entries: readonly Entry[]): Promise<void
   if (entries.length === 0) return;
   const { db, lines, redis, seals } = options;
   lines.clear();
+  await seals.compressor?.learn(db);
   const rows: ReadyEntry[] = [];
   const estimates: Estimated[] = [];
   const dead: DeadEntry[] = [];
@@ -197,9 +198,10 @@ async function insertAll(options: Batches, rows: readonly ReadyEntry[]): Promise
     );
     return [];
   } catch (error) {
-    if (!isRefusedData(error)) throw error;
+    const refusal = refusalOf(error);
+    if (refusal === null) throw error;
     const [only] = rows;
-    if (rows.length === 1 && only) return [deadOf(only.entry, 'the database refuses its values')];
+    if (rows.length === 1 && only) return [deadOf(only.entry, refusal)];
     const middle = Math.ceil(rows.length / 2);
     const first = await insertAll(options, rows.slice(0, middle));
     return [...first, ...(await insertAll(options, rows.slice(middle)))];

@@ -50,7 +50,7 @@ test('a zone with many receipts is gone through page by page, and the claim is r
         const rows = (await db.$queryRaw(...query)) as object[];
         for (const row of rows) if ('claimedUntil' in row) claims.push(Number(row.claimedUntil));
         const [text] = query;
-        if ('raw' in text && text.join().includes('LATERAL') && rows.length > 0) read.push(rows.length);
+        if ('sql' in text && text.sql.includes('LATERAL') && rows.length > 0) read.push(rows.length);
         return rows;
       };
     },

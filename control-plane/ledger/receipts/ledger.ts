@@ -7,9 +7,10 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion, LedgerQuery } from '@gw/contract/management';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { readRows, storedColumns } from './read-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { LedgerRow } from './seal.ts';
-import { type Seals, storedColumns } from './sealed-rows.ts';
+import type { Seals } from './sealed-rows.ts';
 
 export interface LedgerPage {
   readonly rows: readonly { readonly id: string; readonly json: string }[];
@@ -94,11 +95,14 @@ function rowsIn(
     // The same of the time alone, from which the months follow.
     conditions.push(Prisma.sql`r.created_at ${comparison}= ${cursorTime}::timestamptz`);
   }
-  return db.$queryRaw<LedgerRow[]>`
+  return readRows(
+    db,
+    Prisma.sql`
     SELECT ${storedColumns} FROM receipts r
     WHERE ${Prisma.join(conditions, ' AND ')} AND ${counted(version, within('n', window))}
     ORDER BY r.created_at ${direction}, r.id ${direction}
-    LIMIT ${limit}`;
+    LIMIT ${limit}`,
+  );
 }
 
 /** Said of both, since the database does not infer it of the one from the other. */

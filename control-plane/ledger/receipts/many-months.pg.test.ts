@@ -2,7 +2,7 @@
 
 import { dayMs } from '@gw/contract/internal/durations';
 import type { LedgerQuery } from '@gw/contract/management';
-import { Prisma, type Queryable } from '@gw/prisma/client';
+import type { Prisma, Queryable } from '@gw/prisma/client';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import { callAt, entryFrom, ingest } from '@gw/testing/control-plane/calls';
 import { receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
@@ -60,8 +60,7 @@ test('pages follow each other through all years, in both orders, without a hole 
 /** What reading takes of the database: blocks that were looked at, and tables and indexes that could have been. */
 async function costOf(read: (db: Stores['db']) => Promise<unknown>): Promise<{ blocks: number; relations: number }> {
   const cost = { blocks: 0, relations: 0 };
-  const explained = async <Row>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row> => {
-    const asked = Prisma.sql(strings, ...values);
+  const explained = async <Row>(asked: Prisma.Sql): Promise<Row> => {
     const [plan] = await stores.db.$queryRaw<{ 'QUERY PLAN': [{ Plan: Plan }] }[]>`
       EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${asked}`;
     const root = plan?.['QUERY PLAN'][0].Plan;

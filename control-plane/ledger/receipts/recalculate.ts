@@ -10,14 +10,15 @@ import { setImmediate } from 'node:timers/promises';
 import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { assess, type NotAssessed } from '@gw/methodology/assess';
 import { lineageOf } from '@gw/methodology/lineage';
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { HeldCatalogue } from '../../catalogue/keeper.ts';
 import { type Completion, completeFacts, type ReadingAt, replaceFacts, unmeasured } from './complete-facts.ts';
 import { parseRow, type StoredReceipt } from './newest-rows.ts';
+import { readRows, storedColumns } from './read-rows.ts';
 import type { StoredFacts } from './revision.ts';
 import type { LedgerRow } from './seal.ts';
-import { type Seals, storedColumns } from './sealed-rows.ts';
+import type { Seals } from './sealed-rows.ts';
 import { type NewVersion, supersede } from './supersede.ts';
 import { genuineWhole, type WholeRow } from './whole-facts.ts';
 
@@ -92,12 +93,15 @@ async function recalculateBatch(
   ids: readonly string[],
 ): Promise<number> {
   const { db } = options;
-  const rows = await db.$queryRaw<WaitingRow[]>`
+  const rows = await readRows<WaitingRow>(
+    db,
+    Prisma.sql`
     SELECT DISTINCT ON (r.id) ${storedColumns},
       EXISTS (SELECT 1 FROM gpu_measurements m WHERE m.receipt_id = r.id) AS "isToBeMeasured"
     FROM recalculations w JOIN receipts r ON r.id = w.receipt_id AND r.created_at = w.created_at
     WHERE w.receipt_id = ANY (${ids})
-    ORDER BY r.id, r.version DESC`;
+    ORDER BY r.id, r.version DESC`,
+  );
   const known = { readingAt: options.history(), now: options.now };
   const versions: NewVersion[] = [];
   const final: string[] = [];

@@ -6,6 +6,7 @@ import {
   entryFrom,
   hourly,
   ingest,
+  rowsOf,
   unknownModel,
   versionsOf,
 } from '@gw/testing/control-plane/calls';
@@ -223,15 +224,15 @@ test('totals are as issued or as restated: each receipt once, and the sums are t
 
 test.each([
   ['null', `facts = 'null'`],
-  ['half a character', `facts = replace(facts::text, '"boundary":"comprehensive"', '"boundary":"\\ud800"')::json`],
-  ['a body of no version', `body = replace(body::text, '"version":1', '"version":"x"')::json`],
+  ['half a character', `facts = (left(facts::text, -1) || ',"boundary":"\\ud800"}')::json`],
+  ['a body of no version', `body = (left(body::text, -1) || ',"version":"x"}')::json`],
 ])('a receipt that somebody altered to %s keeps no other one from being restated', async (_, change) => {
   const [altered, other] = [await called(stores, estimate(nine)), await called(stores, estimate(nine))];
   await stores.tamper(`UPDATE receipts SET ${change} WHERE id = '${altered.receipt.id}'`);
   await settles(stores, nine, 60);
   expect(await restate(stores.db)).toBe(1);
   expect(await versionsOf(stores.db, other.receipt.id)).toHaveLength(2);
-  expect(await versionsOf(stores.db, altered.receipt.id)).toHaveLength(1);
+  expect(await rowsOf(stores.db, altered.receipt.id)).toHaveLength(1);
 });
 
 test("the body of another receipt, with facts of somebody's own, makes no version of that one", async () => {

@@ -10,15 +10,16 @@
 import { minuteMs } from '@gw/contract/internal/durations';
 import { assess, type GridReading } from '@gw/methodology/assess';
 import { findMethodology } from '@gw/methodology/methodologies';
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { ZoneSource } from '../grid/config.ts';
 import { claim, finish, type Interval, renew } from './interval-claims.ts';
 import { newest } from './ledger.ts';
 import { parseRow, type StoredReceipt } from './newest-rows.ts';
+import { readRows, storedColumns } from './read-rows.ts';
 import { gridReplacement, type StoredFacts } from './revision.ts';
 import type { LedgerRow } from './seal.ts';
-import { type Seals, storedColumns } from './sealed-rows.ts';
+import type { Seals } from './sealed-rows.ts';
 import { type SettledReading, settledFor, settledReadings } from './settled-grid.ts';
 import { type NewVersion, supersede } from './supersede.ts';
 import { genuineWhole, type WholeRow } from './whole-facts.ts';
@@ -114,7 +115,9 @@ async function lookThroughPage(
     // OFFSET 0 keeps the planner from looking for the grid value once for each use of it. After the end of the interval,
     // only what was made with its value concerns it. Half a character, which only somebody with the database can have put
     // into the facts or a part of them, would fail the whole statement: where one can be, the facts are looked at here.
-    const rows = await db.$queryRaw<LedgerRow[]>`
+    const rows = await readRows(
+      db,
+      Prisma.sql`
       SELECT ${storedColumns}
       FROM receipts r CROSS JOIN LATERAL (
         SELECT CASE WHEN position('\\u' IN r.facts::text) = 0 THEN facts_part(r.facts, 'grid') END AS used OFFSET 0) g
@@ -125,7 +128,8 @@ async function lookThroughPage(
           (r.created_at < ${periodEnd} OR g.used ->> 'periodStart' = ${periodStart.toISOString()})
           AND concat(g.used ->> 'source', ' ', g.used ->> 'gPerKwh') <> ALL (${settledAlready}) ELSE TRUE END
         AND ${newest}
-      ORDER BY r.created_at, r.id LIMIT ${batchSize}`;
+      ORDER BY r.created_at, r.id LIMIT ${batchSize}`,
+    );
     const versions = (await genuineWhole(options, rows)).flatMap((row) => tried(row, readings, options) ?? []);
     const made = await supersede(db, versions, options.seals);
     count += made.size;

@@ -15,6 +15,7 @@ function stored(): LedgerRow {
     body: JSON.stringify(body),
     routing_trace: text(routing_trace),
     facts: text(facts),
+    compressed: null,
   };
 }
 const row = stored();

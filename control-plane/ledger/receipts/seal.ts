@@ -37,11 +37,12 @@ export interface Seal {
 export type SealedReceipt = ReceiptRow & Seal;
 
 /**
- * `altered`: the content is not what was sealed. `forged`: the digest fits the content, and the seal does not fit it.
+ * `altered`: the content is not what was sealed. `forged`: the digest fits the content, and the seal does not fit it. `no dictionary`: what it was
+ * compressed with is gone, or altered, so that nobody can read it.
  */
-export type LedgerFault = 'altered' | 'forged' | 'unsealed' | 'unknown key';
+export type LedgerFault = 'altered' | 'forged' | 'unsealed' | 'unknown key' | 'no dictionary';
 
-/** A row as it is read back (sealed-rows.ts): its JSON is the text that is stored. */
+/** A row as it is read back (read-rows.ts): its JSON is the text that was stored. */
 export interface LedgerRow {
   readonly id: string;
   readonly version: number;
@@ -61,6 +62,10 @@ export interface LedgerRow {
   readonly routing_trace: string | null;
   readonly facts: string | null;
   readonly shown: boolean;
+  /** What the three texts lie in, if they are compressed (compressed-rows.ts). */
+  readonly compressed: Uint8Array | null;
+  /** Why there are no texts (`body` is empty): its dictionary is not what it was. */
+  readonly unreadable?: Extract<LedgerFault, 'no dictionary'>;
   readonly content_sha256: string | null;
   readonly seal: string | null;
   readonly seal_key: number | null;
@@ -103,7 +108,8 @@ export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T
  * It throws for no row, whatever somebody has written into it: one exception would hide the faults of all others.
  */
 export function faultOf(row: LedgerRow, keys: LedgerKeys, sealedSince: Date | null): LedgerFault | null {
-  const { content_sha256, seal, seal_key } = row;
+  const { content_sha256, seal, seal_key, unreadable } = row;
+  if (unreadable !== undefined) return unreadable;
   if (content_sha256 === null || seal === null || seal_key === null) {
     const isOld = sealedSince !== null && row.created_at < sealedSince;
     if (!isOld || content_sha256 !== seal || seal_key !== null) return 'unsealed';

@@ -1,16 +1,16 @@
 /**
- * Rows of the ledger, read so that their seals can be checked.
+ * The seals of the rows of the ledger: made, and checked.
  *
  * Invariant: whoever serves a row or makes another one of it has asked `check` first, and whatever that finds is
  * reported.
  */
 import { setImmediate } from 'node:timers/promises';
-import { Prisma } from '@gw/prisma/client';
+import { Compressor, dictionaryOf } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { faultOf, type LedgerFault, type LedgerKeys, type LedgerRow, type SealedReceipt, sealed } from './seal.ts';
 
 export interface FaultyRow {
-  /** Of a receipt, or the digest of a part of facts, which has version 0. */
+  /** Of a receipt, or the digest of a part of facts or of a dictionary, which have version 0. */
   readonly id: string;
   readonly version: number;
   readonly fault: string;
@@ -20,6 +20,8 @@ export interface SealsOptions {
   readonly keys: LedgerKeys;
   /** Since when every row has to be sealed; null means from the first one on. */
   readonly sealedSince: Date | null;
+  /** Whether new rows are compressed; they are not unless it says so. */
+  readonly compresses?: boolean;
   /** Called with the rows that are not genuine, every time they are read. It must not reject. */
   readonly report: (faults: readonly FaultyRow[]) => Promise<void>;
 }
@@ -31,42 +33,35 @@ export interface Seals {
   sealed(row: ReceiptRow): SealedReceipt;
   /** Returns what is wrong with each row, in their order; null means nothing. It reports what it finds. */
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
+  /** For rows that are sealed, before they are stored; null: they are stored as they are. */
+  readonly compressor: Compressor | null;
   /** Tells of what else is not what was stored. */
   readonly report: SealsOptions['report'];
 }
 
-/**
- * A column as a double; one that no double can be, which only somebody with the database can have written, as NaN, since
- * Postgres would refuse the whole query for it. The bounds are the least and the greatest double.
- */
-const asDouble = (column: string): Prisma.Sql =>
-  Prisma.raw(`CASE WHEN ${column} <> 0 AND abs(${column}) NOT BETWEEN 5e-324 AND 1.7976931348623157e308 THEN 'NaN'
-    ELSE ${column}::float8 END AS ${column.slice('r.'.length)}`);
-
-/** The columns of a LedgerRow, for a query over `receipts r`. */
-export const storedColumns = Prisma.sql`r.id, r.version, r.created_at, r.account_id, r.key_id, r.endpoint, r.model,
-  r.region, r.tier, r.status, r.prompt_tokens::float8 AS prompt_tokens, r.completion_tokens::float8 AS completion_tokens,
-  ${asDouble('r.energy_wh')}, ${asDouble('r.carbon_g')}, r.body::text AS body,
-  r.routing_trace::text AS routing_trace, r.facts::text AS facts, r.shown, r.content_sha256, r.seal, r.seal_key`;
-
 /** Rows that are worked on at once, in a few milliseconds; then requests to this process get their turn. */
 const pieceSize = 25;
 
-export function openSeals({ keys, report, sealedSince }: SealsOptions): Seals {
+export function openSeals({ compresses = false, keys, report, sealedSince }: SealsOptions): Seals {
   return {
     seal: (rows) => inPieces(rows, (row) => sealed(row, keys)),
     sealed: (row) => sealed(row, keys),
     check: async (rows) => {
       const faults = await inPieces(rows, (row) => faultOf(row, keys, sealedSince));
-      const faulty = rows.flatMap(({ id, version }, at) => {
-        const fault = faults[at] ?? null;
-        return fault === null ? [] : { id, version, fault };
-      });
+      const faulty = rows.flatMap((row, at) => faultyOf(row, faults[at] ?? null));
       if (faulty.length > 0) await report(faulty);
       return faults;
     },
+    compressor: compresses ? new Compressor() : null,
     report,
   };
+}
+
+/** A dictionary is told once, and not by each row that needs it: sums leave out rows that are told, and these can be summed. */
+function faultyOf({ compressed, id, unreadable, version }: LedgerRow, fault: LedgerFault | null): FaultyRow[] {
+  if (fault === null) return [];
+  if (unreadable === undefined || compressed === null) return [{ id, version, fault }];
+  return [{ id: dictionaryOf(compressed), version: 0, fault }];
 }
 
 /** Makes something of each row, with turns for others between. */

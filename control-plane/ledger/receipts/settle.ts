@@ -5,15 +5,24 @@
  *
  * Invariant: each step is taken once, by the function of the database that allows these three and keeps the row as it
  * was; the services may not change the ledger otherwise. A row that is not genuine takes none: what was altered is
- * never sealed.
+ * never sealed. One that cannot be read for now may take it later, so the entry is kept.
  */
 import { type Database, Prisma } from '@gw/prisma/client';
+import { columnsOf } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
-import type { LedgerRow } from './seal.ts';
-import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
+import { readRows, storedColumns } from './read-rows.ts';
+import type { LedgerRow, SealedReceipt } from './seal.ts';
+import { genuine, type Seals } from './sealed-rows.ts';
 
 const tries = 5;
+
+/** The row of an entry cannot be read before its dictionary is back. */
+export class UnreadableRowError extends Error {
+  constructor(why: string | undefined) {
+    super(`its row cannot be read: ${why}`);
+  }
+}
 
 /** Takes the steps for `rows`, whose ids were stored already. Throws if Postgres is away; doing it again is safe. */
 export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
@@ -22,12 +31,15 @@ export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], 
     rows.filter((row) => row.version === 1 && (isShown(row) || isMade(row) || row.facts !== null)),
   );
   for (let left = tries; adding.length > 0; left--) {
-    const before = await genuine(seals, await stored(db, adding));
+    const rows = await stored(db, adding);
+    const before = await genuine(seals, rows);
+    const unreadable = rows.find((row) => row.unreadable !== undefined);
+    if (unreadable !== undefined) throw new UnreadableRowError(unreadable.unreadable);
     const changes = before.flatMap((row) => after(row, adding) ?? []);
     if (changes.length === 0) return;
     if (left === 0) throw new Error('Receipts change faster than they can be settled.');
-    const replaces = new Map(before.map(({ content_sha256, id }) => [id, content_sha256]));
-    const sealed = (await seals.seal(changes)).map((row) => ({ ...row, replaces: replaces.get(row.id) ?? null }));
+    const replaced = new Map(before.map((row) => [row.id, row]));
+    const sealed = (await seals.seal(changes)).map((row) => replacing(row, replaced.get(row.id)));
     // Before the rows, whose triggers read them.
     await db.$executeRaw`${storingOf(parts)}`;
     // In one statement, so that none is settled without being noted. Another ingester may have settled some of them
@@ -42,11 +54,22 @@ export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], 
 
 async function stored(db: Database, rows: readonly ReceiptRow[]): Promise<LedgerRow[]> {
   const keys = JSON.stringify(rows.map(({ created_at, id }) => ({ created_at, id })));
-  return db.$queryRaw<LedgerRow[]>`
-    SELECT ${storedColumns} FROM receipts r
-    WHERE r.version = 1 AND (r.id, r.created_at) IN (
-      SELECT id, created_at FROM json_to_recordset(${Prisma.sql`${keys}::json`}) AS k (id text, created_at timestamptz))
-    ORDER BY r.id`;
+  return readRows(
+    db,
+    Prisma.sql`
+      SELECT ${storedColumns} FROM receipts r
+      WHERE r.version = 1 AND (r.id, r.created_at) IN (
+        SELECT id, created_at FROM json_to_recordset(${keys}::json) AS k (id text, created_at timestamptz))
+      ORDER BY r.id`,
+  );
+}
+
+/** What `settle_receipts` takes. What is compressed stays, with the routing trace and the facts in it; so their columns do. */
+function replacing(row: SealedReceipt, before: LedgerRow | undefined) {
+  const replaces = before?.content_sha256 ?? null;
+  if (before == null || before.compressed === null) return { ...row, replaces };
+  const { facts, routing_trace } = columnsOf(row);
+  return { ...row, replaces, facts: parsed(facts), routing_trace: parsed(routing_trace) };
 }
 
 /** Whether the entry can replace a stored receipt: only one without numbers can. */
@@ -66,7 +89,8 @@ function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | nul
   const next = shown ?? made;
   const facts = parsed(row.facts) ?? own.find((entry) => entry.facts !== null)?.facts ?? null;
   if (next === undefined && (row.facts !== null || facts === null)) return null;
-  const base = { ...row, ...next, body: next?.body ?? body };
+  const { compressed: _, ...before } = row;
+  const base = { ...before, ...next, body: next?.body ?? body };
   const { account_id, endpoint, key_id } = row;
   return {
     ...base,

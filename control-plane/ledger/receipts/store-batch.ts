@@ -7,13 +7,14 @@
  */
 import { elementAt } from '@gw/contract/internal/defined';
 import { type CopyStatement, type Database, DatabaseError, Prisma, queryTexts, runOverCopy } from '@gw/prisma/client';
+import { type Dictionary, storingDictionaries, type Texts, textsOf } from './compressed-rows.ts';
 import type { Column, CopyLines, Line } from './copy-lines.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { type FactsPart, splitRows, storingTexts } from './facts-parts.ts';
 import { gridUsed, noteGridUses } from './note-late.ts';
 import type { SealedReceipt } from './seal.ts';
 import { inPieces, type Seals } from './sealed-rows.ts';
-import { isMade, settleReceipts } from './settle.ts';
+import { isMade, settleReceipts, UnreadableRowError } from './settle.ts';
 
 /**
  * A row ready to be copied. What it was made of is not kept: the objects and texts of a whole batch would outlive every short
@@ -23,6 +24,8 @@ export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_a
   /** Its `columns`. */
   readonly line: Line;
   readonly parts: readonly FactsPart[];
+  /** What it is compressed with; null: it is not. */
+  readonly dictionary: Dictionary | null;
   /** The grid value that it was made with (`gridUsed`); null: none. */
   readonly uses: string | null;
   /** Makes the row again. */
@@ -32,35 +35,49 @@ export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_a
 /** `again` makes the row once more, for the few that need it. */
 export function readyRow(
   row: ReceiptRow,
-  seals: Pick<Seals, 'sealed'>,
+  seals: Pick<Seals, 'sealed' | 'compressor'>,
   lines: CopyLines,
   again: () => ReceiptRow = () => row,
 ): ReadyRow {
   const { created_at, id, version } = row;
   const { parts, rows } = splitRows([row]);
-  const line = lines.add(columnsOf(seals.sealed(elementAt(rows, 0))));
-  return { id, version, created_at, line, parts, uses: gridUsed(row), row: again };
+  const sealed = seals.sealed(elementAt(rows, 0));
+  const texts = readable(textsOf(sealed));
+  const compressed = seals.compressor?.compress(sealed, texts) ?? null;
+  const line = lines.add(columnsOf(sealed, compressed?.columns ?? texts, compressed?.compressed ?? null));
+  return {
+    id,
+    version,
+    created_at,
+    line,
+    parts,
+    dictionary: compressed?.dictionary ?? null,
+    uses: gridUsed(row),
+    row: again,
+  };
 }
 
 const columns = `id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens,
-  completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal, seal_key`;
+  completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, compressed, content_sha256, seal, seal_key`;
 
-const columnsOf = (row: SealedReceipt): Column[] => [
+const columnsOf = (row: SealedReceipt, { body, facts, routing_trace }: Texts, compressed: Buffer | null): Column[] => [
   ...[row.id, row.version, row.created_at, row.account_id, row.key_id, row.endpoint, row.model, row.region, row.tier],
   ...[row.status, row.prompt_tokens, row.completion_tokens, row.energy_wh, row.carbon_g],
-  ...[{ json: JSON.stringify(row.body) }, readable(row.routing_trace), readable(row.facts)],
-  ...[row.shown, row.content_sha256, row.seal, row.seal_key],
+  ...[{ json: body }, asJson(routing_trace), asJson(facts)],
+  ...[row.shown, compressed === null ? null : `\\x${compressed.toString('hex')}`],
+  ...[row.content_sha256, row.seal, row.seal_key],
 ];
+
+const asJson = (json: string | null): Column => (json === null ? null : { json });
 
 /** Behind an even number of backslashes. */
 const nul = /(?:^|[^\\])(?:\\\\)*\\u0000/;
 
 /** Throws for what Postgres would store as it is, and refuse whenever a statement looks into it. Into a body the insertion does. */
-function readable(value: unknown): { readonly json: string } | null {
-  if (value === null) return null;
-  const json = JSON.stringify(value);
-  if (json.includes('\\u0000') && nul.test(json)) throw new Error('Postgres cannot read JSON with a NUL in it');
-  return { json };
+function readable(texts: Texts): Texts {
+  for (const json of [texts.routing_trace, texts.facts])
+    if (json?.includes('\\u0000') && nul.test(json)) throw new Error('Postgres cannot read JSON with a NUL in it');
+  return texts;
 }
 
 /** Stores rows of `lines`. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
@@ -72,6 +89,7 @@ export async function insertReceipts(
 ): Promise<void> {
   const wanted = distinct(rows, seals, lines);
   await storeParts(db, wanted);
+  await storeDictionaries(db, wanted);
   const inserted = await insert(db, wanted, lines);
   if (inserted.size < wanted.length) {
     const others = wanted.filter((row) => !inserted.has(keyOf(row)));
@@ -87,6 +105,12 @@ export async function insertReceipts(
 async function storeParts(db: Database, rows: readonly ReadyRow[]): Promise<void> {
   const parts = new Map(rows.flatMap((row) => row.parts.map((part) => [part.sha256, part])));
   if (parts.size > 0) await queryTexts(db, storingTexts('$1'), [Buffer.from(JSON.stringify([...parts.values()]))]);
+}
+
+/** The same for what the rows are compressed with. */
+async function storeDictionaries(db: Database, rows: readonly ReadyRow[]): Promise<void> {
+  const used = new Set(rows.flatMap(({ dictionary }) => dictionary ?? []));
+  if (used.size > 0) await db.$executeRaw(storingDictionaries([...used]));
 }
 
 const keyOf = ({ id, version }: Pick<ReceiptRow, 'id' | 'version'>): string => `${id} ${version}`;
@@ -138,6 +162,12 @@ const insertion: CopyStatement = {
 async function insert(db: Database, rows: readonly ReadyRow[], lines: CopyLines): Promise<ReadonlySet<string>> {
   const stored = await runOverCopy<{ key: string }>(db, insertion, lines.together(rows.map(({ line }) => line)));
   return new Set(stored.map(({ key }) => key));
+}
+
+/** Why trying again is in vain for now; null: it is not. */
+export function refusalOf(error: unknown): string | null {
+  if (error instanceof UnreadableRowError) return error.message;
+  return isRefusedData(error) ? 'the database refuses its values' : null;
 }
 
 /**

@@ -12,11 +12,13 @@ import type { Receipt, ReceiptHead, ReceiptNumbers } from '@gw/contract/receipt'
 import type { CallFacts } from '@gw/methodology/assess';
 import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
+import { storingDictionaries, textsOf } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
 import { gridUsed, notingOf } from './note-late.ts';
-import type { LedgerRow } from './seal.ts';
-import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
+import { readRows, storedColumns } from './read-rows.ts';
+import type { LedgerRow, SealedReceipt } from './seal.ts';
+import { genuine, type Seals } from './sealed-rows.ts';
 
 /** A version to make: the numbers, and the facts that give them. */
 export interface NewVersion {
@@ -68,16 +70,18 @@ export async function supersede(
   if (whole.length === 0) return new Set();
   const noting = notingOf(whole.flatMap((row) => gridUsed(row) ?? []));
   const split = splitRows(whole);
-  const rows = await seals.seal(split.rows);
+  const rows = (await seals.seal(split.rows)).map((row) => stored(row, seals.compressor));
+  const dictionaries = new Set(rows.flatMap(({ dictionary }) => dictionary ?? []));
+  if (dictionaries.size > 0) await db.$executeRaw(storingDictionaries([...dictionaries]));
   const made = await db.$queryRaw<{ id: string }[]>`
     WITH parts AS (${storingOf(split.parts)}), wanted AS (
-      SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS w (
+      SELECT * FROM json_to_recordset(${JSON.stringify(rows.map(({ columns }) => columns))}::json) AS w (
         id text, version int, created_at timestamptz, account_id text, key_id text, endpoint text, model text,
         region text, tier text, status text, prompt_tokens bigint, completion_tokens bigint, energy_wh numeric,
-        carbon_g numeric, body json, routing_trace json, facts json, content_sha256 text, seal text, seal_key int)
+        carbon_g numeric, body json, routing_trace json, facts json, compressed bytea, content_sha256 text, seal text, seal_key int)
     ), made AS (
       INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
-        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, content_sha256, seal, seal_key)
+        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, compressed, content_sha256, seal, seal_key)
       SELECT w.* FROM wanted w
       JOIN receipts old ON old.id = w.id AND old.created_at = w.created_at AND old.version = w.version - 1
       -- Versions have no gaps, so where a newer one is, this one is there too.
@@ -90,6 +94,18 @@ export async function supersede(
   return new Set(made.map(({ id }) => id));
 }
 
+/** A row as its columns have it, and what it is compressed with; null: nothing. */
+function stored(row: SealedReceipt, compressor: Seals['compressor']) {
+  const found = compressor?.compress(row, textsOf(row)) ?? null;
+  if (found === null) return { columns: { ...row, compressed: null }, dictionary: null };
+  const { columns, compressed, dictionary } = found;
+  const { body, facts, routing_trace } = columns;
+  const values = { body: JSON.parse(body), routing_trace: parsed(routing_trace), facts: parsed(facts) };
+  return { columns: { ...row, ...values, compressed: `\\x${compressed.toString('hex')}` }, dictionary };
+}
+
+const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
+
 /** The rows of the versions that are superseded, by their ids; without those that are not genuine. */
 async function superseded(
   db: Queryable,
@@ -98,10 +114,13 @@ async function superseded(
 ): Promise<ReadonlyMap<string, LedgerRow>> {
   if (versions.length === 0) return new Map();
   const keys = versions.map(({ current: { created_at, id, version } }) => ({ id, version, created_at }));
-  const rows = await db.$queryRaw<LedgerRow[]>`
+  const rows = await readRows(
+    db,
+    Prisma.sql`
     SELECT ${storedColumns} FROM receipts r
     JOIN json_to_recordset(${JSON.stringify(keys)}::json) AS k (id text, version int, created_at timestamptz)
-      ON r.id = k.id AND r.version = k.version AND r.created_at = k.created_at`;
+      ON r.id = k.id AND r.version = k.version AND r.created_at = k.created_at`,
+  );
   return new Map((await genuine(seals, rows)).map((row) => [row.id, row]));
 }
 
@@ -115,7 +134,7 @@ function rowsOf(versions: readonly NewVersion[], before: ReadonlyMap<string, Led
     return {
       ...{ id, version: body.version, created_at, account_id, key_id, endpoint, model, region, tier, status },
       ...{ prompt_tokens, completion_tokens, energy_wh: body.energy_wh, carbon_g: body.carbon_g, body },
-      routing_trace: routing_trace === null ? null : JSON.parse(routing_trace),
+      routing_trace: parsed(routing_trace),
       facts: version.facts,
       shown: false,
     };

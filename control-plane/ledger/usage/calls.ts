@@ -17,7 +17,9 @@ const inColumns: readonly string[] = ['prompt_tokens', 'completion_tokens', 'ene
 const saved = 'carbon_saved_g';
 const inBody = summed.filter((name) => name !== saved && !inColumns.includes(name));
 
-const fromBody = ['project', 'provider', 'grid_basis', 'simulated', ...inBody].map((name) => `${name} text`).join();
+/** What sums read in the body. */
+export const namesInBody: readonly string[] = ['project', 'provider', 'grid_basis', 'simulated', ...inBody];
+const fromBody = namesInBody.map((name) => `${name} text`).join();
 const sqlOf = (name: string): string => {
   if (inColumns.includes(name)) return `r.${name}::numeric`;
   return `usage_amount(${name === saved ? 't.estimated_saving_g' : `b.${name}`})`;

@@ -1,0 +1,200 @@
+/**
+ * Rows of the ledger in a form that takes a third of the room (docs/decisions/0053-rows-are-compressed.md): receipt, routing trace and facts are
+ * compressed together by raw deflate (RFC 1951), with the texts of another call as its dictionary.
+ *
+ * Invariants: what comes out is what went in, to the byte. What SQL reads of the three stays as JSON in their columns, and is checked against what
+ * comes out. A dictionary is never changed or taken out, and is in Postgres no later than the first row that was compressed with it.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { textDigest } from '@gw/contract/internal/ledger-entry';
+import { Prisma, type Queryable } from '@gw/prisma/client';
+import { namesInBody } from '../usage/calls.ts';
+import type { ReceiptRow } from './entry-row.ts';
+
+/** The three columns of a row, as JSON texts. */
+export interface Texts {
+  readonly body: string;
+  readonly routing_trace: string | null;
+  readonly facts: string | null;
+}
+
+/** A text that rows of one shape are compressed with. */
+export interface Dictionary {
+  readonly sha256: string;
+  readonly shape: string;
+  readonly content: string;
+}
+
+/** What stands in the columns of a compressed row, and what it was compressed with. */
+export interface Compressed {
+  readonly columns: Texts;
+  /** The digest of the dictionary, 32 bytes, and behind it what was compressed. */
+  readonly compressed: Buffer;
+  readonly dictionary: Dictionary;
+}
+
+export const textsOf = ({
+  body,
+  facts,
+  routing_trace,
+}: Pick<ReceiptRow, 'body' | 'routing_trace' | 'facts'>): Texts => ({
+  body: JSON.stringify(body),
+  routing_trace: routing_trace === null ? null : JSON.stringify(routing_trace),
+  facts: facts === null ? null : JSON.stringify(facts),
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What SQL reads of a receipt, beside what has columns of its own (compressed-rows.test.ts looks for more). */
+const readOfBody: readonly string[] = [...namesInBody, 'grid_zone'];
+
+function only(value: unknown, names: readonly string[]): Fields {
+  if (!isFields(value)) return {};
+  return Object.fromEntries(names.flatMap((name) => (value[name] == null ? [] : [[name, value[name]]])));
+}
+
+/** What of the three columns SQL reads, and all that a compressed row has in them. The facts are in parts. */
+export function columnsOf({ body, facts, routing_trace }: Pick<ReceiptRow, 'body' | 'routing_trace' | 'facts'>): Texts {
+  const { parts, telemetryFollows, usage } = isFields(facts) ? facts : ({} as Fields);
+  const follows = telemetryFollows === true;
+  const named = only(parts, follows ? ['site', 'grid'] : ['grid']);
+  const saved = only(routing_trace, ['estimated_saving_g']);
+  return {
+    body: JSON.stringify(only(body, readOfBody)),
+    routing_trace: Object.keys(saved).length === 0 ? null : JSON.stringify(saved),
+    // Whether there is any is asked, and not which.
+    facts: JSON.stringify({
+      ...(usage == null ? {} : { usage: {} }),
+      ...(follows ? { telemetryFollows } : {}),
+      ...(Object.keys(named).length === 0 ? {} : { parts: named }),
+    }),
+  };
+}
+
+/**
+ * Whether a row is compressed at all: one that may still get facts, a trace, or another receipt in place of a stand-in, is not; nor one whose
+ * facts are not in parts, which triggers look into.
+ */
+const isCompressible = ({ facts, routing_trace, shown, tier }: ReceiptRow): boolean =>
+  !shown && tier !== 'degraded' && routing_trace !== null && isFields(facts) && isFields(facts.parts);
+
+const joined = ({ body, facts, routing_trace }: Texts): string => `${body}\n${routing_trace ?? ''}\n${facts ?? ''}`;
+
+/** Smaller tables and pieces than by default are made faster, and a row is no larger for it. */
+const deflating = { level: 6, memLevel: 6, chunkSize: 2048 } as const;
+/** What is larger, as none of ours is, is stored as it is; deflate sees no further back. */
+const mostChars = 32_000;
+const digestBytes = 32;
+
+interface Held extends Dictionary {
+  readonly bytes: Buffer;
+  readonly digest: Buffer;
+}
+
+const held = (dictionary: Dictionary): Held => ({
+  ...dictionary,
+  bytes: Buffer.from(dictionary.content),
+  digest: Buffer.from(dictionary.sha256, 'hex'),
+});
+
+/** Further shapes share the dictionary that was made last. */
+const mostShapes = 500;
+
+/** Compresses rows by the dictionaries of their shapes. The first row of a shape becomes its dictionary. */
+export class Compressor {
+  readonly #byShape = new Map<string, Held>();
+  #last: Held | null = null;
+  #learning: Promise<void> | null = null;
+
+  /** Takes up what other instances have made in the last month, once; older ones no longer look like today's rows. Rejects if Postgres is away. */
+  learn(db: Queryable): Promise<void> {
+    this.#learning ??= this.#learn(db).catch((error: unknown) => {
+      this.#learning = null;
+      throw error;
+    });
+    return this.#learning;
+  }
+
+  async #learn(db: Queryable): Promise<void> {
+    const found = await db.$queryRaw<Dictionary[]>`
+      SELECT DISTINCT ON (shape) sha256, shape, content FROM receipt_dictionaries
+      WHERE first_seen_at > CURRENT_TIMESTAMP - INTERVAL '30 days' ORDER BY shape, first_seen_at DESC LIMIT ${mostShapes}`;
+    for (const dictionary of found)
+      if (textDigest(dictionary.content) === dictionary.sha256) this.#add(held(dictionary));
+  }
+
+  /** Returns null for a row that is stored as it is. Its facts are in parts. */
+  compress(row: ReceiptRow, texts: Texts): Compressed | null {
+    const text = joined(texts);
+    // What Postgres would refuse is not hidden from it.
+    if (!isCompressible(row) || text.length > mostChars || text.includes('\\u0000')) return null;
+    const dictionary = this.#dictionaryOf(row, texts);
+    const deflated = deflateRawSync(text, { ...deflating, dictionary: dictionary.bytes });
+    return { columns: columnsOf(row), compressed: Buffer.concat([dictionary.digest, deflated]), dictionary };
+  }
+
+  #dictionaryOf(row: ReceiptRow, texts: Texts): Held {
+    const shape = shapeOf(row);
+    const found = this.#byShape.get(shape) ?? (this.#byShape.size < mostShapes ? null : this.#last);
+    if (found !== null) return found;
+    // The one word of a client that a receipt has.
+    const content = joined({ ...texts, body: JSON.stringify({ ...(row.body as Fields), project: null }) });
+    return this.#add(held({ shape, content, sha256: textDigest(content) }));
+  }
+
+  #add(dictionary: Held): Held {
+    this.#byShape.set(dictionary.shape, dictionary);
+    this.#last = dictionary;
+    return dictionary;
+  }
+}
+
+/** What most of the text of a row follows from. */
+function shapeOf({ body, endpoint, model, region, routing_trace, status, tier }: ReceiptRow): string {
+  const { grid_intensity_source, methodology } = isFields(body) ? body : ({} as Fields);
+  const reason = isFields(routing_trace) ? routing_trace.fallback_reason : null;
+  return JSON.stringify([endpoint, model, region, tier, status, methodology, grid_intensity_source, reason]);
+}
+
+/** The statement that stores dictionaries; those that are there stay. In one order, so that two instances never wait in a ring. */
+export const storingDictionaries = (dictionaries: readonly Dictionary[]): Prisma.Sql => Prisma.sql`
+  INSERT INTO receipt_dictionaries (sha256, shape, content)
+  SELECT d.sha256, d.shape, d.content FROM json_to_recordset(${JSON.stringify(
+    dictionaries.map(({ content, sha256, shape }) => ({ content, sha256, shape })),
+  )}::json) AS d (sha256 text, shape text, content text) ORDER BY d.sha256
+  ON CONFLICT (sha256) DO NOTHING`;
+
+/** The digest of the dictionary of a compressed row, in hexadecimal. */
+export const dictionaryOf = (compressed: Uint8Array): string =>
+  Buffer.from(compressed.subarray(0, digestBytes)).toString('hex');
+
+/** As it was stored. */
+export interface StoredTexts extends Texts {
+  /** Of a row that the client was shown the body alone is as it stands, whatever is compressed. */
+  readonly shown: boolean;
+  readonly compressed: Uint8Array | null;
+}
+
+/** Returns what was compressed; null if it cannot be read, or the columns do not say the same. */
+export function uncompressed(row: StoredTexts & { readonly compressed: Uint8Array }, dictionary: Buffer): Texts | null {
+  try {
+    const bytes = row.compressed.subarray(digestBytes);
+    const inflated = inflateRawSync(bytes, { dictionary, maxOutputLength: 3 * mostChars, info: true });
+    const { buffer, engine } = inflated as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
+    if (engine.bytesWritten !== bytes.length) return null;
+    const [body = '', routing_trace = '', facts = '', ...more] = buffer.toString().split('\n');
+    if (more.length > 0) return null;
+    const value = { body: JSON.parse(body), routing_trace: parsed(routing_trace), facts: parsed(facts) };
+    const columns = columnsOf(value);
+    const isSame = columns.routing_trace === row.routing_trace && columns.facts === row.facts;
+    if (!isSame || (!row.shown && columns.body !== row.body)) return null;
+    return { body: row.shown ? row.body : body, routing_trace: routing_trace || null, facts: facts || null };
+  } catch {
+    return null;
+  }
+}
+
+const parsed = (text: string): unknown => (text === '' ? null : JSON.parse(text));

@@ -1,0 +1,91 @@
+/**
+ * Rows of the ledger as they were stored, whatever form they lie in: the only way in which anybody reads their receipts, routing traces and facts.
+ *
+ * Invariant: a row that cannot be read, since its dictionary is gone or it was altered, is given without a receipt (an empty text), which no
+ * check of a seal passes. It hides no other row.
+ */
+import { textDigest } from '@gw/contract/internal/ledger-entry';
+import { Prisma, type Queryable } from '@gw/prisma/client';
+import { dictionaryOf, type StoredTexts, uncompressed } from './compressed-rows.ts';
+import type { LedgerRow } from './seal.ts';
+import { inPieces } from './sealed-rows.ts';
+
+/**
+ * A column as a double; one that no double can be, which only somebody with the database can have written, as NaN, since
+ * Postgres would refuse the whole query for it. The bounds are the least and the greatest double.
+ */
+const asDouble = (column: string): Prisma.Sql =>
+  Prisma.raw(`CASE WHEN ${column} <> 0 AND abs(${column}) NOT BETWEEN 5e-324 AND 1.7976931348623157e308 THEN 'NaN'
+    ELSE ${column}::float8 END AS ${column.slice('r.'.length)}`);
+
+/** The columns of a StoredTexts, for a query over `receipts r`. */
+export const textColumns = Prisma.sql`r.body::text AS body, r.routing_trace::text AS routing_trace, r.facts::text AS facts,
+  r.shown, r.compressed`;
+
+/** The columns of a LedgerRow, for a query over `receipts r` that `readRows` runs. */
+export const storedColumns = Prisma.sql`r.id, r.version, r.created_at, r.account_id, r.key_id, r.endpoint, r.model,
+  r.region, r.tier, r.status, r.prompt_tokens::float8 AS prompt_tokens, r.completion_tokens::float8 AS completion_tokens,
+  ${asDouble('r.energy_wh')}, ${asDouble('r.carbon_g')}, ${textColumns}, r.content_sha256, r.seal, r.seal_key`;
+
+/** Of a query that joins receipts to something else `body` can be null: there is none. */
+type Readable = Omit<StoredTexts, 'body'> & { readonly body: string | null };
+
+/**
+ * Runs a query for rows, or for their texts alone, and gives them as they were before they were compressed. Dictionaries are read each time, so that
+ * the checks see what everybody will see.
+ */
+export async function readRows<Row extends Readable = LedgerRow>(db: Queryable, query: Prisma.Sql): Promise<Row[]> {
+  return whole(db, await db.$queryRaw<Row[]>(query));
+}
+
+async function whole<Row extends Readable>(db: Queryable, rows: readonly Row[]): Promise<Row[]> {
+  const needed = rows.flatMap(({ compressed }) => (compressed === null ? [] : dictionaryOf(compressed)));
+  const dictionaries = await dictionariesOf(db, [...new Set(needed)]);
+  return inPieces(rows, (row) => {
+    const { body, compressed } = row;
+    if (body === null || compressed === null) return row;
+    const dictionary = dictionaries.get(dictionaryOf(compressed));
+    if (dictionary === undefined) return { ...row, body: '', unreadable: 'no dictionary' };
+    return { ...row, ...(uncompressed({ ...row, body, compressed }, dictionary) ?? { body: '' }) };
+  });
+}
+
+/**
+ * Receipts before they were settled (settle.ts), as JSON: by their id, a colon and the digest of the row that they stood in. Null or empty: what is
+ * there is none.
+ */
+export async function replacedBodies(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (ids.length === 0) return new Map();
+  // Whatever somebody has written there fails no statement: as texts, and a null of JSON is a column without a value.
+  const found = await db.$queryRaw<ReplacedRow[]>`
+    SELECT receipt_id || ':' || coalesce(replaced ->> 'content_sha256', '') AS name, (replaced -> 'body')::text AS body,
+      nullif((replaced -> 'routing_trace')::text, 'null') AS routing_trace, nullif((replaced -> 'facts')::text, 'null') AS facts,
+      replaced ->> 'shown' = 'true' AS shown, replaced ->> 'compressed' AS compressed
+    FROM receipt_replacements WHERE receipt_id = ANY (${[...new Set(ids)]})`;
+  const rows = found.map(({ compressed, ...row }) => ({
+    ...row,
+    compressed: compressed === null ? null : bytesOf(compressed),
+  }));
+  return new Map((await whole(db, rows)).map(({ body, name }) => [name, body]));
+}
+
+interface ReplacedRow extends Omit<Readable, 'compressed'> {
+  readonly name: string;
+  /** As Postgres writes bytes: in hexadecimal, behind `\x`. */
+  readonly compressed: string | null;
+}
+
+/** What is not written so has bytes that name no dictionary. */
+const bytesOf = (text: string): Buffer => Buffer.from(text.slice(2), 'hex');
+
+async function dictionariesOf(db: Queryable, digests: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+  if (digests.length === 0) return new Map();
+  const rows = await db.$queryRaw<{ sha256: string; content: string }[]>(
+    Prisma.sql`SELECT sha256, content FROM receipt_dictionaries WHERE sha256 = ANY (${digests})`,
+  );
+  const genuine = rows.filter(({ content, sha256 }) => textDigest(content) === sha256);
+  return new Map(genuine.map(({ content, sha256 }) => [sha256, Buffer.from(content)]));
+}
