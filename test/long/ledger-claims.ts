@@ -1,12 +1,14 @@
 /** What has to be true of the ledger after an outage, looked at row by row past the gateway. */
 import type { Receipt } from '@gw/contract/receipt';
+import { readRows, storedColumns } from '@gw/control-plane/internals/ledger/receipts/read-rows';
+import { wholeFacts } from '@gw/control-plane/internals/ledger/receipts/whole-facts';
 import type { CallFacts } from '@gw/methodology/assess';
 import { exact } from '@gw/methodology/internals/testdata/exact-decimal';
 import { callOf, lineageOf } from '@gw/methodology/lineage';
 import { findMethodology } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
-import type { Database } from '@gw/prisma/client';
-import { factsOf } from '@gw/testing/control-plane/calls';
+import { type Database, Prisma } from '@gw/prisma/client';
+import { testSeals } from '@gw/testing/control-plane/fixtures';
 import { z } from 'zod';
 import type { Client } from '../outage/client.ts';
 
@@ -16,15 +18,30 @@ export interface Row {
   readonly createdAt: Date;
   readonly body: Receipt;
   readonly facts: CallFacts | null;
+  readonly isCompressed?: boolean;
 }
 
 /** Every version of every receipt since then; of one account, or of all. */
-export async function rowsSince(db: Database, from: Date, accountId?: string): Promise<Row[]> {
-  const select = { id: true, version: true, createdAt: true, body: true, facts: true };
-  const where = { createdAt: { gte: from }, ...(accountId !== undefined && { accountId }) };
-  const rows = await db.receipt.findMany({ where, select });
-  const facts = await factsOf(db, rows);
-  return rows.map((row, at) => ({ ...row, facts: facts[at] })) as unknown as Row[];
+export async function rowsSince(db: Database, from: Date, accountId: string | null = null): Promise<Row[]> {
+  const rows = await readRows(
+    db,
+    Prisma.sql`SELECT ${storedColumns} FROM receipts r
+      WHERE r.created_at >= ${from} AND (${accountId}::text IS NULL OR r.account_id = ${accountId})`,
+  );
+  const facts = await wholeFacts({ db, seals: testSeals }, rows);
+  return rows.map(({ body, compressed, created_at, id, version }, at) => {
+    const read = facts[at];
+    if (read === undefined || 'fault' in read) throw new Error(`${id} has facts that are ${read?.fault}.`);
+    const isCompressed = compressed !== null;
+    return {
+      id,
+      version,
+      createdAt: created_at,
+      body: JSON.parse(body),
+      facts: read.facts as CallFacts | null,
+      isCompressed,
+    };
+  });
 }
 
 /** Ids of what was shown and is not, or not so, in the ledger as version 1. */
