@@ -20,7 +20,7 @@ export interface Outcome {
   readonly requests: number;
   readonly answered: number;
   readonly receipts: number;
-  /** Rows of receipts that are compressed. */
+  /** Of those, first versions that are compressed. */
   readonly compressed: number;
   readonly providerCalls: number;
   readonly strikes: number;
@@ -179,7 +179,7 @@ class BookKeeping {
       requests: attempts.length,
       answered: attempts.filter(({ status, whole }) => status === 200 && whole).length,
       receipts: new Set(rows.map(({ id }) => id)).size,
-      compressed: rows.filter(({ isCompressed }) => isCompressed).length,
+      compressed: rows.filter(({ isCompressed, version }) => isCompressed && version === 1).length,
       providerCalls: providerCalls.length,
     };
   }

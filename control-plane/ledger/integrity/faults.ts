@@ -17,9 +17,9 @@ const what: Readonly<Record<FaultKind, string>> = {
 
 /** One record that was found altered, missing or forged. */
 export interface Fault {
-  /** A chain, the id of a receipt, the digest of a part of facts or of a dictionary, or the account of a log. */
+  /** A chain, the id of a receipt, the digest of a part of facts, or the account of a log. */
   readonly name: string;
-  /** The number of the entry in its chain, the version of the receipt, or the index in its log; 0 for a digest. */
+  /** The number of the entry in its chain, the version of the receipt, or the index in its log; 0 for a part of facts. */
   readonly number: number;
   readonly fault: string;
 }

@@ -1,9 +1,18 @@
 /** Compressed rows beside whole ones: nobody who reads the ledger can tell them apart. */
 import { textDigest } from '@gw/contract/internal/ledger-entry';
-import { ledgerStream } from '@gw/contract/internal/redis';
+import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, rowsOf, unattended } from '@gw/testing/control-plane/calls';
 import { eventually, ledgerKeys, ledgerRows, settleAnyAge, silentLog } from '@gw/testing/control-plane/fixtures';
+import {
+  emptyLedger,
+  estimate,
+  heardBefore,
+  nine,
+  restate,
+  secondLook,
+  settles,
+} from '@gw/testing/control-plane/restatements';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -50,8 +59,11 @@ const get = async (path: string, accountId = 'acct_demo_audit') => {
   );
   return { status: reply.statusCode, body: reply.json() };
 };
-const isCompressed = async ({ receipt }: Entry) =>
-  (await rowsOf(running.stores.db, receipt.id))[0]?.compressed !== null;
+const isCompressed = async ({ receipt }: Entry) => {
+  const [row] = await rowsOf(running.stores.db, receipt.id);
+  if (row === undefined) throw new Error('It is not there.');
+  return row.compressed !== null;
+};
 
 test('receipts, their list and their sums are the same, whichever form their rows have', async () => {
   const entries = [callOf(10), callOf(200, 'one'), callOf(3000, 'one')];
@@ -107,6 +119,7 @@ describe('a row that was compressed, of which the client was shown a degraded re
     `jsonb_set(replaced::jsonb, '{shown}', '"maybe"')`,
     `jsonb_set(replaced::jsonb, '{compressed}', '"zz\\\\q"')`,
     `jsonb_set(replaced::jsonb, '{compressed}', '7')`,
+    `(left(replaced::text, -1) || ',"odd":"\\u0000 \\ud800"}')::json`,
     `replaced::jsonb - 'body'`,
     `'[]'`,
   ])('that somebody altered to %s, once it is kept, holds up no other one', async (altered) => {
@@ -188,7 +201,61 @@ describe('a dictionary', () => {
     expect(refusal).toBe('its row cannot be read: no dictionary');
   });
 
-  test('that was altered is not used for new rows', async () => {
+  test('that was altered while an instance uses it is used no more, and its next batch has another one', async () => {
+    const own = another();
+    await storeEntries(running.stores.db, [callOf(10)], own);
+    await tamper('ALTER TABLE receipt_dictionaries DROP CONSTRAINT IF EXISTS receipt_dictionaries_content_check');
+    await tamper(`UPDATE receipt_dictionaries SET content = content || ' '`);
+    const entry = callOf(20);
+    await expect(storeEntries(running.stores.db, [entry], own)).rejects.toThrow('were altered in storage');
+    await storeEntries(running.stores.db, [entry], own);
+    expect((await get(`/v1/gw/receipts/${entry.receipt.id}`)).body).toEqual(entry.receipt);
+  });
+
+  test('that is gone holds up no other entry, and the one that needs it is taken in when it is back', async () => {
+    const { db, redis } = running.stores;
+    await redis.del(ledgerStream, deadLedgerStream);
+    const [entry, other] = [callOf(10), callOf(20)];
+    await storeEntries(db, [entry], another());
+    const saved = await dictionaries();
+    await empty('receipt_dictionaries');
+    const shown = unattended(entry, { shown: true });
+    for (const each of [shown, other]) await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(each));
+    const connection = running.stores.connect();
+    const ingester = startIngester({ db, redis: connection, log: silentLog, seals: another(), consumer: 'gone' });
+    await eventually(async () => (await redis.xlen(deadLedgerStream)) === 1);
+    expect(await isCompressed(other)).toBe(true);
+    const [dead] = await redis.xrange(deadLedgerStream, '-', '+');
+    expect(dead?.[1]).toContain('its row cannot be read: no dictionary');
+    await db.receiptDictionary.createMany({ data: saved, skipDuplicates: true });
+    await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(shown));
+    await eventually(async () => (await rowsOf(db, entry.receipt.id))[0]?.shown === true);
+    await ingester.stop();
+    await redis.del(deadLedgerStream);
+    expect((await get(`/v1/gw/receipts/${entry.receipt.id}`)).body).toEqual(shown.receipt);
+  });
+
+  test('that is gone keeps the interval of the grid due whose value its receipts lack', async () => {
+    const { stores } = running;
+    await emptyLedger(stores);
+    await heardBefore(stores);
+    const entry = entryFrom(callAt(at, { grid: estimate(nine) }));
+    await storeEntries(stores.db, [entry], another());
+    const saved = await dictionaries();
+    await empty('receipt_dictionaries');
+    await settles(stores, nine, 60);
+    await secondLook(stores);
+    expect(await restate(stores.db)).toBe(0);
+    expect(await stores.db.restatement.count()).toBe(1);
+    await stores.db.receiptDictionary.createMany({ data: saved });
+    // Once the claim is over.
+    await tamper('UPDATE restatements SET claimed_until = NULL, parts_claimed_until = NULL');
+    expect(await restate(stores.db)).toBe(1);
+    expect(await rowsOf(stores.db, entry.receipt.id)).toHaveLength(2);
+    await emptyLedger(stores);
+  });
+
+  test('that was altered is not taken up by the next instance', async () => {
     await storeEntries(running.stores.db, [callOf(10)], another());
     await tamper('ALTER TABLE receipt_dictionaries DROP CONSTRAINT IF EXISTS receipt_dictionaries_content_check');
     await tamper(`UPDATE receipt_dictionaries SET content = content || ' '`);
@@ -245,9 +312,9 @@ describe('a dictionary', () => {
     const saved = await dictionaries();
     await tamper('ALTER TABLE receipt_dictionaries DROP CONSTRAINT IF EXISTS receipt_dictionaries_content_check');
     await tamper(change);
-    expect(await faults()).toEqual([`${saved[0]?.sha256} no dictionary`]);
-    // What is summed can be read.
-    expect((await get('/v1/usage?from=2026-11-21&to=2026-11-22')).body.data).toMatchObject([{ requests: 2 }]);
+    expect(await faults()).toEqual([`${entry.receipt.id} no dictionary`]);
+    // Nobody could say whether what is summed of it is what was stored.
+    expect((await get('/v1/usage?from=2026-11-21&to=2026-11-22')).body.data).toMatchObject([{ requests: 1 }]);
     expect(await get(`/v1/gw/receipts/${entry.receipt.id}`)).toMatchObject({
       status: 500,
       body: { error: { code: 'receipt_integrity_failed' } },

@@ -7,7 +7,7 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { textDigest } from '@gw/contract/internal/ledger-entry';
-import { Prisma, type Queryable } from '@gw/prisma/client';
+import type { Queryable } from '@gw/prisma/client';
 import { namesInBody } from '../usage/calls.ts';
 import type { ReceiptRow } from './entry-row.ts';
 
@@ -100,6 +100,9 @@ const held = (dictionary: Dictionary): Held => ({
   digest: Buffer.from(dictionary.sha256, 'hex'),
 });
 
+const isGenuine = ({ content, sha256 }: Pick<Dictionary, 'content' | 'sha256'>): boolean =>
+  textDigest(content) === sha256;
+
 /** Further shapes share the dictionary that was made last. */
 const mostShapes = 500;
 
@@ -120,10 +123,34 @@ export class Compressor {
 
   async #learn(db: Queryable): Promise<void> {
     const found = await db.$queryRaw<Dictionary[]>`
-      SELECT DISTINCT ON (shape) sha256, shape, content FROM receipt_dictionaries
-      WHERE first_seen_at > CURRENT_TIMESTAMP - INTERVAL '30 days' ORDER BY shape, first_seen_at DESC LIMIT ${mostShapes}`;
-    for (const dictionary of found)
-      if (textDigest(dictionary.content) === dictionary.sha256) this.#add(held(dictionary));
+      SELECT sha256, shape, content FROM (
+        SELECT DISTINCT ON (shape) * FROM receipt_dictionaries
+        WHERE first_seen_at > CURRENT_TIMESTAMP - INTERVAL '30 days' ORDER BY shape, first_seen_at DESC) newest
+      ORDER BY first_seen_at DESC LIMIT ${mostShapes}`;
+    for (const dictionary of found) if (isGenuine(dictionary)) this.#add(held(dictionary));
+  }
+
+  /**
+   * Stores dictionaries before the rows that were compressed with them; those that are there stay. It rejects if one that is there is not what it was,
+   * and forgets it: rows that are made again have another one.
+   */
+  async store(db: Queryable, used: readonly Dictionary[]): Promise<void> {
+    if (used.length === 0) return;
+    const rows = used.map(({ content, sha256, shape }) => ({ content, sha256, shape }));
+    // In one order, so that two instances never wait in a ring.
+    await db.$executeRaw`
+      INSERT INTO receipt_dictionaries (sha256, shape, content)
+      SELECT d.sha256, d.shape, d.content
+      FROM json_to_recordset(${JSON.stringify(rows)}::json) AS d (sha256 text, shape text, content text) ORDER BY d.sha256
+      ON CONFLICT (sha256) DO NOTHING`;
+    const altered = await db.$queryRaw<{ sha256: string }[]>`
+      SELECT sha256 FROM receipt_dictionaries WHERE sha256 = ANY (${rows.map(({ sha256 }) => sha256)})
+        AND encode(sha256(convert_to(content, 'UTF8')), 'hex') <> sha256`;
+    if (altered.length === 0) return;
+    const names = altered.map(({ sha256 }) => sha256);
+    for (const [shape, { sha256 }] of this.#byShape) if (names.includes(sha256)) this.#byShape.delete(shape);
+    if (this.#last !== null && names.includes(this.#last.sha256)) this.#last = null;
+    throw new Error(`Dictionaries of receipts were altered in storage: ${names.join()}`);
   }
 
   /** Returns null for a row that is stored as it is. Its facts are in parts. */
@@ -159,17 +186,9 @@ function shapeOf({ body, endpoint, model, region, routing_trace, status, tier }:
   return JSON.stringify([endpoint, model, region, tier, status, methodology, grid_intensity_source, reason]);
 }
 
-/** The statement that stores dictionaries; those that are there stay. In one order, so that two instances never wait in a ring. */
-export const storingDictionaries = (dictionaries: readonly Dictionary[]): Prisma.Sql => Prisma.sql`
-  INSERT INTO receipt_dictionaries (sha256, shape, content)
-  SELECT d.sha256, d.shape, d.content FROM json_to_recordset(${JSON.stringify(
-    dictionaries.map(({ content, sha256, shape }) => ({ content, sha256, shape })),
-  )}::json) AS d (sha256 text, shape text, content text) ORDER BY d.sha256
-  ON CONFLICT (sha256) DO NOTHING`;
-
-/** The digest of the dictionary of a compressed row, in hexadecimal. */
-export const dictionaryOf = (compressed: Uint8Array): string =>
-  Buffer.from(compressed.subarray(0, digestBytes)).toString('hex');
+/** The digest of the dictionary of a compressed row, in hexadecimal; null if the bytes can be none. */
+export const dictionaryOf = (compressed: Uint8Array): string | null =>
+  compressed.length > digestBytes ? Buffer.from(compressed.subarray(0, digestBytes)).toString('hex') : null;
 
 /** As it was stored. */
 export interface StoredTexts extends Texts {

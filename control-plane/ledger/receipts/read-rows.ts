@@ -39,12 +39,14 @@ export async function readRows<Row extends Readable = LedgerRow>(db: Queryable, 
 }
 
 async function whole<Row extends Readable>(db: Queryable, rows: readonly Row[]): Promise<Row[]> {
-  const needed = rows.flatMap(({ compressed }) => (compressed === null ? [] : dictionaryOf(compressed)));
+  const needed = rows.flatMap(({ compressed }) => (compressed === null ? [] : (dictionaryOf(compressed) ?? [])));
   const dictionaries = await dictionariesOf(db, [...new Set(needed)]);
   return inPieces(rows, (row) => {
     const { body, compressed } = row;
     if (body === null || compressed === null) return row;
-    const dictionary = dictionaries.get(dictionaryOf(compressed));
+    const digest = dictionaryOf(compressed);
+    if (digest === null) return { ...row, body: '' };
+    const dictionary = dictionaries.get(digest);
     if (dictionary === undefined) return { ...row, body: '', unreadable: 'no dictionary' };
     return { ...row, ...(uncompressed({ ...row, body, compressed }, dictionary) ?? { body: '' }) };
   });
@@ -59,27 +61,26 @@ export async function replacedBodies(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map();
-  // Whatever somebody has written there fails no statement: as texts, and a null of JSON is a column without a value.
-  const found = await db.$queryRaw<ReplacedRow[]>`
-    SELECT receipt_id || ':' || coalesce(replaced ->> 'content_sha256', '') AS name, (replaced -> 'body')::text AS body,
-      nullif((replaced -> 'routing_trace')::text, 'null') AS routing_trace, nullif((replaced -> 'facts')::text, 'null') AS facts,
-      replaced ->> 'shown' = 'true' AS shown, replaced ->> 'compressed' AS compressed
-    FROM receipt_replacements WHERE receipt_id = ANY (${[...new Set(ids)]})`;
-  const rows = found.map(({ compressed, ...row }) => ({
-    ...row,
-    compressed: compressed === null ? null : bytesOf(compressed),
-  }));
+  // As a text: somebody with the database can have written JSON that fails each statement which looks into it.
+  const found = await db.$queryRaw<{ receipt_id: string; replaced: string }[]>`
+    SELECT receipt_id, replaced::text AS replaced FROM receipt_replacements WHERE receipt_id = ANY (${[...new Set(ids)]})`;
+  const rows = found.map(({ receipt_id, replaced }) => replacedRow(receipt_id, JSON.parse(replaced)));
   return new Map((await whole(db, rows)).map(({ body, name }) => [name, body]));
 }
 
-interface ReplacedRow extends Omit<Readable, 'compressed'> {
-  readonly name: string;
-  /** As Postgres writes bytes: in hexadecimal, behind `\x`. */
-  readonly compressed: string | null;
-}
+type Replaced = Readonly<Record<string, unknown>> | null;
 
-/** What is not written so has bytes that name no dictionary. */
-const bytesOf = (text: string): Buffer => Buffer.from(text.slice(2), 'hex');
+/** A row as `to_json` writes it (guard_receipt): bytes in hexadecimal, behind `\x`. What is something else has no bytes that can be read. */
+function replacedRow(id: string, replaced: Replaced) {
+  const text = (name: string): string | null => (replaced?.[name] == null ? null : JSON.stringify(replaced[name]));
+  const { compressed, content_sha256: digest, shown } = replaced ?? {};
+  return {
+    name: `${id}:${typeof digest === 'string' ? digest : ''}`,
+    ...{ body: text('body'), routing_trace: text('routing_trace'), facts: text('facts') },
+    shown: shown === true,
+    compressed: compressed == null ? null : Buffer.from(String(compressed).slice(2), 'hex'),
+  };
+}
 
 async function dictionariesOf(db: Queryable, digests: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
   if (digests.length === 0) return new Map();

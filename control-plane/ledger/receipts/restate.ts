@@ -57,33 +57,45 @@ export async function restateDue(options: RestateOptions): Promise<void> {
   while (!signal.aborted) {
     const interval = await claim(db);
     if (interval === null) return;
-    const { held, restated } = await lookThrough(options, interval);
+    const { held, isWhole, restated } = await lookThrough(options, interval);
     if (signal.aborted) return;
-    if (held !== null) await finish(db, held);
+    // What cannot be read for now is looked for again when the claim is over.
+    if (held !== null && isWhole) await finish(db, held);
     const { zone, periodStart, periodEnd } = interval;
     if (restated > 0) log.info({ zone, periodStart, periodEnd, restated }, 'restated receipts from settled grid data');
   }
 }
 
-/** Returns how many versions were made, and the claim as it is in the end, which is null if it was lost. */
+/** What became of an interval, or of a page of it. */
+interface Looked {
+  /** How many versions were made. */
+  readonly restated: number;
+  /** Whether all of its rows could be read. */
+  readonly isWhole: boolean;
+}
+
+/** `held`: the claim as it is in the end, which is null if it was lost. */
 async function lookThrough(
   options: RestateOptions,
   interval: Interval,
-): Promise<{ readonly held: Interval | null; readonly restated: number }> {
+): Promise<Looked & { readonly held: Interval | null }> {
   const { db, signal } = options;
   const until = new Date(interval.periodEnd.getTime() + servesMs);
   const readings = await settledReadings(db, interval.zone, interval.periodStart, until);
   let held: Interval | null = interval;
   let restated = 0;
+  let isWhole = true;
   for (let from: Place | null = { createdAt: interval.periodStart, id: '' }; from !== null; ) {
     const to: Place | null = await endOfPage(db, interval.zone, from, until);
-    restated += await lookThroughPage(options, interval, readings, from, to ?? { createdAt: until, id: '' });
+    const page = await lookThroughPage(options, interval, readings, from, to ?? { createdAt: until, id: '' });
+    restated += page.restated;
+    isWhole &&= page.isWhole;
     if (to !== null) held = await renew(db, interval);
     if (signal.aborted || held === null) break;
     interval = held;
     from = to;
   }
-  return { held, restated };
+  return { held, isWhole, restated };
 }
 
 /** Returns the last receipt of a full page; null if fewer receipts are left before `until`. */
@@ -96,20 +108,21 @@ async function endOfPage(db: Database, zone: string, from: Place, until: Date): 
   return rows[0] ?? null;
 }
 
-/** The receipts after `from`, up to and including `to`. Returns how many versions were made. */
+/** The receipts after `from`, up to and including `to`. */
 async function lookThroughPage(
   options: RestateOptions,
   { zone, periodStart, periodEnd }: Interval,
   readings: readonly SettledReading[],
   from: Place,
   to: Place,
-): Promise<number> {
+): Promise<Looked> {
   const { db, signal, onRestated } = options;
   const reached = readings.filter(
     (reading) => +reading.periodStart === +periodStart && +reading.periodEnd === +periodEnd,
   );
   const settledAlready = reached.map(({ source, gPerKwh }) => `${source} ${gPerKwh}`);
-  let count = 0;
+  let restated = 0;
+  let isWhole = true;
   let races = 0;
   for (let after = from; !signal.aborted; ) {
     // OFFSET 0 keeps the planner from looking for the grid value once for each use of it. After the end of the interval,
@@ -130,9 +143,10 @@ async function lookThroughPage(
         AND ${newest}
       ORDER BY r.created_at, r.id LIMIT ${batchSize}`,
     );
+    isWhole &&= rows.every(({ unreadable }) => unreadable === undefined);
     const versions = (await genuineWhole(options, rows)).flatMap((row) => tried(row, readings, options) ?? []);
     const made = await supersede(db, versions, options.seals);
-    count += made.size;
+    restated += made.size;
     if (made.size > 0) onRestated(made.size);
     // Somebody else made a version of one of them meanwhile: that one is looked at instead.
     if (made.size < versions.length && races++ < raceTries) continue;
@@ -141,7 +155,7 @@ async function lookThroughPage(
     if (last === undefined || rows.length < batchSize) break;
     after = { createdAt: last.created_at, id: last.id };
   }
-  return count;
+  return { restated, isWhole };
 }
 
 /** One receipt that nobody can read must not hold up the others of its interval. */

@@ -5,12 +5,12 @@
  * reported.
  */
 import { setImmediate } from 'node:timers/promises';
-import { Compressor, dictionaryOf } from './compressed-rows.ts';
+import { Compressor } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { faultOf, type LedgerFault, type LedgerKeys, type LedgerRow, type SealedReceipt, sealed } from './seal.ts';
 
 export interface FaultyRow {
-  /** Of a receipt, or the digest of a part of facts or of a dictionary, which have version 0. */
+  /** Of a receipt, or the digest of a part of facts, which has version 0. */
   readonly id: string;
   readonly version: number;
   readonly fault: string;
@@ -48,20 +48,16 @@ export function openSeals({ compresses = false, keys, report, sealedSince }: Sea
     sealed: (row) => sealed(row, keys),
     check: async (rows) => {
       const faults = await inPieces(rows, (row) => faultOf(row, keys, sealedSince));
-      const faulty = rows.flatMap((row, at) => faultyOf(row, faults[at] ?? null));
+      const faulty = rows.flatMap(({ id, version }, at) => {
+        const fault = faults[at] ?? null;
+        return fault === null ? [] : { id, version, fault };
+      });
       if (faulty.length > 0) await report(faulty);
       return faults;
     },
     compressor: compresses ? new Compressor() : null,
     report,
   };
-}
-
-/** A dictionary is told once, and not by each row that needs it: sums leave out rows that are told, and these can be summed. */
-function faultyOf({ compressed, id, unreadable, version }: LedgerRow, fault: LedgerFault | null): FaultyRow[] {
-  if (fault === null) return [];
-  if (unreadable === undefined || compressed === null) return [{ id, version, fault }];
-  return [{ id: dictionaryOf(compressed), version: 0, fault }];
 }
 
 /** Makes something of each row, with turns for others between. */

@@ -7,7 +7,7 @@
  */
 import { elementAt } from '@gw/contract/internal/defined';
 import { type CopyStatement, type Database, DatabaseError, Prisma, queryTexts, runOverCopy } from '@gw/prisma/client';
-import { type Dictionary, storingDictionaries, type Texts, textsOf } from './compressed-rows.ts';
+import { type Dictionary, type Texts, textsOf } from './compressed-rows.ts';
 import type { Column, CopyLines, Line } from './copy-lines.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { type FactsPart, splitRows, storingTexts } from './facts-parts.ts';
@@ -89,7 +89,7 @@ export async function insertReceipts(
 ): Promise<void> {
   const wanted = distinct(rows, seals, lines);
   await storeParts(db, wanted);
-  await storeDictionaries(db, wanted);
+  await seals.compressor?.store(db, [...new Set(wanted.flatMap(({ dictionary }) => dictionary ?? []))]);
   const inserted = await insert(db, wanted, lines);
   if (inserted.size < wanted.length) {
     const others = wanted.filter((row) => !inserted.has(keyOf(row)));
@@ -105,12 +105,6 @@ export async function insertReceipts(
 async function storeParts(db: Database, rows: readonly ReadyRow[]): Promise<void> {
   const parts = new Map(rows.flatMap((row) => row.parts.map((part) => [part.sha256, part])));
   if (parts.size > 0) await queryTexts(db, storingTexts('$1'), [Buffer.from(JSON.stringify([...parts.values()]))]);
-}
-
-/** The same for what the rows are compressed with. */
-async function storeDictionaries(db: Database, rows: readonly ReadyRow[]): Promise<void> {
-  const used = new Set(rows.flatMap(({ dictionary }) => dictionary ?? []));
-  if (used.size > 0) await db.$executeRaw(storingDictionaries([...used]));
 }
 
 const keyOf = ({ id, version }: Pick<ReceiptRow, 'id' | 'version'>): string => `${id} ${version}`;

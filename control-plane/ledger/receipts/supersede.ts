@@ -12,7 +12,7 @@ import type { Receipt, ReceiptHead, ReceiptNumbers } from '@gw/contract/receipt'
 import type { CallFacts } from '@gw/methodology/assess';
 import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
-import { storingDictionaries, textsOf } from './compressed-rows.ts';
+import { textsOf } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
 import { gridUsed, notingOf } from './note-late.ts';
@@ -70,9 +70,9 @@ export async function supersede(
   if (whole.length === 0) return new Set();
   const noting = notingOf(whole.flatMap((row) => gridUsed(row) ?? []));
   const split = splitRows(whole);
+  await seals.compressor?.learn(db);
   const rows = (await seals.seal(split.rows)).map((row) => stored(row, seals.compressor));
-  const dictionaries = new Set(rows.flatMap(({ dictionary }) => dictionary ?? []));
-  if (dictionaries.size > 0) await db.$executeRaw(storingDictionaries([...dictionaries]));
+  await seals.compressor?.store(db, [...new Set(rows.flatMap(({ dictionary }) => dictionary ?? []))]);
   const made = await db.$queryRaw<{ id: string }[]>`
     WITH parts AS (${storingOf(split.parts)}), wanted AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(rows.map(({ columns }) => columns))}::json) AS w (

@@ -25,9 +25,9 @@ CREATE TRIGGER "receipt_dictionaries_not_truncated" BEFORE TRUNCATE ON "receipt_
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 REVOKE UPDATE, DELETE, TRUNCATE ON "receipt_dictionaries" FROM CURRENT_USER;
 
--- As before; and what is compressed stays as it is, whatever step the row takes, and so do the routing trace and the facts in it.
+-- As before; bytes that are kept are in hexadecimal, whoever asks; and what is compressed stays as it is, whatever step the row takes, and so do the routing trace and the facts in it.
 CREATE OR REPLACE FUNCTION guard_receipt() RETURNS TRIGGER LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = public, pg_temp AS $$
+SECURITY DEFINER SET search_path = public, pg_temp SET bytea_output = 'hex' AS $$
 DECLARE
   same_call BOOLEAN;
   gets_facts BOOLEAN;
