@@ -74,6 +74,15 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
+const ofStores = {
+  setupFiles,
+  globalSetup: ['testing/stores.ts'],
+  testTimeout,
+  hookTimeout: 60_000,
+  maxWorkers: storeWorkers,
+  isolate,
+};
+
 const ofGateways = {
   globalSetup: ['test/whole-stack.ts'],
   setupFiles: inOneDay,
@@ -108,12 +117,7 @@ export default defineConfig({
           name: 'stores',
           include: [stores],
           exclude: [...exclude, stack],
-          setupFiles,
-          globalSetup: ['testing/stores.ts'],
-          testTimeout,
-          hookTimeout: 60_000,
-          maxWorkers: storeWorkers,
-          isolate,
+          ...ofStores,
           sequence: { groupOrder: 1 },
         },
       },
@@ -123,12 +127,7 @@ export default defineConfig({
           include: ['control-plane/ledger/**/*.pg.test.ts'],
           exclude,
           env: { GW_TEST_LEDGER_ROWS: 'compressed' },
-          setupFiles,
-          globalSetup: ['testing/stores.ts'],
-          testTimeout,
-          hookTimeout: 60_000,
-          maxWorkers: storeWorkers,
-          isolate,
+          ...ofStores,
           sequence: { groupOrder: 6 },
         },
       },

@@ -10,6 +10,7 @@ import { textDigest } from '@gw/contract/internal/ledger-entry';
 import type { Queryable } from '@gw/prisma/client';
 import { namesInBody } from '../usage/calls.ts';
 import type { ReceiptRow } from './entry-row.ts';
+import { parsedColumn } from './seal.ts';
 
 /** The three columns of a row, as JSON texts. */
 export interface Texts {
@@ -127,7 +128,8 @@ export class Compressor {
         SELECT DISTINCT ON (shape) * FROM receipt_dictionaries
         WHERE first_seen_at > CURRENT_TIMESTAMP - INTERVAL '30 days' ORDER BY shape, first_seen_at DESC) newest
       ORDER BY first_seen_at DESC LIMIT ${mostShapes}`;
-    for (const dictionary of found) if (isGenuine(dictionary)) this.#add(held(dictionary));
+    // The newest comes last, as if they were made here.
+    for (const dictionary of found.toReversed()) if (isGenuine(dictionary)) this.#add(held(dictionary));
   }
 
   /**
@@ -204,16 +206,15 @@ export function uncompressed(row: StoredTexts & { readonly compressed: Uint8Arra
     const inflated = inflateRawSync(bytes, { dictionary, maxOutputLength: 3 * mostChars, info: true });
     const { buffer, engine } = inflated as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
     if (engine.bytesWritten !== bytes.length) return null;
-    const [body = '', routing_trace = '', facts = '', ...more] = buffer.toString().split('\n');
+    const [body = '', ...others] = buffer.toString().split('\n');
+    const [routing_trace = null, facts = null, ...more] = others.map((text) => text || null);
     if (more.length > 0) return null;
-    const value = { body: JSON.parse(body), routing_trace: parsed(routing_trace), facts: parsed(facts) };
+    const value = { body: JSON.parse(body), routing_trace: parsedColumn(routing_trace), facts: parsedColumn(facts) };
     const columns = columnsOf(value);
     const isSame = columns.routing_trace === row.routing_trace && columns.facts === row.facts;
     if (!isSame || (!row.shown && columns.body !== row.body)) return null;
-    return { body: row.shown ? row.body : body, routing_trace: routing_trace || null, facts: facts || null };
+    return { body: row.shown ? row.body : body, routing_trace, facts };
   } catch {
     return null;
   }
 }
-
-const parsed = (text: string): unknown => (text === '' ? null : JSON.parse(text));

@@ -131,7 +131,12 @@ function digestOf(row: LedgerRow): string | null {
   const body: unknown = JSON.parse(row.body);
   // The text goes to the client as it is, and texts of the same value could be read in two ways: by a name that comes twice.
   if (JSON.stringify(body) !== row.body || !saysTheSame(row, body)) return null;
-  return contentSha256({ ...row, body, routing_trace: parsed(row.routing_trace), facts: parsed(row.facts) });
+  return contentSha256({
+    ...row,
+    body,
+    routing_trace: parsedColumn(row.routing_trace),
+    facts: parsedColumn(row.facts),
+  });
 }
 
 /**
@@ -146,7 +151,8 @@ function unlessUnreadable<T>(read: () => T): T | null {
   }
 }
 
-const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
+/** The value of a column that holds JSON, or nothing. */
+export const parsedColumn = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
 const copied = [
   ...(['id', 'version', 'model', 'region', 'tier', 'status'] as const),

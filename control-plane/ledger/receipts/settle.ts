@@ -12,7 +12,7 @@ import { columnsOf } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
 import { readRows, storedColumns } from './read-rows.ts';
-import type { LedgerRow, SealedReceipt } from './seal.ts';
+import { type LedgerRow, parsedColumn, type SealedReceipt } from './seal.ts';
 import { genuine, type Seals } from './sealed-rows.ts';
 
 const tries = 5;
@@ -69,7 +69,7 @@ function replacing(row: SealedReceipt, before: LedgerRow | undefined) {
   const replaces = before?.content_sha256 ?? null;
   if (before == null || before.compressed === null) return { ...row, replaces };
   const { facts, routing_trace } = columnsOf(row);
-  return { ...row, replaces, facts: parsed(facts), routing_trace: parsed(routing_trace) };
+  return { ...row, replaces, facts: parsedColumn(facts), routing_trace: parsedColumn(routing_trace) };
 }
 
 /** Whether the entry can replace a stored receipt: only one without numbers can. */
@@ -87,7 +87,7 @@ function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | nul
   const shown = row.shown ? undefined : own.find(isShown);
   const made = row.shown || isMade({ body, shown: false }) ? undefined : own.find(isMade);
   const next = shown ?? made;
-  const facts = parsed(row.facts) ?? own.find((entry) => entry.facts !== null)?.facts ?? null;
+  const facts = parsedColumn(row.facts) ?? own.find((entry) => entry.facts !== null)?.facts ?? null;
   if (next === undefined && (row.facts !== null || facts === null)) return null;
   const { compressed: _, ...before } = row;
   const base = { ...before, ...next, body: next?.body ?? body };
@@ -97,11 +97,8 @@ function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | nul
     ...{ account_id, endpoint, key_id },
     created_at: row.created_at.toISOString(),
     routing_trace:
-      parsed(row.routing_trace) ?? own.find(({ routing_trace }) => routing_trace !== null)?.routing_trace ?? null,
+      parsedColumn(row.routing_trace) ?? own.find(({ routing_trace }) => routing_trace !== null)?.routing_trace ?? null,
     facts,
     shown: row.shown || shown !== undefined,
   };
 }
-
-/** A JSON null means that there are no facts. */
-const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));

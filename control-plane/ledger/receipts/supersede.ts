@@ -17,7 +17,7 @@ import type { ReceiptRow } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
 import { gridUsed, notingOf } from './note-late.ts';
 import { readRows, storedColumns } from './read-rows.ts';
-import type { LedgerRow, SealedReceipt } from './seal.ts';
+import { type LedgerRow, parsedColumn, type SealedReceipt } from './seal.ts';
 import { genuine, type Seals } from './sealed-rows.ts';
 
 /** A version to make: the numbers, and the facts that give them. */
@@ -100,11 +100,9 @@ function stored(row: SealedReceipt, compressor: Seals['compressor']) {
   if (found === null) return { columns: { ...row, compressed: null }, dictionary: null };
   const { columns, compressed, dictionary } = found;
   const { body, facts, routing_trace } = columns;
-  const values = { body: JSON.parse(body), routing_trace: parsed(routing_trace), facts: parsed(facts) };
+  const values = { body: JSON.parse(body), routing_trace: parsedColumn(routing_trace), facts: parsedColumn(facts) };
   return { columns: { ...row, ...values, compressed: `\\x${compressed.toString('hex')}` }, dictionary };
 }
-
-const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
 /** The rows of the versions that are superseded, by their ids; without those that are not genuine. */
 async function superseded(
@@ -134,7 +132,7 @@ function rowsOf(versions: readonly NewVersion[], before: ReadonlyMap<string, Led
     return {
       ...{ id, version: body.version, created_at, account_id, key_id, endpoint, model, region, tier, status },
       ...{ prompt_tokens, completion_tokens, energy_wh: body.energy_wh, carbon_g: body.carbon_g, body },
-      routing_trace: parsed(routing_trace),
+      routing_trace: parsedColumn(routing_trace),
       facts: version.facts,
       shown: false,
     };
