@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util';
 
 export const usage = `gw bench [--seconds N] [--rounds N] [--peers] [--json] [--flame FILE]
 
-Measures the simulated provider alone, plain Envoy in front of it, and the whole gateway, without and with a budget, in turns.
+Measures the simulated provider alone, plain Envoy in front of it, the whole gateway, without and with a budget, and a second
+gateway whose sidecar does no work, in turns.
 
   --seconds N    length of one measurement (default 4, at most 60)
   --rounds N     how often each is measured (default 5, at most 20)

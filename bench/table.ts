@@ -10,6 +10,7 @@ export const title: Record<TargetName, string> = {
   envoy: 'plain Envoy',
   gateway: 'gateway',
   budget: 'with a budget',
+  bare: 'without its work',
   portkey: 'Portkey',
   litellm: 'LiteLLM',
 };

@@ -3,8 +3,11 @@
 export type PeerName = 'portkey' | 'litellm';
 
 export interface Target {
-  /** `budget`: the gateway too, with a key of the same account that has a budget. */
-  readonly name: 'provider' | 'envoy' | 'gateway' | 'budget' | PeerName;
+  /**
+   * `budget`: the gateway too, with a key of the same account that has a budget. `bare`: another gateway, whose sidecar does no work
+   * (bare-sidecar/).
+   */
+  readonly name: 'provider' | 'envoy' | 'gateway' | 'budget' | 'bare' | PeerName;
   /** Up to and with `/v1`. */
   readonly baseUrl: string;
   /** Secrets among them: they never go into arguments or output. */

@@ -3,13 +3,16 @@
  *
  * Invariant: whatever was started is in the list of what `stop` ends, even if a later step fails.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { envoyBinary } from '@gw/stack/binaries';
+import { checkout, inCheckout } from '@gw/stack/checkout';
 import { freePorts } from '@gw/stack/ports';
 import { type Stack, startStack } from '@gw/stack/stack';
 import { z } from 'zod';
+import { bareVariable } from './bare-sidecar/variable.ts';
 import { type PeerState, startPeers } from './peers/start.ts';
 import { startPlainEnvoy } from './plain-envoy.ts';
 import type { Target } from './target.ts';
@@ -65,6 +68,18 @@ export const gatewayOf = (stack: Stack, key: string, name: Target['name'] = 'gat
 
 export const modelOf = (stack: Stack): string => stack.model ?? 'sim-small';
 
+/** A gateway of its own, with a sidecar that does no work, and a simulator of its own. */
+export async function startBareGateway(dir: string, watch: Watch): Promise<Stack> {
+  const folder = join(dir, 'bare-checkout');
+  mkdirSync(join(folder, 'dist'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const program = pathToFileURL(inCheckout('dist', 'bare-sidecar.js')).href;
+  writeFileSync(join(folder, 'dist', 'receipt-sidecar.js'), `import ${JSON.stringify(program)};\n`);
+  const checkoutOf = (part: string) => (part === 'receipt-sidecar' ? folder : checkout);
+  const env = { 'receipt-sidecar': { [bareVariable]: 'yes' } };
+  return startStack({ dir: join(dir, 'bare'), checkoutOf, env, ...watch });
+}
+
 function targetsOf(stack: Stack, budgetKey: string, envoyPort: number, envoyPid: number): Target[] {
   const simulator = () => simulatorOf(stack);
   return [
@@ -92,7 +107,9 @@ export async function startTargets({ peers, ...watch }: Wanted): Promise<Targets
     const concurrency = Math.min(availableParallelism(), 8);
     const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort, concurrency });
     ends.push(() => envoy.stop());
-    const targets = targetsOf(stack, budgetKey, port, envoy.pid);
+    const bare = await startBareGateway(dir, watch);
+    ends.push(() => bare.stop());
+    const targets = [...targetsOf(stack, budgetKey, port, envoy.pid), gatewayOf(bare, bare.keys.enterprise, 'bare')];
     const model = modelOf(stack);
     const where = { dir, model, providerUrl: providerUrlOf(stack), simulator: () => simulatorOf(stack) };
     const others = await startPeers({ ...where, ...watch }, peers ? undefined : []);

@@ -28,6 +28,7 @@ const bundles = {
   migrate: 'prisma/migrate-main.ts',
   'render-envoy': 'envoy/render-main.ts',
   bench: 'bench/main.ts',
+  'bare-sidecar': 'bench/bare-sidecar/main.ts',
 };
 
 class Failure extends Error {}

@@ -28,7 +28,9 @@ const shown = new Set(['content-type', 'x-request-id']);
 export const isStream = (headers: Headers): boolean =>
   headers.get(':status') === '200' && (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
 
-interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
+interface OutgoingHead {
+  readonly request: Pick<Admitted['request'], 'endpoint' | 'stream'>;
+  readonly route: Pick<Admitted['route'], 'failoverChain'>;
   /** The headers of the client's request. */
   readonly headers: Headers;
   readonly path: string;

@@ -9,7 +9,7 @@ import { tableOf } from './numbers.ts';
 const figure = z.number().nullable();
 const range = z.object({ lowest: z.number(), highest: z.number() }).nullable();
 const perPart = z.record(z.string(), figure);
-const target = z.enum(['provider', 'envoy', 'gateway', 'budget', 'portkey', 'litellm']);
+const target = z.enum(['provider', 'envoy', 'gateway', 'budget', 'bare', 'portkey', 'litellm']);
 
 const reportSchema: z.ZodType<Report> = z.object({
   date: z.iso.date(),

@@ -127,7 +127,10 @@ const pathHeader = (route: Route, each: Candidate) =>
     : [];
 
 /** Returns the time-outs of the first deployment, which hold for the call. */
-export function timeoutsOf({ failoverChain: [{ deployment }] }: Route, usual: Timeouts): Timeouts {
+export function timeoutsOf(
+  { failoverChain: [{ deployment }] }: Pick<Route, 'failoverChain'>,
+  usual: Timeouts,
+): Timeouts {
   const { firstByteTimeoutS = usual.firstByteTimeoutS, timeoutS = usual.upstreamTimeoutS } = deployment.calls ?? {};
   return { firstByteTimeoutS, upstreamTimeoutS: timeoutS };
 }
