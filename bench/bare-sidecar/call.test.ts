@@ -32,7 +32,7 @@ const replying = (type: string, ...pieces: readonly string[]) => [
   { responseHeaders: headersOf({ ':status': '200', 'content-type': type }) },
   ...pieces.map((piece, at) => ({ responseBody: { body: Buffer.from(piece), endOfStream: at === pieces.length - 1 } })),
 ];
-const textOf = ({ body }: Given): string => Buffer.concat(body ?? []).toString();
+const textOf = (given: Given | undefined): string => Buffer.concat(given?.body ?? []).toString();
 
 test('a JSON call goes to its provider and comes back with something of the size of a receipt, made once for all calls', () => {
   const answers = new Answers();
@@ -40,13 +40,13 @@ test('a JSON call goes to its provider and comes back with something of the size
   const first = answersOf(answers, messages);
   const [wantsBody, toProvider, toClient, reply] = first;
   expect(wantsBody?.response.modeOverride).toEqual({ requestBodyMode: 2, responseHeaderMode: 1 });
-  expect(textOf(toProvider as Given)).toBe('{"model":"known"}');
+  expect(textOf(toProvider)).toBe('{"model":"known"}');
   expect(JSON.stringify(toProvider?.response)).toContain('first:a@http://127.0.0.1:1');
   expect(JSON.stringify(toProvider?.response)).toContain('listener:b');
   expect(toProvider?.response.dynamicMetadata?.gw).toMatchObject({ 'x-ratelimit-limit-requests': '1000000' });
   expect(JSON.stringify(toClient?.response)).toContain('x-ratelimit-remaining-day');
   expect(toClient?.response.modeOverride).toMatchObject({ responseBodyMode: 2 });
-  const shown = textOf(reply as Given);
+  const shown = textOf(reply);
   expect(JSON.parse(shown)).toMatchObject({ id: '1', gw: { made_of: expect.any(String) } });
   expect(shown.length).toBeGreaterThan(3000);
   const length = reply?.response.responseBody?.response?.headerMutation?.setHeaders?.find(
@@ -71,7 +71,7 @@ test('a stream passes event by event, and its last bytes come behind something o
   const [, toProvider, toClient, event, next, usage, end] = answersOf(new Answers(), messages);
   expect(JSON.stringify(toProvider?.response)).toContain('x-gw-stream');
   expect(toClient?.response.modeOverride).toMatchObject({ responseBodyMode: 1 });
-  expect(JSON.parse(textOf(toProvider as Given))).toEqual({
+  expect(JSON.parse(textOf(toProvider))).toEqual({
     model: 'known',
     stream: true,
     stream_options: { include_usage: true },
