@@ -11,6 +11,7 @@ export const title: Record<TargetName, string> = {
   gateway: 'gateway',
   budget: 'with a budget',
   bare: 'without its work',
+  'envoy-ai-gateway': 'Envoy AI Gateway',
   portkey: 'Portkey',
   litellm: 'LiteLLM',
 };

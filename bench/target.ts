@@ -1,6 +1,6 @@
 /** Something that answers chat completions, and the processes that work for it. */
 
-export type PeerName = 'portkey' | 'litellm';
+export type PeerName = 'envoy-ai-gateway' | 'portkey' | 'litellm';
 
 export interface Target {
   /**

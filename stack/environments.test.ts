@@ -1,12 +1,12 @@
 /** Packages at pinned versions are installed once, also if several processes ask at the same time. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { inCheckout } from './checkout.ts';
-import { nodeWith } from './environments.ts';
+import { goProgram, nodeWith } from './environments.ts';
 
 const about = { name: 'nothing', version: '1.0.0' };
 let pinned: string;
@@ -75,4 +75,33 @@ test('one that was killed holds nobody up, and several begin once what it has le
   other.kill('SIGKILL');
   await waiting;
   expect(lines.filter((line) => line.startsWith('Installing'))).toHaveLength(2);
+});
+
+const madeByGo = (program: string) => inCheckout('.deps', `go-${program}-v1.2.3`);
+
+/** `go` is what it finds by that name. */
+async function building(go: string): Promise<{ path: string; tree: string[] }> {
+  writeFileSync(join(pinned, 'go'), `#!/bin/sh\n${go}\n`, { mode: 0o755 });
+  vi.stubEnv('PATH', `${pinned}:${process.env.PATH}`);
+  const dir = madeByGo(name);
+  try {
+    const path = await goProgram(`example.org/cmd/${name}@v1.2.3`, () => undefined);
+    return { path, tree: readdirSync(dir).sort() };
+  } finally {
+    vi.unstubAllEnvs();
+    for (const each of [dir, `${dir}.lock`]) rmSync(each, { recursive: true, force: true });
+  }
+}
+
+test('a program of Go is built with caches of its own, which are removed behind it', async () => {
+  const go = `mkdir -p "$GOPATH/pkg" "$GOCACHE" && echo "$*" > "$GOBIN/${name}"`;
+  const { path, tree } = await building(go);
+  expect(path).toBe(join(madeByGo(name), name));
+  expect(tree).toEqual([name, 'stamp']);
+});
+
+test('why Go could not build is told in one line', async () => {
+  const go =
+    'echo "go: downloading something" >&2; echo "go: example.org: 403 Forbidden" >&2; echo "  Not here." >&2; exit 1';
+  await expect(building(go)).rejects.toThrow(`Go could not build ${name}: go: example.org: 403 Forbidden`);
 });

@@ -1,6 +1,6 @@
 /**
- * Packages at pinned versions, outside of the repository's own: virtual environments of Python and folders of Node packages,
- * each made once and kept in `.deps/`.
+ * Packages at pinned versions, outside of the repository's own: virtual environments of Python, folders of Node packages and
+ * programs of Go, each made once and kept in `.deps/`.
  *
  * Invariants: the stamp is written last, so an installation that was cut off is begun again. Of several processes that
  * want the same folder one makes it, and the others wait.
@@ -8,7 +8,7 @@
 import { spawn } from 'node:child_process';
 import { once as onceEmitted } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inCheckout } from './checkout.ts';
 
@@ -35,14 +35,33 @@ export async function nodeWith(name: string, pinned: string, log: Log): Promise<
   await once(dir, stamp, `Node packages (${name})`, log, async () => {
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(pinned, file), join(dir, file));
     // Its folder by name: where that is taken away under it, npm installs into the nearest one above, the checkout.
-    const { code, output } = await run(
-      'npm',
-      ['ci', '--prefix', dir, '--ignore-scripts', '--no-audit', '--no-fund'],
-      dir,
-    );
+    const { code, output } = await run('npm', ['ci', '--prefix', dir, '--ignore-scripts', '--no-audit', '--no-fund'], {
+      cwd: dir,
+    });
     if (code !== 0) throw new Error(`The Node packages (${name}) could not be installed: ${output}`);
   });
   return dir;
+}
+
+/**
+ * Path of a program of Go, which `go install` builds. `pinned`: its package with `@` and its version. The modules that it is built from are
+ * checked by Go's database of checksums, and removed behind it.
+ */
+export async function goProgram(pinned: string, log: Log): Promise<string> {
+  const [path = '', version] = pinned.split('@');
+  const name = basename(path);
+  const dir = inCheckout('.deps', `go-${name}-${version}`);
+  await once(dir, pinned, `Go program ${name} ${version}`, log, async () => {
+    const work = join(dir, 'work');
+    const env = { GOBIN: dir, GOPATH: work, GOCACHE: join(work, 'cache'), GOFLAGS: '-modcacherw' };
+    const { code, output } = await run('go', ['install', pinned], { env: { ...process.env, ...env } });
+    rmSync(work, { recursive: true, force: true });
+    if (code === null) throw new Error('There is no go on the PATH. Install Go and start again.');
+    const lines = output.split('\n');
+    const reason = lines.find((line) => /^go: (?!downloading)/.test(line)) ?? lines.at(-1);
+    if (code !== 0) throw new Error(`Go could not build ${name}: ${reason}`);
+  });
+  return join(dir, name);
 }
 
 /** Makes the folder anew, unless that was done for the same `stamp`. */
@@ -110,9 +129,19 @@ function explain(output: string): string {
   return `Python packages could not be installed: ${output.split('\n').at(-1)}`;
 }
 
-function run(command: string, args: readonly string[], cwd?: string): Promise<{ code: number | null; output: string }> {
+interface Ran {
+  /** Null: it could not be started. */
+  readonly code: number | null;
+  readonly output: string;
+}
+
+function run(
+  command: string,
+  args: readonly string[],
+  where: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Ran> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...(cwd && { cwd }) });
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...where });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (data: Buffer) => {

@@ -2,7 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { envoyPackage } from '@gw/stack/binaries';
 import { afterAll, expect, test } from 'vitest';
+import { envoyAiGateway } from './envoy-ai-gateway.ts';
 import { litellm } from './litellm.ts';
 import { type Peer, pinnedVersion } from './peer.ts';
 import { portkey } from './portkey.ts';
@@ -36,6 +38,24 @@ test('LiteLLM has the simulator as its only provider, one model, no key, no data
     },
   });
   expect(env).toMatchObject({ HOME: dir, LITELLM_LOCAL_MODEL_COST_MAP: 'True', HF_HUB_OFFLINE: '1' });
+  expect(headers).toEqual({});
+});
+
+test('Envoy AI Gateway has one model at the simulator, the Envoy of the gateway, no key and no access log', () => {
+  const { args, command, env, files, headers } = envoyAiGateway.plan({ ...place, installed: '/opt/peer' });
+  expect([command, ...args]).toEqual(['/opt/peer/aigw', 'run', 'resources.yaml', '--run-id', '0']);
+  expect(env).toMatchObject({ HOME: dir, AIGW_DATA_HOME: '/opt/peer', OTEL_SDK_DISABLED: 'true' });
+  const resources = (files['resources.yaml'] ?? '').split('\n---\n').map((text) => JSON.parse(text));
+  expect(Object.fromEntries(resources.map(({ kind, spec }) => [kind, spec]))).toMatchObject({
+    Gateway: { listeners: [{ protocol: 'HTTP', port: 20_002 }] },
+    EnvoyProxy: {
+      provider: { host: { envoyVersion: envoyPackage.version } },
+      telemetry: { accessLog: { disable: true } },
+    },
+    AIGatewayRoute: { rules: [{ matches: [{ headers: [{ type: 'Exact', value: 'sim-small' }] }] }] },
+    Backend: { endpoints: [{ ip: { address: '127.0.0.1', port: 20_001 } }] },
+  });
+  expect(resources.map(({ kind }) => kind)).not.toContain('BackendSecurityPolicy');
   expect(headers).toEqual({});
 });
 

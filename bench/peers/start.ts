@@ -9,11 +9,12 @@ import { errorText } from '@gw/contract/internal/error-text';
 import { freePorts } from '@gw/stack/ports';
 import { type Child, startChild } from '@gw/stack/services/child';
 import { jsonCall, type PeerName, streamCall, type Target } from '../target.ts';
+import { envoyAiGateway } from './envoy-ai-gateway.ts';
 import { litellm } from './litellm.ts';
 import type { Peer } from './peer.ts';
 import { portkey } from './portkey.ts';
 
-export const peers: readonly Peer[] = [portkey, litellm];
+export const peers: readonly Peer[] = [envoyAiGateway, portkey, litellm];
 
 /** Python reads thousands of files when it starts. */
 const patienceMs = 180_000;

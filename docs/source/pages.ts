@@ -30,6 +30,7 @@ import { lineageGraph } from './lineage-graph.ts';
 import { formulaFunctionsTable, formulaGrammar, methodologiesTable, methodologyVersions } from './methodologies.ts';
 import { jsonText, tableOf } from './numbers.ts';
 import { costTable, partsTable, performanceReport, runText, speedTable, stepsTable } from './performance.ts';
+import { reachTable } from './performance-reach.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
 import { chatEvents, chatReply, chatRequest, chatStream } from './replies.ts';
@@ -130,6 +131,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'performance-speed': () => ({ text: speedTable(performanceReport()) }),
   'performance-cost': () => ({ text: costTable(performanceReport()) }),
   'performance-parts': () => ({ text: partsTable(performanceReport()) }),
+  'performance-reach': () => ({ text: reachTable(performanceReport()) }),
   'performance-steps': () => ({ text: stepsTable(performanceReport()) }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
   methodologies: () => ({ text: methodologiesTable() }),

@@ -34,10 +34,10 @@ const panels: readonly Panel[] = [
 ];
 
 /** The gateway with a budget is nearly the same, and the provider alone is no gateway. */
-const shown: readonly Target[] = ['envoy', 'gateway', 'portkey', 'litellm'];
+const shown: readonly Target[] = ['envoy', 'gateway', 'envoy-ai-gateway', 'portkey', 'litellm'];
 
-const width = 760;
-const left = 110;
+const width = 780;
+const left = 130;
 const barWidth = 540;
 const rowHeight = 24;
 const panelHead = 34;

@@ -3,6 +3,7 @@ import type { Figures, Report } from '@gw/bench/internals/report';
 import { expect, test } from 'vitest';
 import { costTable, partsTable, performanceReport, runText, speedTable, stepsTable } from './performance.ts';
 import { performanceChart } from './performance-chart.ts';
+import { reachTable } from './performance-reach.ts';
 
 function figures(scenario: Figures['scenario'], target: Figures['target'], perS: number): Figures {
   return {
@@ -65,10 +66,24 @@ test('a bar of the chart is as long as its figure, and what was not measured has
     ['bar', '67.5'],
   ]);
   expect(bars).toHaveLength(9);
-  expect(chart).toContain('<path class="range" d="M137.0 70H218.0"/>');
+  expect(chart).toContain('<path class="range" d="M157.0 70H238.0"/>');
   expect(chart).not.toContain('LiteLLM');
 });
 
+test('what a goal leaves for the work is the time of all processors that it allows, less what the way takes', () => {
+  const further = (['json-32', 'stream-at-once'] as const).flatMap((scenario) => [
+    figures(scenario, 'bare', 250),
+    figures(scenario, 'envoy-ai-gateway', 240),
+  ]);
+  const reach = reachTable({ ...report, figures: [...report.figures, ...further] });
+  // Two processors: 2000 µs for a call of plain Envoy, 8000 without the work, 10,000 of the gateway.
+  expect(reach).toContain('| µs of all processors for a call without the work | 8000 | 8000 |');
+  expect(reach).toContain('| what the goal beside plain Envoy would leave for the work | 2526 | 333 |');
+  expect(reach).toContain('| what the goal beside Envoy AI Gateway would leave | -1056 | no such goal |');
+  expect(reach).toContain('| what the work takes | 2000 | 2000 |');
+  expect(() => reachTable(report)).toThrow('has no json-32 of bare');
+});
+
 test('the results of the documentation are of a run with other gateways', () => {
-  expect(performanceReport().peers.map(({ name }) => name)).toEqual(['portkey', 'litellm']);
+  expect(performanceReport().peers.map(({ name }) => name)).toEqual(['envoy-ai-gateway', 'portkey', 'litellm']);
 });

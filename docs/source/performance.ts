@@ -9,7 +9,7 @@ import { tableOf } from './numbers.ts';
 const figure = z.number().nullable();
 const range = z.object({ lowest: z.number(), highest: z.number() }).nullable();
 const perPart = z.record(z.string(), figure);
-const target = z.enum(['provider', 'envoy', 'gateway', 'budget', 'bare', 'portkey', 'litellm']);
+const target = z.enum(['provider', 'envoy', 'gateway', 'budget', 'bare', 'envoy-ai-gateway', 'portkey', 'litellm']);
 
 const reportSchema: z.ZodType<Report> = z.object({
   date: z.iso.date(),
@@ -23,7 +23,11 @@ const reportSchema: z.ZodType<Report> = z.object({
   rounds: z.number(),
   secondsPerMeasurement: z.number(),
   peers: z.array(
-    z.object({ name: z.enum(['portkey', 'litellm']), version: z.string(), notMeasured: z.string().nullable() }),
+    z.object({
+      name: z.enum(['envoy-ai-gateway', 'portkey', 'litellm']),
+      version: z.string(),
+      notMeasured: z.string().nullable(),
+    }),
   ),
   figures: z.array(
     z.object({
