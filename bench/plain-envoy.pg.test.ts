@@ -17,7 +17,6 @@ test('plain Envoy passes calls to the provider, and one that cannot start tells 
     dir,
     port,
     upstreamPort: Number(new URL(simulator.url).port),
-    concurrency: 1,
   };
   const envoy = await startPlainEnvoy(options);
   try {

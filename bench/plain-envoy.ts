@@ -1,7 +1,11 @@
 /** Envoy with nothing but a router in front of the provider: what a proxy costs that does none of our work. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Child, startChild } from '@gw/stack/services/child';
+
+/** As many threads as the gateway's own Envoy has, so that the two can be compared. */
+export const workersOfEnvoy = (): number => Math.min(availableParallelism(), 8);
 
 export interface PlainEnvoyOptions {
   readonly binary: string;
@@ -9,8 +13,6 @@ export interface PlainEnvoyOptions {
   readonly dir: string;
   readonly port: number;
   readonly upstreamPort: number;
-  /** As many threads as the gateway's own Envoy has, so that the two can be compared. */
-  readonly concurrency: number;
 }
 
 const loopback = (port: number): object => ({ socket_address: { address: '127.0.0.1', port_value: port } });
@@ -78,7 +80,7 @@ export async function startPlainEnvoy(options: PlainEnvoyOptions): Promise<Child
   const configFile = join(options.dir, 'plain-envoy.json');
   const logFile = join(options.dir, 'plain-envoy.log');
   writeFileSync(configFile, JSON.stringify(plainEnvoyConfig(options.port, options.upstreamPort)));
-  const args = ['-c', configFile, '--disable-hot-restart', '--concurrency', String(options.concurrency)];
+  const args = ['-c', configFile, '--disable-hot-restart', '--concurrency', String(workersOfEnvoy())];
   const child = await startChild({
     command: options.binary,
     args: [...args, '--log-level', 'warning'],

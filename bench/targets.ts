@@ -4,7 +4,7 @@
  * Invariant: whatever was started is in the list of what `stop` ends, even if a later step fails.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { envoyBinary } from '@gw/stack/binaries';
@@ -104,8 +104,7 @@ export async function startTargets({ peers, ...watch }: Wanted): Promise<Targets
     const budgetKey = await keyWithBudget(stack);
     const [port = 0] = await freePorts(1);
     const upstreamPort = Number(new URL(stack.simulatorUrl).port);
-    const concurrency = Math.min(availableParallelism(), 8);
-    const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort, concurrency });
+    const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort });
     ends.push(() => envoy.stop());
     const bare = await startBareGateway(dir, watch);
     ends.push(() => bare.stop());

@@ -1,9 +1,9 @@
 /** Packages at pinned versions are installed once, also if several processes ask at the same time. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { inCheckout } from './checkout.ts';
 import { goProgram, nodeWith } from './environments.ts';
@@ -101,7 +101,21 @@ test('a program of Go is built with caches of its own, which are removed behind 
 });
 
 test('why Go could not build is told in one line', async () => {
-  const go =
-    'echo "go: downloading something" >&2; echo "go: example.org: 403 Forbidden" >&2; echo "  Not here." >&2; exit 1';
-  await expect(building(go)).rejects.toThrow(`Go could not build ${name}: go: example.org: 403 Forbidden`);
+  const said = ['go: example.org requires go >= 9; switching to go9', 'go: downloading something', 'go: 403 Forbidden'];
+  const go = `${[...said, ' Not here.'].map((line) => `echo '${line}' >&2`).join('; ')}; exit 1`;
+  await expect(building(go)).rejects.toThrow(`Go could not build ${name}: go: 403 Forbidden`);
+  await expect(building('kill -9 $$')).rejects.toThrow(`Go could not build ${name}: `);
+});
+
+test('where there is no Go, what to do is told', async () => {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !existsSync(join(folder, 'go')));
+  vi.stubEnv('PATH', folders.join(delimiter));
+  const dir = madeByGo(name);
+  try {
+    const built = goProgram(`example.org/cmd/${name}@v1.2.3`, () => undefined);
+    await expect(built).rejects.toThrow('There is no go on the PATH');
+  } finally {
+    vi.unstubAllEnvs();
+    for (const each of [dir, `${dir}.lock`]) rmSync(each, { recursive: true, force: true });
+  }
 });

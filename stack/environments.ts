@@ -44,8 +44,8 @@ export async function nodeWith(name: string, pinned: string, log: Log): Promise<
 }
 
 /**
- * Path of a program of Go, which `go install` builds. `pinned`: its package with `@` and its version. The modules that it is built from are
- * checked by Go's database of checksums, and removed behind it.
+ * Path of a program of Go, which `go install` builds. `pinned`: its package with `@` and its version. What it is built from is checked by
+ * Go's database of checksums, even where the environment switches that off, and removed behind it.
  */
 export async function goProgram(pinned: string, log: Log): Promise<string> {
   const [path = '', version] = pinned.split('@');
@@ -53,15 +53,22 @@ export async function goProgram(pinned: string, log: Log): Promise<string> {
   const dir = inCheckout('.deps', `go-${name}-${version}`);
   await once(dir, pinned, `Go program ${name} ${version}`, log, async () => {
     const work = join(dir, 'work');
-    const env = { GOBIN: dir, GOPATH: work, GOCACHE: join(work, 'cache'), GOFLAGS: '-modcacherw' };
-    const { code, output } = await run('go', ['install', pinned], { env: { ...process.env, ...env } });
+    const caches = { GOPATH: work, GOMODCACHE: join(work, 'modules'), GOCACHE: join(work, 'cache') };
+    const checked = { GOENV: 'off', GOSUMDB: 'sum.golang.org', GONOSUMDB: '', GOPRIVATE: '' };
+    const env = { ...process.env, GOBIN: dir, GOFLAGS: '-modcacherw', ...caches, ...checked };
+    const { code, output } = await run('go', ['install', pinned], { env });
     rmSync(work, { recursive: true, force: true });
-    if (code === null) throw new Error('There is no go on the PATH. Install Go and start again.');
-    const lines = output.split('\n');
-    const reason = lines.find((line) => /^go: (?!downloading)/.test(line)) ?? lines.at(-1);
-    if (code !== 0) throw new Error(`Go could not build ${name}: ${reason}`);
+    if (/ENOENT/.test(output)) throw new Error('There is no go on the PATH. Install Go and start again.');
+    if (code !== 0) throw new Error(`Go could not build ${name}: ${reasonOf(output)}`);
   });
   return join(dir, name);
+}
+
+/** The last line in which Go says what is wrong; it goes on with what a server said, in lines of their own. */
+function reasonOf(output: string): string {
+  const lines = output.split('\n');
+  const told = lines.findLast((line) => /^go: /.test(line) && !/^go: (downloading|warning)|switching to/.test(line));
+  return told ?? lines.at(-1) ?? '';
 }
 
 /** Makes the folder anew, unless that was done for the same `stamp`. */
@@ -130,7 +137,7 @@ function explain(output: string): string {
 }
 
 interface Ran {
-  /** Null: it could not be started. */
+  /** Null: it could not be started, or was killed. */
   readonly code: number | null;
   readonly output: string;
 }

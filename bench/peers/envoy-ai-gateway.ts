@@ -1,34 +1,38 @@
 /**
  * Envoy AI Gateway as `aigw run` starts it, on the release of Envoy that the gateway itself runs on.
  *
- * It is the one peer that cannot be kept to itself: its release listens on fixed ports of all addresses, and writes
- * certificates into the home of its user, whatever HOME says.
+ * It is the one peer that cannot be kept to itself: its release listens on fixed ports of all addresses, without a key, and writes
+ * certificates with their keys into the home of its user, whatever HOME says, where those of an Envoy Gateway of one's own would be. So
+ * it is not started where there are any, and they are removed behind it.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { userInfo } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { envoyBinary, envoyPackage } from '@gw/stack/binaries';
 import { inCheckout } from '@gw/stack/checkout';
 import { goProgram } from '@gw/stack/environments';
+import { workersOfEnvoy } from '../plain-envoy.ts';
 import type { Peer, Place } from './peer.ts';
 
 const version = '1.1.0';
 const program = 'aigw';
+const module = `github.com/envoyproxy/ai-gateway/cmd/aigw@v${version}`;
 
 export const envoyAiGateway: Peer = {
   name: 'envoy-ai-gateway',
   version: () => version,
   install: async (log) => {
     const dir = inCheckout('.deps', 'peer-envoy-ai-gateway');
-    const built =
-      process.env.GW_AIGW_BIN || (await goProgram(`github.com/envoyproxy/ai-gateway/cmd/aigw@v${version}`, log));
-    link(built, join(dir, program));
+    const named = process.env.GW_AIGW_BIN;
+    link(named ? checked(resolve(named)) : await goProgram(module, log), join(dir, program));
     // Where it looks for an Envoy before it fetches one.
     link(await envoyBinary(log), join(dir, 'envoy-versions', envoyPackage.version, 'bin', 'envoy'));
     return dir;
   },
   plan: (place) => ({
     command: join(place.installed, program),
-    args: ['run', 'resources.yaml', '--run-id', '0'],
+    args: ['run', 'resources.yaml', '--run-id', '0', '--admin-port', '0'],
     env: {
       HOME: place.dir,
       AIGW_CONFIG_HOME: place.dir,
@@ -43,9 +47,20 @@ export const envoyAiGateway: Peer = {
         .map((each) => JSON.stringify(each, null, 2))
         .join('\n---\n'),
     },
+    leaves: [join('.config', 'envoy-gateway'), join('.local', 'share', 'envoy-gateway')].map((path) =>
+      join(userInfo().homedir, path),
+    ),
     headers: {},
   }),
 };
+
+/** The path, if it is a program that says that it is this release, or a build that does not know. */
+function checked(path: string): string {
+  const { stdout } = spawnSync(path, ['version'], { encoding: 'utf8' });
+  const [, told] = /^Envoy AI Gateway CLI: v?(\S+)/.exec(stdout ?? '') ?? [];
+  if (told === version || told === 'dev') return path;
+  throw new Error(`GW_AIGW_BIN has to name aigw ${version}; ${path} is ${told ?? 'something else'}.`);
+}
 
 function link(target: string, path: string): void {
   mkdirSync(dirname(path), { recursive: true });
@@ -63,7 +78,8 @@ const gatewayName = 'measured';
 function resourcesOf({ model, port, providerUrl }: Place): object[] {
   const { hostname, port: providerPort } = new URL(providerUrl);
   const resource = (apiVersion: string, kind: string, name: string, spec: object) => ({
-    ...{ apiVersion, kind },
+    apiVersion,
+    kind,
     metadata: { name, namespace: 'default' },
     spec,
   });
@@ -73,6 +89,7 @@ function resourcesOf({ model, port, providerUrl }: Place): object[] {
     infrastructure: { parametersRef: { group: envoyGroup, kind: 'EnvoyProxy', name: gatewayName } },
   };
   const envoy = {
+    concurrency: workersOfEnvoy(),
     provider: { type: 'Host', host: { envoyVersion: envoyPackage.version } },
     logging: { level: { default: 'error' } },
     telemetry: { accessLog: { disable: true } },

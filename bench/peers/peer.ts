@@ -1,8 +1,9 @@
 /**
  * Another gateway that is measured beside ours: which release, and how it is started with as little as it needs.
  *
- * Invariant: it listens on 127.0.0.1 alone, its provider is the simulator, and it has no keys, limits, retries or
- * telemetry: what is measured is the least that it can do.
+ * Invariant: its provider is the simulator, and it has no keys, limits, retries or telemetry that can be switched off: what is
+ * measured is the least that it can do. It listens on 127.0.0.1 alone, and what it writes elsewhere than in its folder is in
+ * `leaves`; envoy-ai-gateway.ts says what it cannot be kept from.
  */
 import { readFileSync } from 'node:fs';
 import { inCheckout } from '@gw/stack/checkout';
@@ -33,6 +34,8 @@ export interface Plan {
   readonly env: Readonly<Record<string, string>>;
   /** In its folder, by name. */
   readonly files: Readonly<Record<string, string>>;
+  /** Folders that it makes outside of its own, which are removed behind it. It is not started if there is one already. */
+  readonly leaves?: readonly string[];
   /** What a call has to carry. */
   readonly headers: Readonly<Record<string, string>>;
 }

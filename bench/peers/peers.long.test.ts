@@ -1,4 +1,7 @@
-/** Installs the peers from their registries, starts them before a simulator and measures each for three seconds a scenario, since a stream of LiteLLM takes most of one. `GW_AIGW_BIN` names Envoy AI Gateway. */
+/**
+ * Installs the peers from their registries, starts them before a simulator and measures each for three seconds a scenario, since a stream
+ * of LiteLLM takes most of one. `GW_AIGW_BIN` names Envoy AI Gateway; without it, that one is skipped.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,10 @@
 /** What the peers are given, without installing them; peers.long.test.ts starts them. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { envoyPackage } from '@gw/stack/binaries';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { workersOfEnvoy } from '../plain-envoy.ts';
 import { envoyAiGateway } from './envoy-ai-gateway.ts';
 import { litellm } from './litellm.ts';
 import { type Peer, pinnedVersion } from './peer.ts';
@@ -43,12 +44,13 @@ test('LiteLLM has the simulator as its only provider, one model, no key, no data
 
 test('Envoy AI Gateway has one model at the simulator, the Envoy of the gateway, no key and no access log', () => {
   const { args, command, env, files, headers } = envoyAiGateway.plan({ ...place, installed: '/opt/peer' });
-  expect([command, ...args]).toEqual(['/opt/peer/aigw', 'run', 'resources.yaml', '--run-id', '0']);
+  expect([command, ...args]).toEqual(['/opt/peer/aigw', 'run', 'resources.yaml', '--run-id', '0', '--admin-port', '0']);
   expect(env).toMatchObject({ HOME: dir, AIGW_DATA_HOME: '/opt/peer', OTEL_SDK_DISABLED: 'true' });
   const resources = (files['resources.yaml'] ?? '').split('\n---\n').map((text) => JSON.parse(text));
   expect(Object.fromEntries(resources.map(({ kind, spec }) => [kind, spec]))).toMatchObject({
     Gateway: { listeners: [{ protocol: 'HTTP', port: 20_002 }] },
     EnvoyProxy: {
+      concurrency: workersOfEnvoy(),
       provider: { host: { envoyVersion: envoyPackage.version } },
       telemetry: { accessLog: { disable: true } },
     },
@@ -68,6 +70,45 @@ test('Portkey is told the simulator by each call, listens on loopback alone and 
     'x-portkey-custom-host': providerUrl,
     'x-portkey-forward-headers': 'x-sim-tokens,x-sim-tokens-per-second,x-sim-delay-ms',
   });
+});
+
+test('a program that is not that release of Envoy AI Gateway is refused', async () => {
+  const other = join(dir, 'other');
+  writeFileSync(other, '#!/bin/sh\necho "Envoy AI Gateway CLI: v1.0.0"\n', { mode: 0o755 });
+  vi.stubEnv('GW_AIGW_BIN', other);
+  await expect(envoyAiGateway.install(() => undefined)).rejects.toThrow(`has to name aigw 1.1.0; ${other} is 1.0.0.`);
+  vi.stubEnv('GW_AIGW_BIN', '/does/not/exist');
+  await expect(envoyAiGateway.install(() => undefined)).rejects.toThrow('/does/not/exist is something else.');
+  vi.unstubAllEnvs();
+});
+
+test('what a peer makes outside of its folder is removed behind it, and what was there is left alone', async () => {
+  const made = join(dir, 'home', 'certificates');
+  const peer: Peer = {
+    ...portkey,
+    install: () => Promise.resolve(''),
+    plan: ({ port }) => ({
+      command: process.execPath,
+      args: [
+        '-e',
+        `require('fs').mkdirSync(${JSON.stringify(made)}, { recursive: true });
+        require('http').createServer((request, reply) => reply.end()).listen(${port}, '127.0.0.1')`,
+      ],
+      ...{ env: {}, files: {}, headers: {}, leaves: [made] },
+    }),
+  };
+  const signal = new AbortController().signal;
+  const options = { dir, providerUrl, model: 'sim-small', simulator: () => ({}), log: () => undefined, signal };
+  const first = await startPeers(options, [peer]);
+  expect(first.states).toMatchObject([{ notMeasured: null }]);
+  expect(existsSync(made)).toBe(true);
+  await first.stop();
+  expect(existsSync(made)).toBe(false);
+  mkdirSync(made);
+  const { states, stop } = await startPeers(options, [peer]);
+  await stop();
+  expect(states).toMatchObject([{ notMeasured: `It would write into ${made}, which there is already.` }]);
+  expect(existsSync(made)).toBe(true);
 });
 
 const notHere: Peer = { ...portkey, install: () => Promise.reject(new Error('There is no npm here.\nMore of it.')) };

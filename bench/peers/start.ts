@@ -3,7 +3,7 @@
  *
  * Invariant: what was started and is not a target has ended.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText } from '@gw/contract/internal/error-text';
 import { freePorts } from '@gw/stack/ports';
@@ -46,7 +46,7 @@ export async function startPeers(options: PeerOptions, wanted: readonly Peer[] =
   const started: Started[] = [];
   const states: PeerState[] = [];
   const stop = async (): Promise<void> => {
-    await Promise.all(started.splice(0).map(({ child }) => child.stop()));
+    await Promise.all(started.splice(0).map((each) => each.stop()));
   };
   for (const peer of wanted) {
     const told = { name: peer.name, version: peer.version() };
@@ -66,7 +66,7 @@ export async function startPeers(options: PeerOptions, wanted: readonly Peer[] =
 
 interface Started {
   readonly target: Target;
-  readonly child: Child;
+  stop(): Promise<void>;
 }
 
 async function startPeer(peer: Peer, options: PeerOptions): Promise<Started> {
@@ -78,7 +78,9 @@ async function startPeer(peer: Peer, options: PeerOptions): Promise<Started> {
   const dir = join(options.dir, `peer-${peer.name}`);
   mkdirSync(dir, { recursive: true });
   const [port = 0] = await freePorts(1);
-  const { args, command, env, files, headers } = peer.plan({ ...options, installed, dir, port });
+  const { args, command, env, files, headers, leaves = [] } = peer.plan({ ...options, installed, dir, port });
+  const inTheWay = leaves.find((path) => existsSync(path));
+  if (inTheWay !== undefined) throw new Error(`It would write into ${inTheWay}, which there is already.`);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
   const logFile = join(dir, 'log');
   const child = await startChild({ command, args, env: { PATH: process.env.PATH, ...env }, cwd: dir, logFile });
@@ -88,11 +90,15 @@ async function startPeer(peer: Peer, options: PeerOptions): Promise<Started> {
     headers,
     pids: () => ({ ...simulator(), [peer.name]: child.pid }),
   };
+  const stop = async (): Promise<void> => {
+    await child.stop();
+    for (const path of leaves) rmSync(path, { recursive: true, force: true });
+  };
   try {
     await untilAnswers(target, child, options);
-    return { target, child };
+    return { target, stop };
   } catch (cause) {
-    await child.stop();
+    await stop();
     throw new Error(`${errorText(cause)} ${readFileSync(logFile, 'utf8').trim().split('\n').at(-1)}`);
   }
 }

@@ -33,7 +33,7 @@ const panels: readonly Panel[] = [
   },
 ];
 
-/** The gateway with a budget is nearly the same, and the provider alone is no gateway. */
+/** What is no gateway of its own is left to the table: the provider alone, a budget, and a gateway without its work. */
 const shown: readonly Target[] = ['envoy', 'gateway', 'envoy-ai-gateway', 'portkey', 'litellm'];
 
 const width = 780;

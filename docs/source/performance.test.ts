@@ -79,8 +79,14 @@ test('what a goal leaves for the work is the time of all processors that it allo
   // Two processors: 2000 µs for a call of plain Envoy, 8000 without the work, 10,000 of the gateway.
   expect(reach).toContain('| µs of all processors for a call without the work | 8000 | 8000 |');
   expect(reach).toContain('| what the goal beside plain Envoy would leave for the work | 2526 | 333 |');
-  expect(reach).toContain('| what the goal beside Envoy AI Gateway would leave | -1056 | no such goal |');
+  expect(reach).toContain('| what the goal beside Envoy AI Gateway would leave for the work | −1056 | – |');
   expect(reach).toContain('| what the work takes | 2000 | 2000 |');
+  expect(reach).toContain('| the same, µs of processor time | 1000 | 1000 |');
+  expect(reach).toContain('| of which Valkey and Postgres | 0 | 0 |');
+  const alone = further.filter(({ target }) => target === 'bare');
+  expect(reachTable({ ...report, figures: [...report.figures, ...alone] })).toContain(
+    '| Envoy AI Gateway, × plain Envoy | – | – |',
+  );
   expect(() => reachTable(report)).toThrow('has no json-32 of bare');
 });
 
