@@ -8,7 +8,8 @@ gateway whose sidecar does no work, in turns.
 
   --seconds N    length of one measurement (default 4, at most 60)
   --rounds N     how often each is measured (default 5, at most 20)
-  --peers        other gateways too, Envoy AI Gateway, Portkey and LiteLLM, which are installed into .deps/ first
+  --peers        other gateways too, Envoy AI Gateway, Portkey and LiteLLM, which are installed into .deps/ first; the first of
+                 them listens on all addresses for as long, without a key
   --json         the report as JSON on standard output
   --flame FILE   in place of all this: writes an SVG of where the services spend the processor time of a call
 

@@ -100,10 +100,21 @@ test('a program of Go is built with caches of its own, which are removed behind 
   expect(tree).toEqual([name, 'stamp']);
 });
 
+test('what Go builds from is checked and kept apart, whatever the environment says', async () => {
+  const variables = { GOSUMDB: 'off', GONOSUMDB: '*', GOPRIVATE: '*', GOENV: '/etc/go', GOMODCACHE: '/elsewhere' };
+  for (const [variable, value] of Object.entries(variables)) vi.stubEnv(variable, value);
+  const told = Object.keys(variables).map((variable) => `$${variable}`);
+  const go = `echo "${told.join(' ')}" >&2; exit 1`;
+  const modules = join(madeByGo(name), 'work', 'modules');
+  await expect(building(go)).rejects.toThrow(`Go could not build ${name}: sum.golang.org   off ${modules}`);
+});
+
 test('why Go could not build is told in one line', async () => {
   const said = ['go: example.org requires go >= 9; switching to go9', 'go: downloading something', 'go: 403 Forbidden'];
   const go = `${[...said, ' Not here.'].map((line) => `echo '${line}' >&2`).join('; ')}; exit 1`;
   await expect(building(go)).rejects.toThrow(`Go could not build ${name}: go: 403 Forbidden`);
+  const broken = `echo '${said[0]}' >&2; echo 'main.go:1: syntax error' >&2; exit 1`;
+  await expect(building(broken)).rejects.toThrow(`Go could not build ${name}: main.go:1: syntax error`);
   await expect(building('kill -9 $$')).rejects.toThrow(`Go could not build ${name}: `);
 });
 

@@ -58,7 +58,8 @@ export async function goProgram(pinned: string, log: Log): Promise<string> {
     const env = { ...process.env, GOBIN: dir, GOFLAGS: '-modcacherw', ...caches, ...checked };
     const { code, output } = await run('go', ['install', pinned], { env });
     rmSync(work, { recursive: true, force: true });
-    if (/ENOENT/.test(output)) throw new Error('There is no go on the PATH. Install Go and start again.');
+    if (code === null && /ENOENT/.test(output))
+      throw new Error('There is no go on the PATH. Install Go and start again.');
     if (code !== 0) throw new Error(`Go could not build ${name}: ${reasonOf(output)}`);
   });
   return join(dir, name);

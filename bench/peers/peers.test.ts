@@ -1,6 +1,6 @@
 /** What the peers are given, without installing them; peers.long.test.ts starts them. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { envoyPackage } from '@gw/stack/binaries';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -43,9 +43,14 @@ test('LiteLLM has the simulator as its only provider, one model, no key, no data
 });
 
 test('Envoy AI Gateway has one model at the simulator, the Envoy of the gateway, no key and no access log', () => {
-  const { args, command, env, files, headers } = envoyAiGateway.plan({ ...place, installed: '/opt/peer' });
+  const { args, command, env, files, headers, leaves } = envoyAiGateway.plan({ ...place, installed: '/opt/peer' });
   expect([command, ...args]).toEqual(['/opt/peer/aigw', 'run', 'resources.yaml', '--run-id', '0', '--admin-port', '0']);
   expect(env).toMatchObject({ HOME: dir, AIGW_DATA_HOME: '/opt/peer', OTEL_SDK_DISABLED: 'true' });
+  // Where a release of Envoy Gateway writes, whatever HOME says.
+  expect(leaves).toEqual([
+    join(userInfo().homedir, '.config', 'envoy-gateway'),
+    join(userInfo().homedir, '.local', 'share', 'envoy-gateway'),
+  ]);
   const resources = (files['resources.yaml'] ?? '').split('\n---\n').map((text) => JSON.parse(text));
   expect(Object.fromEntries(resources.map(({ kind, spec }) => [kind, spec]))).toMatchObject({
     Gateway: { listeners: [{ protocol: 'HTTP', port: 20_002 }] },
@@ -107,7 +112,9 @@ test('what a peer makes outside of its folder is removed behind it, and what was
   mkdirSync(made);
   const { states, stop } = await startPeers(options, [peer]);
   await stop();
-  expect(states).toMatchObject([{ notMeasured: `It would write into ${made}, which there is already.` }]);
+  expect(states).toMatchObject([
+    { notMeasured: `It would write into ${made}, which is there. If you do not need it, remove it.` },
+  ]);
   expect(existsSync(made)).toBe(true);
 });
 

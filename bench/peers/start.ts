@@ -80,7 +80,8 @@ async function startPeer(peer: Peer, options: PeerOptions): Promise<Started> {
   const [port = 0] = await freePorts(1);
   const { args, command, env, files, headers, leaves = [] } = peer.plan({ ...options, installed, dir, port });
   const inTheWay = leaves.find((path) => existsSync(path));
-  if (inTheWay !== undefined) throw new Error(`It would write into ${inTheWay}, which there is already.`);
+  if (inTheWay !== undefined)
+    throw new Error(`It would write into ${inTheWay}, which is there. If you do not need it, remove it.`);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
   const logFile = join(dir, 'log');
   const child = await startChild({ command, args, env: { PATH: process.env.PATH, ...env }, cwd: dir, logFile });
