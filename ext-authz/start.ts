@@ -1,7 +1,7 @@
 /** Wires the service together. */
 import { serveEnvoy } from '@gw/grpc/server';
-import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
+import { openStatements } from '@gw/prisma/statements';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
 import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
@@ -28,7 +28,7 @@ const graceMs = 60_000;
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
 export async function startExtAuthz(config: Config) {
   const log = openLog('ext-authz', config.logLevel);
-  const db = openDatabase(config.databaseUrl, {
+  const db = openStatements(config.databaseUrl, {
     connections: 4,
     // Within Envoy's patience of 2 s; and the poll of the key generation has to fail before it can turn to Redis.
     queryTimeoutMs: 1500,
@@ -130,7 +130,7 @@ export async function startExtAuthz(config: Config) {
       redis.disconnect();
       limitsRedis.stop();
       subscriber.disconnect();
-      await db.$disconnect();
+      await db.close();
     },
   };
 }

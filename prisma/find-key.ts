@@ -13,7 +13,7 @@ import {
 import { budgetScopes, budgetUnits, type HeldBudget } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
 import { workingExpiry, workingScopes } from '@gw/contract/keys';
-import type { Queryable } from './client.ts';
+import type { Statements } from './statements.ts';
 
 export interface FoundKey {
   readonly publicId: string;
@@ -83,7 +83,7 @@ interface BudgetRow {
 }
 
 /** Null if no key has this public id. The caller compares the hash, in constant time. */
-export async function findKey(db: Queryable, publicId: string): Promise<FoundKey | null> {
+export async function findKey(db: Statements, publicId: string): Promise<FoundKey | null> {
   const rows = await db.$queryRaw<Row[]>`
     SELECT k.public_id, k.account_id, k.hash, k.pepper_version, k.scopes, k.expires_at,
       k.revoked_at IS NOT NULL AS is_revoked, clock_timestamp() AS asked_at,
@@ -136,8 +136,10 @@ export interface KeyChanges {
 const mostChanges = 1000;
 
 /** The generation, and what came after the one that is `known`. One statement, so that both are of the same moment. */
-export async function keyChanges(db: Queryable, known: number | null): Promise<KeyChanges> {
-  const rows = await db.$queryRaw<{ generation: bigint; public_id: string | null; account_id: string | null }[]>`
+export async function keyChanges(db: Statements, known: number | null): Promise<KeyChanges> {
+  const rows = await db.$queryRaw<
+    { generation: bigint | string; public_id: string | null; account_id: string | null }[]
+  >`
     SELECT g.generation, c.public_id, c.account_id FROM key_generation g
     LEFT JOIN key_changes c ON c.generation > ${known}::bigint AND c.generation > g.generation - ${mostChanges}::bigint`;
   const generation = Number(elementAt(rows, 0).generation);
@@ -155,13 +157,13 @@ export async function keyChanges(db: Queryable, known: number | null): Promise<K
 }
 
 /** Rises with every change of a key or an account, in the same transaction. */
-export async function keyGeneration(db: Queryable): Promise<number> {
-  const rows = await db.$queryRaw<{ generation: bigint }[]>`SELECT generation FROM key_generation`;
+export async function keyGeneration(db: Statements): Promise<number> {
+  const rows = await db.$queryRaw<{ generation: bigint | string }[]>`SELECT generation FROM key_generation`;
   return Number(elementAt(rows, 0).generation);
 }
 
 /** The public ids of all keys, 12 bytes each, in ascending order of their bytes. Revoked and expired ones are among them. */
-export async function allPublicIds(db: Queryable): Promise<Buffer> {
+export async function allPublicIds(db: Statements): Promise<Buffer> {
   const rows = await db.$queryRaw<{ ids: string | null }[]>`
     SELECT string_agg(public_id::text, '' ORDER BY public_id::text COLLATE "C") AS ids FROM api_keys`;
   return Buffer.from(rows[0]?.ids ?? '', 'latin1');
@@ -169,7 +171,7 @@ export async function allPublicIds(db: Queryable): Promise<Buffer> {
 
 /** Replaces the hash that was read, unless another has been stored meanwhile. Not a change in the sense of the generation. */
 export async function renewKeyHash(
-  db: Queryable,
+  db: Statements,
   { publicId, hash, pepperVersion }: FoundKey,
   renewed: { readonly hash: Buffer; readonly pepperVersion: number },
 ): Promise<void> {

@@ -22,8 +22,9 @@ export function openReserve(file: string, bytes: number): DiskReserve {
       // Written, since a file with holes holds no room; and random, since a disk may compress.
       const handle = await open(half, 'w', 0o600);
       try {
+        const block = Buffer.alloc(Math.min(blockBytes, bytes));
         for (let written = 0; written < bytes; written += blockBytes)
-          await handle.writeFile(randomFillSync(Buffer.alloc(Math.min(blockBytes, bytes - written))));
+          await handle.writeFile(randomFillSync(block).subarray(0, bytes - written));
         await handle.datasync();
       } finally {
         await handle.close();

@@ -3,8 +3,8 @@ import { makeCheck } from '@gw/ext-authz/internals/check';
 import { watchChanges } from '@gw/ext-authz/internals/keys/change-watch';
 import { KeyCache } from '@gw/ext-authz/internals/keys/key-cache';
 import { KeyDirectory } from '@gw/ext-authz/internals/keys/key-directory';
-import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges } from '@gw/prisma/find-key';
+import { openStatements } from '@gw/prisma/statements';
 import type { Redis } from 'ioredis';
 import { addresses, type Stores, silentLog } from './fixtures.ts';
 
@@ -28,7 +28,7 @@ export async function startInstance(
   stops: (() => unknown)[],
   { told = true, clock = () => performance.now() } = {},
 ): Promise<Instance> {
-  const db = openDatabase(stores.postgres.serviceUrl, {
+  const db = openStatements(stores.postgres.serviceUrl, {
     connections: 4,
     queryTimeoutMs: 1500,
     onConnectionLost: () => {},
@@ -64,7 +64,7 @@ export async function startInstance(
   });
   stops.push(
     () => watch.stop(),
-    () => db.$disconnect(),
+    () => db.close(),
   );
   await watch.ready;
   const notes = { used: () => {}, failed: () => {} };
