@@ -1,6 +1,7 @@
 /** No container engine is needed: everything that the compose file and the Dockerfiles name is looked up. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { memoryOf } from '@gw/stack/internals/memory';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -65,6 +66,18 @@ test('each TypeScript part runs a bundle that the build makes', () => {
     const entry = bundles.get(partOf(command));
     expect(entry, `${name} runs ${command.join(' ')}`).toBeDefined();
     expect(existsSync(join(root, entry ?? '')), `${entry}`).toBe(true);
+  }
+});
+
+test('the services have the memory that those of ./gw up have', () => {
+  const served = typescript.filter(([, { command = [] }]) => partOf(command) in memoryOf);
+  expect(new Set(served.map(([, { command = [] }]) => partOf(command)))).toEqual(new Set(Object.keys(memoryOf)));
+  for (const [name, { command = [], environment = {} }] of served) {
+    const { args, env } = memoryOf[partOf(command) as keyof typeof memoryOf];
+    expect(command.slice(1, -1), name).toEqual(args);
+    expect(Object.fromEntries(Object.entries(environment).filter(([key]) => key.startsWith('MALLOC_'))), name).toEqual(
+      env,
+    );
   }
 });
 

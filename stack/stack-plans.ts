@@ -6,6 +6,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { memoryOf } from './memory.ts';
 import type { Secrets } from './secrets.ts';
 import { startChild } from './services/child.ts';
 import { startPostgres } from './services/postgres.ts';
@@ -131,7 +132,6 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_SIDECAR_INSTANCES: String(layout.instances),
         GW_SIDECAR_DRAIN_S: String(layout.drainS ?? quickDrainS),
         GW_SPOOL_DIR: join(layout.dir, name.replace(program, 'spool')),
-        ...givesBackLargeBodies,
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,
       };
@@ -140,8 +140,6 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         ...controlPlaneSettings(),
         ...stores,
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
-        // Of glibc: its threads, which compress packs, would each keep memory of their own.
-        MALLOC_ARENA_MAX: '2',
         GW_CONTROL_LISTEN: onLoopback(layout.furtherPorts[name as ControlPlaneName] ?? ports.control),
         // It listens on none of these; it refuses them as providers.
         GW_PUBLIC_LISTEN: [ports.public, ...Object.values(layout.furtherPorts)].map(onLoopback).join(','),
@@ -163,34 +161,12 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
   }
 }
 
-/**
- * V8 takes its limit from the machine's memory and lets garbage pile up accordingly. The control plane makes the most of
- * it and never holds more than a batch; the others need room for replies of 64 MiB. V8 of Node 24 counts the young
- * generation too: with its usual 48 MB or more of that, a load took it to the limit, and it collected without end. With 8 MB in
- * place of 4 it takes 10 MB more, and collects a sixth less of its time. What it marks is some 50 MB that are nearly all needed, and
- * most of what makes it do so are the bytes of batches, which lie outside. To let all of that double before it does
- * (`--heap-growing-percent=100`) takes a seventh less processor time, and 40 MB more, with which a pack of a million receipts
- * takes more than 300 MiB (test/long/million-receipts.test.ts). The young generation
- * of the other two grows to 48 MB and more under load: with 8 MB ext-authz takes 70 MB less for no time that could be measured, and
- * the sidecar with 16 some 70 MB less; with 8 it collects twice as long.
- */
-const heapLimits: Readonly<Record<Program, readonly string[]>> = {
-  'control-plane': ['--max-old-space-size=192', '--max-semi-space-size=8'],
-  'ext-authz': ['--max-semi-space-size=8'],
-  'receipt-sidecar': ['--max-semi-space-size=16'],
-  simulator: [],
-};
-
-/**
- * Of glibc: each large body is memory of its own, which goes back when it was read, and threads share what they use. By itself glibc
- * keeps what was as large as the largest so far.
- */
-const givesBackLargeBodies = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' } as const;
-
 export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
   const logFile = logFileOf(layout.logs, name);
   const program = programOf(name);
+  const memory = memoryOf[program];
   const env = {
+    ...memory.env,
     GW_BASE_URL: layout.publicUrl,
     ...fromUser([...passedOn, ...settings]),
     ...ownVariables(name, layout),
@@ -203,7 +179,7 @@ export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
     start: async () => {
       // A killed process leaves its socket file behind, which would be in the way.
       rmSync(join(layout.sockets, `${name}.sock`), { force: true });
-      const args = [...heapLimits[program], join(layout.checkoutOf(name), 'dist', `${program}.js`)];
+      const args = [...memory.args, join(layout.checkoutOf(name), 'dist', `${program}.js`)];
       return orderly(await startChild({ command: process.execPath, args, env, logFile }), layout);
     },
   };
