@@ -18,8 +18,8 @@ export const memoryOf = {
    * the bytes of batches, which lie outside. To let all of that double before it does (`--heap-growing-percent=100`) takes a seventh less processor
    * time, and 40 MB more, with which a pack of a million receipts takes more than 300 MiB (test/long/million-receipts.test.ts).
    *
-   * Its threads, which compress packs, would each keep memory of their own. A limit of what is kept at the end of that memory takes 5 to
-   * 15 MB less: by itself it grows with the largest piece that was ever freed.
+   * Its threads, which compress packs, would each keep memory of their own. A limit of what is kept at the end of that memory takes some 10
+   * MB less: by itself it grows with the largest piece that was ever freed.
    */
   'control-plane': {
     args: ['--max-old-space-size=192', '--max-semi-space-size=8'],
