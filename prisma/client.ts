@@ -1,4 +1,4 @@
-/** The way to the database, but for a service that makes do with `openStatements`. Everything else takes a `Database` as an argument. */
+/** The way to the database, but for ext-authz, which makes do with `openStatements`. What needs it takes a `Database` as an argument. */
 import { finished } from 'node:stream/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';

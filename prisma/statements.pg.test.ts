@@ -1,5 +1,6 @@
 /** What reads the same by Prisma's client and without it. */
 import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
+import { openWay } from '@gw/testing/prisma/way';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from './client.ts';
@@ -23,55 +24,72 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-const openBare = (options = {}) => {
-  const statements = openStatements(postgres.serviceUrl, { connections: 1, ...options });
+const openBare = (options = {}, url = postgres.serviceUrl) => {
+  const statements = openStatements(url, { connections: 1, ...options });
   stops.push(() => statements.close());
   return statements;
 };
-const openPrismas = (): Statements => {
-  const client = openDatabase(postgres.serviceUrl, { connections: 1 });
+const openPrismas = (url = postgres.serviceUrl) => {
+  const client = openDatabase(url, { connections: 1 });
   stops.push(() => client.$disconnect());
   return client;
 };
 
-/** One that uses each column which a key is read from. */
+const expiresAt = new Date('2999-01-02T01:04:05.678Z');
+
+/** One that uses each column which a key is read from, with an account of its own. */
 async function insertFullKey(publicId: string): Promise<void> {
+  const accountId = `acct_${publicId}`;
   await owner.query(
     `INSERT INTO accounts (id, name, tier, models, limit_per_s, limit_burst, limit_per_day, limit_streams, limit_shadow, max_added_latency_ms, max_added_cost_percent)
-     VALUES ('acct_full', 'x', 'enterprise', '["a \\"b\\"", "ü"]', 7, 9, 2000000000, 3, '{day}', 12, 3)`,
+     VALUES ($1, 'x', 'enterprise', '["a \\"b\\"", "ü"]', 7, 9, 2000000000, 3, '{day}', 12, 3)`,
+    [accountId],
   );
   await owner.query(
-    `INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, expires_at, limit_per_s, limit_burst, project)
-     VALUES ($1, 'acct_full', 'k', $2, 3, '{inference:write,gw:read}', '2999-01-02T03:04:05.678+02', 1, 2, 'it''s')`,
-    [publicId, Buffer.from('00ff275c'.repeat(8), 'hex')],
+    `INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, limit_per_s, limit_burst, project)
+     VALUES ($1, $2, 'k', $3, 3, '{inference:write,gw:read}', 1, 2, 'it''s')`,
+    [publicId, accountId, Buffer.from('00ff275c'.repeat(8), 'hex')],
   );
   await owner.query(
     `INSERT INTO budgets (id, account_id, scope, name, unit, amount, kind, set_by, created_at)
-     VALUES ('bdg_1', 'acct_full', 'key', $1, 'carbon_g', 0.25, 'hard', 'operator', now())`,
-    [publicId],
+     VALUES ('bdg_' || $1, $2, 'key', $1, 'carbon_g', 0.25, 'hard', 'operator', now())`,
+    [publicId, accountId],
   );
 }
 
-test('a key, what changed and all ids are the same by both', async () => {
-  await insertFullKey('full00000001');
-  const both = [openPrismas(), openBare()];
+/** The URL of sessions that are west of UTC. */
+const inNewYork = (url: string): string => {
+  const there = new URL(url);
+  there.searchParams.set('options', '-c TimeZone=America/New_York');
+  return there.href;
+};
+
+test.each([
+  ['UTC', (url: string) => url],
+  ['New York', inNewYork],
+])('a key, what changed and all ids are the same by both, in sessions of %s', async (zone, at) => {
+  const publicId = `full${zone.slice(0, 3).padEnd(8, '0')}`;
+  await insertFullKey(publicId);
+  const url = at(postgres.serviceUrl);
+  const [prismas, bare] = [openPrismas(url), openBare({}, url)];
+  // As the control plane writes it.
+  await prismas.$executeRaw`UPDATE api_keys SET expires_at = ${expiresAt} WHERE public_id = ${publicId}`;
   const read = (by: Statements) =>
     Promise.all([
-      findKey(by, 'full00000001'),
+      findKey(by, publicId),
       findKey(by, "x'; DROP TABLE"),
       keyGeneration(by),
       keyChanges(by, null),
       keyChanges(by, 1),
       allPublicIds(by),
     ]);
-  const [prismas, bare] = await Promise.all(both.map(read));
-  expect(bare).toEqual(prismas);
-  const [key, none, generation] = bare ?? [];
+  const [key, none, generation, ...more] = await read(bare);
+  expect([key, none, generation, ...more]).toEqual(await read(prismas));
   expect(none).toBeNull();
   expect(generation).toBeGreaterThan(1);
   expect(key).toMatchObject({
     hash: Buffer.from('00ff275c'.repeat(8), 'hex'),
-    expiresAt: new Date('2999-01-02T01:04:05.678Z'),
+    expiresAt,
     scopes: ['inference:write', 'gw:read'],
     project: "it's",
     limits: { ratePerS: 1, burst: 2, perDay: null, streams: null },
@@ -118,6 +136,17 @@ describe('without the client', () => {
     const running = async () =>
       (await owner.query(`SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(61)'`)).rows;
     await expect.poll(running, { timeout: 20_000 }).toEqual([]);
+  });
+
+  test('what is not answered at all fails, and the next one goes by another connection', async () => {
+    const way = await openWay(postgres.serviceUrl);
+    stops.push(async () => way.stop());
+    const bare = openBare({ queryTimeoutMs: 400, onConnectionLost: () => {} }, way.url);
+    expect(await bare.$queryRaw`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+    way.swallowAfter(0);
+    await expect(bare.$queryRaw`SELECT 2`).rejects.toThrow('Query read timeout');
+    way.swallowAfter(Number.POSITIVE_INFINITY);
+    expect(await bare.$queryRaw`SELECT 3 AS three`).toEqual([{ three: 3 }]);
   });
 
   test('a connection that breaks is told of and replaced', async () => {

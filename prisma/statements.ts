@@ -1,31 +1,45 @@
-/** SQL without Prisma's client, for a process that needs nothing else of it: 40 MB less (docs/decisions/0056-keys-without-prismas-client.md). */
+/** SQL without Prisma's client, for a process that needs nothing else of it: some 30 MB less (docs/decisions/0056-keys-without-prismas-client.md). */
+import pg from 'pg';
 import { openPool, type PoolOptions } from './pool.ts';
 
+/** What becomes the same parameter of Postgres by both ways. Not a `Date`: `pg` would send another text than Prisma. */
+type Parameter = string | number | null | Uint8Array;
+
 /**
- * What runs on Prisma's client and on `openStatements` alike. Values become parameters. A `bigint` of Postgres comes as a bigint from the first and
- * as its digits from the second; all else that is read this way is the same.
+ * What runs on Prisma's client and on `openStatements`. A `bigint` of Postgres comes as a bigint from the first and as its digits from the second; what else
+ * `find-key.ts` reads is the same by both.
  */
 export interface Statements {
-  $queryRaw<Rows>(text: TemplateStringsArray, ...values: readonly unknown[]): Promise<Rows>;
+  $queryRaw<Rows>(text: TemplateStringsArray, ...values: readonly Parameter[]): Promise<Rows>;
   /** Resolves to the number of rows that it concerned. */
-  $executeRaw(text: TemplateStringsArray, ...values: readonly unknown[]): Promise<number>;
+  $executeRaw(text: TemplateStringsArray, ...values: readonly Parameter[]): Promise<number>;
 }
 
 export interface OpenStatements extends Statements {
-  /** Waits for what runs. */
+  /** Waits for what runs. What still waits for a connection fails. */
   close(): Promise<void>;
 }
+
+/**
+ * Prisma sends a time without its zone and reads it without, so that in a session whose zone is not UTC the two mistakes cancel; what it has written
+ * is to be read as it does.
+ */
+const asPrismaReads = (time: string): Date => new Date(`${time.replace(' ', 'T').replace(/[+-]\d{2}(:\d{2})?$/, '')}Z`);
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.TIMESTAMPTZ && format !== 'binary' ? asPrismaReads : pg.types.getTypeParser(oid, format),
+};
 
 /** As `openDatabase` connects and waits. Rejects with the errors of `pg`. */
 export function openStatements(url: string, options: PoolOptions = {}): OpenStatements {
   const pool = openPool(url, options);
-  const run = (parts: TemplateStringsArray, values: readonly unknown[]) =>
-    pool.query(
-      parts.reduce((text, part, index) => `${text}$${index}${part}`),
-      [...values],
-    );
+  const run = (parts: TemplateStringsArray, values: readonly Parameter[]) => {
+    const text = parts.reduce((before, part, index) => `${before}$${index}${part}`);
+    return pool.query({ text, values: [...values], types });
+  };
   return {
-    $queryRaw: async <Rows>(parts: TemplateStringsArray, ...values: readonly unknown[]) =>
+    $queryRaw: async <Rows>(parts: TemplateStringsArray, ...values: readonly Parameter[]) =>
       (await run(parts, values)).rows as Rows,
     $executeRaw: async (parts, ...values) => (await run(parts, values)).rowCount ?? 0,
     close: () => pool.end(),

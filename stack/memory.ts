@@ -13,13 +13,16 @@ interface Memory {
 export const memoryOf = {
   /**
    * It makes the most garbage and never holds more than a batch. V8 of Node 24 counts the young generation to the limit of the old one
-   * too: with its usual 48 MB or more of that, a load took it to the limit, and it collected without end. With 8 MB in place of 4 it takes 10 MB
-   * more, and collects a sixth less of its time. What it marks is some 50 MB that are nearly all needed, and most of what makes it do so are
-   * the bytes of batches, which lie outside. To let all of that double before it does (`--heap-growing-percent=100`) takes a seventh less processor
-   * time, and 40 MB more, with which a pack of a million receipts takes more than 300 MiB (test/long/million-receipts.test.ts).
+   * too: with the 48 MB or more that V8 chooses for the young one, a load took it to the limit, and it collected without end. With 8 MB in place of 4
+   * it takes 10 MB more, and collects a sixth less of its time.
    *
-   * Its threads, which compress packs, would each keep memory of their own. A limit of what is kept at the end of that memory takes some 10
-   * MB less: by itself it grows with the largest piece that was ever freed.
+   * What it marks is some 50 MB that are nearly all needed, and most of what makes it do so are the bytes of batches, which lie outside. To let
+   * all of that double before it does (`--heap-growing-percent=100`) takes a seventh less processor time, and 40 MB more, with which a pack of a
+   * million receipts takes more than 300 MiB (test/long/million-receipts.test.ts).
+   *
+   * The threads that compress packs share what they use, where each would keep memory of its own. What is freed goes back sooner, some 10 MB: by
+   * themselves the bounds of glibc grow with the largest piece that was ever freed. To set the one fixes the other as well: a piece of 128 KiB
+   * or more is memory of its own.
    */
   'control-plane': {
     args: ['--max-old-space-size=192', '--max-semi-space-size=8'],
@@ -30,7 +33,7 @@ export const memoryOf = {
   /**
    * It needs room for replies of 64 MiB. With a young generation of 16 MB it takes some 70 MB less than with what V8 chooses; with 8 it
    * collects twice as long. Of its old one 25 MB are needed for small calls; it may fill half as much again before it is collected, from 40 MB
-   * on: by itself V8 let it grow to anything up to 110.
+   * on: by itself V8 let it grow to anything up to 110. The threads that read large bodies have these bounds too, each for itself.
    *
    * Each large body is memory of its own, which goes back when it was read, and threads share what they use.
    */
