@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bodySha256 } from '@gw/contract/internal/idempotency-key';
-import { KeptReply } from '@gw/receipt-sidecar/internals/idempotency/kept-reply';
+import { KeptReply } from '@gw/receipt-sidecar/internals/guards/idempotency/kept-reply';
 import { type Claim, Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createReplyCipher } from '@gw/service/internals/idempotency/reply-cipher';
 import { openLog } from '@gw/service/log';

@@ -1,4 +1,4 @@
-import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt';
+import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt/receipt';
 import { expect, test } from 'vitest';
 import { cpuMs, isExceeded, microBenchmarks, receiptLimitUs, timesOf, verifyLimitUs } from './micro.ts';
 import { finishedCalls } from './receipt-calls.ts';

@@ -6,7 +6,7 @@
  * has its turn as well.
  */
 import { defined, elementAt } from '@gw/contract/internal/defined';
-import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt';
+import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt/receipt';
 import { finishedCalls } from './receipt-calls.ts';
 import { median } from './statistics.ts';
 import { warmKeyCheck } from './warm-key.ts';

@@ -6,7 +6,7 @@
 import { err } from '@gw/contract/internal/result';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';
-import type { CallIdentity, CallOutcome } from '@gw/receipt-sidecar/internals/receipt';
+import type { CallIdentity, CallOutcome } from '@gw/receipt-sidecar/internals/receipt/receipt';
 import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 
 export interface FinishedCall {

@@ -23,7 +23,7 @@ const bundles = {
   // The thread that hashes credentials; the control plane starts it as a file.
   'hash-worker': 'control-plane/people/access/hash-worker.js',
   // The thread that reads large bodies; the sidecar starts it as a file.
-  'body-worker': 'receipt-sidecar/threads/body-worker.ts',
+  'body-worker': 'receipt-sidecar/call/body-worker.ts',
   simulator: 'simulator/main.ts',
   migrate: 'prisma/migrate-main.ts',
   'render-envoy': 'envoy/render-main.ts',

@@ -3,8 +3,8 @@
  * figure, or a figure that the receipt calls doubtful. Never a number that looks like any other.
  *
  * What comes before the methodology has its tests beside it: counts above what request, text, window and time allow,
- * missing and stale ones, those of a cache and of reasoning in `receipt-sidecar/count.test.ts`, each provider's
- * form of them in `receipt-sidecar/response/transcripts.test.ts`, both through a whole gateway in
+ * missing and stale ones, those of a cache and of reasoning in `receipt-sidecar/receipt/count.test.ts`, each provider's
+ * form of them in `receipt-sidecar/reply/transcripts.test.ts`, both through a whole gateway in
  * `test/sdk/claimed-usage.test.ts`; the shapes of energy in `telemetry/readers.test.ts` and `test/telemetry/shapes.test.ts`.
  */
 import { describe, expect, it } from 'vitest';

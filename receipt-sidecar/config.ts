@@ -11,7 +11,7 @@ import {
 import { type Implementation, readImplementation } from '@gw/grpc/server';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher } from '@gw/service/idempotency-settings';
-import { defaultThreads } from './threads/body-threads.ts';
+import { defaultThreads } from './wire/threads/body-threads.ts';
 
 export interface Config {
   /** `unix:/path` or `host:port`. */

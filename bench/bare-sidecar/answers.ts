@@ -8,7 +8,8 @@ import { firstAttemptCluster, listenerCluster } from '@gw/contract/internal/firs
 import { overheadHeader } from '@gw/contract/internal/overhead';
 import { failoverCluster } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse } from '@gw/grpc/service';
-import { toClient, toProvider } from '@gw/receipt-sidecar/internals/handover';
+import { toClient, toProvider } from '@gw/receipt-sidecar/internals/call/handover';
+import type { Candidate } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import {
   finished,
   type Headers,
@@ -16,8 +17,7 @@ import {
   pathOf,
   setHeader,
   withGwFields,
-} from '@gw/receipt-sidecar/internals/messages';
-import type { Candidate } from '@gw/receipt-sidecar/internals/snapshot';
+} from '@gw/receipt-sidecar/internals/wire/messages';
 import { type LimitHeader, metadataOf } from '@gw/service/limits/limit-headers';
 
 /** An answer with the body that goes beside it. */

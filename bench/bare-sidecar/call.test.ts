@@ -1,5 +1,5 @@
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
-import type { Candidate } from '@gw/receipt-sidecar/internals/snapshot';
+import type { Candidate } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import { expect, test } from 'vitest';
 import { Answers, BareCall } from './call.ts';
 

@@ -1,5 +1,6 @@
 /** One call through the bare sidecar: every message is answered, by what was made for the first call of its kind. */
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
+import type { Candidate } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import {
   bodyMode,
   bytesOf,
@@ -7,8 +8,7 @@ import {
   readHeaders,
   replaceChunk,
   unchanged,
-} from '@gw/receipt-sidecar/internals/messages';
-import type { Candidate } from '@gw/receipt-sidecar/internals/snapshot';
+} from '@gw/receipt-sidecar/internals/wire/messages';
 import { z } from 'zod';
 import { type Answer, isStreamed, refusal, toClients, toProviders, withReceipt, withReceiptEvent } from './answers.ts';
 

@@ -7,8 +7,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { serveEnvoy } from '@gw/grpc/server';
+import { holdCatalogue } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import { loadConfig } from '@gw/receipt-sidecar/internals/config';
-import { holdCatalogue } from '@gw/receipt-sidecar/internals/snapshot';
 import { serveHealth } from '@gw/service/health';
 import { openLog } from '@gw/service/log';
 import { runService } from '@gw/service/process';

@@ -22,10 +22,10 @@ import type { CallFacts, GridReading } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { Lineage } from '@gw/methodology/lineage';
 import { simulatorDeployments, simulatorModels, simulatorRegions } from '@gw/prisma/internals/demo-catalogue';
-import { type CallIdentity, type CallOutcome, makeReceipt } from '@gw/receipt-sidecar/internals/receipt';
-import type { Route } from '@gw/receipt-sidecar/internals/request/route';
-import { routingTrace } from '@gw/receipt-sidecar/internals/routing-trace';
-import type { Candidate } from '@gw/receipt-sidecar/internals/snapshot';
+import type { Candidate } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
+import { type CallIdentity, type CallOutcome, makeReceipt } from '@gw/receipt-sidecar/internals/receipt/receipt';
+import type { Route } from '@gw/receipt-sidecar/internals/routing/route';
+import { routingTrace } from '@gw/receipt-sidecar/internals/routing/routing-trace';
 import { openLog } from '@gw/service/log';
 import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 

@@ -1,10 +1,10 @@
 /** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
 import { exampleAddresses } from '@gw/contract/internals/example-addresses';
-import { countCall } from '@gw/receipt-sidecar/internals/count';
-import { parseRequest } from '@gw/receipt-sidecar/internals/request/parse';
-import { EventStream } from '@gw/receipt-sidecar/internals/response/event-stream';
-import { addToObject } from '@gw/receipt-sidecar/internals/response/json-body';
-import { ReplyCounts, type SaidSoFar } from '@gw/receipt-sidecar/internals/response/usage';
+import { parseRequest } from '@gw/receipt-sidecar/internals/api/parse';
+import { ReplyCounts, type SaidSoFar } from '@gw/receipt-sidecar/internals/api/usage';
+import { countCall } from '@gw/receipt-sidecar/internals/receipt/count';
+import { EventStream } from '@gw/receipt-sidecar/internals/reply/event-stream';
+import { addToObject } from '@gw/receipt-sidecar/internals/wire/json-body';
 import { chatReply as simulated } from '@gw/simulator/internals/chat';
 import { plainDirectives } from '@gw/simulator/internals/directives';
 import { slice } from '@gw/simulator/internals/text';

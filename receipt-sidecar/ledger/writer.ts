@@ -12,7 +12,7 @@ import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
 import type { Command, RedisWriter } from '@gw/service/redis-writer';
 import type { Redis } from 'ioredis';
-import { boundedWrites, type Patience, succeedsWithin } from './bounded.ts';
+import { boundedWrites, type Patience, succeedsWithin } from '../wire/bounded.ts';
 import { openInStream, type StreamCounts } from './in-stream.ts';
 import { openPendingReceipts } from './pending.ts';
 import type { Spool } from './spool.ts';

@@ -1,8 +1,8 @@
 /** What a call is, by the time that its region is chosen: who asks, what for, and what the choice depends on beside that. */
 import { anyTolerance } from '@gw/contract/access';
-import type { Caller } from '@gw/receipt-sidecar/internals/caller';
-import type { Steering } from '@gw/receipt-sidecar/internals/request/choose-region';
-import type { ParsedRequest } from '@gw/receipt-sidecar/internals/request/parsed-request';
+import type { ParsedRequest } from '@gw/receipt-sidecar/internals/api/parsed-request';
+import type { Caller } from '@gw/receipt-sidecar/internals/guards/caller';
+import type { Steering } from '@gw/receipt-sidecar/internals/routing/choose-region';
 
 export const caller = (more: Partial<Caller> = {}): Caller => ({
   accountId: 'acct',

@@ -1,6 +1,7 @@
 /** Deployments that a call can be tried at, in their order. */
-import type { Route } from '@gw/receipt-sidecar/internals/request/route';
-import type { Candidate } from '@gw/receipt-sidecar/internals/snapshot';
+
+import type { Candidate } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
+import type { Route } from '@gw/receipt-sidecar/internals/routing/route';
 import { plainModel } from './model.ts';
 
 /** `name`: what its provider calls the model. */

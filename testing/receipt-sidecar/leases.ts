@@ -1,5 +1,11 @@
 /** Redis as far as slots need it, in memory, by the timers' clock: it can be lost, hang, be emptied and come back. */
-import { type Found, type Lease, type Leases, leaseMs, type Room } from '@gw/receipt-sidecar/internals/slots/leases';
+import {
+  type Found,
+  type Lease,
+  type Leases,
+  leaseMs,
+  type Room,
+} from '@gw/receipt-sidecar/internals/guards/slots/leases';
 
 export class RedisForTests {
   /** Ends of leases, ms, by slot. */

@@ -1,8 +1,8 @@
 /** Sidecars' slots by the timers' clock, with a Redis in memory between them. */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Caller } from '@gw/receipt-sidecar/internals/caller';
-import { type Slot, StreamSlots } from '@gw/receipt-sidecar/internals/slots/slots';
+import type { Caller } from '@gw/receipt-sidecar/internals/guards/caller';
+import { type Slot, StreamSlots } from '@gw/receipt-sidecar/internals/guards/slots/slots';
 import { pino } from 'pino';
 import { vi } from 'vitest';
 import { caller } from './asked.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { resourceLimits } from '@gw/receipt-sidecar/internals/threads/body-threads';
+import { resourceLimits } from '@gw/receipt-sidecar/internals/wire/threads/body-threads';
 import { inCheckout } from '@gw/stack/checkout';
 import { build } from 'esbuild';
 
@@ -23,7 +23,7 @@ export async function bodyWorkerForTests(): Promise<BundleForTests> {
       ),
   };
   await build({
-    entryPoints: [inCheckout('receipt-sidecar', 'threads', 'body-worker.ts')],
+    entryPoints: [inCheckout('receipt-sidecar', 'call', 'body-worker.ts')],
     ...{ outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
     plugins: [external],
   });

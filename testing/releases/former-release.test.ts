@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import { snapshotSchema } from '@gw/contract/internal/snapshot';
 import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
-import { makeCatalogue } from '@gw/receipt-sidecar/internals/snapshot';
+import { makeCatalogue } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import { expect, test } from 'vitest';
 
 type Json = Record<string, unknown>;

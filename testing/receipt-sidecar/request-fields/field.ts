@@ -1,5 +1,5 @@
 /** How the fields of requests are described for tests: values that are taken, and values that are refused. */
-import type { Endpoint } from '@gw/receipt-sidecar/internals/request/endpoint';
+import type { Endpoint } from '@gw/receipt-sidecar/internals/api/endpoint';
 
 /** A wrong value: the value, the code, and where it differs the path. */
 type Wrong = readonly [value: unknown, code: string, param?: string];

@@ -1,0 +1,124 @@
+/**
+ * Refuses a prompt that is longer than the context window of its model.
+ *
+ * Invariant: nothing that fits is ever refused. What cannot be counted for certain (images, tools, names, a template)
+ * is not counted; a model whose tokenizer is not known counts nothing but lists of tokens; and where counting fails the
+ * call goes on, since the provider refuses by itself. Only the prompt counts, not what was asked to be generated.
+ */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import { knownTokenizer, longestTokenBytes, type Tokenizer } from '@gw/contract/internal/tokenizers';
+import type { Endpoint } from '../api/endpoint.ts';
+import type { ParsedRequest } from '../api/parsed-request.ts';
+import { promptField, tooManyTokens } from '../api/prompt-words.ts';
+import { tokenListsOf } from '../api/token-lists.ts';
+import { namedFacts, type ReadingContext } from '../catalogue/reading-context.ts';
+import type { Counted, CountJob } from './count-tokens.ts';
+
+/** Tokens that frame each message in OpenAI's chat format besides its role, and that open the reply. */
+const tokensOfFrame = 3;
+const tokensOfRole = 1;
+/** Up to how many times the limit is counted: a prompt a little too long gets its exact count, a huge one does not. */
+const countedTimesLimit = 2;
+
+/** A prompt whose tokens cannot be judged without the vocabulary of its model. */
+export interface Uncounted {
+  readonly tokenizer: Tokenizer;
+  readonly job: CountJob;
+  readonly refusalOf: (over: NonNullable<Counted['over']>) => ApiError;
+}
+
+/**
+ * Returns null if the prompt fits, as all do that have no more bytes than the window has tokens, or if it cannot be
+ * known.
+ */
+export function promptLength(
+  request: ParsedRequest,
+  body: JsonObject,
+  context: Pick<ReadingContext, 'allowed' | 'models'>,
+): Uncounted | ApiError | null {
+  const model = namedFacts(request.model, context);
+  const limit = model?.contextWindow ?? null;
+  // What a token stands for has at least one byte, and the body holds all of it.
+  if (!model || limit === null || request.promptBytes <= limit) return null;
+  if (asksToTruncate(body)) return null;
+  const tooLong = (found: Found) => refusal(request, model.id, limit, found);
+  const tokens = tokenListsOf(request.endpoint, body)?.lists;
+  if (tokens) {
+    const at = tokens.findIndex((list) => list.length > limit);
+    return at === -1 ? null : tooLong({ at, of: tokens.length, tokens: tokens[at]?.length ?? 0, isWhole: true });
+  }
+  const tokenizer = knownTokenizer(model.tokenizer);
+  if (!tokenizer) return null;
+  const { texts, frame, isWhole, together } = promptOf(request.endpoint, body);
+  const sizes = texts.map((text) => Buffer.byteLength(text));
+  const bounds = together ? [sizes.reduce((sum, size) => sum + size, 0)] : sizes;
+  if (bounds.every((size) => size + frame <= limit)) return null;
+  const of = together ? 1 : texts.length;
+  const leastOf = (size: number) => Math.ceil(size / longestTokenBytes) + frame;
+  const certain = bounds.findIndex((size) => leastOf(size) > limit);
+  if (certain !== -1) return tooLong({ at: certain, of, tokens: leastOf(bounds[certain] ?? 0), isWhole: false });
+  const job = { texts, together, limit: limit - frame, stopAbove: limit * countedTimesLimit };
+  const refusalOf = ({ at, tokens: count, whole }: NonNullable<Counted['over']>) =>
+    tooLong({ at, of, tokens: count + frame, isWhole: whole && isWhole });
+  return { tokenizer, job, refusalOf };
+}
+
+interface Found {
+  /** Which prompt it is (from 0), of how many. */
+  readonly at: number;
+  readonly of: number;
+  readonly tokens: number;
+  /** False if it has at least so many tokens, and perhaps more. */
+  readonly isWhole: boolean;
+}
+
+function refusal(request: ParsedRequest, model: string, limit: number, { at, of, tokens, isWhole }: Found): ApiError {
+  const param = promptField[request.endpoint];
+  const message = tooManyTokens(of > 1 ? `\`${param}[${at}]\`` : 'The prompt', model, { tokens, limit, isWhole });
+  return apiError('prompt_too_long', { message, param });
+}
+
+/** Fields that ask a server to cut a prompt that is too long: a client that sends one does not want to be refused. */
+const truncation = ['truncate_prompt_tokens', 'truncate', 'truncation'];
+const asksToTruncate = (body: JsonObject): boolean =>
+  truncation.some((field) => body[field] !== undefined && body[field] !== null && body[field] !== false);
+
+interface Prompt {
+  readonly texts: readonly string[];
+  /** How many tokens frame the texts. */
+  readonly frame: number;
+  /** Whether texts and frame are all of the prompt. */
+  readonly isWhole: boolean;
+  /** Whether all texts are one prompt; otherwise each is one. */
+  readonly together: boolean;
+}
+
+function promptOf(endpoint: Endpoint, body: JsonObject): Prompt {
+  if (endpoint !== 'chat') {
+    const value = body[promptField[endpoint]];
+    return { texts: Array.isArray(value) ? value : [String(value ?? '')], frame: 0, isWhole: true, together: false };
+  }
+  const messages = body.messages as readonly JsonObject[];
+  const contents = messages.map(contentOf);
+  return {
+    texts: contents.map(({ text }) => text),
+    frame: messages.length * (tokensOfFrame + tokensOfRole) + tokensOfFrame,
+    isWhole: contents.every(({ isWhole }) => isWhole) && !beside.some((field) => body[field] != null),
+    together: true,
+  };
+}
+
+/** Fields that add to the prompt in a form that only the provider knows. */
+const beside = ['tools', 'functions', 'response_format'];
+const plainFields = new Set(['role', 'content']);
+
+/** Returns the text of a message, its parts joined by nothing, so that the count is not too high. */
+function contentOf(message: JsonObject): { readonly text: string; readonly isWhole: boolean } {
+  const { content } = message;
+  const isPlain = Object.keys(message).every((field) => plainFields.has(field) || message[field] === null);
+  if (typeof content === 'string') return { text: content, isWhole: isPlain };
+  const parts = Array.isArray(content) ? (content as readonly JsonObject[]) : [];
+  const texts = parts.flatMap((part) => (part.type === 'text' && typeof part.text === 'string' ? [part.text] : []));
+  return { text: texts.join(''), isWhole: isPlain && texts.length === parts.length };
+}

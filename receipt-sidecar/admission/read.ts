@@ -1,0 +1,112 @@
+/**
+ * Reads one request: from its bytes to a short summary, the body for the provider, and what screening says of it; or to
+ * the refusal. The same on the main thread, for small bodies, and on the threads, for all others.
+ *
+ * Invariants: the first step that refuses is the answer, in this order: JSON, schema, length of the prompt, lists of
+ * tokens, screening. Fails closed: without an outcome of screening there is no summary.
+ */
+
+import type { ApiError } from '@gw/contract/errors';
+import { screenedSha256 } from '@gw/contract/internal/policy-event';
+import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import type { Tokenizer } from '@gw/contract/internal/tokenizers';
+import type { CompiledRules } from '@gw/policy/compile';
+import type { Texts } from '@gw/policy/find-rules';
+import { requestText } from '@gw/policy/request-text';
+import { type Verdict, verdictOf } from '@gw/policy/verdict';
+import { decodeTokens } from '../api/decode-tokens.ts';
+import type { Parsed } from '../api/parse.ts';
+import type { ParsedRequest } from '../api/parsed-request.ts';
+import { type Outgoing, outgoing } from '../api/provider-body.ts';
+import { tokenLists } from '../api/token-lists.ts';
+import type { Vocabulary } from '../api/vocabulary.ts';
+import type { ReadingContext } from '../catalogue/reading-context.ts';
+import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
+import { countTokens } from './count-tokens.ts';
+import { promptLength, type Uncounted } from './prompt-length.ts';
+import type { PromptOutcome } from './prompt-metrics.ts';
+
+/** What reading uses, which differs between the main thread and the others. */
+export interface Tools {
+  readonly find: (rules: CompiledRules, texts: Texts) => MaybePromise<readonly PolicyRule[]>;
+  /** Null on the main thread, which loading a vocabulary would hold up. */
+  readonly vocabulary: Vocabulary | null;
+  /** A monotonic clock, ms. */
+  readonly clock: () => number;
+}
+
+/** What the rules found, with only a salted hash of the text, both in hexadecimal. */
+export interface Finding {
+  readonly verdict: Verdict;
+  readonly salt: string;
+  readonly sha256: string;
+}
+
+interface Notes {
+  /** What came of counting; null if nothing had to be counted. */
+  readonly counted: PromptOutcome | null;
+}
+export type Reading =
+  | (Notes & { readonly outcome: 'refused'; readonly error: ApiError })
+  | (Notes & {
+      readonly outcome: 'read';
+      readonly request: ParsedRequest;
+      readonly outgoing: Outgoing;
+      readonly finding: Finding | null;
+      readonly screenS: number;
+    });
+
+/** The request cannot be read without this vocabulary. */
+export interface Lacks {
+  readonly outcome: 'lacks';
+  readonly tokenizer: Tokenizer;
+}
+
+/** How long the tokens of one request may be counted, ms: after that it goes on uncounted. */
+const countMs = 2000;
+
+/** Goes on from a parsed body. It is asynchronous only if `tools.find` is. */
+export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools): MaybePromise<Reading | Lacks> {
+  if (!parsed.ok) return { outcome: 'refused', error: parsed.error, counted: null };
+  const { body, request } = parsed.value;
+  const length = promptLength(request, body, context);
+  let counted: PromptOutcome | null = null;
+  if (length && 'job' in length) {
+    if (!tools.vocabulary) return { outcome: 'lacks', tokenizer: length.tokenizer };
+    const error = count(length, tools.vocabulary, tools.clock);
+    counted = error === 'uncounted' ? error : error ? 'too_long' : 'fits';
+    if (error && error !== 'uncounted') return { outcome: 'refused', error, counted };
+  } else if (length) return { outcome: 'refused', error: length, counted };
+  const start = tools.clock();
+  const lists = tokenLists(request, body, context);
+  if (lists && 'textsOf' in lists && !tools.vocabulary) return { outcome: 'lacks', tokenizer: lists.tokenizer };
+  const read =
+    lists && 'textsOf' in lists ? lists.textsOf(decodeTokens(lists.lists, tools.vocabulary as Vocabulary)) : lists;
+  if (read && !read.ok) return { outcome: 'refused', error: read.error, counted };
+  const { texts } = requestText(body, read?.value);
+  return andThen(tools.find(context.rules, texts), (matched) => {
+    const verdict = verdictOf(matched, context.exempt);
+    const screenS = (tools.clock() - start) / 1000;
+    const finding = verdict && found(verdict, context.salt(), body);
+    return { outcome: 'read', request, outgoing: outgoing(request, body), finding, screenS, counted };
+  });
+}
+
+function found(verdict: Verdict, salt: Uint8Array, body: Parameters<typeof screenedSha256>[1]): Finding {
+  return { verdict, salt: Buffer.from(salt).toString('hex'), sha256: screenedSha256(salt, body) };
+}
+
+/** Fails open if counting takes too long or fails, since the provider counts too. */
+function count(
+  { job, refusalOf }: Uncounted,
+  vocabulary: Vocabulary,
+  clock: Tools['clock'],
+): ApiError | 'uncounted' | null {
+  const end = clock() + countMs;
+  try {
+    const counted = countTokens(job, vocabulary, () => clock() > end);
+    return counted ? counted.over && refusalOf(counted.over) : 'uncounted';
+  } catch {
+    return 'uncounted';
+  }
+}

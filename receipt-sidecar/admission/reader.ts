@@ -1,0 +1,165 @@
+/**
+ * Has the body of a request read: a small one here and now, all others on a thread.
+ *
+ * Invariants: fails closed: a body that no thread has read goes nowhere, since it was not screened. What a rule finds
+ * is recorded, for blocked and for flagged calls; the client is told which screen it was and never which words it was
+ * that matched, so that nobody learns the rules by trying.
+ */
+import type { Worker } from 'node:worker_threads';
+import { type ApiError, apiError } from '@gw/contract/errors';
+import type { PolicyEvent } from '@gw/contract/internal/policy-event';
+import { err, ok, type Result } from '@gw/contract/internal/result';
+import { findRules } from '@gw/policy/find-rules';
+import { parseRequest } from '../api/parse.ts';
+import type { Catalogue } from '../catalogue/snapshot.ts';
+import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
+import { inlineBytes, inlineParts } from '../wire/threads/body-threads.ts';
+import type { Failure, ThreadPool } from '../wire/threads/thread-pool.ts';
+import type { AdmissionRequest, Read, ReadBody } from './admission.ts';
+import type { RequestFacts, RequestJob } from './jobs.ts';
+import type { PolicyEvents } from './policy-events.ts';
+import type { PromptMetrics } from './prompt-metrics.ts';
+import { type Finding, type Reading, readParsed } from './read.ts';
+import type { ScreenMetrics } from './screen-metrics.ts';
+
+export interface ReaderOptions {
+  readonly threads: Pick<ThreadPool, 'run'>;
+  readonly events: Pick<PolicyEvents, 'record'>;
+  readonly screenMetrics: Pick<ScreenMetrics, 'screened'>;
+  readonly promptMetrics: Pick<PromptMetrics, 'note'>;
+  /** The time, ms since 1970. */
+  readonly now: () => number;
+  /** A monotonic clock, ms. */
+  readonly clock: () => number;
+  readonly newId: () => string;
+  readonly randomBytes: (length: number) => Uint8Array;
+}
+
+const saltBytes = 16;
+const messages = {
+  dual_use_screen_block:
+    'The request was blocked by dual-use screening, and the audit log of the account has an entry of it.',
+  acceptable_use_violation:
+    'The request matches a published pattern of unacceptable use. It was blocked, and the audit log of the account has an entry of it.',
+} as const;
+
+/**
+ * Makes the reader. What no thread can take in time is refused with `overloaded`, and what fails with `internal_error`.
+ */
+export function makeReader(options: ReaderOptions): Read {
+  const toldFacts = new WeakMap<Worker, Catalogue>();
+  return (asked) => {
+    const conclude = (reading: Reading) => concluded(options, asked, reading);
+    const onThread = () => readOnThread(options, asked, toldFacts).then(conclude);
+    if (asked.bytes.length > inlineBytes) return onThread();
+    const parsed = parseRequest(asked.endpoint, asked.bytes, inlineParts, asked.idempotencyKey !== null);
+    if (!parsed.ok && parsed.isDense) return onThread();
+    const { caller, catalogue } = asked;
+    const context = {
+      models: catalogue.readable,
+      rules: catalogue.policy.compiled,
+      allowed: caller.models,
+      exempt: catalogue.policy.exemptOf(caller.accountId),
+      salt: () => options.randomBytes(saltBytes),
+    };
+    const tools = { find: findRules, vocabulary: null, clock: options.clock };
+    return andThen(readParsed(parsed, context, tools), (reading) =>
+      reading.outcome === 'lacks' ? onThread() : conclude(reading),
+    );
+  };
+}
+
+/** `overloaded` asks the client to try again; what failed on a thread would fail again. */
+const refusals: Readonly<Record<Failure, 'overloaded' | 'internal_error'>> = {
+  ...{ full: 'overloaded', late: 'overloaded', stuck: 'overloaded', died: 'overloaded' },
+  failed: 'internal_error',
+};
+
+async function readOnThread(
+  { randomBytes, threads }: ReaderOptions,
+  { bytes, caller, catalogue, endpoint, idempotencyKey, onGone }: AdmissionRequest,
+  told: WeakMap<Worker, Catalogue>,
+): Promise<Reading> {
+  const salt = randomBytes(saltBytes);
+  const exempt = catalogue.policy.exemptOf(caller.accountId);
+  const { cancel, outcome } = threads.run<Reading>({
+    lane: 'request',
+    account: caller.accountId,
+    size: bytes.length,
+    message: (thread) => {
+      const facts = told.get(thread) === catalogue ? null : factsOf(catalogue);
+      const isKeyed = idempotencyKey !== null;
+      const job: RequestJob = {
+        kind: 'request',
+        endpoint,
+        bytes,
+        allowed: caller.models,
+        exempt,
+        salt,
+        facts,
+        isKeyed,
+      };
+      // A small one may share its memory with others.
+      return {
+        job,
+        transfer: isAlone(bytes) ? [bytes.buffer as ArrayBuffer] : [],
+        onTold: () => told.set(thread, catalogue),
+      };
+    },
+  });
+  onGone(cancel);
+  const ended = await outcome;
+  return ended.ok ? ended.value : { outcome: 'refused', error: apiError(refusals[ended.error]), counted: null };
+}
+
+const isAlone = (bytes: Uint8Array): boolean => bytes.length > inlineBytes && bytes.buffer instanceof ArrayBuffer;
+
+const factsByCatalogue = new WeakMap<Catalogue, RequestFacts>();
+function factsOf(catalogue: Catalogue): RequestFacts {
+  const known = factsByCatalogue.get(catalogue);
+  if (known) return known;
+  const facts = {
+    models: catalogue.readable,
+    policySha256: catalogue.policy.sha256,
+    rules: catalogue.policy.compiled.rules,
+  };
+  factsByCatalogue.set(catalogue, facts);
+  return facts;
+}
+
+function concluded(
+  options: ReaderOptions,
+  asked: AdmissionRequest,
+  reading: Reading,
+): MaybePromise<Result<ReadBody, ApiError>> {
+  if (reading.counted) options.promptMetrics.note(reading.counted);
+  if (reading.outcome === 'refused') return err(reading.error);
+  const { finding, outgoing, request, screenS } = reading;
+  options.screenMetrics.screened(finding?.verdict.action ?? 'pass', screenS);
+  if (!finding) return ok({ request, outgoing });
+  return record(options, asked, finding).then((error) => (error ? err(error) : ok({ request, outgoing })));
+}
+
+/** Records a finding, and returns the refusal if it blocks. The client's answer waits until the entry is stored. */
+async function record(
+  { events, now, newId }: ReaderOptions,
+  { caller, catalogue, requestId }: AdmissionRequest,
+  { salt, sha256, verdict: { action, code, ruleIds } }: Finding,
+): Promise<ApiError | null> {
+  const event: PolicyEvent = {
+    id: newId(),
+    at: new Date(now()).toISOString(),
+    account_id: caller.accountId,
+    key_id: caller.keyId,
+    request_id: requestId,
+    action,
+    code,
+    rule_ids: [...ruleIds],
+    policy_version: catalogue.policy.version,
+    policy_sha256: catalogue.policy.sha256,
+    text_salt: salt,
+    text_sha256: sha256,
+  };
+  await events.record(event);
+  return action === 'block' ? apiError(code, { message: messages[code] }) : null;
+}

@@ -1,0 +1,131 @@
+import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
+import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
+import { plainModel } from '@gw/testing/receipt-sidecar/model';
+import { describe, expect, it } from 'vitest';
+import { outgoing } from '../api/provider-body.ts';
+import type { Candidate } from '../catalogue/snapshot.ts';
+import type { Route } from '../routing/route.ts';
+import { attemptsOf, timeoutsOf } from './attempts.ts';
+
+const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], {
+  model: 'm',
+  temperature: 1,
+  messages: [],
+  seed: 4,
+});
+const none = { clusterOf: () => null };
+const headersOf = (route: Route) =>
+  Object.fromEntries(
+    attemptsOf(route, body, () => 500, none).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
+  );
+
+describe('the attempts of a call', () => {
+  it('need nothing where all deployments are called alike', () => {
+    const attempts = attemptsOf(routeOver(candidate('a', 'm'), candidate('b', 'm')), body, () => 500, none);
+    expect(attempts).toMatchObject({ headers: [], others: 1, first: { providerModel: 'm' } });
+  });
+
+  it('begin at the provider at once where they may, and go on by listeners', () => {
+    const may = { clusterOf: ({ id }: { id: string }) => (id === 'a' ? 'first:a' : null) };
+    const orderOf = (...chain: Parameters<typeof routeOver>) =>
+      attemptsOf(routeOver(...chain), body, () => 500, may).order;
+    const [a, b] = [candidate('a', 'm'), candidate('b', 'm')];
+    expect(orderOf(a, b)).toEqual(['first:a', 'listener:b']);
+    expect(orderOf(a)).toEqual(['first:a']);
+    expect(orderOf(b, a)).toBeNull();
+    // Only a listener changes a body.
+    expect(orderOf(a, candidate('b', 'other'))).toBeNull();
+  });
+
+  it('have an opening for each deployment that is called otherwise than the first, and names of models for paths', () => {
+    const calls = { requestFields: { seed: null } };
+    const paths = { modelInPath: true };
+    const route = routeOver(
+      candidate('a', 'm', paths),
+      candidate('b', 'm'),
+      candidate('c', 'm', calls),
+      candidate('d', 'x/y', paths),
+    );
+    expect(headersOf(route)).toEqual({
+      [attemptHeader(attemptOpening, 'c')]: '{"model":"m",',
+      [attemptHeader(attemptOpening, 'd')]: '{"model":"x/y","seed":4,',
+      'x-gw-opening-length': String('{"model":"m","seed":4,'.length),
+      [attemptHeader(attemptPathModel, 'a')]: 'm',
+      [attemptHeader(attemptPathModel, 'd')]: 'x%2Fy',
+    });
+  });
+
+  it('have the name, and the temperature, of the model that a call gets at each', () => {
+    const other = { ...plainModel, id: 'n', takesTemperature: false };
+    const second = candidate('b', 'm');
+    const route = routeOver(candidate('a', 'm'), {
+      ...second,
+      deployment: { ...second.deployment, models: { n: 'm' } },
+    });
+    const aliased = { ...route, modelOf: ({ deployment: { id } }: Candidate) => (id === 'a' ? plainModel : other) };
+    const plain = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], { model: 'x', n: 1 });
+    const { first, headers } = attemptsOf(aliased as Route, plain, () => 500, none);
+    expect(first).toMatchObject({ providerModel: 'm', takesTemperature: true });
+    expect(headers.map(({ header }) => header.rawValue.toString())).toEqual([
+      ...['{"model":"m",', String('{"model":"m","temperature":1,'.length)],
+    ]);
+  });
+
+  it('are for one deployment alone, even if ids differ in the case of a letter', () => {
+    const route = routeOver(candidate('a', 'm'), candidate('Ab', 'one'), candidate('aB', 'two'));
+    expect(Object.keys(headersOf(route))).toHaveLength(3);
+  });
+
+  it('are at most five, and what the others would need is not sent', () => {
+    const many = routeOver(
+      candidate('a', 'm'),
+      ...Array.from({ length: 60 }, (_, at) => candidate(`d${at}`, `n${at}`)),
+    );
+    const attempts = attemptsOf(many, body, () => 500, none);
+    expect(attempts).toMatchObject({ others: 4, cluster: 'the whole chain' });
+    expect(attempts.headers).toHaveLength(5);
+  });
+
+  it('are more where deployments have a bound, which can be full and then cost nothing: ten at most', () => {
+    const otherOf = (at: number, maxConcurrentRequests: number | null): Candidate => {
+      const plain = candidate(`d${at}`, `n${at}`);
+      return { ...plain, deployment: { ...plain.deployment, maxConcurrentRequests } };
+    };
+    const othersOf = (bounds: readonly (number | null)[], clientBytes = 500) => {
+      const others = bounds.map((bound, at) => otherOf(at, bound));
+      return attemptsOf(routeOver(candidate('a', 'm'), ...others), body, () => clientBytes, none).others;
+    };
+    expect(othersOf([7, 7, 7, 7, 7, 7])).toBe(6);
+    expect(othersOf([7, null, 7, null, null, null, 7, null, 7])).toBe(7);
+    expect(othersOf(Array(60).fill(7))).toBe(9);
+    const long = 'n'.repeat(2000);
+    const named = Array.from({ length: 9 }, (_, at) => otherOf(at, 7)).map((each) => ({
+      ...each,
+      deployment: { ...each.deployment, models: { m: `${long}${each.deployment.id}` } },
+    }));
+    // Rather fewer than the first one alone.
+    expect(attemptsOf(routeOver(candidate('a', 'm'), ...named), body, () => 500, none).others).toBe(4);
+  });
+
+  it.each([
+    ['their headers', 'n'.repeat(9000), 500],
+    ["the client's headers", 'n', 17_000],
+  ])('are one, alone in its cluster, where %s are too large for Envoy', (_, name, clientBytes) => {
+    const route = routeOver(
+      candidate('a', 'm', { modelInPath: true }),
+      candidate('b', name),
+      candidate('c', `${name}2`),
+    );
+    const { cluster, headers, others } = attemptsOf(route, body, () => clientBytes, none);
+    expect([others, cluster]).toEqual([0, 'order:a']);
+    expect(headers.map(({ header }) => header.key)).toEqual([attemptHeader(attemptPathModel, 'a')]);
+  });
+});
+
+it('the time-outs of the first deployment hold, else those of the gateway', () => {
+  const usual = { upstreamTimeoutS: 600, firstByteTimeoutS: 30 };
+  expect(timeoutsOf(routeOver(candidate('a', 'm')), usual)).toEqual(usual);
+  const own = candidate('a', 'm', { timeoutS: 90, firstByteTimeoutS: 120 });
+  const quick = candidate('b', 'm', { firstByteTimeoutS: 5 });
+  expect(timeoutsOf(routeOver(own, quick), usual)).toEqual({ upstreamTimeoutS: 90, firstByteTimeoutS: 120 });
+});

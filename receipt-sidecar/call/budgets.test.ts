@@ -1,0 +1,142 @@
+/** What becomes of a call's reservation, however the call ends. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { apiError } from '@gw/contract/errors';
+import { type Amounts, budgetsText } from '@gw/contract/internal/budgets';
+import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
+import { err, ok } from '@gw/contract/internal/result';
+import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
+import { expect, test } from 'vitest';
+import { newReceiptId } from '../receipt/receipt.ts';
+
+const ofAccount = { id: 'bud_a', scope: 'account', project: '', unit: 'tokens', amount: 10, isHard: true } as const;
+const ofProject = { ...ofAccount, id: 'bud_p', scope: 'project', project: 'x' } as const;
+const budgets = budgetsText([ofAccount, ofProject]);
+const estimate: Amounts = { carbon_g: 1, energy_wh: 2, tokens: 3, cost: 4 };
+const at = Date.parse('2026-01-01T00:00:00.000Z');
+
+function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
+  const told: unknown[] = [];
+  const entries: string[] = [];
+  const receiptId = newReceiptId(at);
+  const { context, ledger } = contextForTests({
+    reserve: async (_account, asked) => {
+      told.push(asked.map(({ id }) => id).join());
+      return ok({
+        ...{ receiptId, at, estimate, header: 'tokens;scope=account;kind=hard;used=0.900' },
+        settle: (used) => void told.push(used),
+        release: () => void told.push('released'),
+        forget: () => void told.push('forgotten'),
+      });
+    },
+    ...changed,
+  });
+  const keeping = { ...context.ledger };
+  keeping.begin = (id, entry) => {
+    ledger.begun.push(id);
+    entries.push(entry);
+  };
+  keeping.finish = async (id, entry) => ledger.finished.push(id) > 0 && entries.push(entry) > 0;
+  const call = callForTests({ ...context, ledger: keeping });
+  return {
+    call,
+    told,
+    ledger,
+    receiptId,
+    entries: () => entries.map((entry) => ledgerEntrySchema.parse(JSON.parse(entry))),
+  };
+}
+const json = { 'content-type': 'application/json' };
+const reply = (usage: object | null) =>
+  JSON.stringify({
+    id: 'x',
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
+    ...(usage && { usage }),
+  });
+
+test('a call reserves before its provider is asked, and is settled by its receipt, under the id of that', async () => {
+  const { call, entries, ledger, receiptId, told } = budgeted();
+  call.ask(chatBody(), { budgets });
+  expect(ledger.begun).toEqual([]);
+  await turn();
+  expect([told, ledger.begun]).toEqual([['bud_a'], [receiptId]]);
+  call.replyHeaders(json);
+  call.replyBody(reply({ prompt_tokens: 4, completion_tokens: 5, total_tokens: 9 }), true);
+  await expect.poll(() => told.length).toBe(2);
+  // There is no grid value in this test, so only the tokens are known.
+  expect(told[1]).toEqual({ carbon_g: null, energy_wh: null, tokens: 9, cost: null });
+  const headers = call.answers.flatMap((each) => each.responseHeaders?.response?.headerMutation?.setHeaders ?? []);
+  expect(headers.map(({ header }) => [header?.key, String(header?.rawValue)])).toContainEqual([
+    'x-gw-budget',
+    'tokens;scope=account;kind=hard;used=0.900',
+  ]);
+  await expect.poll(() => entries().map(({ reserved }) => reserved)).toEqual([estimate, estimate]);
+});
+
+test.each([
+  ['x', 'bud_a,bud_p'],
+  ['y', 'bud_a'],
+])('a call of the project %s reserves of %s', async (project, ids) => {
+  const { call, told } = budgeted();
+  call.ask(chatBody({ metadata: { project } }), { budgets });
+  await turn();
+  expect(told).toEqual([ids]);
+});
+
+test('a call without budgets of its own is decided in the same turn, and asks nobody', () => {
+  const { call, ledger, told } = budgeted();
+  call.ask(chatBody(), { budgets: budgetsText([ofProject]) });
+  expect([told, ledger.begun.length]).toEqual([[], 1]);
+});
+
+test('a refusal is the answer, and no provider is asked', async () => {
+  const { call, ledger } = budgeted({
+    reserve: async () => err(apiError('carbon_budget_exceeded', { retryAfterS: 90_000 })),
+  });
+  call.ask(chatBody(), { budgets });
+  await turn();
+  const refusal = call.answers.at(-1)?.immediateResponse;
+  const headers = refusal?.headers?.setHeaders?.map(({ header }) => `${header?.key}: ${String(header?.rawValue)}`);
+  expect([refusal?.status?.code, ledger.begun]).toEqual([429, []]);
+  expect(headers).toEqual(expect.arrayContaining(['retry-after: 90000', 'x-should-retry: false']));
+});
+
+test('a client that goes before the answer of the budgets gets its reservation back', async () => {
+  const { call, ledger, told } = budgeted();
+  call.ask(chatBody(), { budgets });
+  call.close();
+  await turn();
+  expect([told, ledger.begun]).toEqual([['bud_a', 'released'], []]);
+});
+
+test('a call that no provider was asked for gives it back', async () => {
+  const { call, told } = budgeted();
+  call.ask(chatBody(), { budgets });
+  await turn();
+  call.replyHeaders({ ':status': '503', 'content-type': 'text/plain', [credentialMissingHeader]: '1' });
+  await turn();
+  expect(told).toEqual(['bud_a', 'released']);
+});
+
+test.each([
+  ['nobody', 'finished without the sidecar is forgotten, and left to whoever ingests its receipt', 'forgotten'],
+  ['unsent', 'given up before it heard from the sidecar is given back, and has no receipt', 'released'],
+] as const)('%s: what Envoy has %s', async (by, _what, became) => {
+  const { call, ledger, told } = budgeted({ ends: { ask: async (_call, record) => void (await record(by)) } });
+  call.ask(chatBody(), { budgets });
+  await turn();
+  call.close();
+  await turn();
+  expect([told, ledger.begun.length, ledger.finished]).toEqual([['bud_a', became], 1, []]);
+});
+
+test('what a provider has answered was sent, whatever is said of it', async () => {
+  const { call, ledger } = budgeted({ ends: { ask: async (_call, record) => void (await record('unsent')) } });
+  call.ask(chatBody(), { budgets });
+  await turn();
+  call.replyHeaders(json);
+  call.close();
+  await turn();
+  expect(ledger.finished).toHaveLength(1);
+});

@@ -1,0 +1,249 @@
+/**
+ * One inference call as ext_proc shows it: request headers, request body, response headers, response body.
+ *
+ * Invariants: every message is answered; the cluster of a provider is named only in the last request answer, so a call
+ * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
+ */
+import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
+import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
+import { type Admission, type Admitted, admit } from '../admission/admission.ts';
+import { endpoints } from '../api/endpoint.ts';
+import { serialise } from '../api/provider-body.ts';
+import { type AttemptWatch, watchAttempts } from '../attempts/attempt-watch.ts';
+import { attemptsOf } from '../attempts/attempts.ts';
+import type { Catalogue } from '../catalogue/snapshot.ts';
+import { type Caller, projectOf, readCaller } from '../guards/caller.ts';
+import { KeptReply } from '../guards/idempotency/kept-reply.ts';
+import { type CallLimits, decidedBefore } from '../guards/leased-limits.ts';
+import type { Slot } from '../guards/slots/slots.ts';
+import { CallRecord } from '../receipt/call-record.ts';
+import { newReceiptId } from '../receipt/receipt.ts';
+import { JsonReply } from '../reply/json-reply.ts';
+import { openReply } from '../reply/open-reply.ts';
+import type { Reply } from '../reply/reply.ts';
+import { EnvoyPatience } from '../wire/envoy-patience.ts';
+import { forwardedBytes, refusedHeaders } from '../wire/headers.ts';
+import {
+  attemptCount,
+  bodyMode,
+  bytesOf,
+  type Headers,
+  headerMode,
+  immediate,
+  pathOf,
+  readHeaders,
+  replay,
+  requestIdOf,
+  unchanged,
+} from '../wire/messages.ts';
+import { inlineBytes } from '../wire/threads/body-threads.ts';
+import type { CallContext } from './call-context.ts';
+import { isStream, toClient, toProvider } from './handover.ts';
+import { answerNotAsked, isNotAsked } from './not-asked.ts';
+import { answerUnread } from './unread-reply.ts';
+
+/** One call. Errors of the gateway itself go to `call.fail`, after which Envoy goes on without this process. */
+export class Call implements Processor {
+  readonly #context: CallContext;
+  #call: ProcessorCall;
+  #headers: Headers = new Map();
+  #caller: Caller | null = null;
+  #limits: CallLimits = decidedBefore;
+  #record: CallRecord | null = null;
+  #reply: Reply | null = null;
+  /** The slot of a stream that can be on its way to a provider. */
+  #slot: Slot | null = null;
+  #open = true;
+  #attempts: AttemptWatch | null = null;
+  #onGone: (() => void) | null = null;
+  /** Of a call with an idempotency key that can be on its way to a provider. */
+  #kept: KeptReply | null = null;
+  readonly #patience: EnvoyPatience;
+
+  constructor(context: CallContext, call: ProcessorCall) {
+    this.#context = context;
+    this.#call = call;
+    this.#patience = new EnvoyPatience(call.answer);
+  }
+
+  message(request: ProcessingRequest): void {
+    if (request.requestHeaders) this.#requestHeaders(request);
+    else if (request.requestBody) this.#requestBody(bytesOf(request.requestBody.body), performance.now());
+    else if (request.responseHeaders) this.#responseHeaders(request);
+    else if (request.responseBody)
+      this.#responseBody(bytesOf(request.responseBody.body), request.responseBody.endOfStream ?? false);
+    else this.#call.answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
+  }
+
+  coming(): void {
+    this.#patience.ask();
+  }
+
+  close(): void {
+    this.#open = false;
+    this.#onGone?.();
+    this.#slot?.release();
+    this.#kept?.free();
+    const record = this.#record;
+    this.#reply?.close();
+    const end = () => this.#attempts?.end();
+    if (!record || record.recorded) return end();
+    const seen = this.#reply?.seen ?? null;
+    this.#context.ends
+      .ask(record.identity, (by) => record.endedBy(by, seen))
+      .catch(this.#call.fail)
+      .finally(end);
+  }
+
+  #requestHeaders(request: ProcessingRequest): void {
+    this.#headers = readHeaders(request.requestHeaders);
+    this.#caller = readCaller(request);
+    if (!this.#caller) return this.#refuse(apiError('internal_error'));
+    this.#limits = this.#context.limitsOf(this.#caller.leased);
+    this.#call = this.#limits.shownBy(this.#call);
+    const refused = refusedHeaders(this.#headers);
+    if (refused) return this.#refuse(refused);
+    if (request.requestHeaders?.endOfStream)
+      return this.#refuse(apiError('invalid_json', { message: 'The body is empty; send a JSON object.' }));
+    this.#call.answer({
+      ...unchanged.requestHeaders,
+      modeOverride: { requestBodyMode: bodyMode.buffered, responseHeaderMode: headerMode.send },
+    });
+  }
+
+  /** The limits of a call come before its body. */
+  #requestBody(bytes: Buffer, arrivedAt: number): void {
+    this.#withRoom(() => this.#admit(bytes, arrivedAt));
+  }
+
+  #admit(bytes: Buffer, arrivedAt: number): void {
+    const catalogue = this.#context.catalogue();
+    const endpoint = endpoints[pathOf(this.#headers)];
+    const caller = this.#caller;
+    // Fail closed: without a catalogue nobody can say which models and regions there are.
+    if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));
+    if (bytes.length > inlineBytes) this.#patience.ask();
+    const isAsked = this.#patience.arrived();
+    const asked = {
+      ...{ endpoint, bytes, caller, catalogue, requestId: requestIdOf(this.#headers), path: pathOf(this.#headers) },
+      arrivedAt,
+      idempotencyKey: this.#headers.get(idempotencyKeyHeader) ?? null,
+      isOpen: () => this.#open,
+      onGone: (then: () => void) => {
+        if (this.#open) this.#onGone = then;
+        else then();
+      },
+    };
+    const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
+    const admission = admit(asked, this.#context);
+    if (!(admission instanceof Promise)) return go(admission);
+    if (!isAsked) this.#patience.during(admission, () => this.#open);
+    admission.then(go).catch(this.#call.fail);
+  }
+
+  #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
+    // Until it is over, a replay takes up room on the way out.
+    if (admission.outcome !== 'replayed') this.#onGone = null;
+    if (admission.outcome === 'admitted') {
+      this.#slot = admission.slot;
+      if (this.#open) return this.#send(admission, caller, catalogue);
+      admission.claim?.free(false);
+      admission.reservation?.release();
+    }
+    if (!this.#open) return this.#slot?.release();
+    if (admission.outcome === 'refused') this.#refuse(admission.error, admission.receiptId);
+    else if (admission.outcome === 'replayed') this.#call.answer(replay(admission.reply), admission.reply.body);
+  }
+
+  #send({ claim, outgoing, request, reservation, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
+    const nowMs = reservation?.at ?? this.#context.now();
+    const receiptId = reservation?.receiptId ?? newReceiptId(nowMs);
+    this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
+    const identity = {
+      ...{ receiptId, createdAt: new Date(nowMs).toISOString(), requestId: requestIdOf(this.#headers), request, route },
+      project: projectOf(caller, request),
+    };
+    this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
+    const degraded = this.#record.begin();
+    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context.firstAttempts);
+    this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
+    const parts = serialise(outgoing, attempts.first);
+    const answer = toProvider({
+      ...{
+        request,
+        route,
+        receiptId,
+        degraded,
+        headers: this.#headers,
+        path: pathOf(this.#headers),
+        timeouts: this.#context,
+      },
+      attempts,
+      length: parts.reduce((sum, part) => sum + part.length, 0),
+      slot: this.#slot?.id ?? null,
+      reserved: reservation ? JSON.stringify(reservation.estimate) : null,
+      isRerun: this.#kept?.mayHaveRun ?? false,
+    });
+    this.#call.answer(answer, parts);
+  }
+
+  #responseHeaders(request: ProcessingRequest): void {
+    const record = this.#record;
+    if (!record) return this.#call.answer(unchanged.responseHeaders);
+    const headers = readHeaders(request.responseHeaders);
+    const stream = isStream(headers) && record.identity.request.stream;
+    if (!stream) this.#slot?.release();
+    const deployment = headers.get('x-gw-deployment') ?? null;
+    const attempts = attemptCount(request);
+    const status = Number(headers.get(':status'));
+    record.answeredBy(deployment, attempts, status);
+    const answered = { deployment, attempts, headers };
+    this.#attempts?.arrived(answered);
+    if (isNotAsked(headers)) {
+      // Those before this one may have been.
+      this.#kept?.free(attempts > 1);
+      return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
+    }
+    this.#attempts?.answered(answered);
+    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses: this.#context.addresses };
+    if (answerUnread({ ...reply, attempts, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
+    const overhead = this.#context.overhead.of(headers, attempts);
+    this.#reply = openReply({
+      ...{ ...reply, overhead, message: request.responseHeaders, stream },
+      ...{ status, account: this.#caller?.accountId ?? '', readReply: this.#context.readReply },
+      // Before it is answered, so that a client that has seen the end gets its next stream.
+      onOver: () => this.#slot?.release(),
+    });
+    const isRerun = this.#kept?.mayHaveRun ?? false;
+    this.#call.answer(
+      toClient(headers, record.identity.receiptId, { isRerun, stream, budgets: record.budgets, overhead }),
+    );
+  }
+
+  #responseBody(bytes: Buffer, end: boolean): void {
+    if (this.#reply instanceof JsonReply && bytes.length > inlineBytes) this.#patience.ask();
+    this.#patience.arrived();
+    if (this.#reply) this.#reply.chunk(bytes, end);
+    else this.#call.answer(unchanged.responseBody);
+    if (end) this.#slot?.release();
+  }
+
+  /** Refuses the call before any provider is asked. */
+  #refuse(error: ApiError, receiptId: string | null = null): void {
+    this.#withRoom(() => this.#answerError(error, receiptId));
+  }
+
+  #withRoom(go: () => void): void {
+    const known = this.#limits.whenKnown((refusal) => {
+      if (!this.#open) return;
+      if (refusal === null) go();
+      else this.#answerError(refusal, null);
+    });
+    known?.catch(this.#call.fail);
+  }
+
+  #answerError(error: ApiError, receiptId: string | null): void {
+    this.#call.answer(immediate(error, errorBody(error, this.#context.addresses), receiptId));
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The two answers by which a call goes on: our request to a provider, and the head of the provider's reply to the
+ * client.
+ *
+ * Invariant: a provider gets an allow-list of headers and no query, and so does the client of the provider's headers.
+ */
+import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
+import { budgetHeaderName } from '@gw/contract/internal/budgets';
+import { attemptOrderHeader, requestIdField } from '@gw/contract/internal/first-attempt';
+import { reexecuted } from '@gw/contract/internal/idempotency-key';
+import type { IProcessingResponse } from '@gw/grpc/service';
+import type { Admitted } from '../admission/admission.ts';
+import { type Attempts, timeoutsOf } from '../attempts/attempts.ts';
+import { headersToRemove, steeringHeaders, type Timeouts } from '../wire/headers.ts';
+import {
+  bodyMode,
+  gwMetadata,
+  type Headers,
+  headerMode,
+  orderMetadata,
+  replyHeaders,
+  setHeader,
+} from '../wire/messages.ts';
+import type { Overhead } from '../wire/overhead.ts';
+
+/** What the `object` of a chunk is, by endpoint; embeddings have no stream. */
+export const chunkObjects = {
+  chat: 'chat.completion.chunk',
+  completions: 'text_completion',
+  embeddings: '',
+} as const;
+/** Reply headers that stay: the provider's type of content, and the id of the call, which Envoy has put in the place of the provider's. */
+const shown = new Set(['content-type', 'x-request-id']);
+
+/** Whether the reply with these headers is a stream that can be read as one. */
+export const isStream = (headers: Headers): boolean =>
+  headers.get(':status') === '200' && (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
+
+interface OutgoingHead {
+  readonly request: Pick<Admitted['request'], 'endpoint' | 'stream'>;
+  readonly route: Pick<Admitted['route'], 'failoverChain'>;
+  /** The headers of the client's request. */
+  readonly headers: Headers;
+  readonly path: string;
+  /** The length of the body in bytes. */
+  readonly length: number;
+  readonly timeouts: Timeouts;
+  readonly attempts: Pick<Attempts, 'headers' | 'others' | 'cluster' | 'order'>;
+  readonly receiptId: string;
+  /** The receipt that the client gets if the sidecar does not finish. */
+  readonly degraded: string;
+  /** What the call is estimated at, as JSON, which counts in its budgets then; null: it has none. */
+  readonly reserved: string | null;
+  /** Whether an earlier call with its idempotency key may have run. */
+  readonly isRerun: boolean;
+  /** The id of the slot of a stream; null for any other call. */
+  readonly slot: string | null;
+}
+
+/** Returns the last answer to the request, which names the clusters of the attempts. The body goes beside it. */
+export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
+  const { attempts, degraded, headers, isRerun, length, path, receiptId, request, reserved, route, slot, timeouts } =
+    outgoing;
+  const { order } = attempts;
+  const forAttempts = [...attempts.headers, ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
+  const setHeaders = [
+    setHeader('content-length', String(length)),
+    setHeader('content-type', 'application/json'),
+    setHeader('accept-encoding', 'identity'),
+    setHeader('x-gw-cluster', attempts.cluster),
+    // A query is not part of the API, and could hold a client's secret.
+    setHeader(':path', path),
+    ...forAttempts,
+    ...(order ? [setHeader(attemptOrderHeader, '1')] : []),
+    ...steeringHeaders(request.stream, attempts.others, timeoutsOf(route, timeouts)),
+  ];
+  const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
+  const chunk_object = chunkObjects[request.endpoint];
+  const metadata = {
+    ...{ receipt_id: receiptId, degraded, chunk_object },
+    ...(reserved === null ? {} : { reserved }),
+    ...(slot === null ? {} : { slot }),
+    ...(isRerun ? { reexecuted } : {}),
+  };
+  return {
+    requestBody: { response: { headerMutation, clearRouteCache: true } },
+    dynamicMetadata: order
+      ? orderMetadata({ ...metadata, [requestIdField]: headers.get('x-request-id') ?? '' }, order, forAttempts)
+      : gwMetadata(metadata),
+  };
+}
+
+interface ShownHead {
+  readonly isRerun: boolean;
+  readonly stream: boolean;
+  /** What is told of budgets; null: nothing. */
+  readonly budgets: string | null;
+  readonly overhead: Overhead;
+}
+
+/** Replaces the provider's `headers` by ours. The body of a stream then comes piece by piece, any other body whole. */
+export function toClient(
+  headers: Headers,
+  receiptId: string,
+  { budgets, isRerun, overhead, stream }: ShownHead,
+): IProcessingResponse {
+  const removeHeaders = [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name));
+  const ofBudgets = budgets === null ? [] : [setHeader(budgetHeaderName, budgets)];
+  const setHeaders = [...replyHeaders(receiptId, isRerun), ...ofBudgets, ...(stream ? overhead.headers(null) : [])];
+  return {
+    responseHeaders: { response: { headerMutation: { setHeaders, removeHeaders } } },
+    modeOverride: {
+      responseHeaderMode: headerMode.send,
+      responseBodyMode: stream ? bodyMode.streamed : bodyMode.buffered,
+    },
+    dynamicMetadata: gwMetadata({ headers_done: true }),
+  };
+}

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createFailedAttempts, type FailedAttempt } from '../attempts/failed-attempts.ts';
+import type { CallRecord } from '../receipt/call-record.ts';
+import { answerNotAsked } from './not-asked.ts';
+
+const addresses = { baseUrl: 'http://gw', statusUrl: '', auditEmail: '', securityEmail: '' };
+const failure = (deployment: string, outcome: FailedAttempt['outcome']): FailedAttempt => ({
+  ...{ deployment, outcome, result: 'failed', retryAfterMs: null },
+});
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Ended {
+  /** What the access log has told of it. */
+  readonly known: readonly FailedAttempt[];
+  /** What it tells after `lateMs`. */
+  readonly late?: FailedAttempt;
+  readonly lateMs?: number;
+  readonly pinned?: boolean;
+  readonly header?: string;
+}
+
+/** What comes of a call over a, b and c that ends at c, and after which time it is answered, ms. */
+async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pinned = false }: Ended) {
+  const failedAttempts = createFailedAttempts(null);
+  failedAttempts.begin('rcpt');
+  for (const each of known) failedAttempts.tell('rcpt', each);
+  const kept: string[] = [];
+  const failoverChain = ['a', 'b', 'c'].map((id) => ({ deployment: { id } }));
+  const record = {
+    identity: { receiptId: 'rcpt', request: {}, route: { failoverChain, pinned } },
+    discard: (status: number) => void kept.push(`discarded: ${status}`),
+    answeredBy: (deployment: string | null) => void kept.push(`by ${deployment}`),
+    breakOff: () => {
+      // As the trace names the last one.
+      const last = failedAttempts.of('rcpt').find(({ deployment }) => deployment === 'c');
+      kept.push(`recorded after ${last?.outcome}`);
+      return { saved: Promise.resolve() };
+    },
+  } as unknown as CallRecord;
+  let body = '';
+  let afterMs = 0;
+  const began = Date.now();
+  const call = {
+    answer: (answer: { immediateResponse?: { body?: unknown } }) => {
+      afterMs = Date.now() - began;
+      body = String(answer.immediateResponse?.body);
+    },
+    fail: () => undefined,
+  };
+  const headers = new Map([
+    ['x-gw-deployment', 'c'],
+    [header, '1'],
+  ]);
+  // Deployments are not judged before it is known what came of them.
+  const watch = { arrived: () => undefined, answered: () => void kept.push('judged'), end: () => undefined };
+  const answered = { deployment: 'c', attempts: 3, headers };
+  answerNotAsked(record, call as never, answered, { addresses, failedAttempts }, watch);
+  if (late) setTimeout(() => failedAttempts.tell('rcpt', late), lateMs);
+  await vi.advanceTimersByTimeAsync(1000);
+  const { code, param } = JSON.parse(body).error;
+  return { code, param, kept, afterMs };
+}
+
+const full = [failure('a', 'at_capacity'), failure('b', 'unhealthy')];
+/** Operators are told of the answer. */
+const unrecorded = (status: number) => ({ kept: ['judged', `discarded: ${status}`], afterMs: 0 });
+const recorded = { param: null, kept: ['judged', 'by null', 'recorded after at_capacity'] };
+
+describe('a call whose last deployment was not asked', () => {
+  it('has no receipt where the others were not either', async () => {
+    expect(await ended({ known: full })).toEqual({ code: 'overloaded', param: null, ...unrecorded(503) });
+    const saturated = { code: 'region_saturated', param: 'gw.region' };
+    expect(await ended({ known: full, pinned: true })).toEqual({ ...saturated, ...unrecorded(503) });
+    const missing = await ended({ known: full, header: 'x-gw-credential-missing' });
+    expect(missing).toEqual({ code: 'upstream_credential_missing', param: null, ...unrecorded(502) });
+    const unwell = { header: 'x-gw-unhealthy', known: full };
+    expect(await ended(unwell)).toEqual({ code: 'overloaded', param: null, ...unrecorded(503) });
+    expect(await ended({ ...unwell, pinned: true })).toEqual({ ...saturated, ...unrecorded(503) });
+    const all = { ...unwell, known: [failure('a', 'no_credential'), failure('b', 'unhealthy')] };
+    expect(await ended(all)).toEqual({ code: 'upstream_error', param: null, ...unrecorded(502) });
+    const degraded = { code: 'region_degraded', param: 'gw.region' };
+    expect(await ended({ ...all, pinned: true })).toEqual({ ...degraded, ...unrecorded(503) });
+  });
+
+  it.each([
+    [[failure('a', 'rate_limited'), failure('b', 'at_capacity')], 'upstream_rate_limited'],
+    [[failure('a', 'rate_limited'), failure('b', 'timed_out')], 'upstream_timeout'],
+    [[failure('a', 'at_capacity'), failure('b', 'server_error')], 'upstream_error'],
+  ])('is told of the provider that was asked (%#)', async (known, code) => {
+    for (const pinned of [false, true])
+      expect(await ended({ known, pinned })).toEqual({ code, ...recorded, afterMs: 0 });
+  });
+
+  it('names in its trace what that one was', async () => {
+    const known = [failure('a', 'server_error'), failure('b', 'unhealthy')];
+    for (const [header, outcome] of [
+      ['x-gw-credential-missing', 'no_credential'],
+      ['x-gw-unhealthy', 'unhealthy'],
+    ] as const)
+      expect((await ended({ known, header })).kept.at(-1)).toBe(`recorded after ${outcome}`);
+  });
+
+  it('waits for what the log has not told yet, and no longer', async () => {
+    const late = { known: full.slice(0, 1), late: failure('b', 'at_capacity') };
+    const inTime = await ended({ ...late, lateMs: 20 });
+    expect(inTime).toEqual({ code: 'overloaded', param: null, kept: ['judged', 'discarded: 503'], afterMs: 20 });
+    // Nobody knows then whether one was asked.
+    const tooLate = { code: 'upstream_error', ...recorded, afterMs: 50 };
+    expect(await ended({ ...late, lateMs: 60 })).toEqual(tooLate);
+    expect(await ended({ known: full.slice(0, 1) })).toEqual(tooLate);
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * Answers a call whose last deployment was not asked: it has no credential, or as many calls as it takes at once, or is unhealthy.
+ *
+ * Invariant: no receipt where no provider was asked at all. Where that is not known, one counts as asked.
+ */
+import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import type { ProcessorCall } from '@gw/grpc/service';
+import type { Answered, AttemptWatch } from '../attempts/attempt-watch.ts';
+import { type AttemptOutcome, type FailedAttempts, failedBefore, ownOutcome } from '../attempts/failed-attempts.ts';
+import type { CallRecord } from '../receipt/call-record.ts';
+import { optionPath } from '../routing/route.ts';
+import { andThen } from '../wire/maybe-promise.ts';
+import { answerAfter, finished, type Headers, immediate } from '../wire/messages.ts';
+
+/** After which a provider has nothing of a call. */
+const unasked: ReadonlySet<AttemptOutcome> = new Set<AttemptOutcome>(['no_credential', 'at_capacity', 'unhealthy']);
+
+/** Whether the reply with these headers is Envoy's own, in place of a provider's. */
+export const isNotAsked = (headers: Headers): boolean => ownOutcome(headers) !== null;
+
+interface Context {
+  readonly addresses: Addresses;
+  readonly failedAttempts: Pick<FailedAttempts, 'of' | 'tell' | 'words'>;
+}
+
+/** Waits until it is known what came of the attempts before the last one, as far as it will be, and tells `watch` of it too. */
+export function answerNotAsked(
+  record: CallRecord,
+  call: ProcessorCall,
+  answered: Answered,
+  context: Context,
+  watch: AttemptWatch | null,
+): void {
+  const { receiptId, route } = record.identity;
+  const before = failedBefore(route.failoverChain, answered.deployment, answered.attempts);
+  const ids = before.map(({ deployment }) => deployment.id);
+  const known = andThen(context.failedAttempts.words(receiptId, ids), () => {
+    watch?.answered(answered);
+    // The client may have left, which is no reason for a receipt either.
+    if (!record.recorded) answer(record, call, answered, context);
+  });
+  if (known instanceof Promise) known.catch(call.fail);
+}
+
+function answer(
+  record: CallRecord,
+  call: ProcessorCall,
+  ending: Answered,
+  { addresses, failedAttempts }: Context,
+): void {
+  const { attempts, headers } = ending;
+  const { receiptId, route } = record.identity;
+  const known = failedAttempts.of(receiptId);
+  const outcomes = failedBefore(route.failoverChain, ending.deployment, attempts).map(
+    ({ deployment: { id } }) => known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed',
+  );
+  const last = outcomes.filter((outcome) => !unasked.has(outcome)).at(-1);
+  const own = ownOutcome(headers);
+  const error =
+    own === 'no_credential'
+      ? apiError('upstream_credential_missing')
+      : last !== undefined
+        ? apiError(errorAfter(last))
+        : nobodyAsked(record.identity, own === 'at_capacity' || outcomes.includes('at_capacity'));
+  const body = errorBody(error, addresses);
+  if (last === undefined) {
+    record.discard(error.status);
+    return call.answer({ ...immediate(error, body, null), ...finished });
+  }
+  // The log may not have said so yet, and the trace names it. Nothing is judged by it any more.
+  if (own && ending.deployment)
+    failedAttempts.tell(receiptId, { deployment: ending.deployment, outcome: own, result: 'full', retryAfterMs: null });
+  // It is not this one that served the call.
+  record.answeredBy(null, attempts, Number(headers.get(':status')));
+  answerAfter(record.breakOff('provider', null).saved, call, immediate(error, body, receiptId), record);
+}
+
+/** `isFull`: at least one would have room again with the end of a call, and all others are unhealthy or have no credential. */
+function nobodyAsked({ request, route }: CallRecord['identity'], isFull: boolean): ApiError {
+  if (route.pinned) {
+    const param = optionPath(request, 'region');
+    if (isFull) return apiError('region_saturated', { param });
+    const message = 'The pinned region is in incident mode: none of its providers is healthy.';
+    return apiError('region_degraded', { param, message });
+  }
+  const tried = 'deployment that was tried for this call';
+  if (!isFull)
+    return apiError('upstream_error', {
+      message: `No ${tried} can take it at the moment. Nothing was sent to a provider.`,
+    });
+  return apiError('overloaded', {
+    message: `Every ${tried} is at capacity or cannot take it. Nothing was sent to a provider; try again after the time in Retry-After.`,
+  });
+}
+
+/** What a client is told of the provider that was asked last. */
+function errorAfter(outcome: AttemptOutcome) {
+  if (outcome === 'rate_limited') return 'upstream_rate_limited';
+  return outcome === 'timed_out' ? 'upstream_timeout' : 'upstream_error';
+}

@@ -1,0 +1,51 @@
+/**
+ * Answers a reply whose body is not read: Envoy's own, or one of a provider in which nothing here can be read.
+ *
+ * Invariant: the call is recorded, or discarded where no provider was reached, and its idempotency key is freed first.
+ */
+import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import type { ProcessorCall } from '@gw/grpc/service';
+import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
+import type { CallRecord } from '../receipt/call-record.ts';
+import { providerError } from '../reply/provider-error.ts';
+import { answerAfter, finished, type Headers, immediate, replyHeaders, unchanged } from '../wire/messages.ts';
+
+interface UnreadReply {
+  readonly record: CallRecord;
+  readonly call: ProcessorCall;
+  readonly kept: KeptReply | null;
+  readonly addresses: Addresses;
+  readonly headers: Headers;
+  /** How often Envoy sent the request to a deployment. */
+  readonly attempts: number;
+  /** Whether there is no body. */
+  readonly isEmpty: boolean;
+}
+
+/** Returns whether it has answered: false for a reply whose body is to be read. */
+export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept, record }: UnreadReply): boolean {
+  const { receiptId, request } = record.identity;
+  const isRerun = kept?.mayHaveRun ?? false;
+  if (!headers.has('x-gw-deployment')) {
+    // Envoy's own reply (a time-out, no connection): our error object already.
+    kept?.free(attempts > 0);
+    if (attempts === 0) {
+      record.discard(Number(headers.get(':status')));
+      call.answer({ ...unchanged.responseHeaders, ...finished });
+      return true;
+    }
+    const headerMutation = { setHeaders: replyHeaders(receiptId, isRerun) };
+    const { saved } = record.breakOff('provider', null);
+    answerAfter(saved, call, { responseHeaders: { response: { headerMutation } } }, record);
+    return true;
+  }
+  // Encoded although identity was asked for, or no body at all: nothing here can be read.
+  const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
+  if (encoding === 'identity' && !isEmpty) return false;
+  kept?.free();
+  const status = Number(headers.get(':status'));
+  const error = status === 200 ? apiError('upstream_invalid_response') : providerError(status, '', request);
+  const { saved } = record.breakOff('provider', null);
+  answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun), record);
+  return true;
+}

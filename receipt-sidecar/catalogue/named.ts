@@ -1,0 +1,109 @@
+/**
+ * What a call can name as its model, a model or an alias, and the deployments that serve it.
+ *
+ * Invariant: a model is named by its id before an alias is, and is one target; so a call that names a model costs nothing that one
+ * without aliases would not.
+ */
+import { offeredTargets, targetText } from '@gw/contract/internal/alias-targets';
+import type { AliasTarget } from '@gw/contract/internal/catalogue/alias-fields';
+import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
+import { inPreference } from '@gw/contract/internal/failover-chain';
+import type {
+  Snapshot,
+  SnapshotDeployment,
+  SnapshotGridReading,
+  SnapshotModel,
+  SnapshotRegion,
+} from '@gw/contract/internal/snapshot';
+import type { LiveSignal } from './grid-signals.ts';
+import type { ModelFacts } from './reading-context.ts';
+
+/** A deployment with its region. */
+export interface Candidate {
+  readonly deployment: SnapshotDeployment;
+  readonly region: SnapshotRegion;
+  /** Returns the grid reading for a moment, since a live one ages while the catalogue stays; null if there is none. */
+  readonly gridAt: (at: Date) => SnapshotGridReading | null;
+  /** Returns what tokens of a model cost at a moment; null if nobody has said. */
+  readonly priceAt: (model: string, at: Date) => TokenPrice | null;
+  /** What can be compared with other regions. */
+  readonly signals: readonly LiveSignal[];
+}
+
+/** A model, at all or some of the deployments that serve it. */
+export interface Target {
+  readonly model: SnapshotModel;
+  /** `gpt-4o`, or `gpt-4o at azure`. */
+  readonly name: string;
+  /** In the order of provider preference. */
+  readonly candidates: readonly Candidate[];
+}
+
+export interface Named {
+  readonly id: string;
+  readonly isAlias: boolean;
+  /** In the order in which they are preferred; of a model itself alone. */
+  readonly targets: readonly [Target, ...Target[]];
+  /** Those of all targets, in their order. */
+  readonly candidates: readonly Candidate[];
+  /** Returns the model that a call gets there. */
+  readonly modelOf: (candidate: Candidate) => SnapshotModel;
+  /** What reading a request depends on. */
+  readonly facts: ModelFacts;
+}
+
+/** Returns by its id what a call can name. `byId` has the deployments that can be asked. */
+export function namedIn(snapshot: Snapshot, byId: ReadonlyMap<string, Candidate>): ReadonlyMap<string, Named> {
+  const models = new Map(snapshot.models.map((model) => [model.id, model]));
+  const inOrder = inPreference(snapshot);
+  const targetsOf = (targets: readonly AliasTarget[]): Target[] => {
+    const offered = offeredTargets(inOrder, targets);
+    return targets.flatMap((target, at) => {
+      const model = models.get(target.model);
+      const candidates = (offered[at] ?? []).flatMap(({ id }) => byId.get(id) ?? []);
+      return model ? { model, name: targetText(target), candidates } : [];
+    });
+  };
+  const named = new Map<string, Named>();
+  for (const { id, targets } of snapshot.aliases ?? []) {
+    const [first, ...others] = targetsOf(targets);
+    if (first) named.set(id, aliasOf(id, [first, ...others]));
+  }
+  for (const model of snapshot.models) {
+    const [only] = targetsOf([{ model: model.id }]);
+    if (only) named.set(model.id, modelItself(only));
+  }
+  return named;
+}
+
+function modelItself(target: Target): Named {
+  const { candidates, model } = target;
+  const { contextWindow, id, tokenizer } = model;
+  const facts = { id, contextWindow, tokenizer };
+  return { id, isAlias: false, targets: [target], candidates, modelOf: () => model, facts };
+}
+
+function aliasOf(id: string, targets: Named['targets']): Named {
+  const models = new Map(
+    targets.flatMap(({ candidates, model }) => candidates.map(({ deployment }) => [deployment.id, model] as const)),
+  );
+  const [{ model: first }, ...others] = targets;
+  return {
+    id,
+    isAlias: true,
+    targets,
+    candidates: targets.flatMap(({ candidates }) => candidates),
+    modelOf: ({ deployment }) => models.get(deployment.id) ?? first,
+    facts: {
+      id,
+      // Nothing that one of them can read is refused.
+      contextWindow: targets.reduce<number | null>(
+        (most, { model }) =>
+          most === null || model.contextWindow === null ? null : Math.max(most, model.contextWindow),
+        0,
+      ),
+      // With two vocabularies a list of tokens would be two texts, of which one was screened.
+      tokenizer: others.every(({ model }) => model.tokenizer === first.tokenizer) ? first.tokenizer : null,
+    },
+  };
+}

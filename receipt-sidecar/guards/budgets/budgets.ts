@@ -1,0 +1,201 @@
+/**
+ * Reserves what a call is estimated to use of its budgets, and puts in its place what it used.
+ *
+ * Invariants: a call reserves once, of all of its budgets or of none, however many deployments it tries. It is settled or given
+ * back once; if this process dies, the control plane puts the receipt in the place of the reservation. What has no number
+ * is settled by the estimate, never by 0. While Redis does not answer, each instance goes on with its share of what was left when
+ * it was last heard: never unlimited, never closed.
+ */
+import type { ApiError } from '@gw/contract/errors';
+import { type Amounts, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
+import { elementAt } from '@gw/contract/internal/defined';
+import { err, ok, type Result } from '@gw/contract/internal/result';
+import type { Book, BudgetUse, Reserved, Share } from '@gw/service/budgets';
+import type { Logger } from '@gw/service/log';
+import { newReceiptId } from '../../receipt/receipt.ts';
+import { succeedsWithin } from '../../wire/bounded.ts';
+import { type AvailabilityOptions, watchAvailability } from '../slots/availability.ts';
+import type { BudgetMetrics } from './budget-metrics.ts';
+import { KnownUse } from './known-use.ts';
+import { budgetExceeded, budgetHeader } from './words.ts';
+
+export interface Reservation {
+  /** Of the receipt that the call will have, and the time of the call, ms since 1970. */
+  readonly receiptId: string;
+  readonly at: number;
+  readonly estimate: Amounts;
+  /** What replies say of it; null: nothing. */
+  readonly header: string | null;
+  /** Puts what was used in the place of the estimate, once; what is null stays the estimate. */
+  settle(used: Amounts): void;
+  /** Gives it back, because no provider was asked; nothing if it was settled. */
+  release(): void;
+  /** Leaves it to the control plane, which puts the receipt in its place; nothing if it was settled or given back. */
+  forget(): void;
+}
+
+export interface BudgetOptions {
+  readonly use: Pick<BudgetUse, 'reserve' | 'settle' | 'release' | 'missing'>;
+  readonly leases: AvailabilityOptions['leases'];
+  /** How many instances share what is left while they cannot count together. */
+  readonly instances: number;
+  /** The clock, ms since 1970. */
+  readonly now: () => number;
+  /** A monotonic clock, ms. */
+  readonly steady: () => number;
+  readonly metrics: Pick<BudgetMetrics, 'decided'>;
+  readonly log: Logger;
+}
+
+export interface Budgets {
+  /**
+   * Reserves, or refuses by the first budget that has too little left. It waits for Redis some 250 ms at most, and never rejects.
+   * `estimate` is called once.
+   */
+  reserve(
+    accountId: string,
+    budgets: readonly HeldBudget[],
+    estimate: (at: string) => Amounts,
+  ): Promise<Result<Reservation, ApiError>>;
+  /** Whether this instance counts alone. */
+  readonly local: () => boolean;
+  stop(): void;
+}
+
+interface Held {
+  readonly book: Book;
+  readonly receiptId: string;
+  readonly budgets: readonly HeldBudget[];
+  readonly shares: readonly Share[];
+}
+
+const patienceMs = 250;
+/** How often it is looked whether Redis knows what runs: it can come back empty. */
+const lookEveryMs = 10_000;
+const atOnce = 500;
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is held, and what is known of Redis.
+export function openBudgets(options: BudgetOptions): Budgets {
+  const { leases, metrics, now, use } = options;
+  const held = new Map<string, Held>();
+  const known = new KnownUse(options.instances);
+
+  const again = ({ book, receiptId, shares }: Held) =>
+    use.reserve(
+      book,
+      receiptId,
+      shares.map((share) => ({ ...share, most: null, floor: 0 })),
+      true,
+    );
+  const restoreBook = async (ofBook: readonly Held[]): Promise<void> => {
+    for (let at = 0; at < ofBook.length; at += atOnce) {
+      const some = ofBook.slice(at, at + atOnce);
+      const ids = some.map(({ receiptId }) => receiptId);
+      const lost = new Set(await use.missing(elementAt(some, 0).book, ids));
+      await Promise.all(some.filter(({ receiptId }) => lost.has(receiptId) && held.has(receiptId)).map(again));
+    }
+  };
+  const restore = async (): Promise<void> => {
+    const books = new Map<string, Held[]>();
+    for (const one of held.values()) {
+      const name = `${one.book.accountId} ${one.book.month}`;
+      const ofBook = books.get(name);
+      if (ofBook) ofBook.push(one);
+      else books.set(name, [one]);
+    }
+    await Promise.all([...books.values()].map(restoreBook));
+  };
+  const availability = watchAvailability({
+    ...options,
+    now: options.steady,
+    register: restore,
+    words: { alone: 'counts budgets, for its share of what is left', together: 'budgets are counted together again' },
+  });
+  const look = () => {
+    known.forgetBefore(monthOf(now()));
+    if (availability.together()) restore().catch(availability.lose);
+  };
+  const timer = setInterval(look, lookEveryMs);
+
+  /** Resolves to null if Redis does not answer in time. */
+  const ask = async ({ book, budgets, receiptId, shares }: Held): Promise<Reserved | null> => {
+    const asked = budgets.map(({ amount, id, isHard, unit }, at) => ({
+      id,
+      steps: shares[at]?.steps ?? 0,
+      most: isHard ? nearestSteps(unit, amount) : null,
+      floor: known.usedOf(id, book.month),
+    }));
+    let error: unknown;
+    let found: Reserved | null = null;
+    const asking = use.reserve(book, receiptId, asked).then(
+      (reply) => {
+        found = reply;
+      },
+      (failed: unknown) => {
+        error = failed;
+        throw failed;
+      },
+    );
+    if (await succeedsWithin(asking, { leftMs: patienceMs })) return found;
+    availability.lose(error);
+    return null;
+  };
+
+  const reservationOf = (one: Held, at: number, estimate: Amounts, used: readonly number[], isAlone: boolean) => {
+    const { book, budgets, receiptId, shares } = one;
+    held.set(receiptId, one);
+    const end = (settled: readonly Share[] | null): void => {
+      if (!held.delete(receiptId)) return;
+      if (isAlone) known.correct(book.month, shares, settled ?? shares.map(({ id }) => ({ id, steps: 0 })));
+      // Without Redis the sums of Postgres tell it later.
+      if (!leases.connected()) return;
+      const told = settled === null ? use.release(book, receiptId) : use.settle(book, receiptId, settled);
+      told.catch(() => undefined);
+    };
+    const reservation: Reservation = {
+      ...{ receiptId, at, estimate, header: budgetHeader(budgets, used) },
+      settle: (amounts) =>
+        end(
+          budgets.map(({ id, unit }, place) => {
+            const amount = amounts[unit];
+            return { id, steps: amount === null ? (shares[place]?.steps ?? 0) : nearestSteps(unit, amount) };
+          }),
+        ),
+      release: () => end(null),
+      forget: () => void held.delete(receiptId),
+    };
+    return reservation;
+  };
+
+  return {
+    async reserve(accountId, budgets, estimateAt) {
+      const at = now();
+      const receiptId = newReceiptId(at);
+      const book = { accountId, month: monthOf(at) };
+      const estimate = estimateAt(new Date(at).toISOString());
+      const shares = budgets.map(({ id, unit }) => ({ id, steps: stepsOf(unit, estimate[unit] ?? 0) }));
+      const one: Held = { book, receiptId, budgets, shares };
+      const found = availability.together() ? await ask(one) : null;
+      const decision = found ?? known.decide(book.month, budgets, shares);
+      if (found) known.note(book.month, budgets, found);
+      const refusing = decision.refusedBy === null ? undefined : budgets[decision.refusedBy];
+      if (refusing && decision.refusedBy !== null) {
+        metrics.decided(refusing.unit, 'refused');
+        // Redis may have given it all the same: only its answer was late.
+        if (!found && leases.connected()) use.release(book, receiptId).catch(() => undefined);
+        const used = decision.used[decision.refusedBy] ?? 0;
+        const steps = shares[decision.refusedBy]?.steps ?? 0;
+        const share = found ? null : known.shareOf(refusing, book.month);
+        return err(budgetExceeded({ at, budget: refusing, share, steps, used }));
+      }
+      for (const [place, { amount, unit }] of budgets.entries())
+        metrics.decided(unit, (decision.used[place] ?? 0) > nearestSteps(unit, amount) ? 'exceeded' : 'reserved');
+      return ok(reservationOf(one, at, estimate, decision.used, !found));
+    },
+    local: () => !availability.together(),
+    stop() {
+      clearInterval(timer);
+      availability.stop();
+    },
+  };
+}

@@ -1,0 +1,261 @@
+/**
+ * The receipt of one call, from "a provider is being asked" to "it is in the ledger".
+ *
+ * Invariant: a call that reached a provider is recorded exactly once, however it ends.
+ */
+import type { Amounts } from '@gw/contract/internal/budgets';
+import type { SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { TokenUsage } from '@gw/methodology/assess';
+import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import type { SaidSoFar } from '../api/usage.ts';
+import type { FailedAttempts } from '../attempts/failed-attempts.ts';
+import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
+import type { Reservation } from '../guards/budgets/budgets.ts';
+import { amountsUsed } from '../guards/budgets/estimate.ts';
+import type { Caller } from '../guards/caller.ts';
+import type { LedgerWriter } from '../ledger/writer.ts';
+import type { ProviderNames } from '../reply/provider-error.ts';
+import type { StreamFacts } from '../reply/stream-options.ts';
+import { routingTrace } from '../routing/routing-trace.ts';
+import { countCall } from './count.ts';
+import { countedReceipt } from './counted-receipt.ts';
+import type { EndedBy } from './ends.ts';
+import { entryText } from './entry-text.ts';
+import type { LiveCounts } from './live.ts';
+import { type OutcomeFacts, orUnmeasured } from './outcome-facts.ts';
+import {
+  type CallIdentity,
+  type CallOutcome,
+  makeReceipt,
+  modelServed,
+  notStoredReceipt,
+  type ShownReceipt,
+  unattendedReceipt,
+} from './receipt.ts';
+import type { ReceiptMetrics } from './receipt-metrics.ts';
+import type { UsageMetrics } from './usage-metrics.ts';
+
+export interface Recorded extends ShownReceipt {
+  /** The trace as JSON text; empty if there is none. */
+  readonly routingTrace: string;
+  /** Null if nothing could be counted. */
+  readonly counts: TokenUsage | null;
+  /**
+   * Resolves to what the client gets: this very receipt when it is safe, or a degraded one if no store took
+   * it in time. Never rejects.
+   */
+  readonly saved: Promise<ShownReceipt>;
+}
+
+/** Where a receipt is stored and counted, and what is known of the call beside it. */
+export interface Books {
+  readonly ledger: LedgerWriter;
+  readonly metrics: ReceiptMetrics;
+  readonly usageMetrics: Pick<UsageMetrics, 'count'>;
+  readonly live: Pick<LiveCounts, 'ended' | 'refused'>;
+  readonly failedAttempts: Pick<FailedAttempts, 'of'>;
+}
+
+/** One call: `begin`, then at most one of `finish`, `complete`, `breakOff` and `discard`. */
+export class CallRecord {
+  readonly identity: CallIdentity;
+  readonly #caller: Caller;
+  readonly #catalogue: Catalogue;
+  readonly #books: Books;
+  readonly #reservation: Reservation | null;
+  /** By `performance.now`. */
+  readonly startedAt = performance.now();
+  #repliedAt: number | null = null;
+  #servedBy: Candidate | null = null;
+  /** Null until somebody has answered. */
+  #attempts: number | null = null;
+  #status = 200;
+  #recorded = false;
+  #unsaved: string | null = null;
+
+  constructor(
+    identity: CallIdentity,
+    caller: Caller,
+    catalogue: Catalogue,
+    books: Books,
+    reservation: Reservation | null = null,
+  ) {
+    this.identity = identity;
+    this.#caller = caller;
+    this.#catalogue = catalogue;
+    this.#books = books;
+    this.#reservation = reservation;
+  }
+
+  /** What the client is told of budgets; null: nothing. */
+  get budgets(): string | null {
+    return this.#reservation?.header ?? null;
+  }
+
+  get accountId(): string {
+    return this.#caller.accountId;
+  }
+
+  /** What no store has taken, as JSON; null if there is nothing of the kind. Known once `saved` has resolved. */
+  get unsaved(): string | null {
+    return this.#unsaved;
+  }
+
+  get recorded(): boolean {
+    return this.#recorded;
+  }
+
+  /** Stores the receipt as pending. Returns the degraded block that the client gets if this process dies. */
+  begin(): string {
+    const { identity } = this;
+    this.#books.ledger.begin(identity.receiptId, this.#entry(unattendedReceipt(identity, 'pending'), 'null', 'null'));
+    return unattendedReceipt(identity, 'complete');
+  }
+
+  /** Notes who answered, as Envoy says; null if it does not say. */
+  answeredBy(deployment: string | null, attempts: number, status: number): void {
+    this.#servedBy = deployment === null ? null : (this.#catalogue.candidate(deployment) ?? null);
+    this.#attempts = attempts;
+    this.#status = status;
+  }
+
+  /** Notes that the provider has finished, and returns when: the time until then is its latency. */
+  replied(): number {
+    this.#repliedAt = performance.now();
+    return this.#repliedAt;
+  }
+
+  /** Of the deployment that answered; of the first one while nobody knows who did. */
+  get #model(): SnapshotModel {
+    return modelServed(this.identity.route, this.#servedBy);
+  }
+
+  /** By which names the provider that answered takes the call. */
+  get providerNames(): ProviderNames {
+    const { id } = this.#model;
+    const { calls, models = {} } = this.#servedBy?.deployment ?? {};
+    return { model: models[id] ?? id, fields: calls?.requestFields ?? {} };
+  }
+
+  /** The shape in which the deployment that answered reports energy; null if it reports none. */
+  get telemetryShape(): string | null {
+    return this.#servedBy?.deployment.telemetry ?? null;
+  }
+
+  /** Records the call. Throws if it was recorded before. Without `seen` the client gets only the id of the receipt. */
+  finish(facts: OutcomeFacts, seen = true): Recorded {
+    if (this.#recorded) throw new Error('A call was recorded twice.');
+    this.#recorded = true;
+    const { identity } = this;
+    const servedBy = this.#servedBy;
+    const upstreamLatencyS = this.#elapsedS();
+    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS };
+    const made = makeReceipt(identity, outcome);
+    const used = this.#reservation && amountsUsed(made, facts.usage, identity, this.#model, servedBy);
+    // First, so that no reader of the ledger knows of the receipt before its budgets do.
+    if (used) this.#reservation?.settle(used);
+    const trace = this.#trace(made.numbers?.energy_wh ?? null);
+    const entry = this.#entry(made.receipt, trace || 'null', made.facts, false, used);
+    const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
+    const notStored = (): ShownReceipt => {
+      const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
+      this.#unsaved = this.#entry(shown.gw, trace || 'null', made.facts, seen);
+      this.#books.ledger.keep(identity.receiptId, this.#unsaved);
+      return shown;
+    };
+    const stored = this.#books.ledger.finish(identity.receiptId, entry);
+    const saved = stored.then((is) => {
+      this.#books.metrics.made(is ? made.reason : 'receipt_not_stored');
+      const isDegraded = !is || made.reason !== null;
+      this.#books.live.ended({ status: facts.status, isDegraded, ms: upstreamLatencyS * 1000 });
+      this.#books.usageMetrics.count(this.accountId, countedReceipt(identity, outcome, is ? made.numbers : null));
+      return is ? wanted : notStored();
+    });
+    return { ...wanted, routingTrace: trace, counts: facts.usage, saved };
+  }
+
+  /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */
+  #trace(energyWh: number | null): string {
+    const { createdAt: requestedAt, receiptId, route } = this.identity;
+    try {
+      const failures = this.#books.failedAttempts.of(receiptId);
+      const served = {
+        by: this.#servedBy,
+        attempts: this.#attempts ?? 0,
+        status: this.#status,
+        failures,
+        requestedAt,
+        energyWh,
+      };
+      return JSON.stringify(routingTrace(route, served));
+    } catch {
+      return '';
+    }
+  }
+
+  /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
+  complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
+    const counted = this.#count(said, !failed);
+    if (failed)
+      return this.finish(orUnmeasured({ status: 'upstream_error', ...counted, telemetry, isCutShort: true }), false);
+    return this.finish({ status: 'complete', ...counted, telemetry });
+  }
+
+  /** Counts that text came behind the receipt. */
+  wentOn(): void {
+    this.#books.metrics.wentOn();
+  }
+
+  #count(said: SaidSoFar, isWhole: boolean): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
+    const { request } = this.identity;
+    const contextWindow = this.#model.contextWindow ?? null;
+    const counted = countCall(said, { request, contextWindow, elapsedS: this.#elapsedS(), isWhole });
+    if (counted.ok) return { usage: counted.value };
+    return { usage: null, unmeasured: 'usage_implausible', explanation: counted.error };
+  }
+
+  #elapsedS(): number {
+    return ((this.#repliedAt ?? performance.now()) - this.startedAt) / 1000;
+  }
+
+  /**
+   * Records a call that broke off. What was streamed is counted (count.ts); null as `seen` means that nothing is known.
+   * Whether the provider stops when its connection is closed nobody knows, so unless the answer was whole already, the
+   * receipt says that more may have been generated.
+   */
+  breakOff(by: 'client' | 'provider', seen: Omit<StreamFacts, 'failed'> | null): Recorded {
+    const status = by === 'client' ? 'client_aborted' : 'upstream_error';
+    if (seen === null) return this.finish(orUnmeasured({ status, usage: null }), false);
+    const { isWritten, said, telemetry } = seen;
+    const facts = { status, ...this.#count(said, false), telemetry, isCutShort: !isWritten } as const;
+    return this.finish(orUnmeasured(facts), false);
+  }
+
+  /** Settles by Envoy's word what becomes of a call that broke off. Resolves when its receipt is stored, if it makes one. */
+  endedBy(by: EndedBy, seen: Omit<StreamFacts, 'failed'> | null): Promise<unknown> | undefined {
+    if (by === 'nobody') this.#reservation?.forget();
+    else if (this.#recorded) return undefined;
+    // Whoever has an answer was asked.
+    else if (by === 'unsent' && this.#attempts === null) this.discard(null);
+    else return this.breakOff(by === 'provider' ? by : 'client', seen).saved;
+    return undefined;
+  }
+
+  /** Takes the pending receipt back, because no provider was reached. `status`: of the answer; null: the access log tells it. */
+  discard(status: number | null): void {
+    if (status !== null) this.#books.live.refused(status);
+    this.#recorded = true;
+    this.#reservation?.release();
+    this.#books.ledger.discard(this.identity.receiptId);
+  }
+
+  /** What was reserved goes with what has not all numbers. */
+  #entry(receipt: string, trace: string, facts: string, shown = false, used: Amounts | null = null): string {
+    const isKnown = used !== null && !Object.values(used).includes(null);
+    const reserved = isKnown ? undefined : this.#reservation?.estimate;
+    return entryText(
+      { caller: this.#caller, endpoint: this.identity.request.endpoint, reserved, shown },
+      { receipt, trace, facts },
+    );
+  }
+}

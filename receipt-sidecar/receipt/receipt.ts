@@ -1,0 +1,238 @@
+/**
+ * Puts a receipt together: the identity of the call from here, the numbers from the methodology package.
+ *
+ * Invariant: making a receipt never fails. Whatever is missing gives a degraded receipt with its reason.
+ *
+ * Receipts are made as JSON text in two parts, since that is how they leave (to the client and to the ledger), and one
+ * object of 50 fields costs more than all of the arithmetic.
+ */
+import { randomUUID } from 'node:crypto';
+import { degradedDefinitions } from '@gw/contract/degraded-reasons';
+import type { SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { DegradedReason, Receipt, ReceiptHead, ReceiptNumbers, UsageReceipt } from '@gw/contract/receipt';
+import { unknownNumbers } from '@gw/contract/unknown-numbers';
+import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
+import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { Candidate } from '../catalogue/snapshot.ts';
+import type { Route } from '../routing/route.ts';
+import { digestOfCall, factsText } from './receipt-facts.ts';
+
+/** What is known of a call before its provider answers. */
+export interface CallIdentity {
+  readonly receiptId: string;
+  readonly createdAt: string;
+  readonly requestId: string | null;
+  readonly request: ParsedRequest;
+  readonly route: Route;
+  /** What the call is charged to; null: nothing is named. */
+  readonly project: string | null;
+}
+
+/** How a call ended. */
+export interface CallOutcome {
+  readonly status: 'complete' | 'client_aborted' | 'upstream_error';
+  /** Where it was served; null if that is not known. */
+  readonly servedBy: Candidate | null;
+  /** Null if it is not known how many tokens were read and written. */
+  readonly usage: TokenUsage | null;
+  /** How long the provider took: the generation cannot have taken longer. */
+  readonly upstreamLatencyS: number | null;
+  /** The energy that the provider reported, or the refusal of what it said; absent or null if it said nothing. */
+  readonly telemetry?: TelemetryResult;
+  /** Whether the reply broke off before the answer was whole; absent: it did not. */
+  readonly isCutShort?: boolean;
+  /** Why the receipt is degraded, if there is nothing to measure by. */
+  readonly unmeasured?: DegradedReason;
+  /** What explains `unmeasured` further than its definition does. */
+  readonly explanation?: string;
+}
+
+/** Makes a UUIDv7 with a prefix: the time in its first 48 bits is the receipt's `created_at`, the rest is random. */
+export function newReceiptId(nowMs: number): string {
+  const time = nowMs.toString(16).padStart(12, '0');
+  // Node keeps random bytes in store for these; 16 bytes asked for alone take some 40 µs.
+  return `rcpt_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+/** Returns the model that answered; the one that was asked first where nobody knows who did. */
+export const modelServed = ({ model, modelOf }: Route, servedBy: Candidate | null): SnapshotModel =>
+  servedBy ? modelOf(servedBy) : model;
+
+/** Who, when, where: known here. */
+function receiptHead(
+  call: CallIdentity,
+  outcome: Pick<CallOutcome, 'servedBy' | 'usage'> & { status: Receipt['status'] },
+): string {
+  const head: ReceiptHead = {
+    id: call.receiptId,
+    object: 'gw.receipt',
+    version: 1,
+    supersedes: null,
+    created_at: call.createdAt,
+    request_id: call.requestId,
+    status: outcome.status,
+    requested_tier: call.request.options.tier ?? 'auto',
+    model: modelServed(call.route, outcome.servedBy).id,
+    provider: outcome.servedBy?.deployment.provider ?? null,
+    region: outcome.servedBy?.region.code ?? null,
+    usage_source: usageSource(outcome.usage),
+    ...simulatedBy(outcome.servedBy),
+    project: call.project,
+  };
+  return JSON.stringify(head);
+}
+
+/** By the kind of the provider alone: nothing that a client, a provider or an entry of the catalogue says counts. */
+export const simulatedBy = (servedBy: Candidate | null): Pick<CallFacts, 'simulated'> =>
+  servedBy?.deployment.simulated ? { simulated: true } : {};
+
+/** Returns `estimated` even if only one of the counts is estimated. */
+const usageSource = (usage: TokenUsage | null): Receipt['usage_source'] =>
+  usage === null ? null : usage.estimated ? 'estimated' : 'provider';
+
+const join = (head: string, tail: string): string => `${head.slice(0, -1)},${tail.slice(1)}`;
+
+interface DegradedDetails {
+  /** Whether the facts of the call are stored with the receipt. */
+  readonly hasFacts: boolean;
+  readonly explanation?: string;
+}
+
+function degradedTail(
+  boundary: Receipt['boundary'],
+  outcome: Pick<CallOutcome, 'servedBy' | 'usage'>,
+  reason: DegradedReason,
+  { hasFacts, explanation = degradedDefinitions[reason].explanation }: DegradedDetails,
+): string {
+  const { servedBy, usage } = outcome;
+  const tail: ReceiptNumbers = {
+    tier: 'degraded',
+    tier_reason: null,
+    boundary,
+    boundary_excludes: [],
+    grid_zone: servedBy?.region.gridZone ?? null,
+    prompt_tokens: usage?.promptTokens ?? null,
+    completion_tokens: usage?.completionTokens ?? null,
+    ...unknownNumbers,
+    degraded_reason: reason,
+    explanation,
+    recalculable: degradedDefinitions[reason].recalculable && usage !== null && hasFacts,
+  };
+  return JSON.stringify(tail);
+}
+
+const boundaryOf = (call: CallIdentity): Receipt['boundary'] => call.request.options.boundary ?? 'comprehensive';
+
+function degraded(call: CallIdentity, outcome: CallOutcome, reason: DegradedReason, details: DegradedDetails): string {
+  return join(receiptHead(call, outcome), degradedTail(boundaryOf(call), outcome, reason, details));
+}
+
+const nothingKnown = { servedBy: null, usage: null } as const;
+const unattendedTails = {
+  comprehensive: degradedTail('comprehensive', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
+  narrow: degradedTail('narrow', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
+};
+
+/**
+ * Returns as JSON what the client gets if this process dies, or with `pending` what a reader gets while the call runs.
+ */
+export function unattendedReceipt(call: CallIdentity, status: 'pending' | 'complete'): string {
+  return join(receiptHead(call, { ...nothingKnown, status }), unattendedTails[boundaryOf(call)]);
+}
+
+/** Returns everything that the numbers depend on. It is stored with the receipt, so that they can be made again. */
+function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate): CallFacts {
+  const facts: CallFacts = {
+    requestedTier: call.request.options.tier ?? 'auto',
+    boundary: boundaryOf(call),
+    requestedAt: call.createdAt,
+    usage: outcome.usage,
+    upstreamLatencyS: outcome.upstreamLatencyS,
+    model: modelServed(call.route, servedBy),
+    site: servedBy.deployment,
+    grid: servedBy.gridAt(new Date(call.createdAt)),
+    ...(outcome.isCutShort && { isCutShort: true }),
+    ...simulatedBy(servedBy),
+  };
+  if (outcome.telemetry) return { ...facts, telemetry: outcome.telemetry };
+  return waitsForCounters(facts, servedBy) ? { ...facts, telemetryFollows: true } : facts;
+}
+
+/** Whether a version with measured energy follows, which the control plane makes when GPU counters are scraped. */
+const waitsForCounters = ({ requestedTier, usage }: CallFacts, { deployment }: Candidate): boolean =>
+  deployment.telemetry === 'gpu_counters' &&
+  usage !== null &&
+  (requestedTier === 'auto' || requestedTier === 'telemetry');
+
+const noFacts = 'null';
+
+/** What the client sees of a receipt, as JSON texts. */
+export interface ShownReceipt {
+  readonly gw: string;
+  readonly usageGw: string;
+}
+
+/** A receipt of the first version, with what it was made from. */
+export interface MadeReceipt {
+  /** The receipt as JSON. */
+  readonly receipt: string;
+  /** What `usage.gw` says of it, as JSON. */
+  readonly usageGw: string;
+  /** The facts behind it as JSON, or `null`. */
+  readonly facts: string;
+  /** Null if it has numbers. */
+  readonly reason: DegradedReason | null;
+  /** Null if it has none. */
+  readonly numbers: ReceiptNumbers | null;
+}
+
+/** Makes the receipt and the facts behind it. Never throws: any error makes a degraded receipt. */
+export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeReceipt {
+  // Fail open: the completion is paid for. What is known of the call is stored for a recalculation.
+  let facts = noFacts;
+  const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
+    const details = { hasFacts: facts !== noFacts, ...(explanation !== undefined && { explanation }) };
+    const receipt = degraded(call, outcome, reason, details);
+    return { receipt, usageGw: usageGw(call, unknownNumbers), facts, reason, numbers: null };
+  };
+  try {
+    const { explanation, servedBy, unmeasured } = outcome;
+    if (!servedBy) return degradedBy(unmeasured ?? 'calculator_fault', explanation);
+    const known = callFacts(call, outcome, servedBy);
+    facts = factsText(known);
+    if (unmeasured) return degradedBy(unmeasured, explanation);
+    const assessment = assess(known);
+    if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
+    const { impact } = assessment;
+    const stated = {
+      id: call.receiptId,
+      version: 1,
+      created_at: call.createdAt,
+      model: modelServed(call.route, servedBy).id,
+      provider: servedBy.deployment.provider,
+      region: servedBy.region.code,
+      deployment: servedBy.deployment.id,
+      ...(call.project !== null && { project: call.project }),
+    };
+    const tail: ReceiptNumbers = Object.assign(impact, {
+      lineage_digest: digestOfCall(stated, known, impact.methodology_hash),
+    });
+    const receipt = join(receiptHead(call, outcome), JSON.stringify(tail));
+    return { receipt, usageGw: usageGw(call, tail), facts, reason: null, numbers: tail };
+  } catch {
+    return degradedBy('calculator_fault');
+  }
+}
+
+/** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */
+export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string): ShownReceipt {
+  const gw = degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== noFacts });
+  return { gw, usageGw: usageGw(call, unknownNumbers) };
+}
+
+/** The few numbers that stand in the `usage` of a reply, for frameworks that keep nothing else of it. */
+function usageGw(call: CallIdentity, { energy_wh, carbon_g }: Pick<Receipt, 'energy_wh' | 'carbon_g'>): string {
+  const shown: UsageReceipt = { receipt_id: call.receiptId, energy_wh, carbon_g };
+  return JSON.stringify(shown);
+}

@@ -1,0 +1,87 @@
+/**
+ * The words in which providers say that a prompt is too long for the model, as one code.
+ *
+ * Invariant: numbers are only said again in our words where the provider's text says for certain what they count. Else
+ * the text itself is shown.
+ */
+import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import type { ParsedRequest } from '../api/parsed-request.ts';
+import { promptField, tooManyTokens } from '../api/prompt-words.ts';
+import type { ProviderWords } from './provider-words.ts';
+import { redacted } from './redaction.ts';
+
+/** Codes and types that say by themselves that the prompt is too long. */
+const certain = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error']);
+
+/**
+ * `tokens` are those of the prompt, `limit` what the model takes. `output` stands where room for the answer is part of
+ * the sum that is too large.
+ */
+const sayings: readonly RegExp[] = [
+  // OpenAI, Azure, DeepSeek, vLLM, llama-cpp-python, OpenRouter: with the parts of the sum.
+  /maximum context length is (?<limit>\d+) tokens[.,] however,? (?:you requested|your messages resulted in) (?:about )?\d+ tokens \((?<tokens>\d+) (?:in (?:your prompt|the messages)|of text input)[,;] (?<output>\d+) (?:for|in) the (?:completion|output)/i,
+  /maximum context length is (?<limit>\d+) tokens[.,] however,? your (?:messages|prompt) (?:resulted in|contains) (?<tokens>\d+) tokens/i,
+  /input tokens exceed the configured limit of (?<limit>\d+) tokens\. your messages resulted in (?<tokens>\d+) tokens/i,
+  /maximum input length is (?<limit>\d+) tokens/i,
+  // vLLM
+  /you passed (?<tokens>\d+) input tokens and requested (?<output>\d+) output tokens\. however, the model's context length is only (?<limit>\d+)/i,
+  /prompt \((?:total )?length (?<tokens>\d+)\) is (?:too long to fit into the model \(context length|longer than the maximum model length of) (?<limit>\d+)/i,
+  /maximum context length is (?<limit>\d+) tokens/i,
+  // SGLang
+  /the input \((?<tokens>\d+) tokens\) is longer than the model's context length \((?<limit>\d+) tokens\)/i,
+  /input length \((?<tokens>\d+) tokens\) exceeds the maximum allowed length \((?<limit>\d+) tokens\)/i,
+  /maximum context length of (?<limit>\d+) tokens\. you requested a total of \d+ tokens: (?<tokens>\d+) tokens from the input messages and (?<output>\d+) tokens for the completion/i,
+  // TGI, TEI, Together
+  /`inputs` must have less than (?<limit>\d+) tokens\. given: (?<tokens>\d+)/i,
+  /`inputs` tokens \+ `max_new_tokens` must be <= (?<limit>\d+)\. given: (?<tokens>\d+) `inputs` tokens and (?<output>\d+)/i,
+  // llama.cpp
+  /request \((?<tokens>\d+) tokens\) exceeds the available context size \((?<limit>\d+) tokens\)/i,
+  /the request exceeds the available context size/i,
+  // Mistral
+  /prompt contains (?<tokens>\d+) tokens.{0,40}too large for model with (?<limit>\d+) maximum context length/i,
+  // Anthropic
+  /prompt is too long: (?<tokens>\d+) tokens > (?<limit>\d+) maximum/i,
+  /input length and `max_tokens` exceed context limit: (?<tokens>\d+) \+ (?<output>\d+) > (?<limit>\d+)/i,
+  // Gemini, xAI, Fireworks, Cohere, TensorRT-LLM, Cerebras, DashScope, Bedrock
+  /input token count \((?<tokens>\d+)\) exceeds the maximum number of tokens allowed \((?<limit>\d+)\)/i,
+  /maximum prompt length is (?<limit>\d+) but the request contains (?<tokens>\d+) tokens/i,
+  /prompt is too long: (?<tokens>\d+), model maximum context length: (?<limit>\d+)/i,
+  /tokens in the prompt cannot exceed (?<limit>\d+) - received (?<tokens>\d+)/i,
+  /prompt length \((?<tokens>\d+)\) exceeds maximum input length \((?<limit>\d+)\)/i,
+  /length of the messages or completion\. current length is (?<tokens>\d+) while limit is (?<limit>\d+)/i,
+  /range of input length should be \[1, (?<limit>\d+)\]/i,
+  /input is too long for requested model/i,
+];
+
+/** How many characters of a provider's text are looked at; no text of this kind is longer. */
+const longestSaying = 2000;
+
+/**
+ * Returns null if the provider says something else. `isQuoted` says whether its text can be shown: only that of a plain
+ * refusal of the request can, since any other can be about the provider itself.
+ */
+export function contextError(words: ProviderWords, request: ParsedRequest, isQuoted: boolean): ApiError | null {
+  const text = (words.message ?? '').slice(0, longestSaying);
+  const said = sayings.map((saying) => saying.exec(text)).find((found) => found !== null);
+  if (!said && !certain.has(words.code) && !certain.has(words.type)) return null;
+  const counts = countsOf(said?.groups, words);
+  const param = promptField[request.endpoint];
+  if (counts && counts.tokens > counts.limit)
+    return apiError('prompt_too_long', { param, message: tooManyTokens('The prompt', request.model, counts) });
+  const message = (isQuoted ? redacted(text) : null) ?? undefined;
+  const asked = said?.groups?.output === undefined ? null : request.outputField;
+  // The prompt fits by itself: what was asked to be generated is too much.
+  if (counts && asked) return fieldError(asked, message ?? `\`${asked}\` is too large.`);
+  return apiError('prompt_too_long', { param, ...(message === undefined ? {} : { message }) });
+}
+
+/** Returns the counts; null if they are not certain. llama.cpp has them in fields of their own. */
+function countsOf(groups: Record<string, string | undefined> | undefined, { fields }: ProviderWords) {
+  const tokens = numberOf(groups?.tokens ?? fields.n_prompt_tokens);
+  const limit = numberOf(groups?.limit ?? fields.n_ctx);
+  return Number.isSafeInteger(tokens) && Number.isSafeInteger(limit) ? { tokens, limit } : null;
+}
+
+/** Converts only texts and numbers, since an object of the provider's can throw when it is converted. */
+const numberOf = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;

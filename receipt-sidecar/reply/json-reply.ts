@@ -1,0 +1,125 @@
+/**
+ * A JSON reply of a provider, which Envoy has buffered whole, on its way to the client.
+ *
+ * Invariants: a completion is never refused because there is no room or time to read it here, and nothing of it reaches
+ * the client that was not read: where no thread could, Envoy goes on without us, and its Lua filter cleans the body
+ * that it still has and adds the degraded receipt.
+ */
+import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { finishedHeader } from '@gw/contract/internal/finished-header';
+import { ok } from '@gw/contract/internal/result';
+import type { ReplyJob } from '../admission/jobs.ts';
+import type { ShownReceipt } from '../receipt/receipt.ts';
+import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
+import { answerAfter, finishedWith, setHeader } from '../wire/messages.ts';
+import type { Overhead } from '../wire/overhead.ts';
+import { inlineBytes } from '../wire/threads/body-threads.ts';
+import type { JobResult, ThreadPool } from '../wire/threads/thread-pool.ts';
+import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
+import type { Reply, ReplyContext } from './reply.ts';
+
+/** Tells the filter of the last resort what `finishedWith` tells the access log. */
+const isFinished = setHeader(finishedHeader, '1');
+
+/** Reads a reply. `account` is whose call it is: accounts take turns on the threads. */
+export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => MaybePromise<JobResult<ReplyReading>>;
+
+export interface JsonReplyContext extends ReplyContext {
+  readonly status: number;
+  readonly account: string;
+  readonly readReply: ReadReply;
+  readonly overhead: Overhead;
+}
+
+export class JsonReply implements Reply {
+  readonly #context: JsonReplyContext;
+  readonly seen = null;
+  #isOver = false;
+  #repliedAt = 0;
+
+  constructor(context: JsonReplyContext) {
+    this.#context = context;
+  }
+
+  chunk(bytes: Buffer): void {
+    const { account, call, readReply, record, status } = this.#context;
+    const { request } = record.identity;
+    // What it then waits for is not the provider's time.
+    this.#repliedAt = record.replied();
+    const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
+    const read = andThen(readReply(account, bytes, facts), (outcome) => this.#conclude(outcome));
+    if (read instanceof Promise) read.catch(call.fail);
+  }
+
+  #conclude(outcome: JobResult<ReplyReading>): void {
+    const { call, record } = this.#context;
+    // The client has left meanwhile, and it was written down as that.
+    if (record.recorded) return;
+    if (outcome.ok && outcome.value.ok) return this.#complete(outcome.value);
+    if (outcome.ok && !outcome.value.ok && outcome.value.error) return this.#fail(outcome.value.error);
+    const why = outcome.ok ? 'too many parts' : outcome.error;
+    if (!this.#isOver) call.fail(new Error(`A large reply could not be read: ${why}.`));
+  }
+
+  #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
+    const { call, kept, overhead, record, energyReader } = this.#context;
+    const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null);
+    const answer = (shown: ShownReceipt): void | Promise<void> => {
+      if (this.#isOver) return;
+      const body = withAdded(clean, { ...recorded, ...shown });
+      if (!kept) return handOut(body);
+      kept.add(body);
+      return kept.store('application/json', () => handOut(body));
+    };
+    const handOut = (body: readonly Buffer[]): void => {
+      const length = body.reduce((sum, part) => sum + part.length, 0);
+      const setHeaders = [
+        setHeader('content-type', 'application/json'),
+        setHeader('content-length', String(length)),
+        ...overhead.headers(this.#repliedAt),
+        isFinished,
+      ];
+      call.answer(
+        { responseBody: { response: { headerMutation: { setHeaders } } }, ...finishedWith(record.unsaved) },
+        body,
+      );
+    };
+    recorded.saved.then(answer).catch(call.fail);
+  }
+
+  #fail(error: ApiError): void {
+    const { record, addresses, call, kept } = this.#context;
+    kept?.free();
+    const body = Buffer.from(errorBody(error, addresses));
+    const { saved } = record.breakOff('provider', null);
+    const setHeaders = [
+      setHeader(':status', String(error.status)),
+      ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
+      setHeader('content-length', String(body.length)),
+      isFinished,
+    ];
+    const response = { bodyMutation: { body }, headerMutation: { setHeaders } };
+    answerAfter(saved, call, { responseBody: { response } }, record);
+  }
+
+  close(): void {
+    this.#isOver = true;
+  }
+}
+
+/**
+ * Reads a small reply at once, and a large one on a thread. A large reply is never read here, even if its thread dies,
+ * since what ended a thread would end this process. Its memory goes to the thread and comes back: nothing is copied,
+ * and `bytes` are empty afterwards.
+ */
+export function makeReplyReader(threads: Pick<ThreadPool, 'run'>): ReadReply {
+  return (account, bytes, facts) => {
+    if (bytes.length <= inlineBytes) return ok(readReply(bytes, facts));
+    const job: ReplyJob = { kind: 'reply', bytes, facts };
+    const transfer = bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [];
+    return threads.run<ReturnType<typeof readReply>>({
+      ...{ lane: 'reply', account, size: bytes.length },
+      message: () => ({ job, transfer }),
+    }).outcome;
+  };
+}

@@ -1,0 +1,136 @@
+import { tooLong } from '@gw/testing/receipt-sidecar/too-long';
+import { expect, it } from 'vitest';
+import { parseRequest } from '../api/parse.ts';
+import { providerError } from './provider-error.ts';
+
+const messages = [{ role: 'user', content: 'hi' }];
+function requestOf(fields: object, endpoint: 'chat' | 'completions' | 'embeddings' = 'chat') {
+  const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'm', ...fields })));
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  return parsed.value.request;
+}
+const chat = requestOf({ messages });
+
+const said = (error: object) => JSON.stringify({ error });
+
+it.each([
+  [401, 'upstream_auth_failed', 502],
+  [402, 'upstream_auth_failed', 502],
+  [403, 'upstream_auth_failed', 502],
+  [429, 'upstream_rate_limited', 502],
+  [408, 'upstream_timeout', 502],
+  [504, 'upstream_timeout', 502],
+  [424, 'upstream_error', 502],
+  [500, 'upstream_error', 502],
+  [204, 'upstream_invalid_response', 502],
+  [302, 'upstream_invalid_response', 502],
+  [404, 'upstream_rejected_request', 400],
+])('a %i of the provider is %s, and shows nothing of what it said', (status, code, ours) => {
+  const error = providerError(status, status === 404 ? '' : said({ message: 'secret', param: 'temperature' }), chat);
+  expect(error).toMatchObject({ code, status: ours, param: null });
+  expect(error.message).not.toContain('secret');
+});
+
+it('takes over the field and the message of a rejected request, and no more', () => {
+  const named = providerError(400, said({ message: 'too hot', param: 'temperature', internal: 'host' }), chat);
+  expect(named).toEqual({
+    code: 'invalid_temperature',
+    type: 'validation_error',
+    status: 400,
+    message: 'too hot',
+    param: 'temperature',
+  });
+  expect(providerError(422, said({ message: 'no', param: '<script>' }), chat)).toMatchObject({
+    code: 'upstream_rejected_request',
+    param: null,
+  });
+  expect(providerError(400, said({ message: 'long', code: 'context_length_exceeded' }), chat).code).toBe(
+    'prompt_too_long',
+  );
+  expect(providerError(400, '<html>', chat).message).not.toContain('html');
+});
+
+it('takes the first of a list of faults, with the field of the request but nothing deeper', () => {
+  const detail = [
+    { type: 'x', loc: ['body', 'messages', 0, 'inner', 'str'], msg: 'Give a text.', input: 'secret' },
+    { type: 'x', loc: ['body', 'top_p'], msg: 'second' },
+  ];
+  for (const body of [{ detail }, { object: 'error', message: { detail }, type: 'invalid_request_error', param: null }])
+    expect(providerError(422, JSON.stringify(body), chat)).toMatchObject({
+      ...{ code: 'invalid_messages', param: 'messages', message: 'Give a text.' },
+    });
+  for (const strange of [[], [null], [{ loc: 'body', msg: {} }], [{ loc: ['query', 'x'], msg: ' ' }]])
+    expect(providerError(422, JSON.stringify({ detail: strange }), chat).code).toBe('upstream_rejected_request');
+});
+
+const told = tooLong.map(([server, status, body, tokens, limit]) => ({ server, status, body, tokens, limit }));
+it.each(told)(
+  'what $server says of a prompt that is too long is told in our words',
+  ({ status, body, tokens, limit }) => {
+    const error = providerError(status, JSON.stringify(body), chat);
+    expect(error).toMatchObject({ code: 'prompt_too_long', type: 'validation_error', status: 400, param: 'messages' });
+    const said = JSON.stringify(body);
+    if (tokens === undefined) expect(said).toContain(JSON.stringify(error.message));
+    else
+      expect(error.message).toBe(
+        `The prompt has ${tokens.toLocaleString('en-US')} tokens; m takes ${limit?.toLocaleString('en-US')}.`,
+      );
+  },
+);
+
+it('names the field of the endpoint', () => {
+  const body = said({ message: 'long', code: 'context_length_exceeded' });
+  expect(providerError(400, body, requestOf({ prompt: 'a' }, 'completions')).param).toBe('prompt');
+  expect(providerError(400, body, requestOf({ input: 'a' }, 'embeddings')).param).toBe('input');
+});
+
+it('blames what was asked to be generated where the prompt fits by itself', () => {
+  const message =
+    "This model's maximum context length is 16384 tokens. However, you requested 19591 tokens (9591 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.";
+  const body = said({ message, code: 'context_length_exceeded' });
+  for (const field of ['max_tokens', 'max_completion_tokens'])
+    expect(providerError(400, body, requestOf({ messages, [field]: 10_000 }))).toMatchObject({
+      code: `invalid_${field}`,
+      param: field,
+      message,
+    });
+  // Nobody asked for it.
+  expect(providerError(400, body, chat)).toMatchObject({ code: 'prompt_too_long', message });
+});
+
+it('shows no text of a reply that is no plain refusal, and takes nothing else for a prompt that is too long', () => {
+  const secret = said({ message: 'host 10.0.0.1: the request exceeds the available context size' });
+  expect(providerError(500, secret, chat).code).toBe('prompt_too_long');
+  expect(providerError(500, secret, chat).message).not.toContain('10.0.0.1');
+  for (const message of [
+    'Request too large for model: Limit 6000, Requested 7000',
+    'max_tokens is too large: 100000',
+    'context',
+    '',
+  ])
+    expect(providerError(400, said({ message }), chat).code).toBe('upstream_rejected_request');
+  expect(providerError(429, said({ message: 'x', code: 'context_length_exceeded' }), chat).code).toBe(
+    'upstream_rate_limited',
+  );
+});
+
+it('shows the message of a refusal wherever the server put it', () => {
+  for (const body of [
+    { error: { message: 'why' } },
+    { message: 'why' },
+    { error: 'why' },
+    { detail: 'why' },
+    [{ error: { message: 'why' } }],
+  ])
+    expect(providerError(400, JSON.stringify(body), chat).message).toBe('why');
+});
+
+it('names a field as the client wrote it, where the provider takes it by another name', () => {
+  const provider = { model: 'inner', fields: { seed: 'random_seed', max_completion_tokens: 'max_tokens', user: null } };
+  const errorOf = (param: string, fields: object) =>
+    providerError(400, said({ message: 'No.', param }), requestOf({ messages, ...fields }), provider);
+  expect(errorOf('random_seed', { seed: 4 })).toMatchObject({ code: 'invalid_seed', param: 'seed' });
+  expect(errorOf('max_tokens', { max_completion_tokens: 4 })).toMatchObject({ param: 'max_completion_tokens' });
+  expect(errorOf('max_tokens', { max_tokens: 4 })).toMatchObject({ param: 'max_tokens' });
+  expect(errorOf('top_p', {})).toMatchObject({ param: 'top_p' });
+});

@@ -1,0 +1,70 @@
+/**
+ * What a provider's failure means to the client.
+ *
+ * Invariant: nothing of a provider's reply gets out but, for its 400s, the message, redacted, and the field that it
+ * names: they are about the client's own request. Its 401, 402 and 403 are our fault and never shown as the client's.
+ */
+import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import type { ParsedRequest } from '../api/parsed-request.ts';
+import { contextError } from './context-error.ts';
+import { type ProviderWords, readWords } from './provider-words.ts';
+import { redacted } from './redaction.ts';
+
+/** What the provider that answered calls the model, and the fields that it takes by other names (field → name). */
+export interface ProviderNames {
+  readonly model: string;
+  readonly fields: Readonly<Record<string, string | null>>;
+}
+
+/** Returns the field as the client wrote it: of several that the provider takes by one name the one that the client has given. */
+function fieldOfClient(param: unknown, { outputField }: ParsedRequest, fields: ProviderNames['fields']): unknown {
+  const written = Object.keys(fields).filter((field) => fields[field] === param);
+  if (outputField !== null && (outputField === param || written.includes(outputField))) return outputField;
+  return written[0] ?? param;
+}
+
+function rejection(words: ProviderWords | null, request: ParsedRequest, provider: ProviderNames): ApiError {
+  const { message } = words ?? {};
+  const param = fieldOfClient(words?.param, request, provider.fields);
+  const names = new Map([[provider.model, request.model]]);
+  const text = message ? redacted(message, names) : null;
+  if (typeof param === 'string' && /^[\w.[\]-]{1,100}$/.test(param) && redacted(param) === param)
+    return fieldError(param, text ?? 'The model provider rejected this field.');
+  return apiError('upstream_rejected_request', text ? { message: text } : {});
+}
+
+/** Statuses with which a provider refuses the request itself; llama.cpp answers 500 if a prompt is too long. */
+const rejecting = new Set([400, 404, 413, 422]);
+
+/**
+ * Returns what the client is told of a provider's reply that is not a 200. The error has the client's name
+ * of the model in place of the provider's, and its `param` that of the field.
+ */
+export function providerError(
+  status: number,
+  body: string,
+  request: ParsedRequest,
+  provider: ProviderNames = { model: '', fields: {} },
+): ApiError {
+  const words = rejecting.has(status) || status === 500 ? readWords(body) : null;
+  const tooLong = words && contextError(words, request, status !== 500);
+  if (tooLong) return tooLong;
+  if (rejecting.has(status)) return rejection(words, request, provider);
+  switch (status) {
+    case 401:
+    // Nothing is left on the account that the gateway has there (OpenRouter, DeepSeek).
+    case 402:
+    case 403:
+      return apiError('upstream_auth_failed');
+    case 429:
+      return apiError('upstream_rate_limited');
+    case 408:
+    case 504:
+      return apiError('upstream_timeout');
+    // TGI, where a generation fails.
+    case 424:
+      return apiError('upstream_error');
+    default:
+      return apiError(status >= 500 ? 'upstream_error' : 'upstream_invalid_response');
+  }
+}

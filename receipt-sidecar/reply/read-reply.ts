@@ -1,0 +1,117 @@
+/**
+ * Reads one JSON reply of a provider: from its bytes to what it says of tokens and energy and to the bytes that may
+ * reach the client; or to our error. The same on the main thread, for small replies, and on the threads, for all
+ * others.
+ *
+ * Invariant: what is left of a reply that was read holds nothing that only we may say (see json-body.ts).
+ */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import type { ParsedRequest } from '../api/parsed-request.ts';
+import { ReplyCounts, type SaidSoFar } from '../api/usage.ts';
+import {
+  type Additions,
+  additionsText,
+  decodeUtf8,
+  holdsMoreThan,
+  isEmptyWithoutOurs,
+  type Place,
+  parseObject,
+  placeForUsage,
+  usageAddition,
+  withoutForgery,
+} from '../wire/json-body.ts';
+import { contextError } from './context-error.ts';
+import { createEnergyReader } from './energy-reader.ts';
+import { type ProviderNames, providerError } from './provider-error.ts';
+import { wordsOf } from './provider-words.ts';
+
+/** What reading depends on besides the body. It is plain data, since it is sent to a thread. */
+export interface ReplyFacts {
+  readonly status: number;
+  readonly request: ParsedRequest;
+  readonly provider: ProviderNames;
+  /** The shape in which the deployment reports energy; null if it reports none. */
+  readonly telemetryShape: string | null;
+}
+
+/** A JSON object as bytes, to which keys can be added. */
+export interface CleanObject {
+  readonly bytes: Uint8Array;
+  /** The index of its last brace, before which another key goes. */
+  readonly end: number;
+  readonly isEmpty: boolean;
+  /** Where a key of its `usage` goes, as an index of a byte; null if it has none. */
+  readonly usage: Place | null;
+}
+
+export type ReplyReading =
+  /** Null if the reply holds more than can be read: it can be a completion all the same. */
+  | { readonly ok: false; readonly error: ApiError | null }
+  | {
+      readonly ok: true;
+      readonly clean: CleanObject;
+      readonly said: SaidSoFar;
+      /** The energy that the body reports; null if it says nothing. */
+      readonly telemetry: TelemetryResult;
+    };
+
+/** Envoy buffers a little more, so that the receipt fits behind the largest reply. */
+export const maxReplyBytes = 64 * 1024 * 1024;
+
+/**
+ * Texts, lists and objects. Twenty alternatives for each of sixteen thousand tokens have as many; read, they take at
+ * most 320 MB, which a thread has (body-threads.ts). Where it runs out, it spends minutes on finding room.
+ */
+const mostParts = 2_000_000;
+
+/** Unlike a small Buffer, what it makes shares its memory with nothing else. */
+const encoder = new TextEncoder();
+
+const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
+
+/** Reads a reply. Whatever is wrong with it is the error of the result. */
+export function readReply(bytes: Uint8Array, { provider, request, status, telemetryShape }: ReplyFacts): ReplyReading {
+  if (bytes.length > maxReplyBytes) return failed(apiError('upstream_invalid_response'));
+  const text = decodeUtf8(bytes);
+  if (status !== 200) return failed(providerError(status, text ?? '', request, provider));
+  if (text !== null && holdsMoreThan(mostParts, text)) return failed(null);
+  const value = text === null ? null : parseObject(text);
+  if (text === null || !value) return failed(apiError('upstream_invalid_response'));
+  if (value.error) return failed(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
+  const { answerBytes, claim, isStale, otherBytes, reasoningBytes } = countsOf(value);
+  const energyReader = createEnergyReader(telemetryShape, () => ({}));
+  energyReader?.takeObject(value);
+  return {
+    ok: true,
+    clean: cleanObject(bytes, text, value),
+    said: { answerBytes, claim, isStale, otherBytes, reasoningBytes },
+    telemetry: energyReader?.said ?? null,
+  };
+}
+
+function countsOf(value: Record<string, unknown>): ReplyCounts {
+  const counts = new ReplyCounts();
+  counts.take(value);
+  return counts;
+}
+
+const closingBrace = 0x7d;
+function cleanObject(bytes: Uint8Array, original: string, value: Record<string, unknown>): CleanObject {
+  const text = withoutForgery(original, value);
+  const place = placeForUsage(text, value);
+  const clean = text === original ? bytes : encoder.encode(text);
+  // Counted from the end: the usage stands there, and the text in front of it can be long.
+  const usage = place && { ...place, at: clean.length - Buffer.byteLength(text.slice(place.at)) };
+  return { bytes: clean, end: clean.lastIndexOf(closingBrace), isEmpty: isEmptyWithoutOurs(value), usage };
+}
+
+/** Returns the object with the additions, in parts, so that nothing is copied. */
+export function withAdded({ bytes, end, isEmpty, usage }: CleanObject, additions: Additions): readonly Buffer[] {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const added = additionsText(additions);
+  const last = [Buffer.from(added && `${isEmpty ? '' : ','}${added}`), whole.subarray(end)];
+  if (usage === null || additions.usageGw === undefined) return [whole.subarray(0, end), ...last];
+  const inUsage = Buffer.from(usageAddition(usage, additions.usageGw));
+  return [whole.subarray(0, usage.at), inUsage, whole.subarray(usage.at, end), ...last];
+}

@@ -1,0 +1,140 @@
+/** A reply says the same and loses the same wherever it is read, and a large one is read on a thread or by nobody. */
+
+import { cases } from '@gw/testing/cases';
+import { chatBody } from '@gw/testing/receipt-sidecar/call';
+import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { parseRequest } from '../api/parse.ts';
+import { addToObject, parseObject } from '../wire/json-body.ts';
+import { bodyThreadBounds, inlineBytes } from '../wire/threads/body-threads.ts';
+import { type JobResult, ThreadPool } from '../wire/threads/thread-pool.ts';
+import { makeReplyReader } from './json-reply.ts';
+import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let bundle: BundleForTests;
+let pool: ThreadPool;
+const errors: string[] = [];
+beforeAll(async () => {
+  bundle = await bodyWorkerForTests();
+  pool = new ThreadPool({
+    ...bodyThreadBounds,
+    ...{ threads: 1, waitMs: 60_000, answerMs: 60_000, start: bundle.start, clock: () => performance.now() },
+    ...{ onError: (reason) => void errors.push(reason), onEnd: () => undefined },
+  });
+});
+afterAll(async () => {
+  await pool.stop();
+  bundle.remove();
+});
+
+const parsed = parseRequest('chat', Buffer.from(chatBody()));
+if (!parsed.ok) throw new Error('The request of the test is not valid.');
+const { request } = parsed.value;
+const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
+  ...{ status: 200, request, provider: { model: 'inner', fields: {} }, telemetryShape: null },
+  ...fields,
+});
+/** In memory of its own, as a message of Envoy's. */
+const bytesOf = (text: string): Buffer => {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+};
+const padding = 'x'.repeat(inlineBytes);
+const onThread = (text: string | Buffer, given: ReplyFacts) =>
+  makeReplyReader(pool)('acct', typeof text === 'string' ? bytesOf(text) : text, given) as Promise<
+    JobResult<ReplyReading>
+  >;
+
+/** What the client would get, and what is written down. */
+function shown(reading: ReplyReading) {
+  if (!reading.ok) return reading;
+  const { clean, said, telemetry } = reading;
+  return { text: Buffer.concat(withAdded(clean, { gw: '1', usageGw: '2' })).toString(), said, telemetry };
+}
+
+const anyKey = fc.constantFrom(
+  'gw',
+  'Gw',
+  'routing_trace',
+  'usage',
+  'Usage',
+  'choices',
+  'error',
+  'energy',
+  'data',
+  'é',
+);
+const part = fc.oneof(
+  fc.constantFrom(
+    '{"prompt_tokens":4,"completion_tokens":3,"gw":{"id":1}}',
+    '{"energy_joules":12.5}',
+    '{"message":"no"}',
+  ),
+  fc.constantFrom('[{"message":{"content":"Grüße","reasoning":"so"}}]', '[{"text":"\\u0067w"}]', '[]', 'null', '1.50'),
+  fc.json({ maxDepth: 3 }),
+);
+const object = fc
+  .array(fc.tuple(anyKey, part), { maxLength: 6 })
+  .map((entries) => `{${entries.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(',')}}`);
+const ending = fc.constantFrom('', ' \n', ']', '\ufeff');
+const status = fc.constantFrom(200, 200, 200, 400, 429, 500);
+const shape = fc.constantFrom(null, 'neuralwatt', 'greenpt', 'energy_header', 'unknown');
+
+test('a reply is read alike here and on a thread', async () => {
+  await fc.assert(
+    fc.asyncProperty(object, ending, status, shape, async (text, end, code, telemetryShape) => {
+      const space = ' '.repeat(inlineBytes);
+      const given = facts({ status: code, telemetryShape });
+      const here = readReply(bytesOf(`${space}${text}${end}`), given);
+      const there = await onThread(`${space}${text}${end}`, given);
+      expect(there.ok && shown(there.value)).toEqual(shown(here));
+    }),
+    { numRuns: cases(300) },
+  );
+  expect(errors).toEqual([]);
+});
+
+test('what reaches the client is the object with our keys, as one would write them into its text', () => {
+  fc.assert(
+    fc.property(object, fc.constantFrom({}, { gw: '1' }, { gw: '1', usageGw: '{"é":2}' }), (text, added) => {
+      const reading = readReply(bytesOf(text), facts());
+      if (!reading.ok) return;
+      const value = parseObject(text) as Record<string, unknown>;
+      const body = Buffer.concat(withAdded(reading.clean, added)).toString();
+      expect(body).toBe(addToObject(text, value, added));
+    }),
+  );
+});
+
+test('a small reply is read in the same turn', () => {
+  const never = { run: () => Promise.reject(new Error('a thread was asked')) } as never;
+  const outcome = makeReplyReader(never)('acct', bytesOf('{"choices":[]}'), facts());
+  expect(outcome).toMatchObject({ ok: true, value: { ok: true } });
+});
+
+test('nothing of a large reply is copied on its way to a thread and back', async () => {
+  const bytes = bytesOf(`{"a":"${padding}"}`);
+  const reading = onThread(bytes, facts());
+  expect(bytes.buffer.byteLength).toBe(0);
+  expect(await reading).toMatchObject({ ok: true, value: { clean: { isEmpty: false, end: inlineBytes + 7 } } });
+});
+
+test('a large reply that is a forged receipt alone leaves an empty object', async () => {
+  const outcome = await onThread(`{"gw":"${padding}"}`, facts());
+  expect(outcome.ok && shown(outcome.value)).toMatchObject({ text: '{"gw":1}' });
+});
+
+test.each([
+  ['objects', '{},', 0],
+  ['lists', '[],', 0],
+  ['texts', '"a",', 0],
+  ['numbers', '0.5,', 8_000_000],
+])('a reply of millions of %s is read only if it takes no more memory than a thread has', async (_, unit, most) => {
+  const outcome = await onThread(`{"gw":1,"a":[${unit.repeat(most || 2_000_000)}0]}`, facts());
+  expect(outcome).toMatchObject({ ok: true, value: most ? { ok: true } : { ok: false, error: null } });
+  expect(errors).toEqual([]);
+});

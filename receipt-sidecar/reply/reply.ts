@@ -1,0 +1,243 @@
+/** The body of a provider's reply in pieces (SSE), on its way to the client. */
+import type { Addresses } from '@gw/contract/errors';
+import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
+import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
+import type { CallRecord } from '../receipt/call-record.ts';
+import type { ShownReceipt } from '../receipt/receipt.ts';
+import { cutOff, finishedWith, replaceChunk, unchanged, wait } from '../wire/messages.ts';
+import { Turns } from '../wire/turns.ts';
+import { contextError } from './context-error.ts';
+import type { EnergyReader } from './energy-reader.ts';
+import { EventStream } from './event-stream.ts';
+import { wordsOf } from './provider-words.ts';
+import type { StreamFacts } from './stream-options.ts';
+
+export interface ReplyContext {
+  readonly record: CallRecord;
+  readonly addresses: Addresses;
+  readonly call: ProcessorCall;
+  /** Null if the deployment that answered reports no energy. */
+  readonly energyReader: EnergyReader | null;
+  /** Keeps what the client gets, if the call has a claim of its idempotency key. */
+  readonly kept: KeptReply | null;
+}
+
+export interface Reply {
+  chunk(bytes: Buffer, end: boolean): void;
+  /** What a stream has shown so far; null if nothing can be counted. */
+  readonly seen: StreamFacts | null;
+  /** Ends the reading, because the call is over. */
+  close(): void;
+}
+
+/**
+ * Half an event, or a chunk that waits for usage or energy, is held this long, ms: well within Envoy's patience with
+ * one answer.
+ */
+const holdMs = 500;
+/**
+ * Then Envoy is asked for more patience, once, since the usage is worth waiting for; after this long it will not come.
+ */
+const usageHoldMs = 3000;
+const patience = wait(usageHoldMs / 1000 + 1);
+/**
+ * How long a provider may go on behind the last event that its client gets, ms. By then an error event has reached the
+ * client, which loses nothing by a broken connection. Behind `[DONE]` it is given time to end in order.
+ */
+const endMs = { failed: 1000, done: 30_000 } as const;
+/** Above this many unanswered bytes Envoy could stop reading, so that pieces are answered before all of them came out. */
+const holdBytes = 64 * 1024;
+
+/**
+ * A stream. Bytes are held back by not answering their message: Envoy keeps the originals meanwhile and sends them if
+ * this process dies. So a message is answered once all that began in it has come out, with that: then no chunk is lost, and
+ * none comes twice. Only half an event that was given up, and what waits here of more than `holdBytes`, could be lost.
+ *
+ * Invariant: while anything waits, a message has no answer and the timer runs, but for half an event above `holdBytes`.
+ */
+export class StreamReply implements Reply {
+  readonly #context: ReplyContext;
+  readonly #events: EventStream;
+  /** Where in the provider's stream each message ends that has no answer yet, and the last one that has. */
+  readonly #unanswered: number[] = [];
+  #answeredTo = 0;
+  /** How many bytes of the provider were read. */
+  #readTo = 0;
+  /** What is put in place of a receipt that could not be stored. */
+  readonly #swaps: (readonly [made: string, shown: string])[] = [];
+  #done = false;
+  #saved: Promise<void> | null = null;
+  readonly #turns: Turns;
+  readonly #onOver: () => void;
+  readonly #contentType: string;
+  /** Whether the last that the client gets waits for being stored. */
+  #isStoring = false;
+  #timer: NodeJS.Timeout | undefined;
+  #cut: NodeJS.Timeout | undefined;
+  #patient = false;
+  #providerEnded = false;
+
+  /** `onOver`: called when the last that the client gets of the provider was read, perhaps more than once. */
+  constructor(
+    context: ReplyContext & { readonly chunkObject: string; readonly contentType: string; readonly onOver: () => void },
+  ) {
+    this.#context = context;
+    this.#onOver = context.onOver;
+    this.#contentType = context.contentType;
+    const { record, addresses, chunkObject, energyReader } = context;
+    this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
+    this.#events = new EventStream({
+      wantsUsage: record.identity.request.wantsUsage,
+      expectedChoices: record.identity.request.choices,
+      chunkObject,
+      addresses,
+      energyReader,
+      tooLong: (chunk) => contextError(wordsOf(chunk), record.identity.request, false),
+      receipt: (facts) => this.#receipt(facts),
+    });
+  }
+
+  get seen(): StreamFacts {
+    return this.#events.facts;
+  }
+
+  chunk(bytes: Buffer, end: boolean): void {
+    this.#turns.add({ bytes, end });
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#cut);
+    this.#turns.stop();
+    if (this.#events.wentOn) this.#context.record.wentOn();
+  }
+
+  /**
+   * Reads a part. `piece` is the piece that ends with it, if any: each piece is a message of Envoy and has one answer.
+   */
+  #read(part: Buffer, piece: { readonly bytes: Buffer; readonly end: boolean } | null): void {
+    this.#events.push(part);
+    if (this.#events.over !== null) this.#onOver();
+    this.#readTo += part.length;
+    if (!piece) return;
+    this.#unanswered.push(this.#readTo);
+    if (piece.end) {
+      this.#providerEnded = true;
+      clearTimeout(this.#cut);
+      this.#events.end();
+    }
+    if (!this.#waits) this.#answerPieces(piece.bytes);
+  }
+
+  /** Whether no message may be answered, because a store is being waited for. */
+  get #waits(): boolean {
+    return this.#saved !== null || this.#isStoring;
+  }
+
+  /** Answers the messages of which nothing waits. `last` is the bytes of the last one. */
+  #answerPieces(last: Buffer): void {
+    const from = this.#events.waitsFrom;
+    if (from === null) return this.#answerAll(last);
+    const waiting = this.#unanswered.findIndex((end) => end > from);
+    if (waiting > 0) {
+      // What waits now is another chunk, in another message.
+      this.#stopWaiting();
+      this.#answer(waiting);
+    }
+    if (this.#readTo - this.#answeredTo >= holdBytes) {
+      if (!this.#events.holdsChunk) return this.#answerAll(null);
+      this.#answer(this.#unanswered.length - 1);
+    }
+    this.#timer ??= setTimeout(() => this.#release(), holdMs);
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#patient = false;
+  }
+
+  /** Runs when the usage, or the rest of an event, did not come in time. */
+  #release(): void {
+    this.#timer = undefined;
+    if (this.#events.holding && !this.#patient) {
+      this.#patient = true;
+      this.#context.call.answer(patience);
+      this.#timer = setTimeout(() => this.#release(), usageHoldMs);
+      return;
+    }
+    this.#events.giveUpWaiting();
+    if (!this.#waits) this.#answerAll(null);
+  }
+
+  /** Answers all messages. `original`: the bytes of the last one, if they are known. */
+  #answerAll(original: Buffer | null): void {
+    this.#stopWaiting();
+    this.#answer(this.#unanswered.length, original);
+    const { over } = this.#events;
+    if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => this.#context.call.answer(cutOff), endMs[over]);
+  }
+
+  /** Answers the first messages, the last of these with what began in them. */
+  #answer(count: number, original: Buffer | null = null): void {
+    const ends = this.#unanswered.splice(0, count);
+    const end = ends.pop();
+    if (end === undefined) return;
+    const { call } = this.#context;
+    for (const _ of ends) call.answer(replaceChunk(Buffer.alloc(0)));
+    this.#answeredTo = end;
+    const taken = this.#events.take(this.#providerEnded ? undefined : end);
+    const bytes = this.#swaps.reduce((text, [made, shown]) => replaced(text, made, shown), taken);
+    const isSame = ends.length === 0 && original?.equals(bytes);
+    const response = isSame ? unchanged.responseBody : replaceChunk(bytes);
+    this.#pass(bytes, this.#done ? { ...response, ...finishedWith(this.#context.record.unsaved) } : response);
+  }
+
+  /** Answers with what the client gets next. The last of it goes out with the whole being stored, if it is to be. */
+  #pass(bytes: Buffer, answer: IProcessingResponse): void {
+    const { call, kept } = this.#context;
+    kept?.add([bytes]);
+    if (this.#events.over === 'failed') kept?.free();
+    if (!kept?.isOpen || !this.#events.isWhole) return call.answer(answer);
+    this.#isStoring = true;
+    this.#turns.pause();
+    kept
+      .store(this.#contentType, () => call.answer(answer))
+      .then(() => {
+        this.#isStoring = false;
+        this.#answerAll(null);
+        this.#turns.resume();
+      })
+      .catch(call.fail);
+  }
+
+  #receipt({ said, telemetry, failed }: StreamFacts) {
+    const recorded = this.#context.record.complete(said, telemetry, failed);
+    this.#done = true;
+    // The receipt must be safe before the client can read its id; what comes behind it waits.
+    this.#turns.pause();
+    this.#saved = recorded.saved.then((shown) => this.#resume(recorded, shown)).catch(this.#context.call.fail);
+    return recorded;
+  }
+
+  /**
+   * Goes on after the receipt was stored. `shown` replaces `made`, in the bytes that wait, if that could not be stored.
+   */
+  #resume(made: ShownReceipt, shown: ShownReceipt): void {
+    this.#saved = null;
+    if (made.gw !== shown.gw) this.#swaps.push([made.gw, shown.gw], [made.usageGw, shown.usageGw]);
+    this.#answerAll(null);
+    if (!this.#isStoring) this.#turns.resume();
+  }
+}
+
+/** Returns the bytes with `shown` wherever `made` stands. Both hold the receipt's id, so the provider's words do not. */
+function replaced(bytes: Buffer, made: string, shown: string): Buffer {
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(made); at !== -1; at = bytes.indexOf(made, from)) {
+    pieces.push(bytes.subarray(from, at), Buffer.from(shown));
+    from = at + Buffer.byteLength(made);
+  }
+  return Buffer.concat([...pieces, bytes.subarray(from)]);
+}

@@ -1,0 +1,107 @@
+/** What each known provider sends, in its own shape: it is read the same in whatever pieces it comes, and counted as it says. */
+import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
+import { cases } from '@gw/testing/cases';
+import { errorTextOf, streamTextOf, type Transcript, textOf, transcripts } from '@gw/testing/transcripts';
+import { describe, expect, it } from 'vitest';
+import { parseRequest } from '../api/parse.ts';
+import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { SaidSoFar } from '../api/usage.ts';
+import { countCall } from '../receipt/count.ts';
+import { EventStream } from './event-stream.ts';
+import { readReply } from './read-reply.ts';
+
+function requestOf(endpoint: 'chat' | 'embeddings', fields: object) {
+  const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify(fields)));
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  return parsed.value.request;
+}
+const content = 'Name a river of Europe, in a few words.';
+const chatOf = ({ provider }: Transcript) =>
+  requestOf('chat', { model: `transcripts/${provider}`, messages: [{ role: 'user', content }] });
+const embeddingsOf = ({ provider }: Transcript) =>
+  requestOf('embeddings', { model: `transcripts/${provider}/embed`, input: content });
+
+/** Compares what is charged and what was said of a cache and of reasoning. */
+function expectCounted(said: SaidSoFar | null, wanted: Transcript['json']['counts'], request: ParsedRequest) {
+  if (said === null) throw new Error('Nothing was read.');
+  const call = { request, contextWindow: null, elapsedS: 1, isWhole: true };
+  const counted = countCall(said, call);
+  const { completion, prompt } = wanted;
+  expect(counted).toMatchObject({
+    ok: true,
+    value: { completionTokens: completion, cachedPromptTokens: wanted.cached ?? 0 },
+  });
+  if (prompt !== null) expect(counted).toMatchObject({ value: { promptTokens: prompt } });
+  if (counted.ok) expect(counted.value?.estimated).toBe(prompt === null ? 'prompt' : undefined);
+  expect(said.claim?.reasoning ?? null).toBe(wanted.reasoning);
+}
+
+it('there is one of each known provider', () => {
+  expect(transcripts.map(({ provider }) => provider).sort()).toEqual(Object.keys(knownProviders).sort());
+});
+
+/** Sends the pieces and returns what comes out for the client, and what was read. */
+function passed(pieces: readonly Buffer[], wantsUsage: boolean) {
+  let said: SaidSoFar | null = null;
+  const stream = new EventStream({
+    ...{ wantsUsage, expectedChoices: 1, chunkObject: 'chat.completion.chunk', energyReader: null },
+    addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
+    tooLong: () => null,
+    receipt: (facts) => {
+      said = facts.said;
+      return { gw: '{"id":"r"}', routingTrace: '{}', usageGw: '{}', counts: null };
+    },
+  });
+  const out: Buffer[] = [];
+  for (const piece of pieces) {
+    stream.push(piece);
+    out.push(stream.take());
+  }
+  stream.end();
+  out.push(stream.take());
+  return { text: Buffer.concat(out).toString().replaceAll(':\n\n', ''), said: said as SaidSoFar | null };
+}
+
+describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (_provider, transcript) => {
+  it.each([false, true])('its stream comes out the same however it was cut, usage asked for: %s', (wantsUsage) => {
+    const bytes = Buffer.from(streamTextOf(transcript));
+    const whole = passed([bytes], wantsUsage);
+    expect(whole.text).toContain('"gw":{"id":"r"}');
+    expect(whole.text.endsWith('data: [DONE]\n\n')).toBe(true);
+    expectCounted(whole.said, transcript.stream.counts, chatOf(transcript));
+    const single = Array.from(bytes, (byte) => Buffer.from([byte]));
+    expect(passed(single, wantsUsage).text).toBe(whole.text);
+    const step = Math.ceil(bytes.length / cases(bytes.length));
+    for (let cut = 1; cut < bytes.length; cut += step)
+      expect(passed([bytes.subarray(0, cut), bytes.subarray(cut)], wantsUsage).text).toBe(whole.text);
+  });
+
+  it('its tokens are counted as it says', () => {
+    const { embeddings, json } = transcript;
+    const read = (reply: typeof json, request = chatOf(transcript)) => {
+      const facts = { status: 200, request, provider: { model: transcript.model, fields: {} }, telemetryShape: null };
+      const reading = readReply(Buffer.from(textOf(reply)), facts);
+      if (!reading.ok) throw new Error('The reply was not read.');
+      expectCounted(reading.said, reply.counts, request);
+    };
+    read(json);
+    if (embeddings) read(embeddings, embeddingsOf(transcript));
+  });
+
+  it.each(transcript.errors)('its $status says $told.code', (error) => {
+    const reading = readReply(Buffer.from(errorTextOf(error)), {
+      ...{
+        status: error.status,
+        request: chatOf(transcript),
+        provider: { model: transcript.model, fields: {} },
+        telemetryShape: null,
+      },
+    });
+    if (reading.ok || reading.error === null) throw new Error('It was read as a reply.');
+    const { error: made } = reading;
+    const { message, ...told } = error.told;
+    expect(made).toMatchObject(told);
+    if (message !== null) expect(made.message).toBe(message);
+    else expect(errorTextOf(error)).not.toContain(made.message);
+  });
+});

@@ -1,0 +1,352 @@
+import { anyTolerance } from '@gw/contract/access';
+import { allFailoverChains } from '@gw/contract/internal/failover-chain';
+import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
+import { servesTelemetry } from '@gw/methodology/tier';
+import { cases } from '@gw/testing/cases';
+import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
+import { plainModel as model } from '@gw/testing/receipt-sidecar/model';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Trouble } from '../attempts/measured-trouble.ts';
+import { makeCatalogue } from '../catalogue/snapshot.ts';
+import { chooseRoute } from './route.ts';
+
+type Options = Parameters<typeof chooseRoute>[0]['options'];
+
+interface Site {
+  readonly region: string;
+  readonly telemetry: string | null;
+  readonly name?: string;
+  readonly latencyMs?: number | null;
+}
+
+const codes = ['a', 'b', 'c'];
+
+/** Regions a, b and c in the order of preference. */
+function snapshotOf(
+  sites: readonly Site[],
+  inactive: readonly string[] = [],
+  live: Readonly<Record<string, number>> = {},
+): Snapshot {
+  const publishedAt = '2026-01-01T00:00:00.000Z';
+  return {
+    version: 1,
+    publishedAt,
+    models: [model],
+    regions: codes.map((code, preference) => ({
+      code,
+      name: code,
+      country: code,
+      gridZone: code,
+      status: inactive.includes(code) ? ('degraded' as const) : ('active' as const),
+      preference,
+    })),
+    deployments: sites.map(({ region, telemetry, name = 'm', latencyMs = null }, index) => ({
+      latencyMs,
+      id: `d${index}`,
+      provider: 'p',
+      region,
+      models: { m: name },
+      pue: 1.1,
+      wueOnsiteLPerKwh: null,
+      telemetry,
+    })),
+    grid: Object.entries(live).map(([zone, gPerKwh]) => ({
+      ...{ zone, gPerKwh, source: 's', signal: 'average', basis: 'lifecycle', temporalMatch: null, waterLPerKwh: null },
+      ...{ periodStart: publishedAt, periodEnd: '2026-01-01T01:00:00.000Z', observedAt: publishedAt },
+    })),
+  };
+}
+
+const choose = (
+  snapshot: Snapshot,
+  options: Options,
+  lastRegions = new Map<string, string>(),
+  tolerance = anyTolerance,
+  isFailing: (id: string) => boolean = () => false,
+  troubleOf: (id: string) => Trouble | null = () => null,
+) =>
+  chooseRoute(
+    parsedForTests({ options }),
+    makeCatalogue(snapshot),
+    null,
+    steeringForTests(snapshot.publishedAt, { lastRegions, tolerance, isResting: isFailing, troubleOf }),
+  );
+
+describe('the first region', () => {
+  const sites = codes.map((region) => ({ region, telemetry: null }));
+  const first = (snapshot: Snapshot, options: Options = {}, lastRegions = new Map<string, string>()) => {
+    const routed = choose(snapshot, options, lastRegions);
+    return routed.ok ? routed.value.cluster : routed.error.code;
+  };
+
+  it('is the one with the lowest carbon intensity of those that can serve the call', () => {
+    const live = { a: 300, b: 50, c: 20 };
+    expect(first(snapshotOf(sites, [], live))).toBe('order:d2>d0>d1');
+    expect(first(snapshotOf(sites, ['c'], live))).toBe('order:d1>d0');
+    expect(first(snapshotOf(sites, [], live), { region: 'a' })).toBe('order:d0');
+  });
+
+  it('stays while another one is hardly lower, which a call for one tier alone does not change', () => {
+    const lastRegions = new Map<string, string>();
+    const metered = sites.map((site) => ({ ...site, telemetry: site.region === 'c' ? null : total }));
+    const measured: Options = { tier: 'telemetry' };
+    expect(first(snapshotOf(metered, [], { a: 100, b: 50, c: 20 }), measured, lastRegions)).toBe('order:d1');
+    expect(lastRegions.size).toBe(0);
+    expect(first(snapshotOf(sites, [], { a: 100, b: 104, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
+    expect(first(snapshotOf(sites, [], { a: 104, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
+    expect(first(snapshotOf(sites, [], { a: 110, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d1>d0>d2');
+    expect([...lastRegions.values()]).toEqual(['b']);
+  });
+});
+
+describe('a deployment that fails', () => {
+  const live = { a: 300, b: 50, c: 20 };
+  const sites = codes.map((region) => ({ region, telemetry: null }));
+  const first = (failing: readonly string[], options: Options = {}, values = live) => {
+    const routed = choose(snapshotOf(sites, [], values), options, new Map(), anyTolerance, (id) =>
+      failing.includes(id),
+    );
+    return routed.ok ? routed.value.cluster : routed.error.code;
+  };
+
+  it('is not where a free call begins, and stays for its fail-over', () => {
+    expect(first(['d2'])).toBe('order:d1>d0>d2');
+    expect(first(['d0'], {}, {} as never)).toBe('order:d1>d0>d2');
+    expect(first(['d0', 'd1', 'd2'])).toBe('order:d2>d0>d1');
+    expect(first(['d2'], { region: 'c' })).toBe('order:d2');
+  });
+
+  it('that is in trouble refuses a pinned call if the whole region is', () => {
+    const twice = ['c', 'a', 'c'].map((region) => ({ region, telemetry: null }));
+    const pinned = (troubles: Readonly<Record<string, Trouble['status']>>) => {
+      const troubleOf = (id: string) => (troubles[id] ? { status: troubles[id], forMs: 2500, failures: 5 } : null);
+      const snapshot = snapshotOf(twice, [], live);
+      const routed = choose(snapshot, { region: 'c' }, new Map(), anyTolerance, () => false, troubleOf);
+      return routed.ok ? routed.value.cluster : [routed.error.code, routed.error.param, routed.error.retryAfterS];
+    };
+    expect(pinned({ d0: 'degraded' })).toBe('order:d0>d2');
+    expect(pinned({ d0: 'degraded', d2: 'degraded' })).toEqual(['region_degraded', 'gw.region', undefined]);
+    expect(pinned({ d0: 'degraded', d2: 'saturated' })).toEqual(['region_saturated', 'gw.region', 3]);
+    expect(pinned({ d1: 'degraded' })).toBe('order:d0>d2');
+  });
+
+  it('has its region rest if calls to the region begin there, and only then', () => {
+    const twice = ['c', 'a', 'c'].map((region) => ({ region, telemetry: null }));
+    const beginsAt = (failing: readonly string[]) => {
+      const routed = choose(snapshotOf(twice, [], live), {}, new Map(), anyTolerance, (id) => failing.includes(id));
+      return routed.ok && routed.value.cluster;
+    };
+    expect(beginsAt(['d2'])).toBe('order:d0>d2>d1');
+    expect(beginsAt(['d0'])).toBe('order:d1>d0>d2');
+    expect(beginsAt(['d0', 'd2'])).toBe('order:d1>d0>d2');
+  });
+});
+
+describe('a tolerance', () => {
+  const live = { a: 300, b: 20, c: 50 };
+  const costs = [
+    { latencyMs: 100, relativeCost: 1 },
+    { latencyMs: 180, relativeCost: 1.1 },
+    { latencyMs: 110, relativeCost: 1.3 },
+  ];
+  const snapshot = snapshotOf(
+    codes.map((region) => ({ region, telemetry: null })),
+    [],
+    live,
+  );
+  const priced = { ...snapshot, deployments: snapshot.deployments.map((each, at) => ({ ...each, ...costs[at] })) };
+  const chain = (offer: Snapshot, options: Options, tolerance = anyTolerance) => {
+    const routed = choose(offer, options, new Map(), tolerance);
+    return routed.ok ? routed.value.cluster : routed.error.code;
+  };
+
+  it.each<[Options, string]>([
+    [{}, 'order:d1>d0>d2'],
+    [{ max_added_latency_ms: 80 }, 'order:d1>d0>d2'],
+    [{ max_added_latency_ms: 79 }, 'order:d2>d0>d1'],
+    [{ max_added_latency_ms: 9 }, 'order:d0>d1>d2'],
+    [{ max_added_cost_percent: 10 }, 'order:d1>d0>d2'],
+    [{ max_added_cost_percent: 9 }, 'order:d0>d1>d2'],
+    [{ max_added_cost_percent: 30, max_added_latency_ms: 10 }, 'order:d2>d0>d1'],
+  ])('of %j keeps what is too slow or too dear for fail-over alone', (options, expected) => {
+    expect(chain(priced, options)).toBe(expected);
+  });
+
+  it('is the one of the account where the request says none', () => {
+    const account = { addedLatencyMs: 10, addedCostPercent: 30 };
+    expect(chain(priced, {}, account)).toBe('order:d2>d0>d1');
+    expect(chain(priced, { max_added_latency_ms: 80 }, account)).toBe('order:d1>d0>d2');
+  });
+
+  it('lets nothing be chosen by its carbon that says nothing of itself', () => {
+    expect(chain(snapshot, { max_added_latency_ms: 1000 })).toBe('order:d0>d1>d2');
+  });
+});
+
+function outcome(sites: readonly Site[], options: Options, inactive?: readonly string[]): string {
+  const routed = choose(snapshotOf(sites, inactive), options);
+  return routed.ok ? routed.value.cluster : routed.error.code;
+}
+
+const total = 'melious';
+const counters = 'gpu_counters';
+
+describe('an explicit telemetry tier', () => {
+  const measured = (options: Options = {}): Options => ({ ...options, tier: 'telemetry' });
+
+  it('keeps the fail-over where every deployment reports energy', () => {
+    const sites = [
+      { region: 'a', telemetry: total },
+      { region: 'b', telemetry: counters },
+    ];
+    expect(outcome(sites, measured())).toBe('order:d0>d1');
+    expect(outcome(sites, measured({ region: 'b' }))).toBe('order:d1');
+    // The one that stays is the one that measures the accelerators alone.
+    expect(outcome(sites, measured({ boundary: 'narrow' }))).toBe('order:d1');
+  });
+
+  it('goes to one deployment alone where some do not report energy', () => {
+    const sites = [
+      { region: 'a', telemetry: null },
+      { region: 'b', telemetry: total },
+      { region: 'c', telemetry: total },
+    ];
+    expect(outcome(sites, measured())).toBe('order:d1');
+    expect(outcome(sites, measured(), ['a'])).toBe('order:d1>d2');
+    expect(outcome(sites, measured(), ['b'])).toBe('order:d2');
+    expect(outcome(sites, measured(), ['b', 'c'])).toBe('upstream_error');
+    expect(outcome(sites, {})).toBe('order:d0>d1>d2');
+  });
+
+  it('finds the deployment of a region that reports it', () => {
+    const sites = [
+      { region: 'a', telemetry: null },
+      { region: 'a', telemetry: total },
+    ];
+    expect(outcome(sites, measured({ region: 'a' }))).toBe('order:d1');
+    expect(outcome(sites, { region: 'a' })).toBe('order:d0>d1');
+  });
+
+  it('is refused where it cannot be served, in words that say what can', () => {
+    const sites = [
+      { region: 'a', telemetry: null },
+      { region: 'b', telemetry: total },
+    ];
+    const refused = (options: Options) => {
+      const routed = choose(snapshotOf(sites), options);
+      return routed.ok ? null : [routed.error.code, routed.error.param, routed.error.message];
+    };
+    expect(refused(measured({ region: 'a' }))).toEqual([
+      'invalid_tier',
+      'gw.tier',
+      'The tier `telemetry` is not available for `m` in the region `a` in the comprehensive boundary. Offered: auto, parametric.',
+    ]);
+    expect(refused(measured({ boundary: 'narrow' }))?.[2]).toContain('for `m` in the narrow boundary.');
+    expect(refused({ tier: 'proxy' })?.[2]).toContain('Offered: auto, parametric, telemetry.');
+    expect(outcome([{ region: 'a', telemetry: 'no such shape' }], measured())).toBe('invalid_tier');
+  });
+});
+
+const sites = fc.array(
+  fc.record({
+    region: fc.constantFrom(...codes),
+    telemetry: fc.constantFrom(null, total, counters),
+    name: fc.constantFrom('m', 'another'),
+    latencyMs: fc.constantFrom(null, 100, 110, 900),
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+const options = fc.record(
+  {
+    tier: fc.constantFrom('auto', 'parametric', 'telemetry'),
+    boundary: fc.constantFrom('comprehensive', 'narrow'),
+    region: fc.constantFrom(...codes),
+    max_added_latency_ms: fc.constantFrom(0, 50),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<Options>;
+
+const ids = ['d0', 'd1', 'd2', 'd3', 'd4'];
+const intensities = fc.dictionary(fc.constantFrom(...codes), fc.integer({ min: 0, max: 1000 }));
+
+it('a route names a cluster that Envoy has, of active deployments that serve the tier', () => {
+  fc.assert(
+    fc.property(
+      sites,
+      options,
+      fc.subarray(codes),
+      intensities,
+      fc.subarray(ids),
+      (offered, asked, inactive, live, failing) => {
+        const snapshot = snapshotOf(offered, inactive, live);
+        const routed = choose(snapshot, asked, new Map(), anyTolerance, (id) => failing.includes(id));
+        if (!routed.ok) return;
+        const { cluster, failoverChain } = routed.value;
+        expect(allFailoverChains(snapshot).map(failoverCluster)).toContain(cluster);
+        const isAble = (id: string) => !failing.includes(id);
+        const isFree = !asked.region && asked.tier !== 'telemetry';
+        const active = routed.value.offered.filter(({ region }) => region.status === 'active');
+        if (isFree) expect(failoverChain).toHaveLength(active.length);
+        const able = routed.value.offered.filter((each) => routed.value.barredBy(each) === null);
+        if (!asked.region && able.some(({ deployment }) => isAble(deployment.id)))
+          expect(able.map(({ region }) => region.code)).toContain(failoverChain[0].region.code);
+        for (const { deployment, region } of failoverChain) {
+          expect(region.status).toBe('active');
+          if (asked.region) expect(region.code).toBe(asked.region);
+          if (asked.tier !== 'telemetry') continue;
+          expect(servesTelemetry(deployment.telemetry, asked.boundary ?? 'comprehensive')).toBe(true);
+        }
+      },
+    ),
+    { numRuns: cases(2000) },
+  );
+});
+
+describe('a ceiling of carbon', () => {
+  const sites = codes.map((region) => ({ region, telemetry: null }));
+  const live = { a: 300, b: 50, c: 20 };
+  const estimates = (max_carbon_g: number, more: Options = {}) =>
+    choose(snapshotOf(sites, [], live), { max_carbon_g, ...more });
+  const lowest = () => {
+    const refused = estimates(1e-9);
+    return Number(/lowest estimate is ([\d.e-]+) g, in c/.exec(refused.ok ? '' : refused.error.message)?.[1]);
+  };
+
+  it('that is above every estimate changes nothing', () => {
+    const routed = estimates(1e6);
+    expect(routed.ok && routed.value.cluster).toBe('order:d2>d0>d1');
+  });
+
+  it('leaves out the regions above it, also for fail-over, and the trace says so', () => {
+    const routed = estimates(lowest() * 1.2);
+    if (!routed.ok) throw new Error(routed.error.code);
+    const { barredBy, cluster, failoverChain, offered } = routed.value;
+    expect(offered.map(barredBy)).toEqual(['carbon_above_ceiling', 'carbon_above_ceiling', null]);
+    expect([cluster, failoverChain.length]).toEqual(['order:d2', 1]);
+  });
+
+  it('that no region keeps is an error that names the lowest estimate, as is one that the pinned region does not keep', () => {
+    const error = { code: 'max_carbon_exceeded', status: 400, param: 'gw.max_carbon_g' };
+    expect(estimates(lowest() / 2)).toMatchObject({ ok: false, error });
+    const pinned = estimates(lowest() * 1.2, { region: 'a' });
+    expect(pinned).toMatchObject({ ok: false, error: { ...error, message: expect.stringMatching(/, in a\./) } });
+    expect(estimates(lowest() * 1.2, { region: 'c' }).ok).toBe(true);
+  });
+
+  it('is not kept where nobody can estimate the call', () => {
+    const refused = choose(snapshotOf(sites), { max_carbon_g: 1000 });
+    expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining('nobody can estimate it') } });
+  });
+
+  it('of another request that is longer is reached sooner', () => {
+    const carbonOf = (maxTokens: number | null) => {
+      const request = parsedForTests({ options: { max_carbon_g: 1e-9 }, maxTokens, estimatedPromptTokens: 10 });
+      const snapshot = snapshotOf(sites, [], live);
+      const refused = chooseRoute(request, makeCatalogue(snapshot), null, steeringForTests(snapshot.publishedAt));
+      return Number(/lowest estimate is ([\d.e-]+) g/.exec(refused.ok ? '' : refused.error.message)?.[1]);
+    };
+    expect(carbonOf(null)).toBe(carbonOf(400));
+    expect(carbonOf(800)).toBeGreaterThan(1.5 * carbonOf(400));
+  });
+});

@@ -1,0 +1,258 @@
+/**
+ * Chooses where a call goes, from the snapshot, the clock, which deployments fail and where the last calls went.
+ *
+ * Invariant: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region whose
+ * grid has the lowest carbon intensity (choose-region.ts), or to the first by provider preference where that cannot be
+ * told; from there Envoy fails over in the order of provider preference, and then to the other targets of an alias. A call for measured energy only goes where it is
+ * reported.
+ */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import { triedFrom } from '@gw/contract/internal/alias-targets';
+import { err, ok, type Result } from '@gw/contract/internal/result';
+import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
+import { availableTiers } from '@gw/methodology/assess';
+import { servesTelemetry } from '@gw/methodology/tier';
+import type { Endpoint } from '../api/endpoint.ts';
+import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { Candidate, Catalogue, Named, Target } from '../catalogue/snapshot.ts';
+import { type CarbonCeiling, carbonCeiling } from './carbon-ceiling.ts';
+import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
+import type { Comparison, FallbackReason } from './compare-regions.ts';
+import { type Intolerable, toleranceOf } from './tolerance.ts';
+import { refusalFor } from './trouble-refusal.ts';
+
+/** Where a call goes. */
+export interface Route {
+  /** That of the first deployment. */
+  readonly model: SnapshotModel;
+  /** Returns the model that a call gets at a deployment. */
+  readonly modelOf: Named['modelOf'];
+  /** The alias that was asked for; null if a model was. */
+  readonly alias: string | null;
+  /** The targets of an alias that come before the one that was chosen, and why they could not be. */
+  readonly passed: readonly Passed[];
+  readonly pinned: boolean;
+  /** How the regions compared, or why they could not be; null if the region was pinned. */
+  readonly comparison: Result<Comparison, FallbackReason> | null;
+  /** The deployments in the order in which they are tried; at least one. */
+  readonly failoverChain: readonly [Candidate, ...Candidate[]];
+  /** Envoy's cluster of the whole chain. What the call names is `Attempts.cluster` (attempts.ts), which can be of the first alone. */
+  readonly cluster: string;
+  /**
+   * Every deployment of the model in the order of provider preference, even if it could not be chosen; for an alias those of the
+   * target that was chosen, or of all targets if the region was pinned.
+   */
+  readonly offered: readonly Candidate[];
+  /** Returns why a deployment could not be chosen; null if it could. */
+  readonly barredBy: (candidate: Candidate) => Bar | null;
+  /** Returns why a deployment lies outside the tolerance of the call, so that it is only there for fail-over; null if it does not. */
+  readonly outside: (candidate: Candidate) => Intolerable | null;
+}
+
+export type Bar =
+  | 'region_degraded'
+  | 'region_saturated'
+  | 'region_decommissioned'
+  | 'other_region_pinned'
+  | 'tier_not_served'
+  | 'carbon_above_ceiling'
+  | 'failing';
+
+/** A target of an alias that was passed over. */
+export interface Passed {
+  readonly name: string;
+  readonly why: Exclude<Bar, 'other_region_pinned'> | 'not_deployed';
+}
+
+type Routed = Result<Route, ApiError>;
+
+const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
+
+const regionErrors = {
+  degraded: 'region_degraded',
+  saturated: 'region_saturated',
+  decommissioned: 'region_decommissioned',
+} as const;
+
+/** The JSON path of an option as the client wrote it. */
+export const optionPath = ({ optionsPath = 'gw' }: ParsedRequest, name: keyof ParsedRequest['options']): string =>
+  `${optionsPath}.${name}`;
+
+const kindOf = (endpoint: Endpoint): SnapshotModel['kind'] => (endpoint === 'embeddings' ? 'embedding' : 'chat');
+
+/** Chooses the route, or says why there is none. `allowedModels` are the only ones that can be used; null means all. */
+export function chooseRoute(
+  request: ParsedRequest,
+  catalogue: Catalogue,
+  allowedModels: readonly string[] | null,
+  steering: Steering,
+): Routed {
+  const { model: id } = request;
+  const named = catalogue.named.get(id);
+  if (!named || (allowedModels && !allowedModels.includes(id))) {
+    return invalidModel(
+      `The model \`${id.slice(0, 100)}\` does not exist or is not offered to this account. GET /v1/models lists the models that are.`,
+    );
+  }
+  // All targets of an alias are of one kind.
+  if (named.targets[0].model.kind !== kindOf(request.endpoint))
+    return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
+  const offer = offerFor(request, named);
+  if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
+  const ceiling = carbonCeiling(request, named.modelOf, steering.at);
+  return ceiling ? below(ceiling, request, offer, catalogue, steering) : routeFor(request, offer, catalogue, steering);
+}
+
+function routeFor(request: ParsedRequest, offer: Offer, catalogue: Catalogue, steering: Steering): Routed {
+  const { options } = request;
+  return options.region === undefined
+    ? freeRoute(offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
+    : pinnedRoute(request, offer, { code: options.region, catalogue, troubleOf: steering.troubleOf });
+}
+
+/** The same with the deployments alone at which the call is estimated to stay below its ceiling of carbon. */
+function below(
+  ceiling: CarbonCeiling,
+  request: ParsedRequest,
+  offer: Offer,
+  catalogue: Catalogue,
+  steering: Steering,
+): Routed {
+  const { region } = request.options;
+  const could = offer.named.candidates.filter(
+    (each) =>
+      each.region.status === 'active' && offer.serves(each) && (region === undefined || each.region.code === region),
+  );
+  const refusal = ceiling.refusalFor(could, optionPath(request, 'max_carbon_g'));
+  if (refusal) return err(refusal);
+  const serves = (each: Candidate) => offer.serves(each) && ceiling.isBelow(each);
+  const whyNot = (each: Candidate) => (offer.serves(each) ? 'carbon_above_ceiling' : 'tier_not_served');
+  return routeFor(request, { ...offer, serves, whyNot, isEverywhere: false }, catalogue, steering);
+}
+
+interface Offer extends Servable {
+  readonly named: Named;
+  readonly isOffered: boolean;
+  /** Why a deployment does not serve the call. */
+  readonly whyNot: (candidate: Candidate) => 'tier_not_served' | 'carbon_above_ceiling';
+  /** Returns the tiers that can be asked for in the boundary of the call. */
+  readonly tiers: () => readonly string[];
+}
+
+function offerFor({ options }: ParsedRequest, named: Named): Offer {
+  const { candidates, isAlias, modelOf, targets } = named;
+  const { boundary = 'comprehensive', tier = 'auto' } = options;
+  const measures = ({ deployment }: Candidate) => servesTelemetry(deployment.telemetry, boundary);
+  // Those of what is deployed, if anything is.
+  const models = () => (candidates.length > 0 ? candidates.map(modelOf) : targets.map(({ model }) => model));
+  const modelled = () => new Set<string>(models().flatMap((model) => [...availableTiers(model)]));
+  const tiers = () => ['auto', ...modelled(), ...(candidates.some(measures) ? ['telemetry'] : [])];
+  const isEverywhere = tier !== 'telemetry';
+  const isModelled = (each: Candidate) => tier === 'auto' || availableTiers(modelOf(each)).some((own) => own === tier);
+  const serves = isEverywhere ? (isAlias ? isModelled : () => true) : measures;
+  return {
+    named,
+    name: named.id,
+    targets,
+    serves,
+    whyNot: () => 'tier_not_served',
+    isEverywhere,
+    isOffered: tier === 'auto' || tiers().includes(tier),
+    tiers,
+  };
+}
+
+function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): Routed {
+  const { boundary = 'comprehensive', tier = 'auto' } = request.options;
+  const message = `The tier \`${tier}\` is not available ${where} in the ${boundary} boundary. Offered: ${offered.join(', ')}.`;
+  return err(apiError('invalid_tier', { message, param: optionPath(request, 'tier') }));
+}
+
+interface Pin extends Pick<Steering, 'troubleOf'> {
+  readonly code: string;
+  readonly catalogue: Catalogue;
+}
+
+function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, troubleOf }: Pin): Routed {
+  const { named, serves } = offer;
+  const region = catalogue.regions.get(code);
+  if (!region)
+    return err(
+      apiError('invalid_region', {
+        message: `There is no region \`${code.slice(0, 100)}\`. GET /v1/regions lists those that exist.`,
+        param: optionPath(request, 'region'),
+      }),
+    );
+  if (region.status !== 'active')
+    return err(apiError(regionErrors[region.status], { param: optionPath(request, 'region') }));
+  const inRegion = named.candidates.filter(({ deployment }) => deployment.region === code);
+  if (inRegion.length === 0) return invalidModel(`The model \`${named.id}\` is not offered in the region \`${code}\`.`);
+  const candidate = inRegion.find(serves);
+  if (!candidate) {
+    return invalidTier(
+      request,
+      offerFor(request, { ...named, candidates: inRegion }).tiers(),
+      `for \`${named.id}\` in the region \`${code}\``,
+    );
+  }
+  const refusal = refusalFor(inRegion.filter(serves), (each) => troubleOf(each.deployment.id, named.modelOf(each).id));
+  if (refusal) return err({ ...refusal, param: optionPath(request, 'region') });
+  const pinned = { pinnedTo: code, comparison: null, outside: () => null, isBarred: () => false };
+  return routed(offer, chainFrom(offer, candidate, inRegion), { ...pinned, offered: named.candidates, passed: [] });
+}
+
+function freeRoute(offer: Offer, steering: Steering): Routed {
+  const choice = chooseRegion(offer, steering);
+  if (!choice) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
+  const { comparison, first, isFailing, outside, region, target } = choice;
+  const active = offer.targets.map(({ candidates }) => candidates.filter((each) => each.region.status === 'active'));
+  const inOrder = triedFrom(active, choice.at, (each) => each.region.code === region);
+  const chosen = { pinnedTo: null, comparison, outside, isBarred: isFailing };
+  const passed = offer.targets.slice(0, choice.at).map((each) => ({ name: each.name, why: whyPassed(each, offer) }));
+  return routed(offer, chainFrom(offer, first, inOrder), { ...chosen, offered: target.candidates, passed });
+}
+
+/** Returns why a target that comes before the chosen one could not be. */
+function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): Passed['why'] {
+  const [first] = candidates;
+  if (!first) return 'not_deployed';
+  const active = candidates.filter(({ region }) => region.status === 'active');
+  if (active.some(serves)) return 'failing';
+  if (active.length > 0 || first.region.status === 'active') return whyNot(active[0] ?? first);
+  return regionErrors[first.region.status];
+}
+
+/**
+ * Returns the deployments that are tried: Envoy has one chain for each region that comes first, with all of them, so there is one
+ * only if every deployment serves the tier.
+ */
+function chainFrom(
+  { serves }: Offer,
+  first: Candidate,
+  [head, ...others]: readonly Candidate[],
+): Route['failoverChain'] {
+  return head && serves(head) && others.every(serves) ? [head, ...others] : [first];
+}
+
+interface Chosen extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'passed'> {
+  readonly pinnedTo: string | null;
+  readonly isBarred: (candidate: Candidate) => boolean;
+}
+
+function routed(
+  { named, serves, whyNot }: Offer,
+  failoverChain: Route['failoverChain'],
+  { isBarred, pinnedTo, ...chosen }: Chosen,
+): Routed {
+  const barredBy = (candidate: Candidate): Bar | null => {
+    const { code, status } = candidate.region;
+    if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
+    if (status !== 'active') return regionErrors[status];
+    if (isBarred(candidate)) return 'failing';
+    return serves(candidate) ? null : whyNot(candidate);
+  };
+  const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
+  const { modelOf } = named;
+  const asked = { model: modelOf(failoverChain[0]), modelOf, alias: named.isAlias ? named.id : null };
+  return ok({ ...asked, ...chosen, pinned: pinnedTo !== null, failoverChain, cluster, barredBy });
+}

@@ -1,0 +1,41 @@
+/**
+ * What a choice by carbon may cost in time and money, against the region that the preference would have chosen.
+ *
+ * Invariant: with a tolerance only what is known to lie within it can be chosen; what nobody has stated is not.
+ */
+import type { Tolerance } from '@gw/contract/access';
+import type { GwOptions } from '@gw/contract/gw-options';
+import type { Candidate } from '../catalogue/snapshot.ts';
+
+export type Intolerable = 'latency_above_tolerance' | 'cost_above_tolerance';
+
+/** Returns what holds for a call: what its request says, else its account. */
+export const toleranceOf = (options: GwOptions, account: Tolerance): Tolerance => ({
+  addedLatencyMs: options.max_added_latency_ms ?? account.addedLatencyMs,
+  addedCostPercent: options.max_added_cost_percent ?? account.addedCostPercent,
+});
+
+export const isAny = ({ addedCostPercent, addedLatencyMs }: Tolerance): boolean =>
+  addedCostPercent === null && addedLatencyMs === null;
+
+/** Returns why `candidate` cannot be chosen in place of `preferred`; null if it can. */
+export function intolerable(
+  candidate: Candidate,
+  preferred: Candidate,
+  { addedCostPercent, addedLatencyMs }: Tolerance,
+): Intolerable | null {
+  if (candidate.region.code === preferred.region.code) return null;
+  const [{ latencyMs, relativeCost }, before] = [candidate.deployment, preferred.deployment];
+  if (addedLatencyMs !== null && !isWithin(latencyMs, before.latencyMs, (least) => least + addedLatencyMs))
+    return 'latency_above_tolerance';
+  if (
+    addedCostPercent !== null &&
+    !isWithin(relativeCost, before.relativeCost, (base) => base * (1 + addedCostPercent / 100))
+  )
+    return 'cost_above_tolerance';
+  return null;
+}
+
+type Stated = number | null | undefined;
+const isWithin = (own: Stated, preferred: Stated, most: (preferred: number) => number): boolean =>
+  own != null && preferred != null && own <= most(preferred);

@@ -1,0 +1,82 @@
+/** What the headers of a request must be, and which of them go on to a provider. */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import { idempotencyKeyHeader, isIdempotencyKey } from '@gw/contract/internal/idempotency-key';
+import { type Headers, setHeader } from './messages.ts';
+
+/** 10 MiB; a larger body is refused. */
+export const maxBodyBytes = 10 * 1024 * 1024;
+
+/**
+ * `x-request-id` and `x-forwarded-proto` stay for Envoy itself (without the latter no route matches after this phase);
+ * the way to the deployment takes them off. `x-sim-*` is for the simulator.
+ */
+const forwarded = new Set([
+  'content-type',
+  'content-length',
+  'accept',
+  'user-agent',
+  'traceparent',
+  'x-request-id',
+  'x-forwarded-proto',
+]);
+
+/** Returns why a request is refused for its headers, or null. */
+export function refusedHeaders(headers: Headers): ApiError | null {
+  const type = (headers.get('content-type') ?? '').split(';');
+  if (type[0]?.trim().toLowerCase() !== 'application/json')
+    return apiError('invalid_content_type', { param: 'Content-Type' });
+  const charset = /charset\s*=\s*"?([^";]+)/i.exec(type.slice(1).join(';'))?.[1];
+  if (charset && !/^utf-?8$/i.test(charset.trim())) return apiError('invalid_content_type', { param: 'Content-Type' });
+  const encoding = headers.get('content-encoding');
+  if (encoding && encoding.trim().toLowerCase() !== 'identity')
+    return apiError('invalid_content_type', { param: 'Content-Encoding' });
+  const key = headers.get(idempotencyKeyHeader);
+  if (key !== undefined && !isIdempotencyKey(key))
+    return apiError('invalid_idempotency_key', { param: 'Idempotency-Key' });
+  return null;
+}
+
+export const tooLarge = (body: Uint8Array): boolean => body.length > maxBodyBytes;
+
+/** Whether a header goes on to the provider. */
+const goesOn = (name: string): boolean => name === 'host' || forwarded.has(name) || name.startsWith('x-sim-');
+
+/** Returns the names of all headers that are not on the allow-list. */
+export const headersToRemove = (headers: Headers): string[] =>
+  [...headers.keys()].filter((name) => !name.startsWith(':') && !goesOn(name));
+
+/** Whether the client says how the simulated provider has to answer: what comes of that says nothing of it. */
+export function isDirected(headers: Headers): boolean {
+  for (const name of headers.keys()) if (name.startsWith('x-sim-')) return true;
+  return false;
+}
+
+/** Returns the bytes of those that go on. */
+export function forwardedBytes(headers: Headers): number {
+  let bytes = 0;
+  for (const [name, value] of headers) if (name.startsWith(':') || goesOn(name)) bytes += name.length + value.length;
+  return bytes;
+}
+
+export interface Timeouts {
+  /** How long a whole JSON reply can take. */
+  readonly upstreamTimeoutS: number;
+  /** How long the first byte of a stream can take before the next deployment is tried. */
+  readonly firstByteTimeoutS: number;
+}
+
+/**
+ * Makes the headers for Envoy's router, which are taken off on the way to a deployment. `others`: deployments after the
+ * first.
+ */
+export function steeringHeaders(stream: boolean, others: number, { upstreamTimeoutS, firstByteTimeoutS }: Timeouts) {
+  const timeouts = stream
+    ? [
+        setHeader('x-gw-stream', 'true'), // a route with an idle time-out
+        setHeader('x-envoy-upstream-rq-timeout-ms', '0'),
+        // Ends at the response headers of a stream; of JSON it would cut long completions and pay for them twice.
+        ...(others > 0 ? [setHeader('x-envoy-upstream-rq-per-try-timeout-ms', String(firstByteTimeoutS * 1000))] : []),
+      ]
+    : [setHeader('x-envoy-upstream-rq-timeout-ms', String(upstreamTimeoutS * 1000))];
+  return [setHeader('x-envoy-max-retries', String(others)), ...timeouts];
+}
