@@ -6,10 +6,9 @@
 --
 -- A provider's own `gw` and `routing_trace` are renamed, at any depth and in any spelling.
 --
--- Known gaps: a stream without [DONE] that ends with trailers gets no block; a key that the provider cut into two pieces
+-- Known gaps: a stream without its end event that ends with trailers gets no block; a key that the provider cut into two pieces
 -- keeps its name in a line above 64 KiB.
 
-local DONE = '[DONE]'
 -- What is kept of a line that has no end yet, in bytes.
 local LONGEST_LINE = 65536
 local UPSTREAM_ERROR = @UPSTREAM_ERROR@
@@ -133,15 +132,17 @@ local function ends_event(text)
   return text == '' or text:find('\n\r?\n$') or text:find('\r\r$')
 end
 
--- Where a "data: [DONE]" line begins, or nil. A completion may hold the same words: only the start of a line counts.
-local function done_line(text, at_line_start)
-  local at = text:find(DONE, 1, true)
+-- Where the line of the event begins that ends a stream, whose data are `done`; or nil. A completion may hold the same words:
+-- only the start of a line counts.
+local function done_line(text, at_line_start, done)
+  if done == '' then return nil end
+  local at = text:find(done, 1, true)
   while at do
     local last = text:byte(at - 1) == 32 and at - 2 or at - 1
     local first = last - 4
     local starts_line = first == 1 and at_line_start or first > 1 and ends_line(text:byte(first - 1))
     if starts_line and text:sub(first, last) == 'data:' then return first end
-    at = text:find(DONE, at + 1, true)
+    at = text:find(done, at + 1, true)
   end
   return nil
 end
@@ -193,6 +194,7 @@ local function add_origin(fields, text, from)
 end
 
 -- The event that carries the block, in the name of its stream: by the first of the chunks that say it, else by the receipt.
+-- The sidecar says what it looks like (`LastResort` of receipt-sidecar/api/port/shape.ts).
 local function receipt_event(gw, first, last)
   local origin = {}
   for _, text in ipairs({ first, last }) do
@@ -201,12 +203,14 @@ local function receipt_event(gw, first, last)
   local asked = {}
   add_origin(asked, gw.degraded, 1)
   local uuid = gw.receipt_id:gsub('^rcpt_', '')
-  local kind = gw.chunk_object == 'text_completion' and 'cmpl-' or 'chatcmpl-'
   local ms = tonumber((uuid:sub(1, 13):gsub('-', '')), 16) or 0 -- a UUIDv7 begins with its time
-  local head = '{"id":' .. (origin.id or '"' .. kind .. uuid .. '"')
-  head = head .. ',"object":"' .. gw.chunk_object .. '","created":' .. (origin.created or math.floor(ms / 1000))
-  head = head .. ',"model":' .. (origin.model or asked.model or '""')
-  return 'data: ' .. head .. ',"choices":[],"gw":' .. gw.degraded .. '}\n\n'
+  local values = {
+    id = origin.id or '"' .. gw.id_prefix .. uuid .. '"',
+    created = origin.created or tostring(math.floor(ms / 1000)),
+    model = origin.model or asked.model or '""',
+    gw = gw.degraded,
+  }
+  return (gw.stream_event:gsub('@(%a+)@', values))
 end
 
 -- How much of a text to hold back: a line without its end, of which a key or the words of the end may have been cut.
@@ -217,7 +221,7 @@ local function unfinished(text)
   return length <= LONGEST_LINE and length or 0
 end
 
--- Ends a stream whose provider has left [DONE] out, and perhaps the end of its last line. Envoy tells that a chunk was the
+-- Ends a stream whose provider has left its end event out, and perhaps the end of its last line. Envoy tells that a chunk was the
 -- last while it can still be written to, unless trailers follow: then there is nothing to write to.
 local function finish_unended(handle, chunk, first, last, held)
   local rest = held:find('}%s*$') and rename(held) .. '\n\n' or ''
@@ -231,16 +235,17 @@ end
 local function finish_stream(handle, headers, gw)
   if not gw.headers_done then apply_allow_list(handle, headers, gw) end
   headers:remove('content-length')
+  local done = gw.stream_end
   local first, last, held, is_over, at_line_start, at_hand = '', '', '', false, true, nil
   for chunk in handle:bodyChunks() do
     local length = chunk:length()
     at_hand = chunk
     if is_over then
-      if length > 0 then chunk:setBytes('') end -- nothing of the provider follows [DONE]
+      if length > 0 then chunk:setBytes('') end -- nothing of the provider follows the end
     elseif length > 0 then
       local read = chunk:getBytes(0, length)
       local text = held == '' and read or held .. read
-      local at = done_line(text, at_line_start)
+      local at = done_line(text, at_line_start, done)
       local keep = at and #text - at + 1 or unfinished(text)
       local out = keep == 0 and text or text:sub(1, #text - keep)
       if #out > 0 then last = #out < 4 and last .. out or out end
@@ -253,7 +258,7 @@ local function finish_stream(handle, headers, gw)
         if state(handle).done then
           out = text
         else
-          out = out .. receipt_event(state(handle), first, last) .. 'data: ' .. DONE .. '\n\n'
+          out = out .. receipt_event(state(handle), first, last) .. 'data: ' .. done .. '\n\n'
           shown(handle)
         end
       else
@@ -283,7 +288,8 @@ function envoy_on_response(handle)
     return
   end
   local content_type = headers:get('content-type') or ''
-  if status == '200' and content_type:sub(1, 17) == 'text/event-stream' then
+  -- Only a call that asked for a stream has a form for its events.
+  if status == '200' and gw.stream_event and content_type:sub(1, 17) == 'text/event-stream' then
     finish_stream(handle, headers, gw)
   else
     finish_json(handle, status)

@@ -17,7 +17,7 @@ import {
   pathOf,
   setHeader,
   withGwFields,
-} from '@gw/receipt-sidecar/internals/wire/messages';
+} from '@gw/receipt-sidecar/internals/wire/ext-proc';
 import { type LimitHeader, metadataOf } from '@gw/service/limits/limit-headers';
 
 /** An answer with the body that goes beside it. */

@@ -8,7 +8,7 @@ import {
   readHeaders,
   replaceChunk,
   unchanged,
-} from '@gw/receipt-sidecar/internals/wire/messages';
+} from '@gw/receipt-sidecar/internals/wire/ext-proc';
 import { z } from 'zod';
 import { type Answer, isStreamed, refusal, toClients, toProviders, withReceipt, withReceiptEvent } from './answers.ts';
 

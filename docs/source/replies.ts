@@ -1,7 +1,10 @@
 /** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
+import { defined } from '@gw/contract/internal/defined';
 import { exampleAddresses } from '@gw/contract/internals/example-addresses';
+import { ReplyCounts } from '@gw/receipt-sidecar/internals/api/openai/reply-counts';
+import { openaiChat } from '@gw/receipt-sidecar/internals/api/openai-chat/shape';
 import { parseRequest } from '@gw/receipt-sidecar/internals/api/parse';
-import { ReplyCounts, type SaidSoFar } from '@gw/receipt-sidecar/internals/api/usage';
+import type { SaidSoFar } from '@gw/receipt-sidecar/internals/api/port/shape';
 import { countCall } from '@gw/receipt-sidecar/internals/receipt/count';
 import { EventStream } from '@gw/receipt-sidecar/internals/reply/event-stream';
 import { addToObject } from '@gw/receipt-sidecar/internals/wire/json-body';
@@ -56,9 +59,7 @@ export function chatEvents(): string {
   const reply = providerReply({ stream: true, stream_options: { include_usage: true } });
   if (reply.kind !== 'stream') throw new Error('The simulated provider answered without a stream.');
   const events = new EventStream({
-    wantsUsage: false,
-    expectedChoices: 1,
-    chunkObject: 'chat.completion.chunk',
+    reader: defined(openaiChat.reply.stream, 'The stream of chats').open({ wantsUsage: false, answers: 1 }),
     addresses: exampleAddresses,
     energyReader: null,
     tooLong: () => null,

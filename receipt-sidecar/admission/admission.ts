@@ -10,8 +10,7 @@ import type { HeldBudget } from '@gw/contract/internal/budgets';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import type { Result } from '@gw/contract/internal/result';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
-import type { Endpoint } from '../api/endpoint.ts';
-import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Outgoing } from '../api/provider-body.ts';
 import type { DeploymentHealth } from '../attempts/deployment-health.ts';
 import { type MeasuredTrouble, ofAccount } from '../attempts/measured-trouble.ts';
@@ -26,7 +25,7 @@ import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 
 /** A request, as far as its headers and its body tell. */
 export interface AdmissionRequest {
-  readonly endpoint: Endpoint;
+  readonly endpoint: string;
   readonly bytes: Buffer;
   readonly caller: Caller;
   readonly catalogue: Catalogue;

@@ -1,8 +1,6 @@
-/** What the threads are told, and what they answer. */
+/** The jobs of the threads that read requests. */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
-import type { Endpoint } from '../api/endpoint.ts';
 import type { ModelFacts } from '../catalogue/reading-context.ts';
-import type { ReplyFacts } from '../reply/read-reply.ts';
 
 /** What a thread keeps between jobs; it is sent only if it is not what the thread was told last. */
 export interface RequestFacts {
@@ -14,7 +12,7 @@ export interface RequestFacts {
 /** A request to read. Null as `facts` means that the thread has them; null as `allowed` means all models. */
 export interface RequestJob {
   readonly kind: 'request';
-  readonly endpoint: Endpoint;
+  readonly endpoint: string;
   readonly bytes: Uint8Array;
   readonly allowed: readonly string[] | null;
   readonly exempt: readonly string[];
@@ -23,11 +21,3 @@ export interface RequestJob {
   readonly isKeyed: boolean;
   readonly facts: RequestFacts | null;
 }
-
-export interface ReplyJob {
-  readonly kind: 'reply';
-  readonly bytes: Uint8Array;
-  readonly facts: ReplyFacts;
-}
-
-export type BodyJob = RequestJob | ReplyJob;

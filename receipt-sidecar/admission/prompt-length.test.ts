@@ -3,16 +3,16 @@ import { ok } from '@gw/contract/internal/result';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import { cases } from '@gw/testing/cases';
+import type { Endpoint } from '@gw/testing/receipt-sidecar/request-fields/field';
 import fc from 'fast-check';
 import { encode, encodeChat } from 'gpt-tokenizer/model/gpt-4o';
 import { describe, expect, it, vi } from 'vitest';
-import { decodeTokens } from '../api/decode-tokens.ts';
-import type { Endpoint } from '../api/endpoint.ts';
 import { parseRequest } from '../api/parse.ts';
 import { type ReadLists, tokenLists } from '../api/token-lists.ts';
-import { vocabularyOf } from '../api/vocabulary.ts';
+import { countTokens } from '../api/tokens/count-tokens.ts';
+import { decodeTokens } from '../api/tokens/decode-tokens.ts';
+import { vocabularyOf } from '../api/tokens/vocabulary.ts';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
-import { countTokens } from './count-tokens.ts';
 import { promptLength } from './prompt-length.ts';
 
 // A vocabulary takes half a second of processor time to read, and the machine may be busy.

@@ -8,16 +8,13 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, longestTokenBytes, type Tokenizer } from '@gw/contract/internal/tokenizers';
-import type { Endpoint } from '../api/endpoint.ts';
-import type { ParsedRequest } from '../api/parsed-request.ts';
-import { promptField, tooManyTokens } from '../api/prompt-words.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import { tooManyTokens } from '../api/prompt-words.ts';
+import { shapeOf } from '../api/shapes.ts';
 import { tokenListsOf } from '../api/token-lists.ts';
+import type { Counted, CountJob } from '../api/tokens/count-tokens.ts';
 import { namedFacts, type ReadingContext } from '../catalogue/reading-context.ts';
-import type { Counted, CountJob } from './count-tokens.ts';
 
-/** Tokens that frame each message in OpenAI's chat format besides its role, and that open the reply. */
-const tokensOfFrame = 3;
-const tokensOfRole = 1;
 /** Up to how many times the limit is counted: a prompt a little too long gets its exact count, a huge one does not. */
 const countedTimesLimit = 2;
 
@@ -42,7 +39,7 @@ export function promptLength(
   // What a token stands for has at least one byte, and the body holds all of it.
   if (!model || limit === null || request.promptBytes <= limit) return null;
   if (asksToTruncate(body)) return null;
-  const tooLong = (found: Found) => refusal(request, model.id, limit, found);
+  const tooLong = (prompt: LongPrompt) => refusal(request, model.id, limit, prompt);
   const tokens = tokenListsOf(request.endpoint, body)?.lists;
   if (tokens) {
     const at = tokens.findIndex((list) => list.length > limit);
@@ -50,7 +47,7 @@ export function promptLength(
   }
   const tokenizer = knownTokenizer(model.tokenizer);
   if (!tokenizer) return null;
-  const { texts, frame, isWhole, together } = promptOf(request.endpoint, body);
+  const { texts, frame, isWhole, together } = shapeOf(request.endpoint).request.prompt(body);
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const bounds = together ? [sizes.reduce((sum, size) => sum + size, 0)] : sizes;
   if (bounds.every((size) => size + frame <= limit)) return null;
@@ -64,8 +61,8 @@ export function promptLength(
   return { tokenizer, job, refusalOf };
 }
 
-interface Found {
-  /** Which prompt it is (from 0), of how many. */
+interface LongPrompt {
+  /** The index of the prompt, and the number of prompts. */
   readonly at: number;
   readonly of: number;
   readonly tokens: number;
@@ -73,8 +70,13 @@ interface Found {
   readonly isWhole: boolean;
 }
 
-function refusal(request: ParsedRequest, model: string, limit: number, { at, of, tokens, isWhole }: Found): ApiError {
-  const param = promptField[request.endpoint];
+function refusal(
+  request: ParsedRequest,
+  model: string,
+  limit: number,
+  { at, of, tokens, isWhole }: LongPrompt,
+): ApiError {
+  const param = shapeOf(request.endpoint).request.promptField;
   const message = tooManyTokens(of > 1 ? `\`${param}[${at}]\`` : 'The prompt', model, { tokens, limit, isWhole });
   return apiError('prompt_too_long', { message, param });
 }
@@ -83,42 +85,3 @@ function refusal(request: ParsedRequest, model: string, limit: number, { at, of,
 const truncation = ['truncate_prompt_tokens', 'truncate', 'truncation'];
 const asksToTruncate = (body: JsonObject): boolean =>
   truncation.some((field) => body[field] !== undefined && body[field] !== null && body[field] !== false);
-
-interface Prompt {
-  readonly texts: readonly string[];
-  /** How many tokens frame the texts. */
-  readonly frame: number;
-  /** Whether texts and frame are all of the prompt. */
-  readonly isWhole: boolean;
-  /** Whether all texts are one prompt; otherwise each is one. */
-  readonly together: boolean;
-}
-
-function promptOf(endpoint: Endpoint, body: JsonObject): Prompt {
-  if (endpoint !== 'chat') {
-    const value = body[promptField[endpoint]];
-    return { texts: Array.isArray(value) ? value : [String(value ?? '')], frame: 0, isWhole: true, together: false };
-  }
-  const messages = body.messages as readonly JsonObject[];
-  const contents = messages.map(contentOf);
-  return {
-    texts: contents.map(({ text }) => text),
-    frame: messages.length * (tokensOfFrame + tokensOfRole) + tokensOfFrame,
-    isWhole: contents.every(({ isWhole }) => isWhole) && !beside.some((field) => body[field] != null),
-    together: true,
-  };
-}
-
-/** Fields that add to the prompt in a form that only the provider knows. */
-const beside = ['tools', 'functions', 'response_format'];
-const plainFields = new Set(['role', 'content']);
-
-/** Returns the text of a message, its parts joined by nothing, so that the count is not too high. */
-function contentOf(message: JsonObject): { readonly text: string; readonly isWhole: boolean } {
-  const { content } = message;
-  const isPlain = Object.keys(message).every((field) => plainFields.has(field) || message[field] === null);
-  if (typeof content === 'string') return { text: content, isWhole: isPlain };
-  const parts = Array.isArray(content) ? (content as readonly JsonObject[]) : [];
-  const texts = parts.flatMap((part) => (part.type === 'text' && typeof part.text === 'string' ? [part.text] : []));
-  return { text: texts.join(''), isWhole: isPlain && texts.length === parts.length };
-}

@@ -12,17 +12,17 @@ import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { CompiledRules } from '@gw/policy/compile';
 import type { Texts } from '@gw/policy/find-rules';
-import { requestText } from '@gw/policy/request-text';
 import { type Verdict, verdictOf } from '@gw/policy/verdict';
-import { decodeTokens } from '../api/decode-tokens.ts';
 import type { Parsed } from '../api/parse.ts';
-import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { type Outgoing, outgoing } from '../api/provider-body.ts';
+import { shapeOf } from '../api/shapes.ts';
 import { tokenLists } from '../api/token-lists.ts';
-import type { Vocabulary } from '../api/vocabulary.ts';
+import { countTokens } from '../api/tokens/count-tokens.ts';
+import { decodeTokens } from '../api/tokens/decode-tokens.ts';
+import type { Vocabulary } from '../api/tokens/vocabulary.ts';
 import type { ReadingContext } from '../catalogue/reading-context.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
-import { countTokens } from './count-tokens.ts';
 import { promptLength, type Uncounted } from './prompt-length.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
 
@@ -83,7 +83,7 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
   const read =
     lists && 'textsOf' in lists ? lists.textsOf(decodeTokens(lists.lists, tools.vocabulary as Vocabulary)) : lists;
   if (read && !read.ok) return { outcome: 'refused', error: read.error, counted };
-  const { texts } = requestText(body, read?.value);
+  const texts = shapeOf(request.endpoint).request.texts(body, read?.value);
   return andThen(tools.find(context.rules, texts), (matched) => {
     const verdict = verdictOf(matched, context.exempt);
     const screenS = (tools.clock() - start) / 1000;

@@ -3,36 +3,26 @@
  * that 10 MiB of wrong ones would take seconds and gigabytes.
  *
  * Invariant: what the schema gets to see has at most `maxValues` values. Texts and tokens to embed or complete, which
- * may be millions of numbers, are checked here and stand in front of the schema as one text; only in the field that the
- * endpoint has for them.
+ * may be millions of numbers, are checked here, and the schema sees one text in their place; only in the field that the API
+ * has for them.
  */
 
 import { maxTexts } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
-import type { Endpoint } from './endpoint.ts';
+import type { ListField } from './port/shape.ts';
 
 const maxValues = 50_000;
 /** How many pairs an object with the client's own keys can have: each wrong pair is two problems. */
 const maxPairs = { metadata: 16, logit_bias: 10_000 } as const;
 
-const isText = (value: unknown): boolean => typeof value === 'string';
-/** Empty text can be completed, but not embedded. */
-const isTextWithWords = (value: unknown): boolean => isText(value) && value !== '';
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTokens = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isToken);
 
-function isTextsOrTokens(value: readonly unknown[], isOne: (text: unknown) => boolean): boolean {
+function isTextsOrTokens(value: readonly unknown[], isText: ListField['isText']): boolean {
   if (typeof value[0] === 'number') return isTokens(value);
-  return value.length > 0 && value.length <= maxTexts && value.every(typeof value[0] === 'string' ? isOne : isTokens);
+  return value.length > 0 && value.length <= maxTexts && value.every(typeof value[0] === 'string' ? isText : isTokens);
 }
-
-/** Where an endpoint takes many texts, and what one of them is. */
-const listFields = {
-  chat: null,
-  completions: { field: 'prompt', isOne: isText },
-  embeddings: { field: 'input', isOne: isTextWithWords },
-} as const;
 
 /** Counts values, and stops when there are too many. */
 function countValues(value: unknown, budget: number): number {
@@ -45,17 +35,14 @@ function countValues(value: unknown, budget: number): number {
   return count;
 }
 
-/**
- * Returns the body as the schema of the endpoint gets it, with checked lists replaced by one text; or what is wrong.
- */
-export function boundedForSchema(endpoint: Endpoint, body: unknown): Result<unknown, ApiError> {
+/** Returns the body as the schema gets it, with the checked `list` replaced by one text; or what is wrong. */
+export function boundedForSchema(list: ListField | null, body: unknown): Result<unknown, ApiError> {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return ok(body);
   const light: Record<string, unknown> = { ...body };
-  const list = listFields[endpoint];
   const value = list && light[list.field];
   if (list && Array.isArray(value)) {
-    const { field, isOne } = list;
-    if (!isTextsOrTokens(value, isOne)) {
+    const { field, isText } = list;
+    if (!isTextsOrTokens(value, isText)) {
       const message = `\`${field}\` is not valid: a text, up to ${maxTexts} texts, a list of tokens, or up to ${maxTexts} such lists.`;
       return err(fieldError(field, message));
     }

@@ -2,10 +2,10 @@ import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { fieldError } from '@gw/contract/errors';
 import { cases } from '@gw/testing/cases';
 import { contradictions, fields, harmonies, leastBody } from '@gw/testing/receipt-sidecar/request-fields/all';
+import type { Endpoint } from '@gw/testing/receipt-sidecar/request-fields/field';
 import { badMessages, goodMessages } from '@gw/testing/receipt-sidecar/request-fields/messages';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint } from './endpoint.ts';
 import { parseRequest } from './parse.ts';
 import { outgoing, serialise } from './provider-body.ts';
 

@@ -4,21 +4,15 @@
  * Invariant: the provider gets our serialisation of what was validated here, without `gw`, `extra_body` and
  * `metadata.project`, and without a field by which the client would steer it.
  */
-import { chatRequestSchema } from '@gw/contract/chat';
-import { completionRequestSchema } from '@gw/contract/completions';
-import { embeddingRequestSchema } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { GwOptions } from '@gw/contract/gw-options';
 import { bodySha256 } from '@gw/contract/internal/idempotency-key';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-json';
-import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
-import { contradiction } from './combinations.ts';
-import type { Endpoint } from './endpoint.ts';
-import { promptSize } from './estimate.ts';
-import type { ParsedRequest } from './parsed-request.ts';
+import type { ParsedRequest } from './port/parsed-request.ts';
 import { schemaError } from './schema-error.ts';
+import { shapeOf } from './shapes.ts';
 import { steeringField } from './steering-fields.ts';
 
 interface ParsedBody {
@@ -29,17 +23,12 @@ interface ParsedBody {
 /** `isDense` is true if the body has more parts than `mostParts`. */
 export type Parsed = Result<ParsedBody, ApiError> & { readonly isDense?: boolean };
 
-const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
-  chat: chatRequestSchema,
-  completions: completionRequestSchema,
-  embeddings: embeddingRequestSchema,
-};
-
 /**
- * Parses and validates a body. It reads `mostParts` parts of JSON at most, or as many as there are. `isKeyed`: it came
+ * Parses and validates a body of the API with this name. It reads `mostParts` parts of JSON at most, or as many as there are. `isKeyed`: it came
  * with an idempotency key.
  */
-export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: number, isKeyed = false): Parsed {
+export function parseRequest(endpoint: string, bytes: Uint8Array, mostParts?: number, isKeyed = false): Parsed {
+  const { request: api } = shapeOf(endpoint);
   const json = parseStrictJson(bytes, mostParts);
   // Random seeds of 64 bits are common, and passed on they would be other numbers.
   if (!json.ok && json.error.field === 'seed')
@@ -49,9 +38,9 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: 
     const code = isDense ? 'invalid_request' : 'invalid_json';
     return { ...err(apiError(code, { message: json.error.problem })), isDense };
   }
-  const bounded = boundedForSchema(endpoint, json.value);
+  const bounded = boundedForSchema(api.list, json.value);
   if (!bounded.ok) return bounded;
-  const checked = schemas[endpoint].safeParse(bounded.value);
+  const checked = api.schema.safeParse(bounded.value);
   if (!checked.success) return err(schemaError(checked.error, json.value));
   const {
     gw,
@@ -64,15 +53,19 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: 
     return err(fieldError('gw', '`gw` and `extra_body.gw` have different values. Send one of them.'));
   }
   const { body, project } = withoutProject(given);
-  const refused = steeringField(endpoint, body) ?? contradiction(endpoint, body);
+  const refused = steeringField(endpoint, body) ?? api.contradiction(body);
   if (refused) return err(refused);
-  const own = {
+  const request: ParsedRequest = {
+    endpoint,
+    model: String(body.model),
     options: options ?? inExtraBody ?? {},
     optionsPath: options ? 'gw' : 'extra_body.gw',
+    promptBytes: bytes.length,
+    ...api.describe(body, bytes.length),
     ...(project !== null && { project }),
-  } as const;
-  const request = summaryOf(endpoint, body, own, bytes.length);
-  return ok({ request: isKeyed ? { ...request, bodySha256: bodySha256(json.value) } : request, body });
+    ...(isKeyed && { bodySha256: bodySha256(json.value) }),
+  };
+  return ok({ request, body });
 }
 
 /** Takes out what the call is charged to. OpenAI refuses metadata of calls that it does not store, so none is left empty. */
@@ -83,39 +76,6 @@ function withoutProject(given: JsonObject): { readonly body: JsonObject; readonl
   const { project, ...rest } = metadata as JsonObject;
   const body = Object.keys(rest).length > 0 ? { ...others, metadata: rest } : others;
   return { body, project: typeof project === 'string' ? project.trim() : null };
-}
-
-type Given = Pick<ParsedRequest, 'options' | 'optionsPath' | 'project'>;
-
-function summaryOf(endpoint: Endpoint, body: JsonObject, given: Given, promptBytes: number): ParsedRequest {
-  const streamOptions = body.stream_options as { include_usage?: boolean | null } | null | undefined;
-  const stream = endpoint !== 'embeddings' && body.stream === true;
-  const outputField = outputFields.find((field) => typeof body[field] === 'number') ?? null;
-  const prompts = promptsOf(endpoint, body);
-  const choices = (typeof body.n === 'number' ? body.n : 1) * (endpoint === 'completions' ? prompts : 1);
-  return {
-    endpoint,
-    model: String(body.model),
-    ...given,
-    stream,
-    wantsUsage: stream && streamOptions?.include_usage === true,
-    choices,
-    promptBytes,
-    ...promptSize(endpoint, body, promptBytes),
-    prompts,
-    candidates: typeof body.best_of === 'number' ? Math.max(choices, body.best_of * prompts) : choices,
-    echoes: body.echo === true,
-    outputField,
-    maxTokens: outputField && (body[outputField] as number),
-  };
-}
-
-const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
-
-/** Returns how many prompts the body has. */
-function promptsOf(endpoint: Endpoint, body: JsonObject): number {
-  const prompts = { chat: null, completions: body.prompt, embeddings: body.input }[endpoint];
-  return Array.isArray(prompts) && typeof prompts[0] !== 'number' ? prompts.length : 1;
 }
 
 /** Returns the options without those that are null; null if there are none. */

@@ -1,6 +1,3 @@
-/** How a prompt that is too long is told, whoever counted it. */
-export const promptField = { chat: 'messages', completions: 'prompt', embeddings: 'input' } as const;
-
 const grouped = (count: number): string => count.toLocaleString('en-US');
 
 /** Words the refusal. `isWhole` is false if the prompt has at least so many tokens, and perhaps more. */

@@ -6,7 +6,8 @@
  */
 import { variedFields } from '@gw/contract/internal/catalogue/request-fields';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { ParsedRequest } from './parsed-request.ts';
+import type { ParsedRequest } from './port/parsed-request.ts';
+import { shapeOf } from './shapes.ts';
 
 /** A body without what the deployment decides. */
 export interface Outgoing {
@@ -16,7 +17,7 @@ export interface Outgoing {
   readonly varied: JsonObject;
   /** Those of them that are too large for it, and stayed in `rest`. */
   readonly unmoved: readonly string[];
-  /** How the client gave no temperature; null if it gave one, or for embeddings. */
+  /** How the client gave no temperature; null if it gave one, or if the API has none. */
   readonly noTemperature: 'absent' | 'null' | null;
 }
 
@@ -34,10 +35,11 @@ const mostVariedBytes = 1024;
 /** Returns what the provider gets besides the model and the default temperature. It asks for usage in every stream. */
 export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject): Outgoing {
   const { model: _model, ...rest } = body;
-  const isMissing = endpoint !== 'embeddings' && (rest.temperature === undefined || rest.temperature === null);
+  const { askingForUsage, hasTemperature } = shapeOf(endpoint).request;
+  const isMissing = hasTemperature && (rest.temperature === undefined || rest.temperature === null);
   const noTemperature = isMissing ? (rest.temperature === null ? 'null' : 'absent') : null;
   if (noTemperature) delete rest.temperature;
-  if (stream) rest.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
+  if (stream) Object.assign(rest, askingForUsage(body));
   const varied = takeVaried(rest);
   return { rest, varied, unmoved: variedFields.filter((name) => Object.hasOwn(rest, name)), noTemperature };
 }

@@ -1,5 +1,5 @@
+import type { Endpoint } from '@gw/testing/receipt-sidecar/request-fields/field';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint } from './endpoint.ts';
 import { parseRequest } from './parse.ts';
 import { outgoing, serialise } from './provider-body.ts';
 

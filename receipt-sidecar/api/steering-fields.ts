@@ -6,13 +6,11 @@
  * Invariant: none of them reaches a provider. Which provider takes a call is not known yet, and may change by a
  * fail-over, so what any of them obeys holds for all. Other unknown fields are the provider's business and pass.
  */
-import { chatRequestSchema } from '@gw/contract/chat';
-import { completionRequestSchema } from '@gw/contract/completions';
-import { embeddingRequestSchema } from '@gw/contract/embeddings';
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { defined } from '@gw/contract/internal/defined';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { Endpoint } from './endpoint.ts';
 import { foldedName, snakeName } from './folded-name.ts';
+import { shapes } from './shapes.ts';
 import { clouds, connection, guardrails, observers, replacing, steering, toolServers } from './steering-names.ts';
 import { unreadableFields } from './token-lists.ts';
 
@@ -43,35 +41,31 @@ const steersAsMetadata = (name: string, value: unknown): boolean =>
 
 const ownNames = (shape: object): ReadonlyMap<string, string> =>
   new Map(Object.keys(shape).map((name) => [foldedName(name), name]));
-/** The names of an endpoint's own fields, by their folded forms. */
-const own: Readonly<Record<Endpoint, ReadonlyMap<string, string>>> = {
-  chat: ownNames(chatRequestSchema.shape),
-  completions: ownNames(completionRequestSchema.shape),
-  embeddings: ownNames(embeddingRequestSchema.shape),
-};
+/** The names of each API's own fields, by their folded forms. */
+const own = new Map(shapes.map(({ name, request }) => [name, ownNames(request.schema.shape)]));
 
-/** Where a name that steers was found. */
-type Place = string | null;
+/** The path to a name that steers, below the field that holds it; null: there is none. */
+type SteeringPath = string | null;
 
 const entriesOf = (value: unknown): [name: string, value: unknown][] =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : [];
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
-function firstPlace<T>(items: Iterable<T>, placeOf: (item: T) => Place): Place {
+function firstPath<T>(items: Iterable<T>, pathOf: (item: T) => SteeringPath): SteeringPath {
   for (const item of items) {
-    const place = placeOf(item);
-    if (place !== null) return place;
+    const path = pathOf(item);
+    if (path !== null) return path;
   }
   return null;
 }
 
-const inMetadata = (value: unknown): Place =>
-  firstPlace(entriesOf(value), ([name, inner]) => (steersAsMetadata(name, inner) ? `.${name.trim()}` : null));
+const inMetadata = (value: unknown): SteeringPath =>
+  firstPath(entriesOf(value), ([name, inner]) => (steersAsMetadata(name, inner) ? `.${name.trim()}` : null));
 
 /** A function's parameters are a schema of the client's, and lie deeper. */
-const inTools = (value: unknown): Place =>
-  firstPlace(listOf(value).entries(), ([at, tool]) => {
-    const server = firstPlace(entriesOf(tool), ([name, inner]) => {
+const inTools = (value: unknown): SteeringPath =>
+  firstPath(listOf(value).entries(), ([at, tool]) => {
+    const server = firstPath(entriesOf(tool), ([name, inner]) => {
       if (toolNames.has(foldedName(name))) return `.${name.trim()}`;
       const below = entriesOf(inner).find(([each]) => toolNames.has(foldedName(each)));
       return below ? `.${name.slice(0, 64)}.${below[0].trim()}` : null;
@@ -84,10 +78,10 @@ const inTools = (value: unknown): Place =>
   });
 
 /** xAI fetches what is linked as a feed. */
-const inSearch = (value: unknown): Place =>
-  firstPlace(entriesOf(value), ([name, sources]) => {
+const inSearch = (value: unknown): SteeringPath =>
+  firstPath(entriesOf(value), ([name, sources]) => {
     if (foldedName(name) !== 'sources') return null;
-    return firstPlace(listOf(sources).entries(), ([at, source]) => {
+    return firstPath(listOf(sources).entries(), ([at, source]) => {
       const found = entriesOf(source).find(([each]) => foldedName(each) === 'links');
       return found ? `.${name.trim()}[${at}].${found[0].trim()}` : null;
     });
@@ -96,15 +90,15 @@ const inSearch = (value: unknown): Place =>
 /** Whether a field is handed on to an engine, a template or a router. */
 const isHandedOn = (name: string): boolean => /(?:args|params)$|^nvext$/.test(foldedName(name));
 
-const inHandedOn = (value: unknown): Place =>
-  firstPlace(entriesOf(value), ([name, inner]) => {
+const inHandedOn = (value: unknown): SteeringPath =>
+  firstPath(entriesOf(value), ([name, inner]) => {
     if (steers(name) || innerNames.has(foldedName(name))) return `.${name.trim()}`;
     const below = isHandedOn(name) ? inHandedOn(inner) : null;
     return below && `.${name.trim()}${below}`;
   });
 
 /** Returns the place, below a field that is allowed itself, of something that steers; null if there is none. */
-function insideOf(name: string, value: unknown): Place {
+function insideOf(name: string, value: unknown): SteeringPath {
   const folded = foldedName(name);
   if (folded === 'metadata') return inMetadata(value);
   if (folded === 'tools') return inTools(value);
@@ -117,10 +111,11 @@ const steersMessage = (param: string): string =>
   `\`${param}\` is not supported: it would steer how the provider handles the call, which is the gateway's to decide. Leave it out.`;
 
 /** Returns the refusal of the first field that steers a provider, or null. The schema has to have accepted `body`. */
-export function steeringField(endpoint: Endpoint, body: JsonObject): ApiError | null {
+export function steeringField(endpoint: string, body: JsonObject): ApiError | null {
+  const fields = defined(own.get(endpoint), `The API ${endpoint}`);
   for (const [written, value] of Object.entries(body)) {
     const name = written.trim();
-    const known = own[endpoint].get(foldedName(name));
+    const known = fields.get(foldedName(name));
     if (known === undefined && steers(name)) return unsupported(name, steersMessage(name));
     // A server to which `Model` is `model` would serve another model than the one that was checked.
     if (known !== undefined && known !== written)

@@ -11,10 +11,10 @@ import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, type Tokenizer } from '@gw/contract/internal/tokenizers';
 import { namedFacts, type ReadingContext } from '../catalogue/reading-context.ts';
 import { maxBodyBytes } from '../wire/headers.ts';
-import type { Decoded } from './decode-tokens.ts';
-import type { Endpoint } from './endpoint.ts';
 import { foldedName } from './folded-name.ts';
-import type { ParsedRequest } from './parsed-request.ts';
+import type { ParsedRequest } from './port/parsed-request.ts';
+import { shapeOf } from './shapes.ts';
+import type { Decoded } from './tokens/decode-tokens.ts';
 
 type Tokens = readonly number[];
 
@@ -23,7 +23,7 @@ export type ReadLists = Result<readonly string[], ApiError>;
 
 /** Returns the field of the request that holds lists, and the lists; null if it holds text. */
 export function tokenListsOf(
-  endpoint: Endpoint,
+  endpoint: string,
   body: JsonObject,
 ): { readonly field: string; readonly lists: Tokens[] } | null {
   const field = ownField(endpoint);
@@ -48,7 +48,7 @@ const holdsNumbers = (value: unknown): boolean =>
   (typeof value[0] === 'number' || (Array.isArray(value[0]) && typeof value[0][0] === 'number'));
 
 /** Returns the first field that would pass unread, in any spelling; null if there is none. */
-function unreadField(endpoint: Endpoint, body: JsonObject): string | null {
+function unreadField(endpoint: string, body: JsonObject): string | null {
   const own = ownField(endpoint);
   for (const [name, value] of Object.entries(body)) {
     const folded = foldedName(name);
@@ -58,8 +58,7 @@ function unreadField(endpoint: Endpoint, body: JsonObject): string | null {
   return null;
 }
 
-const ownField = (endpoint: Endpoint): string | null =>
-  ({ chat: null, completions: 'prompt', embeddings: 'input' })[endpoint];
+const ownField = (endpoint: string): string | null => shapeOf(endpoint).request.list?.field ?? null;
 
 /** Lists that cannot be read without the vocabulary of their model. */
 export interface Unread {

@@ -5,9 +5,8 @@ import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import type { Route } from '../routing/route.ts';
+import type { Headers } from '../wire/ext-proc.ts';
 import { isDirected } from '../wire/headers.ts';
-import type { Headers } from '../wire/messages.ts';
-import type { Attempts } from './attempts.ts';
 import type { AttemptResult, DeploymentHealth } from './deployment-health.ts';
 import {
   type FailedAttempt,
@@ -19,6 +18,7 @@ import {
 } from './failed-attempts.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 import { type MeasuredTrouble, ofAccount } from './measured-trouble.ts';
+import type { Attempts } from './per-attempt.ts';
 
 export interface Answered {
   /** Null if it is not known who answered. */

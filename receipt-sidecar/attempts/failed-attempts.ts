@@ -8,8 +8,8 @@ import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
 import { z } from 'zod';
 import type { Candidate } from '../catalogue/snapshot.ts';
+import type { Headers } from '../wire/ext-proc.ts';
 import type { MaybePromise } from '../wire/maybe-promise.ts';
-import type { Headers } from '../wire/messages.ts';
 import type { Shared } from '../wire/shared.ts';
 import { type AttemptResult, attemptResults } from './deployment-health.ts';
 

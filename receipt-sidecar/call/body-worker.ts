@@ -8,11 +8,11 @@ import { setPriority } from 'node:os';
 import { parentPort, type TransferListItem } from 'node:worker_threads';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
 import { findRulesAtOnce } from '@gw/policy/find-rules';
-import type { BodyJob, RequestFacts, RequestJob } from '../admission/jobs.ts';
+import type { RequestFacts, RequestJob } from '../admission/jobs.ts';
 import { type Reading, readParsed, type Tools } from '../admission/read.ts';
 import { parseRequest } from '../api/parse.ts';
-import { vocabularyOf } from '../api/vocabulary.ts';
-import { readReply } from '../reply/read-reply.ts';
+import { vocabularyOf } from '../api/tokens/vocabulary.ts';
+import { type ReplyJob, readReply } from '../reply/read-reply.ts';
 
 /** On Linux the priority of a thread is its own: large bodies give way to the calls of this service that are small. */
 const nice = 10;
@@ -55,7 +55,7 @@ async function readRequest({
 
 const encoder = new TextEncoder();
 
-async function answer(job: BodyJob): Promise<{ result: unknown; transfer: TransferListItem[] }> {
+async function answer(job: RequestJob | ReplyJob): Promise<{ result: unknown; transfer: TransferListItem[] }> {
   if (job.kind === 'reply') {
     const reading = readReply(job.bytes, job.facts);
     return { result: reading, transfer: reading.ok ? [reading.clean.bytes.buffer as ArrayBuffer] : [] };
@@ -66,7 +66,7 @@ async function answer(job: BodyJob): Promise<{ result: unknown; transfer: Transf
   return { result: { ...reading, outgoing: { ...reading.outgoing, rest } }, transfer: [rest.buffer] };
 }
 
-parentPort?.on('message', async ({ id, job }: { id: number; job: BodyJob }) => {
+parentPort?.on('message', async ({ id, job }: { id: number; job: RequestJob | ReplyJob }) => {
   try {
     const { result, transfer } = await answer(job);
     parentPort?.postMessage({ id, result }, transfer);

@@ -7,7 +7,7 @@ import { err, ok } from '@gw/contract/internal/result';
 import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { expect, test } from 'vitest';
-import { newReceiptId } from '../receipt/receipt.ts';
+import { newReceiptId } from '../wire/receipt-id.ts';
 
 const ofAccount = { id: 'bud_a', scope: 'account', project: '', unit: 'tokens', amount: 10, isHard: true } as const;
 const ofProject = { ...ofAccount, id: 'bud_p', scope: 'project', project: 'x' } as const;

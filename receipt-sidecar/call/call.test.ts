@@ -7,7 +7,7 @@ import type { Attempt } from '../attempts/deployment-health.ts';
 import type { Verdict } from '../attempts/failed-attempts.ts';
 import type { Slot } from '../guards/slots/slots.ts';
 import { type ReplyReading, readReply as readReplyHere } from '../reply/read-reply.ts';
-import { finished } from '../wire/messages.ts';
+import { finished } from '../wire/ext-proc.ts';
 import { bodyPatienceS, inlineBytes } from '../wire/threads/body-threads.ts';
 import type { JobResult } from '../wire/threads/thread-pool.ts';
 import type { CallContext } from './call-context.ts';

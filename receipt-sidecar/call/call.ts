@@ -8,22 +8,20 @@ import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { type Admission, type Admitted, admit } from '../admission/admission.ts';
-import { endpoints } from '../api/endpoint.ts';
 import { serialise } from '../api/provider-body.ts';
+import { shapeAt } from '../api/shapes.ts';
 import { type AttemptWatch, watchAttempts } from '../attempts/attempt-watch.ts';
-import { attemptsOf } from '../attempts/attempts.ts';
+import { attemptsOf } from '../attempts/per-attempt.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { type Caller, projectOf, readCaller } from '../guards/caller.ts';
 import { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import { type CallLimits, decidedBefore } from '../guards/leased-limits.ts';
 import type { Slot } from '../guards/slots/slots.ts';
 import { CallRecord } from '../receipt/call-record.ts';
-import { newReceiptId } from '../receipt/receipt.ts';
 import { JsonReply } from '../reply/json-reply.ts';
 import { openReply } from '../reply/open-reply.ts';
 import type { Reply } from '../reply/reply.ts';
 import { EnvoyPatience } from '../wire/envoy-patience.ts';
-import { forwardedBytes, refusedHeaders } from '../wire/headers.ts';
 import {
   attemptCount,
   bodyMode,
@@ -36,7 +34,9 @@ import {
   replay,
   requestIdOf,
   unchanged,
-} from '../wire/messages.ts';
+} from '../wire/ext-proc.ts';
+import { forwardedBytes, refusedHeaders } from '../wire/headers.ts';
+import { newReceiptId } from '../wire/receipt-id.ts';
 import { inlineBytes } from '../wire/threads/body-threads.ts';
 import type { CallContext } from './call-context.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
@@ -119,7 +119,7 @@ export class Call implements Processor {
 
   #admit(bytes: Buffer, arrivedAt: number): void {
     const catalogue = this.#context.catalogue();
-    const endpoint = endpoints[pathOf(this.#headers)];
+    const endpoint = shapeAt(pathOf(this.#headers))?.name;
     const caller = this.#caller;
     // Fail closed: without a catalogue nobody can say which models and regions there are.
     if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));

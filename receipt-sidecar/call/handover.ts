@@ -4,14 +4,16 @@
  *
  * Invariant: a provider gets an allow-list of headers and no query, and so does the client of the provider's headers.
  */
+
 import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
+import { defined } from '@gw/contract/internal/defined';
 import { attemptOrderHeader, requestIdField } from '@gw/contract/internal/first-attempt';
 import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse } from '@gw/grpc/service';
 import type { Admitted } from '../admission/admission.ts';
-import { type Attempts, timeoutsOf } from '../attempts/attempts.ts';
-import { headersToRemove, steeringHeaders, type Timeouts } from '../wire/headers.ts';
+import { shapeOf } from '../api/shapes.ts';
+import { type Attempts, timeoutsOf } from '../attempts/per-attempt.ts';
 import {
   bodyMode,
   gwMetadata,
@@ -20,15 +22,10 @@ import {
   orderMetadata,
   replyHeaders,
   setHeader,
-} from '../wire/messages.ts';
+} from '../wire/ext-proc.ts';
+import { headersToRemove, steeringHeaders, type Timeouts } from '../wire/headers.ts';
 import type { Overhead } from '../wire/overhead.ts';
 
-/** What the `object` of a chunk is, by endpoint; embeddings have no stream. */
-export const chunkObjects = {
-  chat: 'chat.completion.chunk',
-  completions: 'text_completion',
-  embeddings: '',
-} as const;
 /** Reply headers that stay: the provider's type of content, and the id of the call, which Envoy has put in the place of the provider's. */
 const shown = new Set(['content-type', 'x-request-id']);
 
@@ -75,9 +72,10 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     ...steeringHeaders(request.stream, attempts.others, timeoutsOf(route, timeouts)),
   ];
   const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
-  const chunk_object = chunkObjects[request.endpoint];
   const metadata = {
-    ...{ receipt_id: receiptId, degraded, chunk_object },
+    receipt_id: receiptId,
+    degraded,
+    ...(request.stream ? streamFields(request.endpoint) : {}),
     ...(reserved === null ? {} : { reserved }),
     ...(slot === null ? {} : { slot }),
     ...(isRerun ? { reexecuted } : {}),
@@ -88,6 +86,12 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
       ? orderMetadata({ ...metadata, [requestIdField]: headers.get('x-request-id') ?? '' }, order, forAttempts)
       : gwMetadata(metadata),
   };
+}
+
+/** What Envoy's last resort needs to finish a stream without this process. */
+export function streamFields(endpoint: string) {
+  const { end, event, idPrefix } = defined(shapeOf(endpoint).reply.stream, 'A shape of streams').lastResort;
+  return { stream_end: end, stream_event: event, id_prefix: idPrefix };
 }
 
 interface ShownHead {

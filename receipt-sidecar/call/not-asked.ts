@@ -9,8 +9,8 @@ import type { Answered, AttemptWatch } from '../attempts/attempt-watch.ts';
 import { type AttemptOutcome, type FailedAttempts, failedBefore, ownOutcome } from '../attempts/failed-attempts.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import { optionPath } from '../routing/route.ts';
+import { answerAfter, finished, type Headers, immediate } from '../wire/ext-proc.ts';
 import { andThen } from '../wire/maybe-promise.ts';
-import { answerAfter, finished, type Headers, immediate } from '../wire/messages.ts';
 
 /** After which a provider has nothing of a call. */
 const unasked: ReadonlySet<AttemptOutcome> = new Set<AttemptOutcome>(['no_credential', 'at_capacity', 'unhealthy']);

@@ -5,10 +5,10 @@
  */
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/grpc/service';
+import { providerError } from '../api/provider-errors/provider-error.ts';
 import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
-import { providerError } from '../reply/provider-error.ts';
-import { answerAfter, finished, type Headers, immediate, replyHeaders, unchanged } from '../wire/messages.ts';
+import { answerAfter, finished, type Headers, immediate, replyHeaders, unchanged } from '../wire/ext-proc.ts';
 
 interface UnreadReply {
   readonly record: CallRecord;

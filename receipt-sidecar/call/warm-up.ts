@@ -6,17 +6,10 @@
 import { findRulesAtOnce } from '@gw/policy/find-rules';
 import { foldedPoint } from '@gw/policy/fold';
 import { readParsed } from '../admission/read.ts';
-import type { Endpoint } from '../api/endpoint.ts';
 import { parseRequest } from '../api/parse.ts';
+import { shapes } from '../api/shapes.ts';
 import { policyInForce } from '../catalogue/policy.ts';
 
-const text = 'Hello, what is a gateway? '.repeat(10);
-const bodies: readonly (readonly [Endpoint, object])[] = [
-  ['chat', { messages: [{ role: 'user', content: text }], temperature: 0.5, stream: true }],
-  ['chat', { messages: [{ role: 'user', content: [{ type: 'text', text }] }], tools: [] }],
-  ['completions', { prompt: [text], n: 1 }],
-  ['embeddings', { input: text }],
-];
 const rounds = 40;
 /** How many code points are folded beforehand. */
 const points = 0x10000;
@@ -30,6 +23,7 @@ export function warmUp(): void {
   const tools = { find: findRulesAtOnce, vocabulary: null, clock: () => performance.now() };
   for (let round = 0; round < rounds; round++)
     // At once, with these tools.
-    for (const [endpoint, fields] of bodies)
-      void readParsed(parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'm', ...fields }))), context, tools);
+    for (const { name, request } of shapes)
+      for (const fields of request.samples)
+        void readParsed(parseRequest(name, Buffer.from(JSON.stringify({ model: 'm', ...fields }))), context, tools);
 }

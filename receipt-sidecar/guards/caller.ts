@@ -3,7 +3,7 @@ import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { type HeldBudget, readBudgets } from '@gw/contract/internal/budgets';
 import { callerAttribute, identityNamespace } from '@gw/contract/internal/identity';
 import type { ProcessingRequest } from '@gw/grpc/service';
-import { attributeOf } from '../wire/messages.ts';
+import { attributeOf } from '../wire/ext-proc.ts';
 import { type LeasedFrom, leasedFrom } from './leased-limits.ts';
 
 /** Whose call it is, as ext-authz has verified it. `models` are the only ones that it can use; null means all. */

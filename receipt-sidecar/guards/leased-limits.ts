@@ -12,7 +12,7 @@ import { type DrawnLimits, drawnLimits } from '@gw/service/limits/drawn-limits';
 import { type LimitHeader, limitHeaders, metadataOf, refusalOf } from '@gw/service/limits/limit-headers';
 import type { LimitMetrics } from '@gw/service/limits/limit-metrics';
 import type { Limiter } from '@gw/service/limits/limiter';
-import { setHeader, withGwFields } from '../wire/messages.ts';
+import { setHeader, withGwFields } from '../wire/ext-proc.ts';
 
 /** What the calls of a lease draw on. */
 export interface LeasedFrom {

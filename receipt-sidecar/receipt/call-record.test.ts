@@ -9,13 +9,13 @@ import { caller, parsedForTests, steeringForTests } from '@gw/testing/receipt-si
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ReplyCounts } from '../api/usage.ts';
+import { ReplyCounts } from '../api/openai/reply-counts.ts';
 import { createFailedAttempts } from '../attempts/failed-attempts.ts';
 import { type Catalogue, makeCatalogue } from '../catalogue/snapshot.ts';
 import type { LedgerWriter } from '../ledger/writer.ts';
 import { chooseRoute } from '../routing/route.ts';
+import { newReceiptId } from '../wire/receipt-id.ts';
 import { CallRecord } from './call-record.ts';
-import { newReceiptId } from './receipt.ts';
 import type { CountedReceipt } from './usage-metrics.ts';
 
 const at = '2026-11-21T09:10:00.000Z';

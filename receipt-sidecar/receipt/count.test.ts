@@ -2,8 +2,8 @@ import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ReplyCounts } from '../api/openai/reply-counts.ts';
 import { parseRequest } from '../api/parse.ts';
-import { ReplyCounts } from '../api/usage.ts';
 import { type CountedCall, countCall } from './count.ts';
 
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `word${index % 10}`).join(' ');

@@ -9,9 +9,10 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { estimatedCounts } from '@gw/methodology/factors';
-import { bytesPerToken } from '../api/estimate.ts';
-import type { ParsedRequest } from '../api/parsed-request.ts';
-import type { SaidSoFar } from '../api/usage.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import { bytesPerToken } from '../api/port/prompt-size.ts';
+import type { SaidSoFar } from '../api/port/shape.ts';
+import { shapeOf } from '../api/shapes.ts';
 
 /** What bounds the counts of a call. */
 export interface CountedCall {
@@ -30,18 +31,20 @@ const mostTokensPerS = 100_000;
 const mostTokensPerPrompt = 10_000_000;
 /** Seconds that are added to the time, for a reply that was computed before it was asked for. */
 const graceS = 1;
-/** How many tokens of a choice leave no text: its end, and the frame of channels and tool calls. */
-const unseenPerChoice = 64;
+/** How many tokens of an answer leave no text: its end, and the frame of channels and tool calls. */
+const unseenPerAnswer = 64;
 
 /** Returns the counts; null if nothing says them. The error is a sentence that names the claim and what can be true. */
 export function countCall(said: SaidSoFar, call: CountedCall): Result<TokenUsage | null, string> {
   const { request } = call;
   const prompt = claimedPrompt(said, call);
-  const written = request.endpoint === 'embeddings' ? nothingWritten : writtenBy(said, call);
+  const written = writesNothing(request) ? nothingWritten : writtenBy(said, call);
   const explanation = promptProblem(prompt, call) ?? written.problem;
   if (explanation !== null) return err(explanation);
   return ok(written.tokens === null ? null : usageOf(said, prompt, written, request));
 }
+
+const writesNothing = ({ endpoint }: ParsedRequest): boolean => shapeOf(endpoint).kind === 'embedding';
 
 interface Written {
   /** Null if nothing says it. */
@@ -72,8 +75,7 @@ function usageOf(said: SaidSoFar, claimed: number | null, written: Written, requ
 function claimedPrompt({ claim, isStale }: SaidSoFar, { contextWindow, request }: CountedCall): number | null {
   if (claim === null) return null;
   const { completion, prompt, total } = claim;
-  const rest =
-    request.endpoint === 'embeddings' ? total : total === null || completion === null ? null : total - completion;
+  const rest = writesNothing(request) ? total : total === null || completion === null ? null : total - completion;
   const stated = prompt ?? (rest !== null && rest >= 0 ? rest : null);
   if (stated === null || (stated === 0 && request.estimatedPromptTokens > 0)) return null;
   const bytes = Math.ceil(request.promptTextBytes / longestTokenBytes);
@@ -150,8 +152,8 @@ function writtenProblem({ apart, tokens, visible }: WrittenClaim, said: SaidSoFa
     return claims(tokens, 'completion', asked, 'the request limits them');
   if (window !== null && tokens > window)
     return claims(tokens, 'completion', window, 'the context window of the model holds no more');
-  const text = said.answerBytes + said.reasoningBytes + said.otherBytes + unseenPerChoice * request.choices;
-  if (candidates === request.choices && visible > text)
+  const text = said.answerBytes + said.reasoningBytes + said.otherBytes + unseenPerAnswer * request.answers;
+  if (candidates === request.answers && visible > text)
     return claims(visible, 'visible completion', text, 'the reply has no more bytes of text');
   if (tokens > time) return claims(tokens, 'completion', time, 'no hardware writes so fast');
   return null;

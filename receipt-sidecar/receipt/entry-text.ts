@@ -1,9 +1,8 @@
 /** A LedgerEntry as JSON, put together from JSON texts. */
 import type { Amounts } from '@gw/contract/internal/budgets';
-import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import { shapeOf } from '../api/shapes.ts';
 import type { Caller } from '../guards/caller.ts';
-
-const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
 
 export interface EntryHead {
   readonly caller: Pick<Caller, 'accountId' | 'keyId'>;
@@ -18,7 +17,7 @@ export function entryText(
   { caller: { accountId, keyId }, endpoint, reserved, shown }: EntryHead,
   { facts, receipt, trace }: { readonly receipt: string; readonly trace: string; readonly facts: string },
 ): string {
-  const head = JSON.stringify({ accountId, keyId, endpoint: path[endpoint] });
+  const head = JSON.stringify({ accountId, keyId, endpoint: shapeOf(endpoint).path });
   const tail = `${reserved === undefined ? '' : `,"reserved":${JSON.stringify(reserved)}`}${shown ? ',"shown":true' : ''}`;
   return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}${tail}}`;
 }

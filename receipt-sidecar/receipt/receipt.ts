@@ -6,14 +6,13 @@
  * Receipts are made as JSON text in two parts, since that is how they leave (to the client and to the ledger), and one
  * object of 50 fields costs more than all of the arithmetic.
  */
-import { randomUUID } from 'node:crypto';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { DegradedReason, Receipt, ReceiptHead, ReceiptNumbers, UsageReceipt } from '@gw/contract/receipt';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
-import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
 import { digestOfCall, factsText } from './receipt-facts.ts';
@@ -46,13 +45,6 @@ export interface CallOutcome {
   readonly unmeasured?: DegradedReason;
   /** What explains `unmeasured` further than its definition does. */
   readonly explanation?: string;
-}
-
-/** Makes a UUIDv7 with a prefix: the time in its first 48 bits is the receipt's `created_at`, the rest is random. */
-export function newReceiptId(nowMs: number): string {
-  const time = nowMs.toString(16).padStart(12, '0');
-  // Node keeps random bytes in store for these; 16 bytes asked for alone take some 40 µs.
-  return `rcpt_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 /** Returns the model that answered; the one that was asked first where nobody knows who did. */

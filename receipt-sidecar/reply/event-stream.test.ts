@@ -1,6 +1,7 @@
 import { apiError } from '@gw/contract/errors';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { cases } from '@gw/testing/cases';
+import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createEnergyReader } from './energy-reader.ts';
@@ -47,9 +48,7 @@ interface RunOptions {
 function run(text: string, options: RunOptions = {}) {
   const asked: StreamFacts[] = [];
   const stream = new EventStream({
-    wantsUsage: options.wantsUsage ?? false,
-    expectedChoices: options.choices ?? 1,
-    chunkObject: 'chat.completion.chunk',
+    reader: chatReader(options.wantsUsage ?? false, options.choices ?? 1),
     addresses,
     energyReader: createEnergyReader(options.telemetry ?? null, () => ({})),
     tooLong,
@@ -279,7 +278,7 @@ describe('a stream', () => {
         fc.boolean(),
         (parts, expectedChoices, wantsUsage) => {
           const bytes: number[] = [];
-          const options = { wantsUsage, expectedChoices, chunkObject: 'o', addresses, energyReader: null, tooLong };
+          const options = { reader: chatReader(wantsUsage, expectedChoices), addresses, energyReader: null, tooLong };
           const receipt = ({ said }: StreamFacts) => {
             bytes.push(said.answerBytes);
             return made;
@@ -343,9 +342,7 @@ describe('a stream', () => {
 
   it('waits for no usage while a choice is still being written', () => {
     const stream = new EventStream({
-      wantsUsage: false,
-      expectedChoices: 2,
-      chunkObject: '',
+      reader: chatReader(false, 2),
       addresses,
       energyReader: null,
       tooLong,
@@ -406,9 +403,7 @@ describe('a stream', () => {
       return empty;
     };
     const options = {
-      wantsUsage: false,
-      expectedChoices: 1,
-      chunkObject: '',
+      reader: chatReader(false),
       addresses,
       energyReader: null,
       tooLong,
@@ -569,9 +564,7 @@ describe('a stream of a provider that reports energy', () => {
     };
     const energyReader = createEnergyReader('neuralwatt', () => ({}));
     const options = {
-      wantsUsage: true,
-      expectedChoices: 1,
-      chunkObject: '',
+      reader: chatReader(true),
       addresses,
       energyReader,
       tooLong,
@@ -590,9 +583,7 @@ describe('a stream of a provider that reports energy', () => {
   it('holds nothing back while choices are being written, and without energy waits for nothing behind the usage', () => {
     const open = (telemetry: string | null) =>
       new EventStream({
-        wantsUsage: true,
-        expectedChoices: 1,
-        chunkObject: '',
+        reader: chatReader(true),
         addresses,
         energyReader: createEnergyReader(telemetry, () => ({})),
         tooLong,
@@ -617,9 +608,7 @@ describe('a stream of a provider that reports energy', () => {
       return empty;
     };
     const options = {
-      wantsUsage: false,
-      expectedChoices: 1,
-      chunkObject: '',
+      reader: chatReader(false),
       addresses,
       energyReader: null,
       tooLong,

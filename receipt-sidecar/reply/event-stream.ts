@@ -1,59 +1,48 @@
 /**
- * Rewrites a stream of completion chunks: the receipt rides on the last chunk that has choices, and on the usage chunk as
- * well if the client asked for one; on a chunk of its own if nothing waits when it is made. A client that asked for usage gets
- * the counts of the receipt at the end if the provider has sent none: clients rely on that chunk. Some providers give their
- * usage chunk choices that say nothing, or put the usage on a chunk with text. Where the provider reports energy in its
- * stream, the receipt is made at the end, since that may come behind the usage.
+ * Rewrites a provider's stream of events. What an event means is said by the reader of its API (`api/port/shape.ts`); here
+ * the receipt is made once, and rides on the event that ends the answer, and on the usage event as well if the client asked
+ * for one; on an event of the gateway's own if nothing waits when it is made. A client that asked for usage gets the counts
+ * of the receipt at the end if the provider has sent none: clients rely on them. Where the provider reports energy in its
+ * stream, the receipt is made at the end, since the energy may come behind the usage.
  *
- * Invariant: every chunk of the provider comes out once, in order, unchanged but for what is ours (`gw`,
- * `routing_trace`, `usage.gw`) and a usage that nobody asked for; a chunk that is there for such a usage alone is dropped with
- * all that stands on it, since clients fail at one without choices. Nothing else of the provider comes out, and no byte that
- * was not read as what it is here. Its comments and lines of other fields become empty comments, which keep connections
- * open. Behind `[DONE]` and behind an error there is nothing. The receipt is asked for exactly once.
+ * Invariant: every event of the provider comes out once, in order, unchanged but for the fields that are ours (`gw`,
+ * `routing_trace`, `usage.gw`) and what the API's reader drops. Nothing else of the provider comes out, and no byte that was
+ * not read as what it is here. Its comments and lines of other fields become empty comments, which keep connections open.
+ * Behind the end of the stream and behind an error there is nothing. The receipt is asked for exactly once.
  */
 import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import { ChoiceEnds } from '../api/choice-ends.ts';
-import { type Chunk, isError, type Origin, originOf } from '../api/chunk.ts';
-import { KnownDeltas } from '../api/known-deltas.ts';
-import { ownChunk, type StreamReceipt, usageOf } from '../api/own-chunk.ts';
-import { ReplyCounts } from '../api/usage.ts';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { StreamEvent, StreamReader } from '../api/port/shape.ts';
 import { EventReader } from '../wire/events.ts';
-import { type Additions, parseObject, withoutForgery, withoutUsage } from '../wire/json-body.ts';
+import { type Additions, parseObject, withoutForgery } from '../wire/json-body.ts';
 import { Outbox } from '../wire/outgoing.ts';
-import { dataEvent, doneEvent, isPlain, keepAlive } from '../wire/write-events.ts';
+import { dataEvent, isPlain, keepAlive } from '../wire/write-events.ts';
 import { HeldChunks } from './held-chunks.ts';
-import type { EventStreamOptions, StreamFacts } from './stream-options.ts';
+import type { EventStreamOptions, StreamFacts, StreamReceipt } from './stream-options.ts';
 
-/** An event larger than this is not a completion chunk: pictures in base64 are. */
+/** A larger event is refused. */
 const maxEventBytes = 4 * 1024 * 1024;
-/**
- * Commas, lists and objects: reading an event of this many takes some 10 ms. A chunk with all logprobs has a few
- * hundred.
- */
+/** Commas, lists and objects: reading an event of this many takes some 10 ms. One with all logprobs has a few hundred. */
 const maxEventParts = 30_000;
 const unreadable = apiError('upstream_invalid_response', {
   message: 'The model provider sent an event that could not be read.',
 });
 const failedMidway = apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' });
 
-/** One stream. What `receipt` throws is thrown on; whatever the provider sends ends in an error event at worst. */
+/** One stream. Errors thrown by `receipt` are thrown on; whatever the provider sends ends in an error event at worst. */
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #reader = new EventReader({
     known: (bytes) => this.#isKnown(bytes),
-    event: (data, isError, bytes) => this.#closed(() => this.#event(data, isError, bytes)),
+    event: (data, name, bytes) => this.#closed(() => this.#event(data, name, bytes)),
     comment: (line) => this.#closed(() => this.#options.energyReader?.takeComment(line)),
   });
-  readonly #held = new HeldChunks();
-  readonly #ends: ChoiceEnds;
-  readonly #said = new ReplyCounts();
-  readonly #deltas: KnownDeltas;
-  #origin: Origin | null = null;
+  readonly #api: StreamReader;
+  readonly #held: HeldChunks;
   #finished = false;
   #hasEnded = false;
-  /** What has to be told of the usage at the end; null if nothing has. */
+  /** The receipt whose counts have not been sent; null if there is none. */
   #untold: StreamReceipt | null = null;
-  #sawUsage = false;
   /** Whether text came that the receipt does not count. */
   wentOn = false;
   /** What the last event was: nothing more goes out. */
@@ -62,8 +51,8 @@ export class EventStream {
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
-    this.#ends = new ChoiceEnds(options.expectedChoices);
-    this.#deltas = new KnownDeltas(this.#said, this.#ends);
+    this.#api = options.reader;
+    this.#held = new HeldChunks((text, value, additions) => options.reader.add(text, value, additions));
   }
 
   /** Where what has to wait for more bytes began, in the provider's stream; null if nothing has. */
@@ -78,18 +67,19 @@ export class EventStream {
 
   /** Whether what waits is worth a longer wait: for usage, energy, or a surer sign of the end. */
   get holding(): boolean {
-    if (this.#held.isEmpty || this.#ends.isRefuted) return false;
-    const { claim, isStale } = this.#said;
+    if (this.#held.isEmpty || this.#api.isRefuted) return false;
+    const { claim, isStale } = this.#api.said;
     const isCounted = claim !== null && !isStale && this.#options.energyReader?.comesLate !== true;
-    return !this.#ends.isCredible || !isCounted;
+    return !this.#api.isWritten || !isCounted;
   }
 
   get facts(): StreamFacts {
     const telemetry = this.#options.energyReader?.said ?? null;
-    return { said: this.#said, telemetry, isWritten: this.#ends.isCredible, failed: this.#over === 'failed' };
+    const { isWritten, said } = this.#api;
+    return { said, telemetry, isWritten, failed: this.#over === 'failed' };
   }
 
-  /** Whether the last event that the client gets has been made: `[DONE]`, or an error. */
+  /** Whether the last event that the client gets has been made: the end of the stream, or an error. */
   get over(): 'done' | 'failed' | null {
     return this.#over;
   }
@@ -124,7 +114,7 @@ export class EventStream {
    */
   giveUpWaiting(): void {
     if (this.#held.isEmpty) return;
-    if (this.#ends.isCredible) this.#finish();
+    if (this.#api.isWritten) this.#finish();
     else this.#release();
   }
 
@@ -155,73 +145,74 @@ export class EventStream {
     }
   }
 
-  /** Where anything waits or has ended, a delta of text may mean more. */
+  /** Where anything waits or has ended, text may mean more. */
   #isKnown(bytes: Buffer): boolean {
-    const isPlain = !this.#ends.hasBegun && !this.#finished && this.#held.isEmpty;
-    if (!isPlain || !this.#deltas.isKnown(bytes)) return false;
+    const isAmidText = !this.#api.hasBegunToEnd && !this.#finished && this.#held.isEmpty;
+    if (!isAmidText || !this.#api.takeKnown(bytes)) return false;
     this.#send(bytes);
     return true;
   }
 
-  #event(data: string, saysError: boolean, bytes: Buffer | null): void {
-    if (data.startsWith('[DONE]') && data.trimEnd() === '[DONE]') return this.#done();
-    const chunk = parseObject(data, maxEventParts);
-    if (!chunk) this.#fail(unreadable);
-    else if (saysError || isError(chunk)) this.#fail(this.#refusal(chunk) ?? failedMidway);
-    else this.#chunk(bytes, data, chunk);
+  #event(data: string, name: string | null, bytes: Buffer | null): void {
+    if (this.#api.isEnd(data)) return this.#ended(this.#api.endEvent);
+    const value = parseObject(data, maxEventParts);
+    if (!value) this.#fail(unreadable);
+    else if (this.#api.isFailure(value, name)) this.#fail(this.#refusal(value) ?? failedMidway);
+    else this.#take(bytes, data, value, name);
   }
 
-  #done(): void {
+  /** `last` is the event behind which the provider says nothing more; null if it has gone out. */
+  #ended(last: Buffer | null): void {
     this.#finishWhole();
-    this.#send(doneEvent);
+    if (last) this.#send(last);
     this.#over = 'done';
     this.#reader.stop();
   }
 
   /** Returns what `tooLong` says, but only before anything was generated. */
-  #refusal(chunk: Chunk): ApiError | null {
-    return this.#said.isEmpty ? this.#options.tooLong(chunk) : null;
+  #refusal(value: JsonObject): ApiError | null {
+    return this.#api.isEmpty ? this.#options.tooLong(value) : null;
   }
 
   #keepBounded(): void {
     if (this.#held.isTooMuch) this.giveUpWaiting();
   }
 
-  #chunk(bytes: Buffer | null, data: string, chunk: Chunk): void {
-    this.#origin ??= originOf(chunk);
-    // Some providers count as they go: the last word counts, if it covers all of the text.
-    this.#said.take(chunk);
-    this.#options.energyReader?.takeObject(chunk);
-    const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
-    const isBare = choices.length === 0 || (this.#ends.isAtEnd && this.#ends.sayNothing(choices));
-    if (chunk.usage) this.#sawUsage = true;
-    if (chunk.usage && isBare) return this.#usageChunk(data, chunk);
-    if (this.#ends.take(choices)) this.#text();
-    const shown = this.#options.wantsUsage ? { text: data, value: chunk } : withoutUsage(data, chunk);
-    if (choices.length > 0 && this.#ends.isAtEnd && !this.#finished) {
-      this.#held.addChoices({ at: this.#reader.eventAt, ...shown });
-      return this.#keepBounded();
+  #take(bytes: Buffer | null, data: string, value: JsonObject, name: string | null): void {
+    const event = this.#api.take(data, value, name);
+    this.#options.energyReader?.takeObject(value);
+    if (event.hasText) this.#text();
+    switch (event.role) {
+      case 'dropped':
+        return;
+      case 'usage':
+        // It goes on if it comes in front of the end, or behind the receipt.
+        if (this.#finished || !this.#api.hasBegunToEnd) return this.#pass(null, data, event);
+        this.#held.addUsage({ at: this.#reader.eventAt, ...event });
+        return this.#keepBounded();
+      case 'carrier':
+      case 'last':
+        if (this.#finished) break;
+        this.#held.addEnd({ at: this.#reader.eventAt, ...event });
+        return event.role === 'last' ? this.#ended(null) : this.#keepBounded();
     }
-    const clean = withoutForgery(shown.text, shown.value);
-    if (bytes === null || clean !== data || !isPlain(data, bytes)) return this.#send(dataEvent(clean));
-    if (this.#options.energyReader === null) this.#deltas.learn(bytes, data, chunk);
+    this.#pass(bytes, data, event);
+    if (event.role === 'last') this.#ended(null);
+  }
+
+  /** Sends an event, by its own bytes if they say `data` and nothing of it has to go. */
+  #pass(bytes: Buffer | null, data: string, { name, text, value }: StreamEvent): void {
+    const clean = withoutForgery(text, value);
+    if (bytes === null || name !== null || clean !== data || !isPlain(data, bytes))
+      return this.#send(dataEvent(clean, name));
+    if (this.#options.energyReader === null) this.#api.learn(bytes, data, value);
     this.#send(bytes);
   }
 
-  /** What is held was not the end, and text waits for nothing in front of it. */
+  /** The held events were not the end, and text waits for nothing in front of it. */
   #text(): void {
     this.#release();
     if (this.#finished) this.wentOn = true;
-  }
-
-  #usageChunk(data: string, chunk: Chunk): void {
-    this.#ends.takeUsage();
-    // The gateway asked for it, not the client.
-    if (!this.#options.wantsUsage) return;
-    // In front of the end, or behind the receipt.
-    if (this.#finished || !this.#ends.hasBegun) return this.#send(dataEvent(withoutForgery(data, chunk)));
-    this.#held.addUsage({ at: this.#reader.eventAt, text: data, value: chunk });
-    this.#keepBounded();
   }
 
   /** Sends what is held, with the additions. */
@@ -233,11 +224,11 @@ export class EventStream {
     if (this.#finished) return this.#release();
     const additions = this.#receipt();
     if (!this.#held.isEmpty) this.#release(additions);
-    else if (!this.#lacksUsage) this.#send(ownChunk(this.#origin, this.#options.chunkObject, additions));
+    else if (!this.#lacksUsage) this.#send(this.#api.ownEvent(additions, null));
   }
 
   get #lacksUsage(): boolean {
-    return this.#options.wantsUsage && !this.#sawUsage && !this.wentOn && this.#untold?.counts != null;
+    return this.#api.lacksUsage && !this.wentOn && this.#untold?.counts != null;
   }
 
   /** The provider has come to its end. */
@@ -246,7 +237,7 @@ export class EventStream {
     const receipt = this.#untold;
     if (!receipt?.counts || !this.#lacksUsage) return;
     this.#untold = null;
-    this.#send(ownChunk(this.#origin, this.#options.chunkObject, receipt, usageOf(receipt.counts)));
+    this.#send(this.#api.ownEvent(receipt, receipt.counts));
   }
 
   #fail(error: ApiError): void {

@@ -1,14 +1,16 @@
 /** Whatever bytes a provider sends as a stream, and however they are cut, a client reads no receipt in them but ours. */
+
 import { cases } from '@gw/testing/cases';
+import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import fc from 'fast-check';
 import { _iterSSEMessages } from 'openai/core/streaming';
 import { describe, expect, it, vi } from 'vitest';
-import { ChoiceEnds } from '../api/choice-ends.ts';
-import type { ParsedRequest } from '../api/parsed-request.ts';
-import { contextError } from './context-error.ts';
+import { ChoiceEnds } from '../api/openai/choice-ends.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import { contextError } from '../api/provider-errors/context-error.ts';
+import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { createEnergyReader } from './energy-reader.ts';
 import { EventStream } from './event-stream.ts';
-import { wordsOf } from './provider-words.ts';
 import type { EventStreamOptions } from './stream-options.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
@@ -20,9 +22,7 @@ type Changes = Partial<EventStreamOptions>;
 function open(changes: Changes = {}): { stream: EventStream; made: () => number } {
   let made = 0;
   const stream = new EventStream({
-    wantsUsage: true,
-    expectedChoices: 1,
-    chunkObject: 'chat.completion.chunk',
+    reader: chatReader(true),
     addresses,
     energyReader: null,
     tooLong: () => null,
@@ -372,11 +372,11 @@ it('holds for any bytes, cut anywhere', async () => {
       hostileBytes,
       fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 20 }),
       fc.integer({ min: 1, max: 2 }),
-      async (bytes, cuts, expectedChoices) => {
-        const out = rewrite(bytes, [], { expectedChoices });
+      async (bytes, cuts, answers) => {
+        const out = rewrite(bytes, [], { reader: chatReader(true, answers) });
         await expectNothingForged(out);
         const withoutComments = (each: Buffer) => each.toString().replace(/^:\n\n/gm, '');
-        expect(withoutComments(rewrite(bytes, cuts, { expectedChoices }))).toBe(withoutComments(out));
+        expect(withoutComments(rewrite(bytes, cuts, { reader: chatReader(true, answers) }))).toBe(withoutComments(out));
       },
     ),
     { numRuns: cases(2000), examples: [[Buffer.from('data:  {"choices":["text",{"index":1}]}'), [], 1]] },

@@ -8,14 +8,13 @@
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { ok } from '@gw/contract/internal/result';
-import type { ReplyJob } from '../admission/jobs.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
+import { answerAfter, finishedWith, setHeader } from '../wire/ext-proc.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
-import { answerAfter, finishedWith, setHeader } from '../wire/messages.ts';
 import type { Overhead } from '../wire/overhead.ts';
 import { inlineBytes } from '../wire/threads/body-threads.ts';
 import type { JobResult, ThreadPool } from '../wire/threads/thread-pool.ts';
-import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
+import { type ReplyFacts, type ReplyJob, type ReplyReading, readReply, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
 
 /** Tells the filter of the last resort what `finishedWith` tells the access log. */

@@ -1,7 +1,9 @@
 /** Begins to read the body of a provider's reply: a stream piece by piece, any other whole. */
+
+import { defined } from '@gw/contract/internal/defined';
 import type { ProcessingRequest } from '@gw/grpc/service';
-import { chunkObjects } from '../call/handover.ts';
-import { type Headers, joinedHeaders } from '../wire/messages.ts';
+import { shapeOf } from '../api/shapes.ts';
+import { type Headers, joinedHeaders } from '../wire/ext-proc.ts';
 import { createEnergyReader } from './energy-reader.ts';
 import { JsonReply, type JsonReplyContext } from './json-reply.ts';
 import { type Reply, type ReplyContext, StreamReply } from './reply.ts';
@@ -21,6 +23,7 @@ export function openReply({ message, headers, stream, onOver, ...context }: Open
   const energyReader = createEnergyReader(record.telemetryShape, () => joinedHeaders(message));
   if (!stream) return new JsonReply({ ...context, energyReader });
   const contentType = headers.get('content-type') ?? '';
-  const chunkObject = chunkObjects[record.identity.request.endpoint];
-  return new StreamReply({ ...context, energyReader, chunkObject, contentType, onOver });
+  const { request } = record.identity;
+  const reader = defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request);
+  return new StreamReply({ ...context, energyReader, reader, contentType, onOver });
 }

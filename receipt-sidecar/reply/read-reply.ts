@@ -7,8 +7,12 @@
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
-import type { ParsedRequest } from '../api/parsed-request.ts';
-import { ReplyCounts, type SaidSoFar } from '../api/usage.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import type { SaidSoFar } from '../api/port/shape.ts';
+import { contextError } from '../api/provider-errors/context-error.ts';
+import { type ProviderNames, providerError } from '../api/provider-errors/provider-error.ts';
+import { wordsOf } from '../api/provider-errors/provider-words.ts';
+import { shapeOf } from '../api/shapes.ts';
 import {
   type Additions,
   additionsText,
@@ -21,10 +25,7 @@ import {
   usageAddition,
   withoutForgery,
 } from '../wire/json-body.ts';
-import { contextError } from './context-error.ts';
 import { createEnergyReader } from './energy-reader.ts';
-import { type ProviderNames, providerError } from './provider-error.ts';
-import { wordsOf } from './provider-words.ts';
 
 /** What reading depends on besides the body. It is plain data, since it is sent to a thread. */
 export interface ReplyFacts {
@@ -33,6 +34,13 @@ export interface ReplyFacts {
   readonly provider: ProviderNames;
   /** The shape in which the deployment reports energy; null if it reports none. */
   readonly telemetryShape: string | null;
+}
+
+/** A job of the threads that read replies. */
+export interface ReplyJob {
+  readonly kind: 'reply';
+  readonly bytes: Uint8Array;
+  readonly facts: ReplyFacts;
 }
 
 /** A JSON object as bytes, to which keys can be added. */
@@ -78,8 +86,11 @@ export function readReply(bytes: Uint8Array, { provider, request, status, teleme
   if (text !== null && holdsMoreThan(mostParts, text)) return failed(null);
   const value = text === null ? null : parseObject(text);
   if (text === null || !value) return failed(apiError('upstream_invalid_response'));
-  if (value.error) return failed(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
-  const { answerBytes, claim, isStale, otherBytes, reasoningBytes } = countsOf(value);
+  const { reply } = shapeOf(request.endpoint);
+  if (reply.isFailure(value)) return failed(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
+  const tally = reply.tally();
+  tally.take(value);
+  const { answerBytes, claim, isStale, otherBytes, reasoningBytes } = tally;
   const energyReader = createEnergyReader(telemetryShape, () => ({}));
   energyReader?.takeObject(value);
   return {
@@ -88,12 +99,6 @@ export function readReply(bytes: Uint8Array, { provider, request, status, teleme
     said: { answerBytes, claim, isStale, otherBytes, reasoningBytes },
     telemetry: energyReader?.said ?? null,
   };
-}
-
-function countsOf(value: Record<string, unknown>): ReplyCounts {
-  const counts = new ReplyCounts();
-  counts.take(value);
-  return counts;
 }
 
 const closingBrace = 0x7d;

@@ -6,7 +6,7 @@ import { cases } from '@gw/testing/cases';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cutOff } from '../wire/messages.ts';
+import { cutOff } from '../wire/ext-proc.ts';
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const chunk = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });

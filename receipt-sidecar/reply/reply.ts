@@ -1,15 +1,16 @@
 /** The body of a provider's reply in pieces (SSE), on its way to the client. */
 import type { Addresses } from '@gw/contract/errors';
 import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
+import type { StreamReader } from '../api/port/shape.ts';
+import { contextError } from '../api/provider-errors/context-error.ts';
+import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
-import { cutOff, finishedWith, replaceChunk, unchanged, wait } from '../wire/messages.ts';
+import { cutOff, finishedWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
 import { Turns } from '../wire/turns.ts';
-import { contextError } from './context-error.ts';
 import type { EnergyReader } from './energy-reader.ts';
 import { EventStream } from './event-stream.ts';
-import { wordsOf } from './provider-words.ts';
 import type { StreamFacts } from './stream-options.ts';
 
 export interface ReplyContext {
@@ -42,7 +43,7 @@ const usageHoldMs = 3000;
 const patience = wait(usageHoldMs / 1000 + 1);
 /**
  * How long a provider may go on behind the last event that its client gets, ms. By then an error event has reached the
- * client, which loses nothing by a broken connection. Behind `[DONE]` it is given time to end in order.
+ * client, which loses nothing by a broken connection. Behind the end of the stream it is given time to end in order.
  */
 const endMs = { failed: 1000, done: 30_000 } as const;
 /** Above this many unanswered bytes Envoy could stop reading, so that pieces are answered before all of them came out. */
@@ -79,20 +80,22 @@ export class StreamReply implements Reply {
 
   /** `onOver`: called when the last that the client gets of the provider was read, perhaps more than once. */
   constructor(
-    context: ReplyContext & { readonly chunkObject: string; readonly contentType: string; readonly onOver: () => void },
+    context: ReplyContext & {
+      readonly reader: StreamReader;
+      readonly contentType: string;
+      readonly onOver: () => void;
+    },
   ) {
     this.#context = context;
     this.#onOver = context.onOver;
     this.#contentType = context.contentType;
-    const { record, addresses, chunkObject, energyReader } = context;
+    const { record, addresses, energyReader, reader } = context;
     this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
     this.#events = new EventStream({
-      wantsUsage: record.identity.request.wantsUsage,
-      expectedChoices: record.identity.request.choices,
-      chunkObject,
+      reader,
       addresses,
       energyReader,
-      tooLong: (chunk) => contextError(wordsOf(chunk), record.identity.request, false),
+      tooLong: (event) => contextError(wordsOf(event), record.identity.request, false),
       receipt: (facts) => this.#receipt(facts),
     });
   }

@@ -1,33 +1,28 @@
-/** What a stream of chunks is read for, and what reading it needs. */
+/** What reading a stream needs, and what comes of it. */
 import type { Addresses, ApiError } from '@gw/contract/errors';
-import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
-import type { StreamReceipt } from '../api/own-chunk.ts';
-import type { SaidSoFar } from '../api/usage.ts';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { TokenUsage } from '@gw/methodology/assess';
+import type { StreamReader } from '../api/port/shape.ts';
+import type { StreamFacts } from '../receipt/reply-facts.ts';
+import type { Additions } from '../wire/json-body.ts';
 import type { EnergyReader } from './energy-reader.ts';
 
-/** What a stream has said so far. */
-export interface StreamFacts {
-  /** The counts and the text so far. */
-  readonly said: SaidSoFar;
-  /** The energy that the provider reported, or the refusal of what it said; null if it said nothing. */
-  readonly telemetry: TelemetryResult;
-  /** Whether each choice has come to its end, so that nothing more is generated. */
-  readonly isWritten: boolean;
-  /** Whether the provider itself said that it failed. */
-  readonly failed: boolean;
+export type { StreamFacts };
+
+/** What the receipt adds to a stream. */
+export interface StreamReceipt extends Required<Additions> {
+  /** The counts of the receipt, perhaps estimated; null if it has none. */
+  readonly counts: TokenUsage | null;
 }
 
 export interface EventStreamOptions {
-  readonly wantsUsage: boolean;
-  /** How many choices the request asked for: the last one to finish carries the receipt. */
-  readonly expectedChoices: number;
-  /** `chat.completion.chunk` or `text_completion`, for a chunk of our own. */
-  readonly chunkObject: string;
+  /** Knows the events of the API; for this stream alone. */
+  readonly reader: StreamReader;
   readonly addresses: Addresses;
   /** Null if the provider reports no energy. */
   readonly energyReader: EnergyReader | null;
   /** Returns the error for a failure that says that the prompt is too long; null for any other. */
-  readonly tooLong: (chunk: Readonly<Record<string, unknown>>) => ApiError | null;
+  readonly tooLong: (event: JsonObject) => ApiError | null;
   /** Makes the receipt, once, when everything that counts is known. */
   readonly receipt: (facts: StreamFacts) => StreamReceipt;
 }

@@ -1,11 +1,13 @@
 /** What each known provider sends, in its own shape: it is read the same in whatever pieces it comes, and counted as it says. */
+
 import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
 import { cases } from '@gw/testing/cases';
+import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import { errorTextOf, streamTextOf, type Transcript, textOf, transcripts } from '@gw/testing/transcripts';
 import { describe, expect, it } from 'vitest';
 import { parseRequest } from '../api/parse.ts';
-import type { ParsedRequest } from '../api/parsed-request.ts';
-import type { SaidSoFar } from '../api/usage.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import type { SaidSoFar } from '../api/port/shape.ts';
 import { countCall } from '../receipt/count.ts';
 import { EventStream } from './event-stream.ts';
 import { readReply } from './read-reply.ts';
@@ -44,7 +46,7 @@ it('there is one of each known provider', () => {
 function passed(pieces: readonly Buffer[], wantsUsage: boolean) {
   let said: SaidSoFar | null = null;
   const stream = new EventStream({
-    ...{ wantsUsage, expectedChoices: 1, chunkObject: 'chat.completion.chunk', energyReader: null },
+    ...{ reader: chatReader(wantsUsage), energyReader: null },
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     tooLong: () => null,
     receipt: (facts) => {

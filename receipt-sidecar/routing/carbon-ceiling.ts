@@ -5,7 +5,7 @@
  * come out higher. Where nobody can estimate it, a call with a ceiling does not go.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
-import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Candidate, Named } from '../catalogue/snapshot.ts';
 import { estimateCall } from '../guards/budgets/estimate.ts';
 

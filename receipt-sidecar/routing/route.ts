@@ -12,8 +12,8 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
-import type { Endpoint } from '../api/endpoint.ts';
-import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import { shapeOf } from '../api/shapes.ts';
 import type { Candidate, Catalogue, Named, Target } from '../catalogue/snapshot.ts';
 import { type CarbonCeiling, carbonCeiling } from './carbon-ceiling.ts';
 import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
@@ -78,8 +78,6 @@ const regionErrors = {
 export const optionPath = ({ optionsPath = 'gw' }: ParsedRequest, name: keyof ParsedRequest['options']): string =>
   `${optionsPath}.${name}`;
 
-const kindOf = (endpoint: Endpoint): SnapshotModel['kind'] => (endpoint === 'embeddings' ? 'embedding' : 'chat');
-
 /** Chooses the route, or says why there is none. `allowedModels` are the only ones that can be used; null means all. */
 export function chooseRoute(
   request: ParsedRequest,
@@ -95,7 +93,7 @@ export function chooseRoute(
     );
   }
   // All targets of an alias are of one kind.
-  if (named.targets[0].model.kind !== kindOf(request.endpoint))
+  if (named.targets[0].model.kind !== shapeOf(request.endpoint).kind)
     return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
   const offer = offerFor(request, named);
   if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);

@@ -1,6 +1,6 @@
 /** How long Envoy waits for the answer to a message. It can be asked once for each message to wait longer. */
 import type { ProcessorCall } from '@gw/grpc/service';
-import { slow, wait } from './messages.ts';
+import { slow, wait } from './ext-proc.ts';
 
 export class EnvoyPatience {
   readonly #answer: ProcessorCall['answer'];

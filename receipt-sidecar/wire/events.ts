@@ -17,10 +17,10 @@ export interface EventHandler {
   /** Takes an event by its bytes, as below, and returns true; or leaves it to `event`. */
   known(bytes: Buffer): boolean;
   /**
-   * An event with data: its `data:` lines joined. `isError`: by its `event:` line. `bytes`: the provider's, where they
-   * are one plain line that `dataEvent` would write alike but for letters that it escapes; else null.
+   * Takes an event: its `data:` lines joined, and the name of its `event:` line, if it has one. `bytes`: the provider's,
+   * where they are one plain line that `dataEvent` would write alike but for letters that it escapes; else null.
    */
-  event(data: string, isError: boolean, bytes: Buffer | null): void;
+  event(data: string, name: string | null, bytes: Buffer | null): void;
   /** Takes a comment line, with its colon. */
   comment(line: string): void;
 }
@@ -31,7 +31,7 @@ export class EventReader {
   readonly #unfinished = new GrowingBytes();
   #data: string[] = [];
   #dataCost = 0;
-  #isError = false;
+  #name: string | null = null;
   #isFirstLine = true;
   /** True after a CR, so that a LF that follows belongs to it. */
   #afterCr = false;
@@ -150,15 +150,15 @@ export class EventReader {
     this.sawOther = true;
     const line = bytes.toString('utf8', start, end);
     if (bytes[start] === colon) this.#handler.comment(line);
-    else if (/^event(?::|$)/.test(line)) this.#isError = line.slice(6).trim() === 'error';
+    else if (/^event(?::|$)/.test(line)) this.#name = nameIn(line);
   }
 
   /** At a blank line. `isPlain`: right behind the only line of data, as we would write it. */
   #dispatch(isPlain: boolean): void {
-    const isError = this.#isError;
-    this.#isError = false;
+    const name = this.#name;
+    this.#name = null;
     const bytes = isPlain ? this.#piece.subarray(this.#plainFrom, this.#plainEnd + 2) : null;
-    if (bytes !== null && !isError && this.#handler.known(bytes)) {
+    if (bytes !== null && name === null && this.#handler.known(bytes)) {
       this.#plainFrom = -1;
       this.#dataCost = 0;
       return;
@@ -170,8 +170,17 @@ export class EventReader {
     this.#dataCost = 0;
     // An event whose data is empty is none, as in a browser.
     if (data === '') this.sawOther = true;
-    else this.#handler.event(data, isError, bytes);
+    else this.#handler.event(data, name, bytes);
   }
+}
+
+/** The longest name that is kept, in letters; those of APIs are a few words. */
+const longestName = 64;
+
+/** Returns the name in an `event:` line; null if it is empty or too long. */
+function nameIn(line: string): string | null {
+  const name = line.slice(6).trim();
+  return name === '' || name.length > longestName ? null : name;
 }
 
 /** `data:` with a value, or `data` alone. */

@@ -1,7 +1,7 @@
 /** What the headers of a request must be, and which of them go on to a provider. */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { idempotencyKeyHeader, isIdempotencyKey } from '@gw/contract/internal/idempotency-key';
-import { type Headers, setHeader } from './messages.ts';
+import { type Headers, setHeader } from './ext-proc.ts';
 
 /** 10 MiB; a larger body is refused. */
 export const maxBodyBytes = 10 * 1024 * 1024;

@@ -4,7 +4,7 @@
  */
 import { overheadHeader, requestTimeHeader } from '@gw/contract/internal/overhead';
 import { Histogram, type Registry } from 'prom-client';
-import { type Headers, setHeader } from './messages.ts';
+import { type Headers, setHeader } from './ext-proc.ts';
 
 /** Of one call. */
 export interface Overhead {

@@ -13,10 +13,13 @@ export function isPlain(data: string, bytes: Buffer): boolean {
   return isAscii || !isMisread(data);
 }
 
-/** Makes an event with this JSON as its data, in one line for every reader, whatever it takes for a line end. */
-export function dataEvent(json: string): Buffer {
+/**
+ * Makes an event with this JSON as its data, in one line for every reader, whatever it takes for a line end. `name` is
+ * that of its `event:` line; null: it has none.
+ */
+export function dataEvent(json: string, name: string | null = null): Buffer {
   const line = json.includes('\n') ? json.replaceAll('\n', ' ') : json;
-  const bytes = Buffer.from(`data: ${line}\n\n`);
+  const bytes = Buffer.from(`${name === null ? '' : `event: ${name}\n`}data: ${line}\n\n`);
   return isMisread(line) ? escaped(bytes) : bytes;
 }
 
@@ -44,6 +47,5 @@ function escapeAt(bytes: Buffer, at: number, first: number): string | undefined 
   return bytes[at + 2] === 0xa8 ? '\\u2028' : bytes[at + 2] === 0xa9 ? '\\u2029' : undefined;
 }
 
-export const doneEvent: Buffer = Buffer.from('data: [DONE]\n\n');
 /** A comment without a word, which keeps a connection open. */
 export const keepAlive: Buffer = Buffer.from(':\n\n');

@@ -1,13 +1,14 @@
 /**
  * The Lua of the last resort by itself: a real Envoy with the filter, and metadata as a sidecar leaves it that then died.
  */
+import { openaiChat } from '@gw/receipt-sidecar/internals/api/openai-chat/shape';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { block, errors, type LuaEnvoy, receiptId, startLuaEnvoy } from './lua-envoy.ts';
 
 let envoy: LuaEnvoy;
 const ask: LuaEnvoy['ask'] = (...sent) => envoy.ask(...sent);
 beforeAll(async () => {
-  envoy = await startLuaEnvoy('chat.completion.chunk');
+  envoy = await startLuaEnvoy(openaiChat);
 });
 afterAll(() => envoy?.stop());
 
@@ -131,7 +132,7 @@ it.each([
 });
 
 it('does so where the last bytes say themselves that they are the last', async () => {
-  const http2 = await startLuaEnvoy('chat.completion.chunk', { http2: true });
+  const http2 = await startLuaEnvoy(openaiChat, { http2: true });
   try {
     expect((await http2.ask([chunk, chunk])).text).toBe(chunk + chunk + own);
     expect((await http2.ask([chunk])).text).toBe(chunk + own);

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { degradedLua } from '@gw/envoy/render';
+import type { ApiShape } from '@gw/receipt-sidecar/internals/api/port/shape';
+import { streamFields } from '@gw/receipt-sidecar/internals/call/handover';
 import { envoyBinary } from '@gw/stack/binaries';
 import { inCheckout } from '@gw/stack/checkout';
 import { freePorts } from '@gw/stack/ports';
@@ -47,8 +49,8 @@ export interface ProviderOptions {
   readonly http2?: boolean;
 }
 
-function config(port: number, upstreamPort: number, chunkObject: string, { http2 = false }: ProviderOptions): object {
-  const metadata = { receipt_id: receiptId, degraded: block, chunk_object: chunkObject };
+function config(port: number, upstreamPort: number, api: ApiShape, { http2 = false }: ProviderOptions): object {
+  const metadata = { receipt_id: receiptId, degraded: block, ...streamFields(api.name) };
   const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
     stat_prefix: 'x',
     route_config: {
@@ -131,14 +133,14 @@ async function startProvider(sent: () => Sent, { http2 = false }: ProviderOption
   return { port: (provider.address() as AddressInfo).port, stop: () => provider.close() };
 }
 
-export async function startLuaEnvoy(chunkObject: string, options: ProviderOptions = {}): Promise<LuaEnvoy> {
+export async function startLuaEnvoy(api: ApiShape, options: ProviderOptions = {}): Promise<LuaEnvoy> {
   let sent: Sent = { pieces: [] };
   const provider = await startProvider(() => sent, options);
   const [port = 0] = await freePorts(1);
   mkdirSync(inCheckout('.gw'), { recursive: true });
   const dir = mkdtempSync(inCheckout('.gw', 'test-lua-'));
   const file = join(dir, 'envoy.json');
-  writeFileSync(file, JSON.stringify(config(port, provider.port, chunkObject, options)));
+  writeFileSync(file, JSON.stringify(config(port, provider.port, api, options)));
   const envoy = await startChild({
     command: await envoyBinary(() => undefined),
     args: ['-c', file, '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'],

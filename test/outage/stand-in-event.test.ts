@@ -2,8 +2,10 @@
  * The event that stands in for a dead sidecar, as the official clients read it, however the provider cuts its pieces: it is one
  * more chunk of its stream.
  */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { shapeOf } from '@gw/receipt-sidecar/internals/api/shapes';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonWithClient } from '../sdk/python-client.ts';
@@ -60,7 +62,7 @@ describe.each(Object.keys(kinds) as Kind[])('the event that stands in for a dead
   let envoy: LuaEnvoy;
   let python: string;
   beforeAll(async () => {
-    envoy = await startLuaEnvoy(kinds[kind].object);
+    envoy = await startLuaEnvoy(shapeOf(kind));
     python = await pythonWithClient((line) => process.stderr.write(`${line}\n`));
   }, 120_000);
   afterAll(() => envoy?.stop());

@@ -1,6 +1,6 @@
 /** What a call is, by the time that its region is chosen: who asks, what for, and what the choice depends on beside that. */
 import { anyTolerance } from '@gw/contract/access';
-import type { ParsedRequest } from '@gw/receipt-sidecar/internals/api/parsed-request';
+import type { ParsedRequest } from '@gw/receipt-sidecar/internals/api/port/parsed-request';
 import type { Caller } from '@gw/receipt-sidecar/internals/guards/caller';
 import type { Steering } from '@gw/receipt-sidecar/internals/routing/choose-region';
 
@@ -24,7 +24,7 @@ export const parsedForTests = (more: Partial<ParsedRequest> = {}): ParsedRequest
   options: {},
   stream: false,
   wantsUsage: false,
-  choices: 1,
+  answers: 1,
   promptBytes: 2,
   estimatedPromptTokens: 0,
   promptTextBytes: 0,

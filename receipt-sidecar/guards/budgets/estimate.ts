@@ -9,7 +9,8 @@ import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { ReceiptNumbers } from '@gw/contract/receipt';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
-import type { ParsedRequest } from '../../api/parsed-request.ts';
+import type { ParsedRequest } from '../../api/port/parsed-request.ts';
+import { shapeOf } from '../../api/shapes.ts';
 import type { Candidate } from '../../catalogue/snapshot.ts';
 
 /** Tokens of an answer whose length the request does not bound: an assumption, a page of text. */
@@ -22,7 +23,7 @@ type Asked = Pick<
 
 /** How many tokens a call is estimated to read and to write. */
 export function estimatedTokens({ candidates, endpoint, estimatedPromptTokens, maxTokens }: Asked) {
-  const each = endpoint === 'embeddings' ? 0 : (maxTokens ?? typicalAnswerTokens);
+  const each = shapeOf(endpoint).kind === 'embedding' ? 0 : (maxTokens ?? typicalAnswerTokens);
   return { promptTokens: estimatedPromptTokens, completionTokens: each * candidates };
 }
 

@@ -2,7 +2,7 @@ import { apiError } from '@gw/contract/errors';
 import type { Found, KeyedCall, Waiting } from '@gw/service/idempotency';
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../admission/admission.ts';
-import type { ParsedRequest } from '../../api/parsed-request.ts';
+import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import { makeFindClaim } from './find-claim.ts';
 
 const claim = {

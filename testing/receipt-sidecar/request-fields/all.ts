@@ -2,9 +2,8 @@
  * Every field that OpenAI knows of the three requests, with values that it takes and values that it refuses, each of these
  * with the code and the path of its error. For tests here and through the whole gateway.
  */
-import type { Endpoint } from '@gw/receipt-sidecar/internals/api/endpoint';
 import { chatFields } from './chat.ts';
-import type { Field } from './field.ts';
+import type { Endpoint, Field } from './field.ts';
 import { samplingFields } from './sampling.ts';
 import { toolFields } from './tools.ts';
 

@@ -1,5 +1,6 @@
 /** How the fields of requests are described for tests: values that are taken, and values that are refused. */
-import type { Endpoint } from '@gw/receipt-sidecar/internals/api/endpoint';
+/** The APIs of OpenAI, by the names of their shapes. */
+export type Endpoint = 'chat' | 'completions' | 'embeddings';
 
 /** A wrong value: the value, the code, and where it differs the path. */
 type Wrong = readonly [value: unknown, code: string, param?: string];

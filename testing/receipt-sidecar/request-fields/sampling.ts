@@ -1,6 +1,5 @@
 /** Sampler parameters, and all fields of text completions and embeddings. */
-import type { Endpoint } from '@gw/receipt-sidecar/internals/api/endpoint';
-import { both, chat, count, type Field, flag, range, text } from './field.ts';
+import { both, chat, count, type Endpoint, type Field, flag, range, text } from './field.ts';
 
 const shared: readonly [string, Field][] = [
   range('temperature', 0, 2),

@@ -5,7 +5,7 @@
  * names: they are about the client's own request. Its 401, 402 and 403 are our fault and never shown as the client's.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
-import type { ParsedRequest } from '../api/parsed-request.ts';
+import type { ParsedRequest } from '../port/parsed-request.ts';
 import { contextError } from './context-error.ts';
 import { type ProviderWords, readWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';

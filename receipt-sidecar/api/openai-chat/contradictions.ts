@@ -4,28 +4,12 @@
  */
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { Endpoint } from './endpoint.ts';
+import { isGiven, streamContradiction } from '../openai/given.ts';
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
-
-/** Returns what contradicts itself, or null. `body` has to be one that the schema of the endpoint has accepted. */
-export function contradiction(endpoint: Endpoint, body: JsonObject): ApiError | null {
-  if (endpoint === 'embeddings') return null;
-  if (isGiven(body.stream_options) && body.stream !== true)
-    return fieldError('stream_options', '`stream_options` is only allowed with `stream: true`.');
-  return endpoint === 'chat' ? ofChat(body) : ofCompletion(body);
-}
-
-function ofCompletion({ best_of: best, n, stream }: JsonObject): ApiError | null {
-  if (!isGiven(best)) return null;
-  const wanted = typeof n === 'number' ? n : 1;
-  if (Number(best) < wanted) return fieldError('best_of', '`best_of` has to be at least `n`.');
-  if (Number(best) > wanted && stream === true)
-    return fieldError('best_of', '`best_of` above `n` cannot be streamed: the best is only known at the end.');
-  return null;
-}
-
-function ofChat(body: JsonObject): ApiError | null {
+/** Returns the first contradiction; null if there is none. The schema has to have accepted `body`. */
+export function chatContradiction(body: JsonObject): ApiError | null {
+  const ofStream = streamContradiction(body);
+  if (ofStream) return ofStream;
   if (isGiven(body.max_tokens) && isGiven(body.max_completion_tokens))
     return fieldError('max_tokens', '`max_tokens` is the old name of `max_completion_tokens`. Send one of them.');
   if (Number(body.top_logprobs ?? 0) > 0 && body.logprobs !== true)

@@ -1,34 +1,11 @@
 /**
- * What a reply says of its tokens: the counts that the provider states, and the text that it delivered.
+ * Tallies what an OpenAI reply says of its tokens: the counts that the provider states, and the text that it delivered.
  *
- * Invariant: nothing is believed here; count.ts judges the one by the other. Taking a piece in costs no more than its
- * length.
+ * Invariant: taking in a reply or a chunk costs no more than its length.
  */
 
-/**
- * Tokens as the provider states them; null if it does not. Any whole number is possible, even one that cannot be true.
- */
-export interface ClaimedUsage {
-  readonly prompt: number | null;
-  readonly completion: number | null;
-  readonly total: number | null;
-  readonly cached: number | null;
-  readonly reasoning: number | null;
-  /** The tokens of a prediction that were written and thrown away. */
-  readonly rejected: number | null;
-}
-
-/** What a reply has said so far. */
-export interface SaidSoFar {
-  readonly claim: ClaimedUsage | null;
-  /** Whether text came after the claim: then it was a running count, without the end. */
-  readonly isStale: boolean;
-  /** UTF-8 bytes of the answer, tool calls and refusals included. */
-  readonly answerBytes: number;
-  readonly reasoningBytes: number;
-  /** UTF-8 bytes that can be text of the model, but are not known to be. */
-  readonly otherBytes: number;
-}
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { ClaimedUsage, ReplyShape, ReplyTally } from '../port/shape.ts';
 
 const count = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
@@ -71,8 +48,8 @@ function textBytes(value: unknown, depth = 0): number {
 
 const answers = new Set(['content', 'refusal', 'tool_calls', 'function_call']);
 
-/** Takes a reply in, whole or chunk by chunk. */
-export class ReplyCounts implements SaidSoFar {
+/** Tallies a reply, whole or chunk by chunk. */
+export class ReplyCounts implements ReplyTally {
   claim: ClaimedUsage | null = null;
   isStale = false;
   answerBytes = 0;
@@ -119,3 +96,9 @@ export class ReplyCounts implements SaidSoFar {
     this.reasoningBytes += reasoning;
   }
 }
+
+/** JSON replies, and the chunks of streams. */
+export const jsonReply: Pick<ReplyShape, 'tally' | 'isFailure'> = {
+  tally: () => new ReplyCounts(),
+  isFailure: ({ error }: JsonObject) => Boolean(error),
+};

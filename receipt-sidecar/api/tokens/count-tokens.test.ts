@@ -6,10 +6,10 @@ import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
 import * as p50k from 'gpt-tokenizer/encoding/p50k_base';
 import * as r50k from 'gpt-tokenizer/encoding/r50k_base';
 import { describe, expect, it, vi } from 'vitest';
-import { decodeTokens } from '../api/decode-tokens.ts';
-import { vocabularyOf } from '../api/vocabulary.ts';
 import { type CountJob, countTokens } from './count-tokens.ts';
+import { decodeTokens } from './decode-tokens.ts';
 import { textPieces, windowChars } from './text-pieces.ts';
+import { vocabularyOf } from './vocabulary.ts';
 
 const encodings = { o200k_base: o200k, cl100k_base: cl100k, p50k_base: p50k, r50k_base: r50k };
 // A vocabulary takes half a second of processor time to read, and the machine may be busy.

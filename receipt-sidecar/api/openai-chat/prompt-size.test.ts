@@ -3,15 +3,16 @@ import { estimatedCounts } from '@gw/methodology/factors';
 import { countTokens as cl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it, vi } from 'vitest';
-import { promptSize } from './estimate.ts';
+import { sizeOfTexts } from '../port/prompt-size.ts';
+import { chatPromptSize } from './prompt-size.ts';
 
 const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
 const texts: Readonly<Record<string, string>> = {
-  'English prose': file('../../docs/failure-modes.md'),
-  TypeScript: file('../call/call.ts'),
-  Python: file('../../docs/examples/recompute.py'),
-  JSON: file('../../docs/examples/receipt.json'),
+  'English prose': file('../../../docs/failure-modes.md'),
+  TypeScript: file('../../call/call.ts'),
+  Python: file('../../../docs/examples/recompute.py'),
+  JSON: file('../../../docs/examples/receipt.json'),
   SVG: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 320" role="img">${Array.from(
     { length: 40 },
     (_, index) =>
@@ -35,7 +36,7 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 it.each(Object.entries(texts))('an estimate of %s is within the ratio that the methodology states', (_, text) => {
-  const estimate = promptSize('completions', { prompt: text }, Buffer.byteLength(text)).estimatedPromptTokens;
+  const estimate = sizeOfTexts(text, Buffer.byteLength(text)).estimatedPromptTokens;
   for (const count of [o200k, cl100k]) {
     expect(count(text)).toBeLessThanOrEqual(estimate * estimatedCounts.ratio);
     expect(count(text)).toBeGreaterThanOrEqual(estimate / estimatedCounts.ratio);
@@ -55,7 +56,7 @@ it('an estimate of tools and of their calls is that of their JSON, of which no t
   const body = { messages: [{ role: 'assistant', content: null, tool_calls: calls }], tools };
   const bytes = Buffer.byteLength(JSON.stringify(tools)) + Buffer.byteLength(JSON.stringify(calls));
   const made = vi.spyOn(JSON, 'stringify');
-  const { estimatedPromptTokens } = promptSize('chat', body, bytes);
+  const { estimatedPromptTokens } = chatPromptSize(body, bytes);
   expect(made).not.toHaveBeenCalled();
   made.mockRestore();
   expect(Math.abs(estimatedPromptTokens / (bytes / 4) - 1)).toBeLessThan(0.05);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { newReceiptId } from './receipt.ts';
+import { newReceiptId } from './receipt-id.ts';
 
 it('an id is a UUIDv7 that holds the time of its call', () => {
   fc.assert(

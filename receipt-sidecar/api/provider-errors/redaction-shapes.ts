@@ -3,9 +3,7 @@
  *
  * Invariant: each of these looks at one word of a bounded length, so none of them costs more than the square of that.
  */
-import { chatRequestSchema } from '@gw/contract/chat';
-import { completionRequestSchema } from '@gw/contract/completions';
-import { embeddingRequestSchema } from '@gw/contract/embeddings';
+import { shapes } from '../shapes.ts';
 
 export const hidden = '[redacted]';
 const address = '[address]';
@@ -67,9 +65,7 @@ const ipV4 = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2}|:\d{1,5})?(?:\/[^\s"
 const ipV6 =
   /(?<![\w:])(?:(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}|(?:[0-9a-f]{1,4}:){1,6}:(?:[0-9a-f]{1,4}:?){0,6}|::(?:[0-9a-f]{1,4}:?){1,7})(?![\w:])/gi;
 
-const fields = [chatRequestSchema, completionRequestSchema, embeddingRequestSchema].flatMap(({ shape }) =>
-  Object.keys(shape),
-);
+const fields = shapes.flatMap(({ request }) => Object.keys(request.schema.shape));
 /** The first parts of JSON pointers into a request, and of paths of the API. */
 const pointers = new Set([...fields, 'body', 'properties', 'items', 'parameters', 'function', 'v1']);
 const folders = new Set('app data etc home mnt models opt root srv tmp usr var workspace'.split(' '));

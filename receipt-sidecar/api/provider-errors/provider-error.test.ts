@@ -1,6 +1,6 @@
 import { tooLong } from '@gw/testing/receipt-sidecar/too-long';
 import { expect, it } from 'vitest';
-import { parseRequest } from '../api/parse.ts';
+import { parseRequest } from '../parse.ts';
 import { providerError } from './provider-error.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];

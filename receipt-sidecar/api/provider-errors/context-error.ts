@@ -5,8 +5,9 @@
  * the text itself is shown.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
-import type { ParsedRequest } from '../api/parsed-request.ts';
-import { promptField, tooManyTokens } from '../api/prompt-words.ts';
+import type { ParsedRequest } from '../port/parsed-request.ts';
+import { tooManyTokens } from '../prompt-words.ts';
+import { shapeOf } from '../shapes.ts';
 import type { ProviderWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
 
@@ -65,7 +66,7 @@ export function contextError(words: ProviderWords, request: ParsedRequest, isQuo
   const said = sayings.map((saying) => saying.exec(text)).find((found) => found !== null);
   if (!said && !certain.has(words.code) && !certain.has(words.type)) return null;
   const counts = countsOf(said?.groups, words);
-  const param = promptField[request.endpoint];
+  const param = shapeOf(request.endpoint).request.promptField;
   if (counts && counts.tokens > counts.limit)
     return apiError('prompt_too_long', { param, message: tooManyTokens('The prompt', request.model, counts) });
   const message = (isQuoted ? redacted(text) : null) ?? undefined;

@@ -3,7 +3,7 @@
  *
  * Invariant: what would become too much text is known before any of it is made.
  */
-import { maxBodyBytes } from '../wire/headers.ts';
+import { maxBodyBytes } from '../../wire/headers.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** The text of each list; or the first number that is no token; or that the texts together are too long. */

@@ -1,20 +1,20 @@
 /** Deltas that are known by their bytes, against the same deltas read one by one. */
+
 import { cases } from '@gw/testing/cases';
+import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { EventStream } from '../reply/event-stream.ts';
-import type { StreamFacts } from '../reply/stream-options.ts';
+import { EventStream } from '../../reply/event-stream.ts';
+import type { StreamFacts } from '../../reply/stream-options.ts';
 import { KnownDeltas } from './known-deltas.ts';
-import { ReplyCounts } from './usage.ts';
+import { ReplyCounts } from './reply-counts.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
 const receipt = { gw: '{"id":"r"}', routingTrace: '{}', usageGw: '{}', counts: null };
 
 function opened(wantsUsage: boolean, expectedChoices = 1): EventStream {
   return new EventStream({
-    wantsUsage,
-    expectedChoices,
-    chunkObject: 'chat.completion.chunk',
+    reader: chatReader(wantsUsage, expectedChoices),
     addresses,
     energyReader: null,
     tooLong: () => null,

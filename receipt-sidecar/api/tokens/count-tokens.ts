@@ -5,8 +5,8 @@
  * and a piece too long for that counts for the least that it can be. A count is never above the true one.
  */
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
-import type { Vocabulary } from '../api/vocabulary.ts';
 import { textPieces } from './text-pieces.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** Prompts whose tokens are to be counted. */
 export interface CountJob {

@@ -1,4 +1,4 @@
-/** What a chunk of a provider says of itself. */
+/** Reads what a provider's chunk says of itself. */
 
 export type Chunk = Record<string, unknown> & { readonly choices?: unknown };
 

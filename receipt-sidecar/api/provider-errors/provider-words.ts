@@ -3,7 +3,7 @@
  * fields at the top (vLLM, SGLang, Mistral, Bedrock), a text as `error` (TGI, TEI), a list of one (Gemini), `detail` as a text
  * or as a list of what is wrong with single fields (FastAPI; Mistral has it within its message).
  */
-import { parseObject } from '../wire/json-body.ts';
+import { parseObject } from '../../wire/json-body.ts';
 
 /** What a provider says of a refusal. `message` is null if there is none; nothing else is validated. */
 export interface ProviderWords {

@@ -7,7 +7,7 @@
  */
 import type { ChoiceEnds } from './choice-ends.ts';
 import type { Chunk } from './chunk.ts';
-import type { ReplyCounts } from './usage.ts';
+import type { ReplyCounts } from './reply-counts.ts';
 
 /** An event in pieces that do not change, and between them strings that do. */
 interface Shape {

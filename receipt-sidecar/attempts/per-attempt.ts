@@ -14,8 +14,8 @@ import { failoverCluster } from '@gw/contract/internal/snapshot';
 import { type BodyTarget, type Outgoing, opening } from '../api/provider-body.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
+import { setHeader } from '../wire/ext-proc.ts';
 import type { Timeouts } from '../wire/headers.ts';
-import { setHeader } from '../wire/messages.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 
 export interface Attempts {

@@ -1,0 +1,114 @@
+/**
+ * Reads OpenAI's streams of chunks. The receipt rides on the last chunk that has choices, and on the usage chunk as well if
+ * the client asked for one. Some providers give their usage chunk choices that say nothing, or put the usage on a chunk with
+ * text; some count as they go, so the last count that covers all of the text holds.
+ *
+ * Invariant: a chunk is unchanged but for a usage that nobody asked for. One that is there for such a usage alone is dropped
+ * with all that stands on it, since clients fail at a chunk without choices.
+ */
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { TokenUsage } from '@gw/methodology/assess';
+import { type Additions, addToObject, withoutUsage } from '../../wire/json-body.ts';
+import { dataEvent } from '../../wire/write-events.ts';
+import type { RequestSummary, StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
+import { ChoiceEnds } from './choice-ends.ts';
+import { isError, type Origin, originOf } from './chunk.ts';
+import { KnownDeltas } from './known-deltas.ts';
+import { ReplyCounts } from './reply-counts.ts';
+
+const done = '[DONE]';
+const doneEvent = Buffer.from(`data: ${done}\n\n`);
+
+/** `object` is what the chunks call themselves, `idPrefix` what their ids begin with. */
+export const chunkStream = (object: string, idPrefix: string): StreamShape => ({
+  lastResort: {
+    event: `data: {"id":@id@,"object":"${object}","created":@created@,"model":@model@,"choices":[],"gw":@gw@}\n\n`,
+    idPrefix,
+    end: done,
+  },
+  open: (request) => new ChunkReader(request, object),
+});
+
+class ChunkReader implements StreamReader {
+  readonly said = new ReplyCounts();
+  readonly endEvent = doneEvent;
+  readonly #wantsUsage: boolean;
+  readonly #object: string;
+  readonly #ends: ChoiceEnds;
+  readonly #deltas: KnownDeltas;
+  #origin: Origin | null = null;
+  #sawUsage = false;
+
+  constructor({ answers, wantsUsage }: Pick<RequestSummary, 'answers' | 'wantsUsage'>, object: string) {
+    this.#wantsUsage = wantsUsage;
+    this.#object = object;
+    this.#ends = new ChoiceEnds(answers);
+    this.#deltas = new KnownDeltas(this.said, this.#ends);
+  }
+
+  get isEmpty(): boolean {
+    return this.said.isEmpty;
+  }
+
+  get hasBegunToEnd(): boolean {
+    return this.#ends.hasBegun;
+  }
+
+  get isWritten(): boolean {
+    return this.#ends.isCredible;
+  }
+
+  get isRefuted(): boolean {
+    return this.#ends.isRefuted;
+  }
+
+  get lacksUsage(): boolean {
+    return this.#wantsUsage && !this.#sawUsage;
+  }
+
+  isEnd(data: string): boolean {
+    return data.startsWith(done) && data.trimEnd() === done;
+  }
+
+  isFailure(chunk: JsonObject, name: string | null): boolean {
+    return name === 'error' || isError(chunk);
+  }
+
+  take(data: string, chunk: JsonObject): StreamEvent {
+    this.#origin ??= originOf(chunk);
+    this.said.take(chunk);
+    const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
+    const isBare = choices.length === 0 || (this.#ends.isAtEnd && this.#ends.sayNothing(choices));
+    if (chunk.usage) this.#sawUsage = true;
+    if (chunk.usage && isBare) {
+      this.#ends.takeUsage();
+      return { role: this.#wantsUsage ? 'usage' : 'dropped', hasText: false, text: data, value: chunk, name: null };
+    }
+    const hasText = this.#ends.take(choices);
+    const { text, value } = this.#wantsUsage ? { text: data, value: chunk } : withoutUsage(data, chunk);
+    return { role: choices.length > 0 && this.#ends.isAtEnd ? 'carrier' : 'passes', hasText, text, value, name: null };
+  }
+
+  takeKnown(bytes: Buffer): boolean {
+    return this.#deltas.isKnown(bytes);
+  }
+
+  learn(bytes: Buffer, data: string, chunk: JsonObject): void {
+    this.#deltas.learn(bytes, data, chunk);
+  }
+
+  add(text: string, value: JsonObject, additions: Additions): string {
+    return addToObject(text, value, additions);
+  }
+
+  ownEvent(additions: Additions, usage: TokenUsage | null): Buffer {
+    const chunk = { ...this.#origin, object: this.#object, choices: [], ...(usage && { usage: usageOf(usage) }) };
+    return dataEvent(addToObject(JSON.stringify(chunk), chunk, additions));
+  }
+}
+
+const usageOf = ({ completionTokens, promptTokens }: TokenUsage) => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+});

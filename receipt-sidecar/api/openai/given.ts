@@ -1,0 +1,36 @@
+/** Fields that OpenAI's APIs for text have in common. */
+import { type ApiError, fieldError } from '@gw/contract/errors';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+
+export const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+export const streamContradiction = ({ stream, stream_options: options }: JsonObject): ApiError | null =>
+  isGiven(options) && stream !== true
+    ? fieldError('stream_options', '`stream_options` is only allowed with `stream: true`.')
+    : null;
+
+const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
+
+/** Reads the fields about streaming and the bound of the output. */
+export function outputOf(body: JsonObject) {
+  const options = body.stream_options as { readonly include_usage?: boolean | null } | null | undefined;
+  const stream = body.stream === true;
+  const outputField = outputFields.find((field) => typeof body[field] === 'number') ?? null;
+  return {
+    stream,
+    wantsUsage: stream && options?.include_usage === true,
+    outputField,
+    maxTokens: outputField && (body[outputField] as number),
+  };
+}
+
+export const askingForUsage = (body: JsonObject): JsonObject => ({
+  stream_options: { ...(body.stream_options as object | null | undefined), include_usage: true },
+});
+
+/** Returns how many prompts a field has that may hold one text, many texts, a list of tokens, or many such lists. */
+export const promptCount = (value: unknown): number =>
+  Array.isArray(value) && typeof value[0] !== 'number' ? value.length : 1;
+
+/** Returns the texts of such a field. */
+export const promptTexts = (value: unknown): readonly string[] => (Array.isArray(value) ? value : [String(value)]);

@@ -1,0 +1,18 @@
+import type { GwOptions } from '@gw/contract/gw-options';
+import type { RequestSummary } from './shape.ts';
+
+/** What the gateway knows of a request. It is plain data, since it is sent to threads. */
+export interface ParsedRequest extends RequestSummary {
+  /** The name of its API (`ApiShape.name`). */
+  readonly endpoint: string;
+  readonly model: string;
+  readonly options: GwOptions;
+  /** The field in which the client wrote the options; `gw` if absent. */
+  readonly optionsPath?: string;
+  /** UTF-8 bytes of the whole body: no text of a prompt has more. */
+  readonly promptBytes: number;
+  /** `metadata.project`: what the client charges the call to, unless its key says otherwise; absent: it names none. */
+  readonly project?: string;
+  /** Tells two bodies with one idempotency key apart; absent where there is no such key. */
+  readonly bodySha256?: string;
+}

@@ -1,0 +1,184 @@
+/**
+ * The port for an API of inference: everything that the gateway knows about the form of one API's requests and replies.
+ *
+ * To add an API, write a folder beside this file that implements `ApiShape`, and list it in shapes.ts. No other folder of
+ * the sidecar knows the field names of any API; shapes.test.ts searches for them.
+ */
+import type { ApiError } from '@gw/contract/errors';
+import type { SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { TokenUsage } from '@gw/methodology/assess';
+import type { Texts } from '@gw/policy/find-rules';
+import type { z } from 'zod';
+import type { Additions } from '../../wire/json-body.ts';
+import type { PromptSize } from './prompt-size.ts';
+
+/** One API: the requests of one path, and the replies to them. */
+export interface ApiShape {
+  /** Identifies the shape in parsed requests and on threads. */
+  readonly name: string;
+  /** The path that clients and the ledger know it by. */
+  readonly path: string;
+  /** The kind of model that serves it. A call of kind `embedding` generates no tokens. */
+  readonly kind: SnapshotModel['kind'];
+  readonly request: RequestShape;
+  readonly reply: ReplyShape;
+}
+
+export interface RequestShape {
+  /** Its top-level keys are the fields that belong to the API; other fields are left to the provider. */
+  readonly schema: z.ZodType & { readonly shape: object };
+  /** The field that errors about the length of the prompt name. */
+  readonly promptField: string;
+  /** The field that may hold many texts, or lists of tokens; null if there is none. */
+  readonly list: ListField | null;
+  /** Returns the first contradiction between fields of a body that the schema has accepted; null if there is none. */
+  contradiction(body: JsonObject): ApiError | null;
+  /** Summarises a validated body of `promptBytes` bytes. */
+  describe(body: JsonObject, promptBytes: number): RequestSummary;
+  /** Returns the prompt as far as its tokens can be counted for certain. */
+  prompt(body: JsonObject): Prompt;
+  /** Returns the texts to screen. `decoded` are the texts of the body's token lists, in their order. */
+  texts(body: JsonObject, decoded: readonly string[] | undefined): Texts;
+  /** Returns the fields that the gateway adds to a stream's body so that the provider reports usage in it. */
+  askingForUsage(body: JsonObject): JsonObject;
+  /** Whether the API has a temperature, whose default differs between servers. */
+  readonly hasTemperature: boolean;
+  /** Bodies without a model, by which the code is warmed up at start. */
+  readonly samples: readonly JsonObject[];
+}
+
+export interface ListField {
+  readonly field: string;
+  /** Whether a value is one of the texts that the list may hold. */
+  readonly isText: (value: unknown) => boolean;
+}
+
+/** What the gateway has to know about a request beside its own fields. */
+export interface RequestSummary extends PromptSize {
+  readonly stream: boolean;
+  /** Whether the client asked for the usage of a stream. */
+  readonly wantsUsage: boolean;
+  /** How many prompts the request has, each of which is read separately. */
+  readonly prompts: number;
+  /** How many answers the client asked for, for all prompts together. */
+  readonly answers: number;
+  /** How many answers are generated, of which `answers` are delivered. */
+  readonly candidates: number;
+  /** Whether the reply repeats the prompt. */
+  readonly echoes: boolean;
+  /** The field by which the client bounds the generated tokens, and that bound for each answer; null: no bound. */
+  readonly outputField: string | null;
+  readonly maxTokens: number | null;
+}
+
+export interface Prompt {
+  readonly texts: readonly string[];
+  /** How many tokens frame the texts. */
+  readonly frame: number;
+  /** Whether texts and frame are the whole prompt. */
+  readonly isWhole: boolean;
+  /** Whether all texts form one prompt; otherwise each text is one. */
+  readonly together: boolean;
+}
+
+export interface ReplyShape {
+  /** Returns an empty tally of what a JSON reply says. */
+  tally(): ReplyTally;
+  /** Whether a JSON object that came with status 200 says that the provider failed. */
+  isFailure(value: JsonObject): boolean;
+  /** Reads a stream; null for an API without streams. */
+  readonly stream: StreamShape | null;
+}
+
+/** Tokens as the provider states them; null if it does not. Any whole number is possible, even one that cannot be true. */
+export interface ClaimedUsage {
+  readonly prompt: number | null;
+  readonly completion: number | null;
+  readonly total: number | null;
+  readonly cached: number | null;
+  readonly reasoning: number | null;
+  /** The tokens of a prediction that were generated and discarded. */
+  readonly rejected: number | null;
+}
+
+/** What a reply has said so far. Nothing is believed here: receipt/count.ts judges the claim by the text. */
+export interface SaidSoFar {
+  readonly claim: ClaimedUsage | null;
+  /** Whether text came after the claim, which was then a running count. */
+  readonly isStale: boolean;
+  /** UTF-8 bytes of the answer, tool calls and refusals included. */
+  readonly answerBytes: number;
+  readonly reasoningBytes: number;
+  /** UTF-8 bytes that may be text of the model. */
+  readonly otherBytes: number;
+}
+
+export interface ReplyTally extends SaidSoFar {
+  /** Takes in a whole reply. Costs no more than its length. */
+  take(value: JsonObject): void;
+}
+
+export interface StreamShape {
+  /** What Envoy's last resort (envoy/degraded.lua) writes into a stream that this process could not finish. */
+  readonly lastResort: LastResort;
+  /** Begins to read one stream. */
+  open(request: Pick<RequestSummary, 'answers' | 'wantsUsage'>): StreamReader;
+}
+
+export interface LastResort {
+  /**
+   * The event that carries the receipt. `@id@`, `@created@` and `@model@` stand for those of the stream, `@gw@` for the
+   * receipt.
+   */
+  readonly event: string;
+  /** What the id begins with where the stream names none. */
+  readonly idPrefix: string;
+  /** The data of the event behind which the provider says nothing more; empty if the stream has no such event. */
+  readonly end: string;
+}
+
+/** Reads the events of one stream, and writes those of the gateway. It costs bounded memory whatever the provider sends. */
+export interface StreamReader {
+  readonly said: SaidSoFar;
+  /** Whether nothing was delivered yet that a model could have generated. */
+  readonly isEmpty: boolean;
+  /** Whether any answer has come to its end. */
+  readonly hasBegunToEnd: boolean;
+  /** Whether this is the end of all answers, as far as can be told before the stream itself ends. */
+  readonly isWritten: boolean;
+  /** Whether text came behind an event that had looked like the end. */
+  readonly isRefuted: boolean;
+  /** Whether the client asked for usage that no event has named yet. */
+  readonly lacksUsage: boolean;
+  /** The event that ends a stream in order. */
+  readonly endEvent: Buffer;
+  /** Whether the data of an event mark the end of the stream. */
+  isEnd(data: string): boolean;
+  isFailure(value: JsonObject, name: string | null): boolean;
+  /** Takes in an event. `data` is the JSON text of `value`. */
+  take(data: string, value: JsonObject, name: string | null): StreamEvent;
+  /** Whether an event differs from an earlier one in plain letters of text alone; its text is then taken in. */
+  takeKnown(bytes: Buffer): boolean;
+  /** Remembers an event that went out unchanged, for `takeKnown`. */
+  learn(bytes: Buffer, data: string, value: JsonObject): void;
+  /** Adds the receipt to the JSON of an event that carries it. */
+  add(text: string, value: JsonObject, additions: Additions): string;
+  /** Returns an event of the gateway's own with the receipt, and with `usage` if the client lacks it. */
+  ownEvent(additions: Additions, usage: TokenUsage | null): Buffer;
+}
+
+export interface StreamEvent {
+  /**
+   * `passes`: goes on to the client. `carrier`: the receipt may ride on it. `usage`: the same, for an event that has only
+   * the usage. `last`: as `carrier`, and the stream ends with it. `dropped`: the client did not ask for it.
+   */
+  readonly role: 'passes' | 'carrier' | 'usage' | 'last' | 'dropped';
+  /** Whether it holds text, so that nothing before it was the end. */
+  readonly hasText: boolean;
+  /** What the client gets of it: JSON and its value. */
+  readonly text: string;
+  readonly value: JsonObject;
+  /** The name that the event has in the client's stream; null: none. */
+  readonly name: string | null;
+}

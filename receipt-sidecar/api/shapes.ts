@@ -1,0 +1,17 @@
+/** The APIs that the gateway speaks. */
+import { defined } from '@gw/contract/internal/defined';
+import { openaiChat } from './openai-chat/shape.ts';
+import { openaiCompletions } from './openai-completions/shape.ts';
+import { openaiEmbeddings } from './openai-embeddings/shape.ts';
+import type { ApiShape } from './port/shape.ts';
+
+export const shapes: readonly ApiShape[] = [openaiChat, openaiCompletions, openaiEmbeddings];
+
+const byPath = new Map(shapes.map((shape) => [shape.path, shape]));
+const byName = new Map(shapes.map((shape) => [shape.name, shape]));
+
+/** Returns the API of a path; undefined if no provider serves it. */
+export const shapeAt = (path: string): ApiShape | undefined => byPath.get(path);
+
+/** Returns the API by its name, as parsed requests hold it. Throws if there is none. */
+export const shapeOf = (name: string): ApiShape => defined(byName.get(name), `The API ${name}`);
