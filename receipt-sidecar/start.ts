@@ -17,7 +17,7 @@ import { openRedisWriter } from '@gw/service/redis-writer';
 import type { z } from 'zod';
 import { openPolicyEvents } from './admission/policy-events.ts';
 import { createPromptMetrics } from './admission/prompt-metrics.ts';
-import { makeReader } from './admission/reader.ts';
+import { RequestReader } from './admission/reader.ts';
 import { createScreenMetrics } from './admission/screen-metrics.ts';
 import { createDeploymentHealth } from './attempts/deployment-health.ts';
 import { createFailedAttempts, failedAttemptSchema } from './attempts/failed-attempts.ts';
@@ -33,9 +33,7 @@ import { holdCatalogue } from './catalogue/snapshot.ts';
 import type { Config } from './config.ts';
 import { createBudgetMetrics } from './guards/budgets/budget-metrics.ts';
 import { openBudgets } from './guards/budgets/budgets.ts';
-import { estimateCall } from './guards/budgets/estimate.ts';
-import type { Caller } from './guards/caller.ts';
-import { makeFindClaim } from './guards/idempotency/find-claim.ts';
+import { Claims } from './guards/idempotency/claims.ts';
 import { createIdempotencyMetrics } from './guards/idempotency/metrics.ts';
 import { openLeasedLimits } from './guards/leased-limits.ts';
 import { redisLeases } from './guards/slots/leases.ts';
@@ -48,7 +46,7 @@ import { openEnds, redisEnds } from './receipt/ends.ts';
 import { LiveWindow, tellLive } from './receipt/live.ts';
 import { createReceiptMetrics } from './receipt/receipt-metrics.ts';
 import { createUsageMetrics } from './receipt/usage-metrics.ts';
-import { makeReplyReader } from './reply/json-reply.ts';
+import { ReplyReader } from './reply/reply-reader.ts';
 import { createLastRegions } from './routing/last-regions.ts';
 import { createOverheadMetrics } from './wire/overhead.ts';
 import { sharedByRedis } from './wire/shared.ts';
@@ -155,7 +153,7 @@ export async function startSidecar(config: Config) {
   const context: CallContext = {
     addresses: config.addresses,
     catalogue: catalogue.current,
-    read: makeReader({
+    reader: new RequestReader({
       threads: threads.pool,
       events: policyEvents,
       screenMetrics,
@@ -165,16 +163,15 @@ export async function startSidecar(config: Config) {
       newId: randomUUID,
       randomBytes,
     }),
-    readReply: makeReplyReader(threads.pool),
-    claim: makeFindClaim({
+    replies: new ReplyReader(threads.pool),
+    claims: new Claims({
       idempotency,
       giveBack: ({ accountId, keyId }) => giveBackDayUnit(redis, accountId, keyId),
       metrics: idempotencyMetrics,
     }),
     idempotencyMetrics,
-    takeSlot: (caller: Caller) => slots.take(caller),
-    reserve: (accountId, held, { request, route: { failoverChain, model } }) =>
-      budgets.reserve(accountId, held, (at) => estimateCall(request, model, failoverChain[0], at)),
+    slots,
+    budgets,
     lastRegions: createLastRegions(),
     health: deploymentHealth,
     trouble: createMeasuredTrouble(clock, showTrouble(redis, Date.now)),

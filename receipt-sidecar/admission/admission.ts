@@ -8,59 +8,32 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { HeldBudget } from '@gw/contract/internal/budgets';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
-import type { Result } from '@gw/contract/internal/result';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Outgoing } from '../api/provider-body.ts';
 import type { DeploymentHealth } from '../attempts/deployment-health.ts';
 import { type MeasuredTrouble, ofAccount } from '../attempts/measured-trouble.ts';
-import type { Catalogue } from '../catalogue/snapshot.ts';
-import type { Reservation } from '../guards/budgets/budgets.ts';
-import { type Caller, projectOf } from '../guards/caller.ts';
-import type { Slot } from '../guards/slots/slots.ts';
+import type { Budgets, Reservation } from '../guards/budgets/budgets.ts';
+import { estimateCall } from '../guards/budgets/estimate.ts';
+import { projectOf } from '../guards/caller.ts';
+import type { Claims, RequestWithKey } from '../guards/idempotency/claims.ts';
+import type { Slot, StreamSlots } from '../guards/slots/slots.ts';
 import type { Steering } from '../routing/choose-region.ts';
 import { chooseRoute, type Route } from '../routing/route.ts';
 import { tooLarge } from '../wire/headers.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
+import type { AdmissionRequest, ReadBody } from './admission-request.ts';
+import type { RequestReader } from './reader.ts';
 
-/** A request, as far as its headers and its body tell. */
-export interface AdmissionRequest {
-  readonly endpoint: string;
-  readonly bytes: Buffer;
-  readonly caller: Caller;
-  readonly catalogue: Catalogue;
-  readonly requestId: string | null;
-  readonly path: string;
-  /** When the body was whole, by `performance.now`. */
-  readonly arrivedAt: number;
-  /** As the client sent it; null: none. */
-  readonly idempotencyKey: string | null;
-  /** Returns false once the client has gone. */
-  readonly isOpen: () => boolean;
-  /** Sets what is done when the client goes, and when a replay is over; at once if the client has gone. */
-  readonly onGone: (then: () => void) => void;
-}
-
-export interface ReadBody {
-  readonly request: ParsedRequest;
-  readonly outgoing: Outgoing;
-}
-/** Reads, validates and screens a body. It throws or rejects only if the gateway itself fails. */
-export type Read = (asked: AdmissionRequest) => MaybePromise<Result<ReadBody, ApiError>>;
-
-export interface Steps {
-  /** What a request has to pass before it can take a slot. */
-  readonly read: Read;
-  /** Finds what has become of a call with an idempotency key; it is called only for one that has one. */
-  readonly claim: (asked: AdmissionRequest, request: ParsedRequest) => Promise<Claimed>;
-  /** Takes a slot; it is called only for a stream. */
-  readonly takeSlot: (caller: Caller) => Promise<Result<Slot, ApiError>>;
-  /** Reserves what the call is estimated to use of these budgets; it is called only for one that has some. */
-  readonly reserve: (
-    accountId: string,
-    budgets: readonly HeldBudget[],
-    call: Pick<Admitted, 'request' | 'route'>,
-  ) => Promise<Result<Reservation, ApiError>>;
+/** The parts that decide on a call, in the order in which they are asked. */
+export interface Gates {
+  readonly reader: Pick<RequestReader, 'read'>;
+  /** Asked only about a call with an idempotency key. */
+  readonly claims: Pick<Claims, 'find'>;
+  /** Asked only about a stream. */
+  readonly slots: Pick<StreamSlots, 'take'>;
+  /** Asked only about a call that has budgets. */
+  readonly budgets: Pick<Budgets, 'reserve'>;
   /** The clock, ms since 1970. */
   readonly now: () => number;
   readonly lastRegions: Steering['lastRegions'];
@@ -89,34 +62,32 @@ export type Admission =
   | { readonly outcome: 'refused'; readonly error: ApiError; readonly receiptId?: string }
   | { readonly outcome: 'gone' };
 
-/** What has become of the call of an idempotency key. */
-export type Claimed =
-  | { readonly outcome: 'claimed'; readonly claim: Claim }
-  | Extract<Admission, { readonly outcome: 'replayed' | 'refused' }>;
-
 const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
 /** Decides whether a call goes on, and where to. It throws or rejects only if the gateway itself fails. */
-export function admit(asked: AdmissionRequest, steps: Steps): MaybePromise<Admission> {
+export function admit(asked: AdmissionRequest, gates: Gates): MaybePromise<Admission> {
   if (tooLarge(asked.bytes)) return refused(apiError('request_too_large'));
-  return andThen(steps.read(asked), (read) => {
+  return andThen(gates.reader.read(asked), (read) => {
     if (!asked.isOpen()) return gone;
     if (!read.ok) return refused(read.error);
-    return asked.idempotencyKey === null ? unclaimed(read.value, asked, steps) : claimed(read.value, asked, steps);
+    const { idempotencyKey } = asked;
+    return idempotencyKey === null
+      ? unclaimed(read.value, asked, gates)
+      : claimed(read.value, { ...asked, idempotencyKey }, gates);
   });
 }
 
-const unclaimed = (read: ReadBody, asked: AdmissionRequest, steps: Steps): MaybePromise<Admission> =>
-  read.request.stream ? withSlot(read, asked, steps) : routed(read, asked, steps, null);
+const unclaimed = (read: ReadBody, asked: AdmissionRequest, gates: Gates): MaybePromise<Admission> =>
+  read.request.stream ? withSlot(read, asked, gates) : routed(read, asked, gates, null);
 
-async function claimed(read: ReadBody, asked: AdmissionRequest, steps: Steps): Promise<Admission> {
-  const found = await steps.claim(asked, read.request);
+async function claimed(read: ReadBody, asked: AdmissionRequest & RequestWithKey, gates: Gates): Promise<Admission> {
+  const found = await gates.claims.find(asked, read.request);
   if (found.outcome !== 'claimed') return asked.isOpen() ? found : gone;
   const { claim } = found;
   let admission: Admission = gone;
   try {
-    if (asked.isOpen()) admission = await unclaimed(read, asked, steps);
+    if (asked.isOpen()) admission = await unclaimed(read, asked, gates);
   } finally {
     // No provider was asked.
     if (admission.outcome !== 'admitted') claim.free(false);
@@ -124,12 +95,12 @@ async function claimed(read: ReadBody, asked: AdmissionRequest, steps: Steps): P
   return admission.outcome === 'admitted' ? { ...admission, claim } : admission;
 }
 
-async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): Promise<Admission> {
-  const taken = await steps.takeSlot(asked.caller);
+async function withSlot(read: ReadBody, asked: AdmissionRequest, gates: Gates): Promise<Admission> {
+  const taken = await gates.slots.take(asked.caller);
   if (!taken.ok) return refused(taken.error);
   let admission: Admission = gone;
   try {
-    if (asked.isOpen()) admission = await routed(read, asked, steps, taken.value);
+    if (asked.isOpen()) admission = await routed(read, asked, gates, taken.value);
   } finally {
     if (admission.outcome !== 'admitted') taken.value.release();
   }
@@ -139,11 +110,11 @@ async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): 
 function routed(
   { outgoing, request }: ReadBody,
   asked: AdmissionRequest,
-  steps: Steps,
+  gates: Gates,
   slot: Slot | null,
 ): MaybePromise<Admission> {
   const { caller, catalogue } = asked;
-  const { accountTrouble, health, lastRegions, now, trouble } = steps;
+  const { accountTrouble, health, lastRegions, now, trouble } = gates;
   const choice = chooseRoute(request, catalogue, caller.models, {
     at: now(),
     lastRegions,
@@ -158,16 +129,18 @@ function routed(
   if (caller.budgets.length === 0) return admitted;
   const project = projectOf(caller, request);
   const budgets = caller.budgets.filter((each) => each.scope !== 'project' || each.project === project);
-  return budgets.length === 0 ? admitted : withReservation(admitted, budgets, asked, steps);
+  return budgets.length === 0 ? admitted : withReservation(admitted, budgets, asked, gates);
 }
 
 async function withReservation(
   admitted: Admitted,
   budgets: readonly HeldBudget[],
   asked: AdmissionRequest,
-  steps: Steps,
+  gates: Gates,
 ): Promise<Admission> {
-  const reserved = await steps.reserve(asked.caller.accountId, budgets, admitted);
+  const { request, route } = admitted;
+  const estimateAt = (at: string) => estimateCall(request, route.model, route.failoverChain[0], at);
+  const reserved = await gates.budgets.reserve(asked.caller.accountId, budgets, estimateAt);
   if (!reserved.ok) return refused(reserved.error);
   if (asked.isOpen()) return { ...admitted, reservation: reserved.value };
   reserved.value.release();

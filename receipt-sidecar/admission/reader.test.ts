@@ -15,9 +15,9 @@ import { serialise } from '../api/provider-body.ts';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
 import { bodyThreadBounds, inlineBytes } from '../wire/threads/body-threads.ts';
 import { type Failure, ThreadPool, type Work } from '../wire/threads/thread-pool.ts';
-import type { ReadBody } from './admission.ts';
+import type { ReadBody } from './admission-request.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
-import { makeReader } from './reader.ts';
+import { RequestReader } from './reader.ts';
 import type { ScreenOutcome } from './screen-metrics.ts';
 
 // A vocabulary takes half a second of processor time to read, and the machine may be busy.
@@ -67,7 +67,7 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
   const events: PolicyEvent[] = [];
   const outcomes: ScreenOutcome[] = [];
   const counted: PromptOutcome[] = [];
-  const read = makeReader({
+  const requests = new RequestReader({
     threads,
     events: { record: async (event) => void events.push(event) },
     screenMetrics: { screened: (outcome) => void outcomes.push(outcome) },
@@ -84,7 +84,7 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
     from: Snapshot = snapshot,
     key: string | null = null,
   ) => {
-    return read({
+    return requests.read({
       ...{
         endpoint,
         bytes,

@@ -15,7 +15,7 @@ import type { Catalogue } from '../catalogue/snapshot.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import { inlineBytes, inlineParts } from '../wire/threads/body-threads.ts';
 import type { Failure, ThreadPool } from '../wire/threads/thread-pool.ts';
-import type { AdmissionRequest, Read, ReadBody } from './admission.ts';
+import type { AdmissionRequest, ReadBody } from './admission-request.ts';
 import type { RequestFacts, RequestJob } from './jobs.ts';
 import type { PolicyEvents } from './policy-events.ts';
 import type { PromptMetrics } from './prompt-metrics.ts';
@@ -36,21 +36,27 @@ export interface ReaderOptions {
 }
 
 const saltBytes = 16;
-const messages = {
+const blockMessages = {
   dual_use_screen_block:
     'The request was blocked by dual-use screening, and the audit log of the account has an entry of it.',
   acceptable_use_violation:
     'The request matches a published pattern of unacceptable use. It was blocked, and the audit log of the account has an entry of it.',
 } as const;
 
-/**
- * Makes the reader. What no thread can take in time is refused with `overloaded`, and what fails with `internal_error`.
- */
-export function makeReader(options: ReaderOptions): Read {
-  const toldFacts = new WeakMap<Worker, Catalogue>();
-  return (asked) => {
-    const conclude = (reading: Reading) => concluded(options, asked, reading);
-    const onThread = () => readOnThread(options, asked, toldFacts).then(conclude);
+/** Reads, validates and screens requests. What no thread takes in time is `overloaded`; what fails is `internal_error`. */
+export class RequestReader {
+  readonly #options: ReaderOptions;
+  /** The catalogue that each thread was told last. */
+  readonly #told = new WeakMap<Worker, Catalogue>();
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Throws or rejects only if the gateway itself fails. */
+  read(asked: AdmissionRequest): MaybePromise<Result<ReadBody, ApiError>> {
+    const conclude = (reading: Reading) => concluded(this.#options, asked, reading);
+    const onThread = () => readOnThread(this.#options, asked, this.#told).then(conclude);
     if (asked.bytes.length > inlineBytes) return onThread();
     const parsed = parseRequest(asked.endpoint, asked.bytes, inlineParts, asked.idempotencyKey !== null);
     if (!parsed.ok && parsed.isDense) return onThread();
@@ -60,18 +66,21 @@ export function makeReader(options: ReaderOptions): Read {
       rules: catalogue.policy.compiled,
       allowed: caller.models,
       exempt: catalogue.policy.exemptOf(caller.accountId),
-      salt: () => options.randomBytes(saltBytes),
+      salt: () => this.#options.randomBytes(saltBytes),
     };
-    const tools = { find: findRules, vocabulary: null, clock: options.clock };
+    const tools = { find: findRules, vocabulary: null, clock: this.#options.clock };
     return andThen(readParsed(parsed, context, tools), (reading) =>
       reading.outcome === 'lacks' ? onThread() : conclude(reading),
     );
-  };
+  }
 }
 
 /** `overloaded` asks the client to try again; what failed on a thread would fail again. */
 const refusals: Readonly<Record<Failure, 'overloaded' | 'internal_error'>> = {
-  ...{ full: 'overloaded', late: 'overloaded', stuck: 'overloaded', died: 'overloaded' },
+  full: 'overloaded',
+  late: 'overloaded',
+  stuck: 'overloaded',
+  died: 'overloaded',
   failed: 'internal_error',
 };
 
@@ -161,5 +170,5 @@ async function record(
     text_sha256: sha256,
   };
   await events.record(event);
-  return action === 'block' ? apiError(code, { message: messages[code] }) : null;
+  return action === 'block' ? apiError(code, { message: blockMessages[code] }) : null;
 }

@@ -3,10 +3,9 @@ import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
 import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { Candidate } from '../catalogue/snapshot.ts';
-import type { CallRecord } from '../receipt/call-record.ts';
-import type { Route } from '../routing/route.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { isDirected } from '../wire/headers.ts';
+import type { AttemptedRoute } from './attempted-route.ts';
 import type { AttemptResult, DeploymentHealth } from './deployment-health.ts';
 import {
   type FailedAttempt,
@@ -47,7 +46,13 @@ export interface Watchers {
   readonly accountTrouble: MeasuredTrouble;
 }
 
-type WatchedCall = Pick<CallRecord, 'identity' | 'startedAt' | 'accountId'>;
+/** The call whose attempts are watched. */
+export interface WatchedCall {
+  readonly identity: { readonly receiptId: string; readonly route: AttemptedRoute };
+  readonly accountId: string;
+  /** By `performance.now`. */
+  readonly startedAt: number;
+}
 
 /**
  * A pinned call tells how deployments are to its account alone: whoever makes one fail would send everybody's free calls elsewhere.
@@ -96,7 +101,11 @@ export function watchAttempts(
 type JudgedAttempt = Verdict & { readonly candidate: Candidate };
 
 /** Returns what came of each attempt: those before the one that answered have failed, and so has one that says so. */
-function verdicts({ failoverChain }: Route, answer: Answered, known: readonly FailedAttempt[]): JudgedAttempt[] {
+function verdicts(
+  { failoverChain }: AttemptedRoute,
+  answer: Answered,
+  known: readonly FailedAttempt[],
+): JudgedAttempt[] {
   const { attempts, deployment, headers } = answer;
   const failureOf = (candidate: Candidate, result: AttemptResult): JudgedAttempt => {
     const told = known.find((each) => each.deployment === candidate.deployment.id);

@@ -13,9 +13,9 @@ import { listenerCluster } from '@gw/contract/internal/first-attempt';
 import { failoverCluster } from '@gw/contract/internal/snapshot';
 import { type BodyTarget, type Outgoing, opening } from '../api/provider-body.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
-import type { Route } from '../routing/route.ts';
 import { setHeader } from '../wire/ext-proc.ts';
 import type { Timeouts } from '../wire/headers.ts';
+import type { AttemptedRoute } from './attempted-route.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 
 export interface Attempts {
@@ -24,7 +24,7 @@ export interface Attempts {
   readonly headers: readonly ReturnType<typeof setHeader>[];
   /** How many more deployments may be tried. */
   readonly others: number;
-  /** Envoy's cluster that the call names: `Route.cluster`, or that of the first deployment alone. */
+  /** Envoy's cluster that the call names: `AttemptedRoute.cluster`, or that of the first deployment alone. */
   readonly cluster: string;
   /** The clusters of the attempts, where the first goes to its provider at once; null: all go through listeners. */
   readonly order: readonly string[] | null;
@@ -37,7 +37,7 @@ const mostOthersWithBounds = 9;
 /** Of the 32 KiB that Envoy lets through with what the client has sent. */
 const [mostHeaderBytes, mostClientBytes] = [12 * 1024, 16 * 1024];
 
-function targetOf({ modelOf }: Route, candidate: Candidate): BodyTarget {
+function targetOf({ modelOf }: AttemptedRoute, candidate: Candidate): BodyTarget {
   const { id, takesTemperature } = modelOf(candidate);
   const { calls, models } = candidate.deployment;
   return { providerModel: models[id] ?? id, takesTemperature, requestFields: calls?.requestFields };
@@ -48,7 +48,7 @@ function targetOf({ modelOf }: Route, candidate: Candidate): BodyTarget {
  * costs a comparison for each. `clientBytes` counts those of the headers that go on.
  */
 export function attemptsOf(
-  route: Route,
+  route: AttemptedRoute,
   body: Outgoing,
   clientBytes: () => number,
   firstAttempts: Pick<FirstAttempts, 'clusterOf'>,
@@ -85,7 +85,7 @@ function attemptsOver({
   rest,
   route,
 }: {
-  readonly route: Route;
+  readonly route: AttemptedRoute;
   readonly body: Outgoing;
   readonly rest: readonly Candidate[];
   readonly clientBytes: () => number;
@@ -103,7 +103,7 @@ function attemptsOver({
 }
 
 /** Returns the openings that differ from the first one, and how long that one is. */
-function openingHeaders(route: Route, body: Outgoing, rest: readonly Candidate[]): Attempts['headers'] {
+function openingHeaders(route: AttemptedRoute, body: Outgoing, rest: readonly Candidate[]): Attempts['headers'] {
   const first = targetOf(route, route.failoverChain[0]);
   const others = rest.filter((each) => !isSame(targetOf(route, each), first));
   if (others.length === 0) return [];
@@ -121,14 +121,14 @@ const isSame = (a: BodyTarget, b: BodyTarget): boolean =>
   a.takesTemperature === b.takesTemperature &&
   a.requestFields === b.requestFields;
 
-const pathHeader = (route: Route, each: Candidate) =>
+const pathHeader = (route: AttemptedRoute, each: Candidate) =>
   each.deployment.calls?.modelInPath
     ? [setHeader(attemptHeader(attemptPathModel, each.deployment.id), modelInPath(targetOf(route, each).providerModel))]
     : [];
 
 /** Returns the time-outs of the first deployment, which hold for the call. */
 export function timeoutsOf(
-  { failoverChain: [{ deployment }] }: Pick<Route, 'failoverChain'>,
+  { failoverChain: [{ deployment }] }: Pick<AttemptedRoute, 'failoverChain'>,
   usual: Timeouts,
 ): Timeouts {
   const { firstByteTimeoutS = usual.firstByteTimeoutS, timeoutS = usual.upstreamTimeoutS } = deployment.calls ?? {};

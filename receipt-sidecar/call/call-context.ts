@@ -1,6 +1,6 @@
 /** What calls are given. */
 import type { Addresses } from '@gw/contract/errors';
-import type { Steps } from '../admission/admission.ts';
+import type { Gates } from '../admission/admission.ts';
 import type { Watchers } from '../attempts/attempt-watch.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import type { Caller } from '../guards/caller.ts';
@@ -8,14 +8,14 @@ import type { IdempotencyMetrics } from '../guards/idempotency/metrics.ts';
 import type { CallLimits } from '../guards/leased-limits.ts';
 import type { Books } from '../receipt/call-record.ts';
 import type { Ends } from '../receipt/ends.ts';
-import type { ReadReply } from '../reply/json-reply.ts';
+import type { ReplyReader } from '../reply/reply-reader.ts';
 import type { Timeouts } from '../wire/headers.ts';
 import type { OverheadMetrics } from '../wire/overhead.ts';
 
-export interface CallContext extends Timeouts, Steps, Watchers, Omit<Books, 'failedAttempts'> {
+export interface CallContext extends Timeouts, Gates, Watchers, Omit<Books, 'failedAttempts'> {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
-  readonly readReply: ReadReply;
+  readonly replies: Pick<ReplyReader, 'read'>;
   readonly idempotencyMetrics: Pick<IdempotencyMetrics, 'ended'>;
   readonly ends: Pick<Ends, 'ask'>;
   readonly now: () => number;

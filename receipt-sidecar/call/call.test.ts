@@ -134,7 +134,7 @@ describe('the request phase', () => {
     async (error) => {
       const slow = slowCheck();
       let taken = 0;
-      const takeSlot: CallContext['takeSlot'] = async () => {
+      const takeSlot: CallContext['slots']['take'] = async () => {
         taken += 1;
         return ok({ id: 'slot', release: () => undefined });
       };
@@ -374,7 +374,7 @@ describe('the slot of a stream', () => {
 
 describe('what ext-authz says of the streams that a caller may have', () => {
   const callerOf = async (fields: Readonly<Record<string, string>>) => {
-    const takeSlot = vi.fn<CallContext['takeSlot']>(async () => err(apiError('internal_error')));
+    const takeSlot = vi.fn<CallContext['slots']['take']>(async () => err(apiError('internal_error')));
     callForTests(contextForTests({ takeSlot }).context).ask(chatBody({ stream: true }), fields);
     await turn();
     return takeSlot.mock.calls[0]?.[0];
@@ -401,7 +401,7 @@ describe('a large JSON reply', () => {
   const json = { 'content-type': 'application/json' };
   async function replied() {
     let end: (outcome: JobResult<ReplyReading>) => void = () => undefined;
-    const readReply: CallContext['readReply'] = (account, bytes, facts) =>
+    const readReply: CallContext['replies']['read'] = (account, bytes, facts) =>
       new Promise((resolve) => {
         expect(account).toBe('acct');
         end = (outcome) => resolve(outcome.ok ? ok(readReplyHere(bytes, facts)) : outcome);

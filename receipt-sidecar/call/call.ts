@@ -211,7 +211,7 @@ export class Call implements Processor {
     const overhead = this.#context.overhead.of(headers, attempts);
     this.#reply = openReply({
       ...{ ...reply, overhead, message: request.responseHeaders, stream },
-      ...{ status, account: this.#caller?.accountId ?? '', readReply: this.#context.readReply },
+      ...{ status, account: this.#caller?.accountId ?? '', replies: this.#context.replies },
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),
     });

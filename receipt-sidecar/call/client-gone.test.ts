@@ -7,7 +7,7 @@ import type { CallContext } from './call-context.ts';
 const keyed = { 'idempotency-key': 'once' };
 const reply = { status: 200, headers: {}, body: [Buffer.from('kept')] };
 
-function asked(claim: CallContext['claim']) {
+function asked(claim: CallContext['claims']['find']) {
   const call = callForTests(contextForTests({ claim }).context);
   call.ask(chatBody(), {}, keyed);
   return call;

@@ -8,7 +8,7 @@ import type { RedisWriter } from '@gw/service/redis-writer';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { emptyValkey, readyWriter } from '@gw/testing/valkey';
 import { expect, test, vi } from 'vitest';
-import { makeFindClaim } from '../guards/idempotency/find-claim.ts';
+import { Claims } from '../guards/idempotency/claims.ts';
 import type { CallContext } from './call-context.ts';
 import { endCalls } from './end-calls.ts';
 
@@ -19,10 +19,11 @@ test('those who wait are told to come back before the drain, and the key of a ca
   const [redis, later] = await Promise.all([readyWriter(url), readyWriter(url)]);
   const open = (on: RedisWriter) => new Idempotency({ claims: redisClaims(on), cipher, now: () => performance.now() });
   const [ours, another] = [open(redis), open(later)];
-  const find = makeFindClaim({
+  const claims = new Claims({
     ...{ idempotency: ours, giveBack: async () => undefined, metrics: { found: () => undefined } },
   });
-  const claim: CallContext['claim'] = (asked, request) => find(asked, { ...request, bodySha256: 'sha' });
+  const claim: CallContext['claims']['find'] = (asked, request) =>
+    claims.find(asked, { ...request, bodySha256: 'sha' });
   const ask = async (answers: number) => {
     const call = callForTests(contextForTests({ claim }).context);
     call.ask(chatBody(), {}, { 'idempotency-key': 'once' });

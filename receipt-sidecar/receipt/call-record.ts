@@ -15,7 +15,6 @@ import type { Reservation } from '../guards/budgets/budgets.ts';
 import { amountsUsed } from '../guards/budgets/estimate.ts';
 import type { Caller } from '../guards/caller.ts';
 import type { LedgerWriter } from '../ledger/writer.ts';
-import type { StreamFacts } from '../reply/stream-options.ts';
 import { routingTrace } from '../routing/routing-trace.ts';
 import { countCall } from './count.ts';
 import { countedReceipt } from './counted-receipt.ts';
@@ -33,6 +32,7 @@ import {
   unattendedReceipt,
 } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
+import type { StreamFacts } from './reply-facts.ts';
 import type { UsageMetrics } from './usage-metrics.ts';
 
 export interface Recorded extends ShownReceipt {

@@ -7,26 +7,22 @@
  */
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
-import { ok } from '@gw/contract/internal/result';
 import type { ShownReceipt } from '../receipt/receipt.ts';
 import { answerAfter, finishedWith, setHeader } from '../wire/ext-proc.ts';
-import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
+import { andThen } from '../wire/maybe-promise.ts';
 import type { Overhead } from '../wire/overhead.ts';
-import { inlineBytes } from '../wire/threads/body-threads.ts';
-import type { JobResult, ThreadPool } from '../wire/threads/thread-pool.ts';
-import { type ReplyFacts, type ReplyJob, type ReplyReading, readReply, withAdded } from './read-reply.ts';
+import type { JobResult } from '../wire/threads/thread-pool.ts';
+import { type ReplyReading, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
+import type { ReplyReader } from './reply-reader.ts';
 
 /** Tells the filter of the last resort what `finishedWith` tells the access log. */
 const isFinished = setHeader(finishedHeader, '1');
 
-/** Reads a reply. `account` is whose call it is: accounts take turns on the threads. */
-export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => MaybePromise<JobResult<ReplyReading>>;
-
 export interface JsonReplyContext extends ReplyContext {
   readonly status: number;
   readonly account: string;
-  readonly readReply: ReadReply;
+  readonly replies: Pick<ReplyReader, 'read'>;
   readonly overhead: Overhead;
 }
 
@@ -41,12 +37,12 @@ export class JsonReply implements Reply {
   }
 
   chunk(bytes: Buffer): void {
-    const { account, call, readReply, record, status } = this.#context;
+    const { account, call, record, replies, status } = this.#context;
     const { request } = record.identity;
     // What it then waits for is not the provider's time.
     this.#repliedAt = record.replied();
     const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
-    const read = andThen(readReply(account, bytes, facts), (outcome) => this.#conclude(outcome));
+    const read = andThen(replies.read(account, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }
 
@@ -104,21 +100,4 @@ export class JsonReply implements Reply {
   close(): void {
     this.#isOver = true;
   }
-}
-
-/**
- * Reads a small reply at once, and a large one on a thread. A large reply is never read here, even if its thread dies,
- * since what ended a thread would end this process. Its memory goes to the thread and comes back: nothing is copied,
- * and `bytes` are empty afterwards.
- */
-export function makeReplyReader(threads: Pick<ThreadPool, 'run'>): ReadReply {
-  return (account, bytes, facts) => {
-    if (bytes.length <= inlineBytes) return ok(readReply(bytes, facts));
-    const job: ReplyJob = { kind: 'reply', bytes, facts };
-    const transfer = bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [];
-    return threads.run<ReturnType<typeof readReply>>({
-      ...{ lane: 'reply', account, size: bytes.length },
-      message: () => ({ job, transfer }),
-    }).outcome;
-  };
 }

@@ -10,7 +10,7 @@ import { type Reply, type ReplyContext, StreamReply } from './reply.ts';
 
 interface Opened
   extends Omit<ReplyContext, 'energyReader'>,
-    Pick<JsonReplyContext, 'account' | 'overhead' | 'readReply' | 'status'> {
+    Pick<JsonReplyContext, 'account' | 'overhead' | 'replies' | 'status'> {
   readonly message: ProcessingRequest['responseHeaders'];
   readonly headers: Headers;
   readonly stream: boolean;

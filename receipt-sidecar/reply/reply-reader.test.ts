@@ -9,8 +9,8 @@ import { parseRequest } from '../api/parse.ts';
 import { addToObject, parseObject } from '../wire/json-body.ts';
 import { bodyThreadBounds, inlineBytes } from '../wire/threads/body-threads.ts';
 import { type JobResult, ThreadPool } from '../wire/threads/thread-pool.ts';
-import { makeReplyReader } from './json-reply.ts';
 import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
+import { ReplyReader } from './reply-reader.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -45,7 +45,7 @@ const bytesOf = (text: string): Buffer => {
 };
 const padding = 'x'.repeat(inlineBytes);
 const onThread = (text: string | Buffer, given: ReplyFacts) =>
-  makeReplyReader(pool)('acct', typeof text === 'string' ? bytesOf(text) : text, given) as Promise<
+  new ReplyReader(pool).read('acct', typeof text === 'string' ? bytesOf(text) : text, given) as Promise<
     JobResult<ReplyReading>
   >;
 
@@ -112,7 +112,7 @@ test('what reaches the client is the object with our keys, as one would write th
 
 test('a small reply is read in the same turn', () => {
   const never = { run: () => Promise.reject(new Error('a thread was asked')) } as never;
-  const outcome = makeReplyReader(never)('acct', bytesOf('{"choices":[]}'), facts());
+  const outcome = new ReplyReader(never).read('acct', bytesOf('{"choices":[]}'), facts());
   expect(outcome).toMatchObject({ ok: true, value: { ok: true } });
 });
 

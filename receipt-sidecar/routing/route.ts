@@ -14,6 +14,7 @@ import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { shapeOf } from '../api/shapes.ts';
+import type { AttemptedRoute } from '../attempts/attempted-route.ts';
 import type { Candidate, Catalogue, Named, Target } from '../catalogue/snapshot.ts';
 import { type CarbonCeiling, carbonCeiling } from './carbon-ceiling.ts';
 import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
@@ -22,22 +23,15 @@ import { type Intolerable, toleranceOf } from './tolerance.ts';
 import { refusalFor } from './trouble-refusal.ts';
 
 /** Where a call goes. */
-export interface Route {
+export interface Route extends AttemptedRoute {
   /** That of the first deployment. */
   readonly model: SnapshotModel;
-  /** Returns the model that a call gets at a deployment. */
-  readonly modelOf: Named['modelOf'];
   /** The alias that was asked for; null if a model was. */
   readonly alias: string | null;
   /** The targets of an alias that come before the one that was chosen, and why they could not be. */
   readonly passed: readonly Passed[];
-  readonly pinned: boolean;
   /** How the regions compared, or why they could not be; null if the region was pinned. */
   readonly comparison: Result<Comparison, FallbackReason> | null;
-  /** The deployments in the order in which they are tried; at least one. */
-  readonly failoverChain: readonly [Candidate, ...Candidate[]];
-  /** Envoy's cluster of the whole chain. What the call names is `Attempts.cluster` (attempts.ts), which can be of the first alone. */
-  readonly cluster: string;
   /**
    * Every deployment of the model in the order of provider preference, even if it could not be chosen; for an alias those of the
    * target that was chosen, or of all targets if the region was pinned.

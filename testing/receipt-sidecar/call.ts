@@ -4,7 +4,7 @@ import { callerAttribute } from '@gw/contract/internal/identity';
 import { err, ok } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
-import type { Read } from '@gw/receipt-sidecar/internals/admission/admission';
+import type { Gates } from '@gw/receipt-sidecar/internals/admission/admission';
 import { parseRequest } from '@gw/receipt-sidecar/internals/api/parse';
 import { outgoing } from '@gw/receipt-sidecar/internals/api/provider-body';
 import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/attempts/deployment-health';
@@ -40,7 +40,7 @@ const snapshot: Snapshot = {
 
 /** Reads what every call sends, and then asks `check`, which stands for screening. */
 export const readForTests =
-  (check: () => MaybePromise<ApiError | null>): Read =>
+  (check: () => MaybePromise<ApiError | null>): Gates['reader']['read'] =>
   ({ bytes, endpoint }) =>
     andThen(check(), (error) => {
       const parsed = parseRequest(endpoint, bytes);
@@ -56,21 +56,37 @@ export interface LedgerForTests {
   readonly finished: string[];
 }
 
-export function contextForTests(changed: Partial<CallContext> = {}): { context: CallContext; ledger: LedgerForTests } {
+/** What stands in for the gates of a call, one by one. */
+interface Stubs {
+  readonly read?: Gates['reader']['read'];
+  readonly claim?: Gates['claims']['find'];
+  readonly takeSlot?: Gates['slots']['take'];
+  readonly reserve?: Gates['budgets']['reserve'];
+  readonly readReply?: CallContext['replies']['read'];
+}
+
+const unexpected = (what: string) => async () => {
+  throw new Error(`No call of this test has ${what}.`);
+};
+
+export function contextForTests({
+  claim = unexpected('an idempotency key'),
+  read = readForTests(() => null),
+  readReply: readReplyBody = (_account, bytes, facts) => ok(readReply(bytes, facts)),
+  reserve = unexpected('budgets'),
+  takeSlot = async () => ok({ id: 'slot', release: () => undefined }),
+  ...changed
+}: Partial<CallContext> & Stubs = {}): { context: CallContext; ledger: LedgerForTests } {
   const ledger: LedgerForTests = { begun: [], finished: [] };
   const context: CallContext = {
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     catalogue: () => makeCatalogue(snapshot),
-    read: readForTests(() => null),
-    readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
-    claim: async () => {
-      throw new Error('No call of this test has an idempotency key.');
-    },
+    reader: { read },
+    replies: { read: readReplyBody },
+    claims: { find: claim },
+    slots: { take: takeSlot },
+    budgets: { reserve },
     idempotencyMetrics: { ended: () => undefined },
-    takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
-    reserve: async () => {
-      throw new Error('No call of this test has budgets.');
-    },
     lastRegions: new Map(),
     health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
     trouble: createMeasuredTrouble(() => 0),

@@ -5,7 +5,6 @@ import { err } from '@gw/contract/internal/result';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { describe, expect, test, vi } from 'vitest';
-import type { CallContext } from '../../call/call-context.ts';
 import { KeptReply, maxKeptBytes } from './kept-reply.ts';
 
 const keyed = { 'idempotency-key': 'once' };
@@ -40,7 +39,7 @@ function claimForTests(mayHaveRun = false, takes: ReturnType<Claim['finish']> = 
   return { claim, told, kept };
 }
 
-function claimed(changed: Partial<CallContext> = {}, { claim, ...seen } = claimForTests()) {
+function claimed(changed: Parameters<typeof contextForTests>[0] = {}, { claim, ...seen } = claimForTests()) {
   const ended: string[] = [];
   const { context, ledger } = contextForTests({
     claim: async () => ({ outcome: 'claimed', claim }),
@@ -49,7 +48,10 @@ function claimed(changed: Partial<CallContext> = {}, { claim, ...seen } = claimF
   });
   const call = callForTests(context);
   return {
-    ...{ ...seen, call, ended, ledger },
+    ...seen,
+    call,
+    ended,
+    ledger,
     ask: async (fields: object = {}) => {
       call.ask(chatBody(fields), {}, keyed);
       await settled();

@@ -1,9 +1,8 @@
 import { apiError } from '@gw/contract/errors';
 import type { Found, KeyedCall, Waiting } from '@gw/service/idempotency';
 import { expect, test } from 'vitest';
-import type { AdmissionRequest } from '../../admission/admission.ts';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
-import { makeFindClaim } from './find-claim.ts';
+import { Claims, type RequestWithKey } from './claims.ts';
 
 const claim = {
   mayHaveRun: true,
@@ -14,9 +13,10 @@ const claim = {
 
 async function find(found: Found, arrivedAt = performance.now()) {
   const seen: { call?: KeyedCall; waiting?: Waiting | null; counted: string[]; givenBack: number } = {
-    ...{ counted: [], givenBack: 0 },
+    counted: [],
+    givenBack: 0,
   };
-  const findClaim = makeFindClaim({
+  const claims = new Claims({
     idempotency: {
       claim: async (call, waiting) => {
         Object.assign(seen, { call, waiting });
@@ -29,11 +29,14 @@ async function find(found: Found, arrivedAt = performance.now()) {
     },
     metrics: { found: (outcome) => void seen.counted.push(outcome) },
   });
-  const asked = {
-    ...{ caller: { accountId: 'a', keyId: 'k' }, path: '/v1/x', arrivedAt, idempotencyKey: 'once' },
+  const request = {
+    caller: { accountId: 'a', keyId: 'k' },
+    path: '/v1/x',
+    arrivedAt,
+    idempotencyKey: 'once',
     onGone: () => undefined,
-  } as unknown as AdmissionRequest;
-  const outcome = await findClaim(asked, { bodySha256: 'sha', promptBytes: 7 } as ParsedRequest);
+  } as unknown as RequestWithKey;
+  const outcome = await claims.find(request, { bodySha256: 'sha', promptBytes: 7 } as ParsedRequest);
   return { outcome, ...seen };
 }
 

@@ -1,0 +1,89 @@
+/**
+ * Finds what has become of a call that comes with an idempotency key, as an answer for its client.
+ *
+ * Invariant: a call that runs holds the claim of its key. Fails closed: where it is unknown who runs, no provider is asked.
+ */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import { defined } from '@gw/contract/internal/defined';
+import { replayedHeader } from '@gw/contract/internal/idempotency-key';
+import type { Claim, Found, Idempotency, StoredReply } from '@gw/service/idempotency';
+import type { ParsedRequest } from '../../api/port/parsed-request.ts';
+import type { Caller } from '../caller.ts';
+import type { IdempotencyMetrics } from './metrics.ts';
+
+/** A call that comes with an idempotency key. */
+export interface RequestWithKey {
+  readonly caller: Caller;
+  readonly path: string;
+  readonly idempotencyKey: string;
+  /** When the body was whole, by `performance.now`. */
+  readonly arrivedAt: number;
+  /** Sets what is done when the client goes; immediately if it has gone. */
+  readonly onGone: (then: () => void) => void;
+}
+
+/** `receiptId`: that of the call which the refusal is about. */
+export type ClaimOutcome =
+  | { readonly outcome: 'claimed'; readonly claim: Claim }
+  | { readonly outcome: 'replayed'; readonly reply: StoredReply }
+  | { readonly outcome: 'refused'; readonly error: ApiError; readonly receiptId?: string };
+
+export interface ClaimsOptions {
+  readonly idempotency: Pick<Idempotency, 'claim'>;
+  /** Gives back what a call took of the day of its account and key. */
+  readonly giveBack: (caller: Caller) => Promise<unknown>;
+  readonly metrics: Pick<IdempotencyMetrics, 'found'>;
+}
+
+/** How long a call waits for another one, from when its body was whole: Envoy is asked once for more patience than this. */
+const waitMs = 20_000;
+const param = 'Idempotency-Key';
+/** `waited`: after it has waited here; `crowded`: because there was no room to wait. */
+const retryAfterS = { waited: 1, crowded: 5 } as const;
+
+export class Claims {
+  readonly #options: ClaimsOptions;
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  async find(keyed: RequestWithKey, request: Pick<ParsedRequest, 'bodySha256' | 'promptBytes'>): Promise<ClaimOutcome> {
+    const { giveBack, idempotency, metrics } = this.#options;
+    const { arrivedAt, caller, idempotencyKey: key, onGone, path } = keyed;
+    const body = defined(request.bodySha256, 'The hash of a body that came with an idempotency key');
+    const call = { accountId: caller.accountId, path, key, body };
+    const mostMs = waitMs - (performance.now() - arrivedAt);
+    const found = await idempotency.claim(call, { mostMs, bytes: request.promptBytes, onGone });
+    metrics.found(found.is === 'claimed' && found.claim.mayHaveRun ? 'rerun' : found.is);
+    if (found.is === 'claimed') return { outcome: 'claimed', claim: found.claim };
+    if (found.is !== 'replay') return refused(found);
+    // A replay counts once, with the first call. Not awaited: a limit that is too strict by one call harms nobody.
+    giveBack(caller).catch(() => undefined);
+    return { outcome: 'replayed', reply: replayed(found.reply) };
+  }
+}
+
+const replayed = (reply: StoredReply): StoredReply => ({
+  ...reply,
+  headers: { ...reply.headers, [replayedHeader]: 'true' },
+});
+
+function refused(found: Exclude<Found, { readonly is: 'claimed' | 'replay' }>): ClaimOutcome {
+  const because = (error: ApiError) => ({ outcome: 'refused', error }) as const;
+  switch (found.is) {
+    case 'reused':
+      return because(apiError('idempotency_key_reused', { param }));
+    case 'running':
+      return because(
+        apiError('idempotency_in_progress', { retryAfterS: retryAfterS[found.waited ? 'waited' : 'crowded'] }),
+      );
+    case 'unknown':
+      return because(apiError('idempotency_unavailable', { retryAfterS: 1 }));
+    case 'not_kept': {
+      const { reference } = found;
+      const message = `A call with this Idempotency-Key was answered, and its reply was not kept. Its receipt is ${reference}.`;
+      return { ...because(apiError('idempotency_reply_not_kept', { message, param })), receiptId: reference };
+    }
+  }
+}
