@@ -50,6 +50,9 @@ test('a forbidden import is found', () => {
     'a package of its own floor by a path': ['prisma/g.ts', '../service/log.ts'],
     'screening by a path': ['control-plane/ledger/h.ts', '../../policy/compile.ts'],
     'what serves tests, by a path': ['receipt-sidecar/i.ts', '../testing/stores.ts'],
+    'an upper room of the sidecar': ['receipt-sidecar/routing/j.ts', '../receipt/call-record.ts'],
+    'an upper room of the sidecar, from a folder of a room': ['receipt-sidecar/api/k/l.ts', '../../call/call.ts'],
+    'what wires the sidecar': ['receipt-sidecar/wire/m.ts', '../config.ts'],
   } satisfies Record<string, [string, string]>;
   for (const [file, specifier] of Object.values(forbidden))
     plant(file, `import { x } from '${specifier}';\n\nexport const used = [x];\n`);

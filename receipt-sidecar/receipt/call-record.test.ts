@@ -113,7 +113,13 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   // What is counted is what the client was shown, once.
   expect(counts).toEqual([
     {
-      ...{ model: shown.model, region, energy_wh, carbon_g, water_ml, prompt_tokens, completion_tokens },
+      model: shown.model,
+      region,
+      energy_wh,
+      carbon_g,
+      water_ml,
+      promptTokens: prompt_tokens,
+      completionTokens: completion_tokens,
       ...(shown.simulated && { simulated: true }),
     },
   ]);

@@ -16,7 +16,7 @@ export function countedReceipt(
     energy_wh: numbers?.energy_wh ?? null,
     carbon_g: numbers?.carbon_g ?? null,
     water_ml: numbers?.water_ml ?? null,
-    prompt_tokens: usage?.promptTokens ?? null,
-    completion_tokens: usage?.completionTokens ?? null,
+    promptTokens: usage?.promptTokens ?? null,
+    completionTokens: usage?.completionTokens ?? null,
   };
 }

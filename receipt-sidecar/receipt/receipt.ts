@@ -9,6 +9,7 @@
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { DegradedReason, Receipt, ReceiptHead, ReceiptNumbers, UsageReceipt } from '@gw/contract/receipt';
+import { receiptCounts } from '@gw/contract/receipt-counts';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
@@ -104,8 +105,7 @@ function degradedTail(
     boundary,
     boundary_excludes: [],
     grid_zone: servedBy?.region.gridZone ?? null,
-    prompt_tokens: usage?.promptTokens ?? null,
-    completion_tokens: usage?.completionTokens ?? null,
+    ...receiptCounts(usage),
     ...unknownNumbers,
     degraded_reason: reason,
     explanation,

@@ -5,7 +5,7 @@ import { type CountedReceipt, createUsageMetrics } from './usage-metrics.ts';
 
 const plain: CountedReceipt = {
   ...{ model: 'm', region: 'eu', energy_wh: 1, carbon_g: 2, water_ml: 3 },
-  ...{ prompt_tokens: 4, completion_tokens: 5 },
+  ...{ promptTokens: 4, completionTokens: 5 },
 };
 
 async function counted(most: number, calls: readonly (readonly [account: string, receipt: CountedReceipt])[]) {
@@ -44,7 +44,7 @@ describe('counters of what calls used', () => {
   });
 
   it('count a degraded receipt as a call without amounts', async () => {
-    const none = { energy_wh: null, carbon_g: null, water_ml: null, prompt_tokens: null, completion_tokens: null };
+    const none = { energy_wh: null, carbon_g: null, water_ml: null, promptTokens: null, completionTokens: null };
     const of = await counted(10, [['a', { ...plain, ...none }]]);
     expect([
       of('gw_usage_calls_total').sum,
@@ -70,19 +70,19 @@ describe('counters of what calls used', () => {
       model: fc.constantFrom('m', 'n', 'o'),
       region: fc.constantFrom('eu', 'us', null),
       energy_wh: fc.option(fc.integer({ min: 0, max: 1000 })),
-      prompt_tokens: fc.option(fc.integer({ min: 0, max: 1000 })),
+      promptTokens: fc.option(fc.integer({ min: 0, max: 1000 })),
     });
     const calls = fc.array(fc.tuple(fc.constantFrom('a', 'b'), some));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 5 }), calls, async (most, drawn) => {
         const made = drawn.map(([account, fields]) => [account, { ...plain, ...fields }] as const);
         const of = await counted(most, made);
-        const sumOf = (field: 'energy_wh' | 'prompt_tokens') =>
+        const sumOf = (field: 'energy_wh' | 'promptTokens') =>
           made.reduce((sum, [, receipt]) => sum + (receipt[field] ?? 0), 0);
         expect(of('gw_usage_calls_total').sum).toBe(made.length);
         expect(of('gw_usage_calls_total').series).toBeLessThanOrEqual(most + 1);
         expect(of('gw_usage_energy_wh_total').sum).toBe(sumOf('energy_wh'));
-        expect(of('gw_usage_tokens_total', { type: 'prompt' }).sum).toBe(sumOf('prompt_tokens'));
+        expect(of('gw_usage_tokens_total', { type: 'prompt' }).sum).toBe(sumOf('promptTokens'));
       }),
     );
   });

@@ -9,10 +9,11 @@ import type { Receipt } from '@gw/contract/receipt';
 import { Counter, type Registry } from 'prom-client';
 
 /** What is counted of a receipt. Null is unknown, and adds nothing. */
-export type CountedReceipt = Pick<
-  Receipt,
-  'model' | 'region' | 'energy_wh' | 'carbon_g' | 'water_ml' | 'prompt_tokens' | 'completion_tokens' | 'simulated'
->;
+export interface CountedReceipt
+  extends Pick<Receipt, 'model' | 'region' | 'energy_wh' | 'carbon_g' | 'water_ml' | 'simulated'> {
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+}
 
 export interface UsageMetrics {
   count(accountId: string, receipt: CountedReceipt): void;
@@ -67,8 +68,8 @@ export function createUsageMetrics(most: number): UsageMetrics {
       sums.energy += receipt.energy_wh ?? 0;
       sums.carbon += receipt.carbon_g ?? 0;
       sums.water += receipt.water_ml ?? 0;
-      sums.prompt += receipt.prompt_tokens ?? 0;
-      sums.completion += receipt.completion_tokens ?? 0;
+      sums.prompt += receipt.promptTokens ?? 0;
+      sums.completion += receipt.completionTokens ?? 0;
     },
     register(registry) {
       const all = () => [...known.values(), ...others.values()];
