@@ -1,6 +1,7 @@
 /** The ledger: receipts in all their versions, what they are made of, and whether they are what was stored. */
 
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import { createFaultLog, type FaultLog } from '@gw/service/fault-log';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { CatalogueView } from '../catalogue/keeper.ts';
@@ -40,6 +41,7 @@ export interface LedgerServices {
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
   readonly deliveryMetrics: DeliveryMetrics;
+  readonly faults: FaultLog;
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
   readonly packs: PackSettings;
@@ -68,6 +70,7 @@ export function openLedger(
     seals: openLedgerSeals({ ...context, compresses, keys, sealedSince }),
     versionMetrics: createVersionMetrics(context.db),
     deliveryMetrics: createDeliveryMetrics(),
+    faults: createFaultLog(context.log, () => performance.now()),
     // It begins with the first round after its time.
     checkPeriodS: fullS + everyS,
   };
@@ -117,10 +120,11 @@ export function operatorRoutes(
 export function registerMetrics(
   registry: Registry,
   { db, redis }: Context,
-  { deliveryMetrics, versionMetrics }: LedgerServices,
+  { deliveryMetrics, faults, versionMetrics }: LedgerServices,
 ): void {
   versionMetrics.register(registry);
   deliveryMetrics.register(registry);
+  faults.register(registry);
   registerIntegrity(registry, db);
   registerWaiting(registry, redis);
   registerPacks(registry, db);

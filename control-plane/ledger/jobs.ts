@@ -10,6 +10,7 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
+import type { FaultLog } from '@gw/service/fault-log';
 import type { Redis } from 'ioredis';
 import type { CatalogueView } from '../catalogue/keeper.ts';
 import type { Context } from '../shared/context.ts';
@@ -43,6 +44,7 @@ interface JobServices {
   readonly deliveryMetrics: DeliveryMetrics;
   /** Signs checkpoints of the log of receipts. */
   readonly evidenceKey: SigningKey;
+  readonly faults: FaultLog;
   readonly packs: PackSettings;
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
@@ -67,12 +69,12 @@ export function startJobs(
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
   const { db, redis, log, now } = context;
-  const { deliveryMetrics, evidenceKey: key, packs, seals, vault, versionMetrics } = services;
+  const { deliveryMetrics, evidenceKey: key, faults, packs, seals, vault, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
-    startVersionJobs(context, { catalogue, seals, versionMetrics, grid }),
+    startVersionJobs(context, { catalogue, faults, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, seals }, integrity),
     startLogCheck({ db, log, seals, trust: trustIn(key), fullS: integrity.fullS }, integrity.everyS),
     startUsageSums({ db, log }),

@@ -21,6 +21,13 @@ import { emptyValkey, readyWriter } from '../valkey.ts';
 
 export const silentLog = pino({ level: 'silent' });
 
+/** Fails the test of whoever meets a fault of the program. */
+export const noFaults = {
+  fault: (kind: string, error: unknown): never => {
+    throw new Error(`a fault of the program: ${kind}`, { cause: error });
+  },
+};
+
 /** With which the tests seal the ledger. */
 export const ledgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
 

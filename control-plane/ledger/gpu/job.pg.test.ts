@@ -13,7 +13,7 @@ import {
   unknownModel,
   versionsOf,
 } from '@gw/testing/control-plane/calls';
-import { type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { noFaults, type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import {
   counters,
   dcgm,
@@ -91,7 +91,8 @@ async function recalculated(): Promise<number> {
     made += count;
   };
   const { signal } = new AbortController();
-  const options = { db: stores.db, history, now: () => now, log: silentLog, seals: testSeals, signal, onRecalculated };
+  const tools = { now: () => now, faults: noFaults, log: silentLog, seals: testSeals };
+  const options = { ...tools, db: stores.db, history, signal, onRecalculated };
   await recalculateDue(options, catalogueOf([modelOf()]));
   return made;
 }

@@ -12,7 +12,14 @@ import {
   unknownModel,
   versionsOf,
 } from '@gw/testing/control-plane/calls';
-import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import {
+  noFaults,
+  type Stores,
+  settleAnyAge,
+  silentLog,
+  startStores,
+  testSeals,
+} from '@gw/testing/control-plane/fixtures';
 import { emptyLedger, newestVersion, settledObservation, sweden } from '@gw/testing/control-plane/restatements';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { HeldCatalogue } from '../../catalogue/keeper.ts';
@@ -33,14 +40,16 @@ const at = '2026-11-21T09:10:00Z';
 const known = catalogueOf([modelOf()]);
 const unknown = catalogueOf([unknownModel]);
 
+type Faults = Parameters<typeof recalculateDue>[0]['faults'];
+
 /** Returns how many versions were made. */
-async function recalculate(held: HeldCatalogue, db = stores.db): Promise<number> {
+async function recalculate(held: HeldCatalogue, db = stores.db, faults: Faults = noFaults): Promise<number> {
   let made = 0;
   const onRecalculated = (count: number): void => {
     made += count;
   };
   const now = (): Date => new Date('2026-11-22T00:00:00Z');
-  await recalculateDue({ db, history, now, log: silentLog, seals: testSeals, signal, onRecalculated }, held);
+  await recalculateDue({ db, history, now, faults, log: silentLog, seals: testSeals, signal, onRecalculated }, held);
   return made;
 }
 const { signal } = new AbortController();
@@ -185,6 +194,15 @@ test('facts that cannot be calculated with are made again with what the catalogu
   await wake(stores.db, catalogueOf([broken]), known, signal);
   expect(await recalculate(known)).toBe(1);
   expect((await newestVersion(stores.db, id)).lineage.revision?.completed).toEqual(['model']);
+});
+
+test('an exception of the calculation is told as a fault of the program, and the receipt waits', async () => {
+  const entry = entryFrom(callAt(at, { model: unknownModel }));
+  await ingest(stores.db, { ...entry, facts: JSON.parse(JSON.stringify({ ...entry.facts, site: null })) });
+  const told: unknown[][] = [];
+  expect(await recalculate(known, stores.db, { fault: (...fault) => void told.push(fault) })).toBe(0);
+  expect(told).toEqual([['recalculation', expect.any(TypeError)]]);
+  expect(await waiting()).toHaveLength(1);
 });
 
 test('what can never be made does not wait: no usage, and energy that was to be measured in the reply', async () => {

@@ -11,6 +11,7 @@ import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { assess, type NotAssessed } from '@gw/methodology/assess';
 import { lineageOf } from '@gw/methodology/lineage';
 import { type Database, Prisma } from '@gw/prisma/client';
+import type { FaultLog } from '@gw/service/fault-log';
 import type { Logger } from '@gw/service/log';
 import type { HeldCatalogue } from '../../catalogue/keeper.ts';
 import { type Completion, completeFacts, type ReadingAt, replaceFacts, unmeasured } from './complete-facts.ts';
@@ -28,6 +29,7 @@ export interface RecalculateOptions {
   readonly history: () => ReadingAt;
   readonly now: () => Date;
   readonly log: Logger;
+  readonly faults: Pick<FaultLog, 'fault'>;
   readonly seals: Seals;
   /** Ends the run after the batch that it is at. */
   readonly signal: AbortSignal;
@@ -48,9 +50,8 @@ interface WaitingRow extends LedgerRow {
   readonly isToBeMeasured: boolean;
 }
 
-interface Known {
+interface RecalculationTools extends Pick<RecalculateOptions, 'faults' | 'now'> {
   readonly readingAt: ReadingAt;
-  readonly now: () => Date;
 }
 
 const batchSize = 200;
@@ -102,14 +103,14 @@ async function recalculateBatch(
     WHERE w.receipt_id = ANY (${ids})
     ORDER BY r.id, r.version DESC`,
   );
-  const known = { readingAt: options.history(), now: options.now };
+  const tools = { readingAt: options.history(), now: options.now, faults: options.faults };
   const versions: NewVersion[] = [];
   const final: string[] = [];
   const waiting: { id: string; waitsFor: string | null }[] = [];
   for (const row of await genuineWhole(options, rows)) {
     // Making a lineage takes a millisecond: requests to this process go in between.
     await setImmediate();
-    const outcome = await tried(row, held, known, options.log);
+    const outcome = await tried(row, held, tools, options.log);
     if ('version' in outcome) versions.push(outcome.version);
     else if ('final' in outcome) final.push(row.id);
     else waiting.push({ id: row.id, waitsFor: outcome.waitsFor });
@@ -137,12 +138,12 @@ async function putOff(db: Database, waiting: readonly { id: string; waitsFor: st
 async function tried(
   row: WholeRow<WaitingRow>,
   held: HeldCatalogue,
-  known: Known,
+  tools: RecalculationTools,
   log: Logger,
 ): Promise<Recalculation> {
   try {
     const { facts, receipt } = parseRow(row);
-    return await recalculated({ receipt, facts: row.isToBeMeasured ? facts : unmeasured(facts) }, held, known);
+    return await recalculated({ receipt, facts: row.isToBeMeasured ? facts : unmeasured(facts) }, held, tools);
   } catch (error) {
     log.error({ receipt: row.id, err: error }, 'a degraded receipt could not be recalculated');
     return { waitsFor: null };
@@ -150,18 +151,18 @@ async function tried(
 }
 
 /** Makes the version that follows the newest one, or says what it waits for. Rejects if Postgres is away. */
-export async function recalculated(
+async function recalculated(
   { receipt, facts }: StoredReceipt,
   held: HeldCatalogue,
-  { readingAt, now }: Known,
+  { readingAt, now, faults }: RecalculationTools,
 ): Promise<Recalculation> {
   if (receipt.tier !== 'degraded' || !facts?.usage) return { final: true };
   const completion = await completeFacts(facts, receipt, held, readingAt);
-  const first = attempt(completion);
+  const first = attempt(completion, faults);
   if (!('reason' in first)) return version(receipt, first, now, held);
   if (first.reason === 'calculator_fault') {
     const replaced = replaceFacts(completion, receipt, held);
-    const second = replaced === null ? first : attempt(replaced);
+    const second = replaced === null ? first : attempt(replaced, faults);
     if (!('reason' in second)) return version(receipt, second, now, held);
   }
   return waitingFor(first.reason, receipt, facts);
@@ -171,14 +172,18 @@ interface Made extends Completion {
   readonly numbers: NewVersion['numbers'];
 }
 
-function attempt(completion: Completion): Made | { readonly reason: NotAssessed } {
+function attempt(
+  completion: Completion,
+  faults: RecalculationTools['faults'],
+): Made | { readonly reason: NotAssessed } {
   const { facts } = completion;
   try {
     const assessment = assess(facts);
     if (!assessment.ok) return { reason: assessment.reason };
     // A receipt whose numbers cannot be explained is not made.
     return lineageOf(facts).ok ? { ...completion, numbers: assessment.impact } : { reason: 'calculator_fault' };
-  } catch {
+  } catch (error) {
+    faults.fault('recalculation', error);
     return { reason: 'calculator_fault' };
   }
 }

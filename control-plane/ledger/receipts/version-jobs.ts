@@ -5,6 +5,7 @@
  */
 import { minuteMs } from '@gw/contract/internal/durations';
 import { annualReading } from '@gw/methodology/grid-annual';
+import type { FaultLog } from '@gw/service/fault-log';
 import type { CatalogueView, HeldCatalogue } from '../../catalogue/keeper.ts';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
@@ -22,6 +23,7 @@ const everyMs = 2000;
 
 export interface VersionJobOptions {
   readonly catalogue: CatalogueView;
+  readonly faults: FaultLog;
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
   readonly grid: Pick<GridSettings, 'sources' | 'restatesEarlier'>;
@@ -29,7 +31,7 @@ export interface VersionJobOptions {
 
 export function startVersionJobs(
   context: Context,
-  { catalogue, grid, seals, versionMetrics }: VersionJobOptions,
+  { catalogue, faults, grid, seals, versionMetrics }: VersionJobOptions,
 ): RepeatedJob {
   const { db, now, log } = context;
   const stopping = new AbortController();
@@ -37,7 +39,7 @@ export function startVersionJobs(
   const history = (): ReadingAt => readingInHistory(context, grid.sources);
   const onRecalculated = (count: number): void => versionMetrics.made('recalculated', count);
   const onRestated = (count: number): void => versionMetrics.made('restated', count);
-  const recalculation = { db, history, now, log, seals, signal, onRecalculated };
+  const recalculation = { db, faults, history, now, log, seals, signal, onRecalculated };
   const { restatesEarlier, sources } = grid;
   const restatement = { db, sources, restatesEarlier, now, log, seals, signal, onRestated };
   const jobs = [

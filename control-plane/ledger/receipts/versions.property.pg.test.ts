@@ -16,7 +16,14 @@ import {
   unknownModel,
   versionsOf,
 } from '@gw/testing/control-plane/calls';
-import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import {
+  noFaults,
+  type Stores,
+  settleAnyAge,
+  silentLog,
+  startStores,
+  testSeals,
+} from '@gw/testing/control-plane/fixtures';
 import { heardBefore, secondLook } from '@gw/testing/control-plane/restatements';
 import { counters, dcgm, vllm } from '@gw/testing/control-plane/stub-prometheus';
 import fc from 'fast-check';
@@ -48,6 +55,7 @@ const shared = {
   restatesEarlier: false,
   now: () => new Date(),
   log: silentLog,
+  faults: noFaults,
   seals: testSeals,
   signal: new AbortController().signal,
 };

@@ -11,7 +11,7 @@ import {
   unknownModel,
   versionsOf,
 } from '@gw/testing/control-plane/calls';
-import { type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { noFaults, type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import { at, emptyLedger, newestVersion, sweden } from '@gw/testing/control-plane/restatements';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { HeldCatalogue } from '../../catalogue/keeper.ts';
@@ -40,7 +40,8 @@ async function recalculate(held: HeldCatalogue): Promise<number> {
     made += count;
   };
   const now = () => new Date();
-  await recalculateDue({ db: stores.db, history, now, log: silentLog, seals: testSeals, signal, onRecalculated }, held);
+  const tools = { db: stores.db, history, now, faults: noFaults, log: silentLog, seals: testSeals };
+  await recalculateDue({ ...tools, signal, onRecalculated }, held);
   return made;
 }
 
@@ -72,6 +73,7 @@ test('what is woken while an instance tries it with an older catalogue stays due
     db: stores.db,
     history: () => wakes,
     now,
+    faults: noFaults,
     log: silentLog,
     seals: testSeals,
     signal,
@@ -130,6 +132,7 @@ test('a waking that fails holds nothing up: what is due is made, and the next ro
     db,
     history,
     now: () => new Date(),
+    faults: noFaults,
     log: silentLog,
     seals: testSeals,
     signal,
