@@ -4,6 +4,11 @@ import { cpuMs, isExceeded, microBenchmarks, receiptLimitUs, timesOf, verifyLimi
 import { finishedCalls } from './receipt-calls.ts';
 import { yardstickReferenceUs } from './yardstick.ts';
 
+/** A fault of the calculation stops whoever measures or documents it. */
+const onFault = (error: unknown): never => {
+  throw error;
+};
+
 test('the time of each step is that of one run of it, and what a promise does counts', async () => {
   let clockMs = 0;
   const step = () => {
@@ -53,7 +58,7 @@ test('a step exceeds its limit above it alone', () => {
 
 test('the receipts that are made come about in different ways', () => {
   const tiers = finishedCalls.map(([, { identity, outcome }]) => {
-    const { tier, uncertainty_basis: basis } = JSON.parse(makeReceipt(identity, outcome).receipt);
+    const { tier, uncertainty_basis: basis } = JSON.parse(makeReceipt(identity, outcome, onFault).receipt);
     return `${tier} ${basis}`;
   });
   expect(tiers).toEqual(['parametric combined', 'parametric combined', 'proxy combined', 'telemetry combined']);

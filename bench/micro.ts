@@ -12,6 +12,11 @@ import { median } from './statistics.ts';
 import { warmKeyCheck } from './warm-key.ts';
 import { yardstick, yardstickReferenceUs } from './yardstick.ts';
 
+/** A fault of the calculation stops whoever measures or documents it. */
+const onFault = (error: unknown): never => {
+  throw error;
+};
+
 const ROUNDS = 21;
 /** In batches. */
 const WARM_UP = 100;
@@ -93,7 +98,7 @@ export async function microBenchmarks(
   const check = warmKeyCheck();
   // A step that refuses its input would look very fast.
   const areReceipts = finishedCalls.every(
-    ([, { identity, outcome }]) => makeReceipt(identity, outcome).reason === null,
+    ([, { identity, outcome }]) => makeReceipt(identity, outcome, onFault).reason === null,
   );
   if (!areReceipts || !(await check())) throw new Error('A step of the benchmark does not take its own example.');
   const steps: Step[] = [
@@ -101,7 +106,7 @@ export async function microBenchmarks(
     ...further,
     ...finishedCalls.map(([name, { identity, outcome }]) => ({
       name: `make a receipt: ${name}`,
-      run: () => makeReceipt(identity, outcome),
+      run: () => makeReceipt(identity, outcome, onFault),
       limitUs: receiptLimitUs,
     })),
   ];

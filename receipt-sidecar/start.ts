@@ -7,6 +7,7 @@ import { failedAttemptChannel, lostAttemptChannel } from '@gw/contract/internal/
 import { serveEnvoy } from '@gw/grpc/server';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { giveBackDayUnit } from '@gw/service/day-unit';
+import { createFaultLog } from '@gw/service/fault-log';
 import { serveHealth } from '@gw/service/health';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
@@ -150,6 +151,7 @@ export async function startSidecar(config: Config) {
   const failedAttempts = createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema));
   const firstAttempts = createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema));
   const deploymentHealth = createDeploymentHealth(clock, log);
+  const faults = createFaultLog(log, clock);
   const context: CallContext = {
     addresses: config.addresses,
     catalogue: catalogue.current,
@@ -162,6 +164,7 @@ export async function startSidecar(config: Config) {
       clock,
       newId: randomUUID,
       randomBytes,
+      onFault: (error) => faults.fault('prompt_count', error),
     }),
     replies: new ReplyReader(threads.pool),
     claims: new Claims({
@@ -183,6 +186,7 @@ export async function startSidecar(config: Config) {
     ends,
     failedAttempts,
     firstAttempts,
+    faults,
     overhead,
     limitsOf: openLeasedLimits({ limiter, metrics: limitMetrics }),
     now: Date.now,
@@ -220,7 +224,7 @@ export async function startSidecar(config: Config) {
   });
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
-        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, deploymentHealth];
+        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, deploymentHealth, faults];
         const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
         for (const metrics of [...ofCalls, ...ofSteps]) metrics.register(registry);
       })

@@ -29,6 +29,11 @@ import { routingTrace } from '@gw/receipt-sidecar/internals/routing/routing-trac
 import { openLog } from '@gw/service/log';
 import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 
+/** A fault of the calculation stops whoever measures or documents it. */
+const onFault = (error: unknown): never => {
+  throw error;
+};
+
 export const callTime = '2026-11-21T09:30:00.000Z';
 const restatementTime = '2026-11-21T12:00:00.000Z';
 
@@ -199,7 +204,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     upstreamLatencyS: call.latencyS ?? 14.2,
     telemetry: call.telemetry ?? null,
   } as const satisfies CallOutcome & Pick<CallFacts, 'telemetry'>;
-  const made = makeReceipt(identity, outcome);
+  const made = makeReceipt(identity, outcome, onFault);
   return withLineage(
     made.receipt,
     made.facts,

@@ -33,6 +33,8 @@ export interface Tools {
   readonly vocabulary: Vocabulary | null;
   /** A monotonic clock, ms. */
   readonly clock: () => number;
+  /** Takes an error of the program that does not stop the call. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** What the rules found, with only a salted hash of the text, both in hexadecimal. */
@@ -45,6 +47,8 @@ export interface Finding {
 interface Notes {
   /** What came of counting; null if nothing had to be counted. */
   readonly counted: PromptOutcome | null;
+  /** The frames of an error of the program that did not stop the reading; absent: there was none. */
+  readonly fault?: string;
 }
 export type Reading =
   | (Notes & { readonly outcome: 'refused'; readonly error: ApiError })
@@ -73,7 +77,7 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
   let counted: PromptOutcome | null = null;
   if (length && 'job' in length) {
     if (!tools.vocabulary) return { outcome: 'lacks', tokenizer: length.tokenizer };
-    const error = count(length, tools.vocabulary, tools.clock);
+    const error = count(length, tools.vocabulary, tools);
     counted = error === 'uncounted' ? error : error ? 'too_long' : 'fits';
     if (error && error !== 'uncounted') return { outcome: 'refused', error, counted };
   } else if (length) return { outcome: 'refused', error: length, counted };
@@ -100,13 +104,14 @@ function found(verdict: Verdict, salt: Uint8Array, body: Parameters<typeof scree
 function count(
   { job, refusalOf }: Uncounted,
   vocabulary: Vocabulary,
-  clock: Tools['clock'],
+  { clock, onFault }: Pick<Tools, 'clock' | 'onFault'>,
 ): ApiError | 'uncounted' | null {
   const end = clock() + countMs;
   try {
     const counted = countTokens(job, vocabulary, () => clock() > end);
     return counted ? counted.over && refusalOf(counted.over) : 'uncounted';
-  } catch {
+  } catch (error) {
+    onFault(error);
     return 'uncounted';
   }
 }

@@ -67,6 +67,7 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
   const events: PolicyEvent[] = [];
   const outcomes: ScreenOutcome[] = [];
   const counted: PromptOutcome[] = [];
+  const faults: unknown[] = [];
   const requests = new RequestReader({
     threads,
     events: { record: async (event) => void events.push(event) },
@@ -75,6 +76,7 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
     now: () => Date.parse('2026-01-02T03:04:05.678Z'),
     clock: () => 0,
     newId: () => '11111111-1111-4111-8111-111111111111',
+    onFault: (fault) => void faults.push(fault),
     randomBytes: (length) => new Uint8Array(length).fill(0xab),
   });
   const askBytes = (

@@ -33,6 +33,8 @@ export interface ReaderOptions {
   readonly clock: () => number;
   readonly newId: () => string;
   readonly randomBytes: (length: number) => Uint8Array;
+  /** Takes an error of the program that does not stop the call, or its frames. */
+  readonly onFault: (error: unknown) => void;
 }
 
 const saltBytes = 16;
@@ -68,7 +70,8 @@ export class RequestReader {
       exempt: catalogue.policy.exemptOf(caller.accountId),
       salt: () => this.#options.randomBytes(saltBytes),
     };
-    const tools = { find: findRules, vocabulary: null, clock: this.#options.clock };
+    const { clock, onFault } = this.#options;
+    const tools = { find: findRules, vocabulary: null, clock, onFault };
     return andThen(readParsed(parsed, context, tools), (reading) =>
       reading.outcome === 'lacks' ? onThread() : conclude(reading),
     );
@@ -141,6 +144,7 @@ function concluded(
   asked: AdmissionRequest,
   reading: Reading,
 ): MaybePromise<Result<ReadBody, ApiError>> {
+  if (reading.fault !== undefined) options.onFault(reading.fault);
   if (reading.counted) options.promptMetrics.note(reading.counted);
   if (reading.outcome === 'refused') return err(reading.error);
   const { finding, outgoing, request, screenS } = reading;

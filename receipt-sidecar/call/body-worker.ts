@@ -2,7 +2,8 @@
  * Reads the bodies of requests and of replies on a thread of its own, one job after the other. It is bundled to a file of
  * its own, which the sidecar starts.
  *
- * Invariant: what it answers with is a result or the name of an error: its message could hold a piece of a client's text.
+ * Invariant: it answers with a result or with the name and the stack of an error, never with its message, which could hold a
+ * piece of a client's text.
  */
 import { setPriority } from 'node:os';
 import { parentPort, type TransferListItem } from 'node:worker_threads';
@@ -13,6 +14,7 @@ import { type Reading, readParsed, type Tools } from '../admission/read.ts';
 import { parseRequest } from '../api/parse.ts';
 import { vocabularyOf } from '../api/tokens/vocabulary.ts';
 import { type ReplyJob, readReply } from '../reply/read-reply.ts';
+import { errorFrames } from '../wire/threads/error-frames.ts';
 
 /** On Linux the priority of a thread is its own: large bodies give way to the calls of this service that are small. */
 const nice = 10;
@@ -45,12 +47,17 @@ async function readRequest({
   if (told) facts = told;
   if (!facts) throw new Error('A thread was told nothing of the catalogue.');
   const context = { models: facts.models, rules: rulesOf(facts), allowed, exempt, salt: () => salt };
-  const tools: Tools = { find: findRulesAtOnce, vocabulary: null, clock: () => performance.now() };
+  let fault: string | undefined;
+  const onFault = (error: unknown): void => {
+    fault = errorFrames(error);
+  };
+  const tools: Tools = { find: findRulesAtOnce, vocabulary: null, clock: () => performance.now(), onFault };
   const parsed = parseRequest(endpoint, bytes, undefined, isKeyed);
   const first = await readParsed(parsed, context, tools);
   if (first.outcome !== 'lacks') return first;
   const vocabulary = await vocabularyOf(first.tokenizer);
-  return (await readParsed(parsed, context, { ...tools, vocabulary })) as Reading;
+  const reading = (await readParsed(parsed, context, { ...tools, vocabulary })) as Reading;
+  return fault === undefined ? reading : { ...reading, fault };
 }
 
 const encoder = new TextEncoder();
@@ -71,6 +78,6 @@ parentPort?.on('message', async ({ id, job }: { id: number; job: RequestJob | Re
     const { result, transfer } = await answer(job);
     parentPort?.postMessage({ id, result }, transfer);
   } catch (error) {
-    parentPort?.postMessage({ id, error: error instanceof Error ? error.name : 'failed' });
+    parentPort?.postMessage({ id, error: errorFrames(error) });
   }
 });

@@ -6,7 +6,7 @@ import type { Catalogue } from '../catalogue/snapshot.ts';
 import type { Caller } from '../guards/caller.ts';
 import type { IdempotencyMetrics } from '../guards/idempotency/metrics.ts';
 import type { CallLimits } from '../guards/leased-limits.ts';
-import type { Books } from '../receipt/call-record.ts';
+import type { Books } from '../receipt/books.ts';
 import type { Ends } from '../receipt/ends.ts';
 import type { ReplyReader } from '../reply/reply-reader.ts';
 import type { Timeouts } from '../wire/headers.ts';

@@ -20,7 +20,7 @@ export function warmUp(): void {
     ...{ models: new Map(), rules: policyInForce(undefined).compiled, allowed: null, exempt: [] },
     salt: () => new Uint8Array(16),
   };
-  const tools = { find: findRulesAtOnce, vocabulary: null, clock: () => performance.now() };
+  const tools = { find: findRulesAtOnce, vocabulary: null, clock: () => performance.now(), onFault: () => undefined };
   for (let round = 0; round < rounds; round++)
     // At once, with these tools.
     for (const { name, request } of shapes)

@@ -101,7 +101,15 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const counts: CountedReceipt[] = [];
   const usageMetrics = { count: (_: string, receipt: CountedReceipt) => void counts.push(receipt) };
   const live = { ended: () => undefined, refused: () => undefined };
-  const books = { ledger, live, metrics, usageMetrics, failedAttempts: createFailedAttempts(null) };
+  const faults: string[] = [];
+  const books = {
+    ledger,
+    live,
+    metrics,
+    usageMetrics,
+    failedAttempts: createFailedAttempts(null),
+    faults: { fault: (kind: string, error: unknown) => void faults.push(`${kind}: ${String(error)}`) },
+  };
   const record = new CallRecord(identity, caller(), catalogue, books);
   const begin = record.begin();
   record.answeredBy(by, 1, 200);
@@ -123,7 +131,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
       ...(shown.simulated && { simulated: true }),
     },
   ]);
-  return { made, shown, entries, begin };
+  return { made, shown, entries, begin, faults };
 }
 
 describe('what a call is charged to', () => {
@@ -216,7 +224,7 @@ describe('a receipt that cannot be made is degraded, and the call goes on', () =
     expect(entries).toEqual([expect.objectContaining({ receipt: shown, facts: expect.objectContaining({ usage }) })]);
   });
 
-  it('a part that throws: no facts to make it from again, and no trace', async () => {
+  it('a part that throws: no facts to make it from again, no trace, and its stack goes to the log', async () => {
     const catalogue = catalogueOf();
     const broken: Catalogue = {
       ...catalogue,
@@ -228,7 +236,9 @@ describe('a receipt that cannot be made is degraded, and the call goes on', () =
         return found && { ...found, gridAt };
       },
     };
-    const { made, shown, entries } = await callOn(broken);
+    const { made, shown, entries, faults } = await callOn(broken);
+    const error = 'Error: The grid is broken.';
+    expect(faults).toEqual([`receipt: ${error}`, `routing_trace: ${error}`]);
     expect(shown).toMatchObject({ ...withoutNumbers, recalculable: false, region: 'us', provider: 'p' });
     expect(made.routingTrace).toBe('');
     expect(entries).toMatchObject([

@@ -5,22 +5,19 @@
  */
 import type { Amounts } from '@gw/contract/internal/budgets';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
-import type { TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import type { ProviderNames } from '../api/provider-errors/provider-error.ts';
-import type { FailedAttempts } from '../attempts/failed-attempts.ts';
 import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import type { Reservation } from '../guards/budgets/budgets.ts';
 import { amountsUsed } from '../guards/budgets/estimate.ts';
 import type { Caller } from '../guards/caller.ts';
-import type { LedgerWriter } from '../ledger/writer.ts';
 import { routingTrace } from '../routing/routing-trace.ts';
+import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
 import { countedReceipt } from './counted-receipt.ts';
 import type { EndedBy } from './ends.ts';
 import { entryText } from './entry-text.ts';
-import type { LiveCounts } from './live.ts';
 import { type OutcomeFacts, orUnmeasured } from './outcome-facts.ts';
 import {
   type CallIdentity,
@@ -31,30 +28,7 @@ import {
   type ShownReceipt,
   unattendedReceipt,
 } from './receipt.ts';
-import type { ReceiptMetrics } from './receipt-metrics.ts';
 import type { StreamFacts } from './reply-facts.ts';
-import type { UsageMetrics } from './usage-metrics.ts';
-
-export interface Recorded extends ShownReceipt {
-  /** The trace as JSON text; empty if there is none. */
-  readonly routingTrace: string;
-  /** Null if nothing could be counted. */
-  readonly counts: TokenUsage | null;
-  /**
-   * Resolves to what the client gets: this very receipt when it is safe, or a degraded one if no store took
-   * it in time. Never rejects.
-   */
-  readonly saved: Promise<ShownReceipt>;
-}
-
-/** Where a receipt is stored and counted, and what is known of the call beside it. */
-export interface Books {
-  readonly ledger: LedgerWriter;
-  readonly metrics: ReceiptMetrics;
-  readonly usageMetrics: Pick<UsageMetrics, 'count'>;
-  readonly live: Pick<LiveCounts, 'ended' | 'refused'>;
-  readonly failedAttempts: Pick<FailedAttempts, 'of'>;
-}
 
 /** One call: `begin`, then at most one of `finish`, `complete`, `breakOff` and `discard`. */
 export class CallRecord {
@@ -150,7 +124,7 @@ export class CallRecord {
     const servedBy = this.#servedBy;
     const upstreamLatencyS = this.#elapsedS();
     const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS };
-    const made = makeReceipt(identity, outcome);
+    const made = makeReceipt(identity, outcome, (error) => this.#books.faults.fault('receipt', error));
     const used = this.#reservation && amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     if (used) this.#reservation?.settle(used);
@@ -188,7 +162,8 @@ export class CallRecord {
         energyWh,
       };
       return JSON.stringify(routingTrace(route, served));
-    } catch {
+    } catch (error) {
+      this.#books.faults.fault('routing_trace', error);
       return '';
     }
   }

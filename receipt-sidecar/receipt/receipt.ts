@@ -179,8 +179,11 @@ export interface MadeReceipt {
   readonly numbers: ReceiptNumbers | null;
 }
 
-/** Makes the receipt and the facts behind it. Never throws: any error makes a degraded receipt. */
-export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeReceipt {
+/**
+ * Makes the receipt and the facts behind it. Never throws: an error of the program makes a degraded receipt, and is given to
+ * `onFault`.
+ */
+export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (error: unknown) => void): MadeReceipt {
   // Fail open: the completion is paid for. What is known of the call is stored for a recalculation.
   let facts = noFacts;
   const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
@@ -212,7 +215,8 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
     });
     const receipt = join(receiptHead(call, outcome), JSON.stringify(tail));
     return { receipt, usageGw: usageGw(call, tail), facts, reason: null, numbers: tail };
-  } catch {
+  } catch (error) {
+    onFault(error);
     return degradedBy('calculator_fault');
   }
 }

@@ -103,6 +103,7 @@ export function contextForTests({
     usageMetrics: { count: () => undefined },
     live: { ended: () => undefined, refused: () => undefined },
     ends: { ask: async (_id, record) => void (await record('client')) },
+    faults: { fault: () => undefined },
     failedAttempts: createFailedAttempts(null),
     firstAttempts: createFirstAttempts(() => 0, null),
     overhead: { of: () => ({ headers: () => [] }) },

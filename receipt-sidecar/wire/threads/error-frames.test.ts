@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest';
+import { errorFrames } from './error-frames.ts';
+
+test('the frames of an error name its kind and its place, and nothing of its message', () => {
+  const frames = errorFrames(new RangeError('secret\n  secret words of a client'));
+  expect(frames).toMatch(/^RangeError\n {4}at .*error-frames\.test\.ts/);
+  expect(frames).not.toContain('secret');
+  expect(errorFrames('secret')).toBe('string');
+});
