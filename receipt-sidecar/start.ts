@@ -12,7 +12,7 @@ import { serveHealth } from '@gw/service/health';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
 import { limitTimes, openLimiter } from '@gw/service/limits/limiter';
-import { type Logger, openLog } from '@gw/service/log';
+import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import type { z } from 'zod';
@@ -41,6 +41,7 @@ import { redisLeases } from './guards/slots/leases.ts';
 import { createSlotMetrics } from './guards/slots/slot-metrics.ts';
 import { StreamSlots } from './guards/slots/slots.ts';
 import { openSpool } from './ledger/spool.ts';
+import { watchDamage } from './ledger/spool-damage.ts';
 import { openStoreClock } from './ledger/store-clock.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import { openEnds, redisEnds } from './receipt/ends.ts';
@@ -58,18 +59,6 @@ const endsWaitMs = 2000;
 
 /** Some 4,000 receipts find room on a full disk. */
 const spoolReserveBytes = 16 * 1024 * 1024;
-
-/** Counts the lines of spools that were not what was written. */
-function watchDamage(log: Logger) {
-  let lines = 0;
-  return {
-    damagedLines: () => lines,
-    onDamaged: (count: number, keptIn: string): void => {
-      lines += count;
-      log.error({ lines: count, keptIn }, 'lines of the spool are damaged; they are kept, and all others are stored');
-    },
-  };
-}
 
 /** Resolves when the sidecar listens, even if Redis is away; until it has a catalogue it is not serving. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
@@ -101,7 +90,10 @@ export async function startSidecar(config: Config) {
   });
   const storeClock = openStoreClock(redis);
   const ledger = openLedgerWriter({
-    ...{ writes, redis, spool, log },
+    writes,
+    redis,
+    spool,
+    log,
     now: storeClock.now,
     maxStreamLength: config.maxStreamLength,
   });
@@ -200,7 +192,10 @@ export async function startSidecar(config: Config) {
       openProcessor: (call) => new Call(context, call),
       accessLog: (message) =>
         readAccessLog(message, {
-          ...{ ends, failedAttempts, firstAttempts, ledger },
+          ends,
+          failedAttempts,
+          firstAttempts,
+          ledger,
           runs: (lease) => slots.runs(lease),
           refused: (status) => live.refused(status),
         }),

@@ -19,9 +19,20 @@ import { promptLength } from './prompt-length.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const model = (id: string, contextWindow: number | null, tokenizer: string | null): SnapshotModel => ({
-  ...{ id, contextWindow, tokenizer, created: 0, ownedBy: 'p', kind: 'chat', modalities: ['text'] },
-  ...{ takesTemperature: true, activeParametersB: null, totalParametersB: null, modelClass: null },
-  ...{ quantizationBits: null, tokensPerS: null, ttftS: null },
+  id,
+  contextWindow,
+  tokenizer,
+  created: 0,
+  ownedBy: 'p',
+  kind: 'chat',
+  modalities: ['text'],
+  takesTemperature: true,
+  activeParametersB: null,
+  totalParametersB: null,
+  modelClass: null,
+  quantizationBits: null,
+  tokensPerS: null,
+  ttftS: null,
 });
 const empty = makeCatalogue({ version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] });
 const catalogueOf = (models: SnapshotModel[]) => ({ ...empty, models: new Map(models.map((each) => [each.id, each])) });
@@ -46,7 +57,11 @@ function ask(endpoint: Endpoint, fields: object, from = catalogue): ApiError | n
 const chat = (content: unknown, fields: object = {}) => ({ messages: [{ role: 'user', content }], ...fields });
 const words = (count: number) => Array(count).fill('word').join(' ');
 const tooLong = (message: string, param: string) => ({
-  ...{ code: 'prompt_too_long', type: 'validation_error', status: 400, message, param },
+  code: 'prompt_too_long',
+  type: 'validation_error',
+  status: 400,
+  message,
+  param,
 });
 
 describe('a prompt', () => {

@@ -25,7 +25,13 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const rule = (id: string, fields: Partial<PolicyRule>, phrase: string): PolicyRule =>
   ({
-    ...{ id, title: id, screen: 'dual_use', action: 'block', enabled: true, kind: 'phrases', phrases: [phrase] },
+    id,
+    title: id,
+    screen: 'dual_use',
+    action: 'block',
+    enabled: true,
+    kind: 'phrases',
+    phrases: [phrase],
     ...fields,
   }) as PolicyRule;
 const rules = [
@@ -35,7 +41,10 @@ const rules = [
   rule('abuse', { screen: 'acceptable_use' }, 'forbidden abuse'),
 ];
 const model = (id: string, tokenizer: string | null, contextWindow: number | null = null) => ({
-  ...{ ...plainModel, id, tokenizer, contextWindow },
+  ...plainModel,
+  id,
+  tokenizer,
+  contextWindow,
 });
 const snapshot: Snapshot = {
   version: 1,
@@ -54,8 +63,13 @@ beforeAll(async () => {
   bundle = await bodyWorkerForTests();
   pool = new ThreadPool({
     ...bodyThreadBounds,
-    ...{ threads: 1, waitMs: 60_000, answerMs: 60_000, start: bundle.start, clock: () => performance.now() },
-    ...{ onError: () => undefined, onEnd: () => undefined },
+    threads: 1,
+    waitMs: 60_000,
+    answerMs: 60_000,
+    start: bundle.start,
+    clock: () => performance.now(),
+    onError: () => undefined,
+    onEnd: () => undefined,
   });
 });
 afterAll(async () => {
@@ -87,17 +101,15 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
     key: string | null = null,
   ) => {
     return requests.read({
-      ...{
-        endpoint,
-        bytes,
-        caller: caller({ accountId }),
-        requestId: 'req',
-        path: '/v1/x',
-        arrivedAt: 0,
-        idempotencyKey: key,
-        isOpen: () => true,
-        onGone: () => undefined,
-      },
+      endpoint,
+      bytes,
+      caller: caller({ accountId }),
+      requestId: 'req',
+      path: '/v1/x',
+      arrivedAt: 0,
+      idempotencyKey: key,
+      isOpen: () => true,
+      onGone: () => undefined,
       catalogue: from === snapshot ? catalogue : makeCatalogue(from),
     });
   };
@@ -173,7 +185,8 @@ describe.each([
     const { ask } = reader();
     const other = [rule('new', {}, 'brand new')];
     const next: Snapshot = {
-      ...{ ...snapshot, version: 2 },
+      ...snapshot,
+      version: 2,
       policy: { version: 8, sha256: rulesSha256(other), rules: other, exemptions: {} },
     };
     const blocked = refused({ code: 'dual_use_screen_block' });
@@ -271,9 +284,15 @@ test('the same body has the same outcome here and on a thread', async () => {
     {
       model: fc.constantFrom('m', 'unread', 'none', 5),
       messages: fc.array(fc.record({ role: fc.constantFrom('user', 'system', 'nobody'), content: text })),
-      ...{ stream: fc.boolean(), temperature: fc.oneof(fc.double(), fc.constant(null)), unknown: fc.jsonValue() },
-      ...{ n: fc.nat(3), max_tokens: fc.nat(), gw: fc.record({ tier: fc.constantFrom('auto', 'best') }), prompt: text },
-      ...{ input: fc.oneof(text, fc.array(text)), stream_options: fc.record({ include_usage: fc.boolean() }) },
+      stream: fc.boolean(),
+      temperature: fc.oneof(fc.double(), fc.constant(null)),
+      unknown: fc.jsonValue(),
+      n: fc.nat(3),
+      max_tokens: fc.nat(),
+      gw: fc.record({ tier: fc.constantFrom('auto', 'best') }),
+      prompt: text,
+      input: fc.oneof(text, fc.array(text)),
+      stream_options: fc.record({ include_usage: fc.boolean() }),
     },
     { requiredKeys: ['model'] },
   );

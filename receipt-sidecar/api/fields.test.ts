@@ -46,7 +46,11 @@ describe.each(fields.flatMap(([field, rule]) => rule.endpoints.map((endpoint) =>
       for (const [value, code, param = field] of bad) {
         const error = refusal(endpoint, { ...leastBody[endpoint], ...beside, [field]: value });
         expect({ ...error, message: '' }, said(value)).toEqual({
-          ...{ code, param, type: 'validation_error', status: 400, message: '' },
+          code,
+          param,
+          type: 'validation_error',
+          status: 400,
+          message: '',
         });
       }
     });

@@ -172,8 +172,10 @@ describe('a request', () => {
   it('is told by its bytes, and by the bound that the client set', () => {
     const parsed = chat({ max_completion_tokens: 7 });
     expect(parsed.ok && parsed.value.request).toMatchObject({
-      ...{ promptBytes: 83, estimatedPromptTokens: 5 },
-      ...{ outputField: 'max_completion_tokens', maxTokens: 7 },
+      promptBytes: 83,
+      estimatedPromptTokens: 5,
+      outputField: 'max_completion_tokens',
+      maxTokens: 7,
     });
     expect(chat({ max_tokens: 5 })).toMatchObject({ value: { request: { outputField: 'max_tokens', maxTokens: 5 } } });
     expect(chat({ max_tokens: null })).toMatchObject({ value: { request: { outputField: null, maxTokens: null } } });
@@ -210,7 +212,9 @@ describe('what a request charges itself to', () => {
       (project) => {
         const result = parsed(endpoint, { project });
         expect(result.ok ? null : result.error).toMatchObject({
-          ...{ status: 400, code: 'invalid_metadata', param: 'metadata.project' },
+          status: 400,
+          code: 'invalid_metadata',
+          param: 'metadata.project',
         });
       },
     );

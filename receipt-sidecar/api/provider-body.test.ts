@@ -17,14 +17,21 @@ describe('the body of a provider', () => {
     const asked = { max_completion_tokens: 7, seed: 4, user: 'u' };
     expect(sent(asked)).toEqual({ model: 'p', temperature: 0.5, messages, ...asked });
     expect(sent(asked, { max_completion_tokens: 'max_tokens', seed: null })).toEqual({
-      ...{ model: 'p', temperature: 0.5, messages, user: 'u', max_tokens: 7 },
+      model: 'p',
+      temperature: 0.5,
+      messages,
+      user: 'u',
+      max_tokens: 7,
     });
   });
 
   it('has a field once, even if the client has sent it by both names', () => {
     const both = { max_completion_tokens: 7, max_tokens: 9 };
     expect(sent(both, { max_completion_tokens: 'max_tokens' })).toEqual({
-      ...{ model: 'p', temperature: 0.5, messages, max_tokens: 9 },
+      model: 'p',
+      temperature: 0.5,
+      messages,
+      max_tokens: 9,
     });
   });
 

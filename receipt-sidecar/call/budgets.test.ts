@@ -23,7 +23,10 @@ function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
     reserve: async (_account, asked) => {
       told.push(asked.map(({ id }) => id).join());
       return ok({
-        ...{ receiptId, at, estimate, header: 'tokens;scope=account;kind=hard;used=0.900' },
+        receiptId,
+        at,
+        estimate,
+        header: 'tokens;scope=account;kind=hard;used=0.900',
         settle: (used) => void told.push(used),
         release: () => void told.push('released'),
         forget: () => void told.push('forgotten'),

@@ -39,6 +39,7 @@ import { forwardedBytes, refusedHeaders } from '../wire/headers.ts';
 import { newReceiptId } from '../wire/receipt-id.ts';
 import { inlineBytes } from '../wire/threads/body-threads.ts';
 import type { CallContext } from './call-context.ts';
+import { Client } from './client.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
 import { answerNotAsked, isNotAsked } from './not-asked.ts';
 import { answerUnread } from './unread-reply.ts';
@@ -54,9 +55,8 @@ export class Call implements Processor {
   #reply: Reply | null = null;
   /** The slot of a stream that can be on its way to a provider. */
   #slot: Slot | null = null;
-  #open = true;
   #attempts: AttemptWatch | null = null;
-  #onGone: (() => void) | null = null;
+  readonly #client = new Client();
   /** Of a call with an idempotency key that can be on its way to a provider. */
   #kept: KeptReply | null = null;
   readonly #patience: EnvoyPatience;
@@ -81,8 +81,7 @@ export class Call implements Processor {
   }
 
   close(): void {
-    this.#open = false;
-    this.#onGone?.();
+    this.#client.leave();
     this.#slot?.release();
     this.#kept?.free();
     const record = this.#record;
@@ -90,10 +89,8 @@ export class Call implements Processor {
     const end = () => this.#attempts?.end();
     if (!record || record.recorded) return end();
     const seen = this.#reply?.seen ?? null;
-    this.#context.ends
-      .ask(record.identity, (by) => record.endedBy(by, seen))
-      .catch(this.#call.fail)
-      .finally(end);
+    const asked = this.#context.ends.ask(record.identity, (by) => record.endedBy(by, seen));
+    asked.catch(this.#call.fail).finally(end);
   }
 
   #requestHeaders(request: ProcessingRequest): void {
@@ -126,32 +123,34 @@ export class Call implements Processor {
     if (bytes.length > inlineBytes) this.#patience.ask();
     const isAsked = this.#patience.arrived();
     const asked = {
-      ...{ endpoint, bytes, caller, catalogue, requestId: requestIdOf(this.#headers), path: pathOf(this.#headers) },
+      endpoint,
+      bytes,
+      caller,
+      catalogue,
+      requestId: requestIdOf(this.#headers),
+      path: pathOf(this.#headers),
       arrivedAt,
       idempotencyKey: this.#headers.get(idempotencyKeyHeader) ?? null,
-      isOpen: () => this.#open,
-      onGone: (then: () => void) => {
-        if (this.#open) this.#onGone = then;
-        else then();
-      },
+      isOpen: () => this.#client.isThere,
+      onGone: (then: () => void) => this.#client.onGone(then),
     };
     const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
     const admission = admit(asked, this.#context);
     if (!(admission instanceof Promise)) return go(admission);
-    if (!isAsked) this.#patience.during(admission, () => this.#open);
+    if (!isAsked) this.#patience.during(admission, asked.isOpen);
     admission.then(go).catch(this.#call.fail);
   }
 
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
     // Until it is over, a replay takes up room on the way out.
-    if (admission.outcome !== 'replayed') this.#onGone = null;
+    if (admission.outcome !== 'replayed') this.#client.forget();
     if (admission.outcome === 'admitted') {
       this.#slot = admission.slot;
-      if (this.#open) return this.#send(admission, caller, catalogue);
+      if (this.#client.isThere) return this.#send(admission, caller, catalogue);
       admission.claim?.free(false);
       admission.reservation?.release();
     }
-    if (!this.#open) return this.#slot?.release();
+    if (!this.#client.isThere) return this.#slot?.release();
     if (admission.outcome === 'refused') this.#refuse(admission.error, admission.receiptId);
     else if (admission.outcome === 'replayed') this.#call.answer(replay(admission.reply), admission.reply.body);
   }
@@ -161,7 +160,11 @@ export class Call implements Processor {
     const receiptId = reservation?.receiptId ?? newReceiptId(nowMs);
     this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
     const identity = {
-      ...{ receiptId, createdAt: new Date(nowMs).toISOString(), requestId: requestIdOf(this.#headers), request, route },
+      receiptId,
+      createdAt: new Date(nowMs).toISOString(),
+      requestId: requestIdOf(this.#headers),
+      request,
+      route,
       project: projectOf(caller, request),
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
@@ -169,23 +172,21 @@ export class Call implements Processor {
     const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context.firstAttempts);
     this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
     const parts = serialise(outgoing, attempts.first);
-    const answer = toProvider({
-      ...{
-        request,
-        route,
-        receiptId,
-        degraded,
-        headers: this.#headers,
-        path: pathOf(this.#headers),
-        timeouts: this.#context,
-      },
+    const head = toProvider({
+      request,
+      route,
+      receiptId,
+      degraded,
+      headers: this.#headers,
+      path: pathOf(this.#headers),
+      timeouts: this.#context,
       attempts,
       length: parts.reduce((sum, part) => sum + part.length, 0),
       slot: this.#slot?.id ?? null,
       reserved: reservation ? JSON.stringify(reservation.estimate) : null,
       isRerun: this.#kept?.mayHaveRun ?? false,
     });
-    this.#call.answer(answer, parts);
+    this.#call.answer(head, parts);
   }
 
   #responseHeaders(request: ProcessingRequest): void {
@@ -210,8 +211,13 @@ export class Call implements Processor {
     if (answerUnread({ ...reply, attempts, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
     const overhead = this.#context.overhead.of(headers, attempts);
     this.#reply = openReply({
-      ...{ ...reply, overhead, message: request.responseHeaders, stream },
-      ...{ status, account: this.#caller?.accountId ?? '', replies: this.#context.replies },
+      ...reply,
+      overhead,
+      message: request.responseHeaders,
+      stream,
+      status,
+      account: this.#caller?.accountId ?? '',
+      replies: this.#context.replies,
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),
     });
@@ -236,7 +242,7 @@ export class Call implements Processor {
 
   #withRoom(go: () => void): void {
     const known = this.#limits.whenKnown((refusal) => {
-      if (!this.#open) return;
+      if (!this.#client.isThere) return;
       if (refusal === null) go();
       else this.#answerError(refusal, null);
     });

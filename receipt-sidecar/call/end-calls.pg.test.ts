@@ -20,7 +20,9 @@ test('those who wait are told to come back before the drain, and the key of a ca
   const open = (on: RedisWriter) => new Idempotency({ claims: redisClaims(on), cipher, now: () => performance.now() });
   const [ours, another] = [open(redis), open(later)];
   const claims = new Claims({
-    ...{ idempotency: ours, giveBack: async () => undefined, metrics: { found: () => undefined } },
+    idempotency: ours,
+    giveBack: async () => undefined,
+    metrics: { found: () => undefined },
   });
   const claim: CallContext['claims']['find'] = (asked, request) =>
     claims.find(asked, { ...request, bodySha256: 'sha' });

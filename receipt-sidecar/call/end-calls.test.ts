@@ -29,7 +29,10 @@ function sidecar(shared: ReadonlyMap<string, EndedBy> = new Map()) {
   };
   const end = (close: (options: CloseOptions) => void) =>
     endCalls({
-      ...{ instances: 1, drainS: 5, ends, slots: { abandon: () => undefined } },
+      instances: 1,
+      drainS: 5,
+      ends,
+      slots: { abandon: () => undefined },
       server: { leave: async () => undefined, close: async (_graceMs, options = {}) => close(options) },
       idempotency: { stopWaiting: () => undefined, freeHeld: async () => undefined, stop: () => undefined },
     });

@@ -5,7 +5,10 @@ import { answerNotAsked } from './not-asked.ts';
 
 const addresses = { baseUrl: 'http://gw', statusUrl: '', auditEmail: '', securityEmail: '' };
 const failure = (deployment: string, outcome: FailedAttempt['outcome']): FailedAttempt => ({
-  ...{ deployment, outcome, result: 'failed', retryAfterMs: null },
+  deployment,
+  outcome,
+  result: 'failed',
+  retryAfterMs: null,
 });
 
 beforeEach(() => {

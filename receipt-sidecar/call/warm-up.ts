@@ -17,7 +17,10 @@ const points = 0x10000;
 export function warmUp(): void {
   for (let point = 0; point < points; point++) foldedPoint(point);
   const context = {
-    ...{ models: new Map(), rules: policyInForce(undefined).compiled, allowed: null, exempt: [] },
+    models: new Map(),
+    rules: policyInForce(undefined).compiled,
+    allowed: null,
+    exempt: [],
     salt: () => new Uint8Array(16),
   };
   const tools = { find: findRulesAtOnce, vocabulary: null, clock: () => performance.now(), onFault: () => undefined };

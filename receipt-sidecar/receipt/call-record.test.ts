@@ -177,8 +177,11 @@ describe('the facts of a call say who vouches for what', () => {
   const site = { entry: entryOf(5), regionEntry: entryOf(3), pueEvidence: evidence, wueEvidence: null };
   const grid = { replySha256: 'a'.repeat(64), fetchedAt: at };
   const callFacts = {
-    ...{ requestedTier: 'auto', boundary: 'comprehensive', requestedAt: at },
-    ...{ usage, upstreamLatencyS: 1 },
+    requestedTier: 'auto',
+    boundary: 'comprehensive',
+    requestedAt: at,
+    usage,
+    upstreamLatencyS: 1,
   } as const;
   const factsOf = async (catalogue: Catalogue, told?: Told) => {
     const { entries } = await callOn(catalogue, told);
@@ -197,7 +200,8 @@ describe('the facts of a call say who vouches for what', () => {
     expect(later).toEqual(await factsOf(catalogue));
     // Whether sizes are guessed, and the PUE assumed, is another matter: the bounds follow from that.
     const untold = {
-      ...{ model: { ...plainModel, parametersSource: model.parametersSource }, grid: reading },
+      model: { ...plainModel, parametersSource: model.parametersSource },
+      grid: reading,
       site: { ...deployment, pueEvidence: evidence },
     };
     const call = { ...callFacts, ...(await factsOf(catalogue)) } as CallFacts;
@@ -358,7 +362,10 @@ describe('the receipt of a call that named an alias', () => {
     { ...plainModel, id: 'small', totalParametersB: small, activeParametersB: small },
   ];
   const catalogue = makeCatalogue({
-    ...{ version: 1, publishedAt: at, models, grid: [reading] },
+    version: 1,
+    publishedAt: at,
+    models,
+    grid: [reading],
     regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
     deployments: [
       { ...deployment, telemetry: null },

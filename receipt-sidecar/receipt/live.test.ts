@@ -12,15 +12,27 @@ test('a window counts what ended in the last ten seconds, each call once', () =>
   window.overhead(2);
   for (const status of [401, 429, 503]) window.refused(status);
   expect(window.turn()).toMatchObject({
-    ...{ windowS: 2, calls: 3, failed: 1, aborted: 1, degraded: 1 },
-    ...{ refused: 2, errors: 1 },
+    windowS: 2,
+    calls: 3,
+    failed: 1,
+    aborted: 1,
+    degraded: 1,
+    refused: 2,
+    errors: 1,
   });
   window.ended(complete);
   expect(window.turn().calls).toBe(4);
   expect([window.turn(), window.turn(), window.turn(), window.turn()].map(({ calls }) => calls)).toEqual([4, 4, 4, 1]);
   expect(window.turn()).toEqual({
-    ...{ windowS: 10, calls: 0, failed: 0, aborted: 0, degraded: 0, refused: 0, errors: 0 },
-    ...{ took: [], overhead: [] },
+    windowS: 10,
+    calls: 0,
+    failed: 0,
+    aborted: 0,
+    degraded: 0,
+    refused: 0,
+    errors: 0,
+    took: [],
+    overhead: [],
   });
 });
 

@@ -4,8 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { type CountedReceipt, createUsageMetrics } from './usage-metrics.ts';
 
 const plain: CountedReceipt = {
-  ...{ model: 'm', region: 'eu', energy_wh: 1, carbon_g: 2, water_ml: 3 },
-  ...{ promptTokens: 4, completionTokens: 5 },
+  model: 'm',
+  region: 'eu',
+  energy_wh: 1,
+  carbon_g: 2,
+  water_ml: 3,
+  promptTokens: 4,
+  completionTokens: 5,
 };
 
 async function counted(most: number, calls: readonly (readonly [account: string, receipt: CountedReceipt])[]) {

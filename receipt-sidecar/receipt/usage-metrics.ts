@@ -82,7 +82,10 @@ export function createUsageMetrics(most: number): UsageMetrics {
 function registerSums(registry: Registry, all: () => readonly Sums[]): void {
   const counter = (name: string, help: string, amountOf: (sums: Sums) => number) =>
     new Counter({
-      ...{ name, help, labelNames, registers: [registry] },
+      name,
+      help,
+      labelNames,
+      registers: [registry],
       async collect() {
         await setImmediate();
         this.reset();

@@ -21,8 +21,13 @@ beforeAll(async () => {
   bundle = await bodyWorkerForTests();
   pool = new ThreadPool({
     ...bodyThreadBounds,
-    ...{ threads: 1, waitMs: 60_000, answerMs: 60_000, start: bundle.start, clock: () => performance.now() },
-    ...{ onError: (reason) => void errors.push(reason), onEnd: () => undefined },
+    threads: 1,
+    waitMs: 60_000,
+    answerMs: 60_000,
+    start: bundle.start,
+    clock: () => performance.now(),
+    onError: (reason) => void errors.push(reason),
+    onEnd: () => undefined,
   });
 });
 afterAll(async () => {
@@ -34,7 +39,10 @@ const parsed = parseRequest('chat', Buffer.from(chatBody()));
 if (!parsed.ok) throw new Error('The request of the test is not valid.');
 const { request } = parsed.value;
 const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
-  ...{ status: 200, request, provider: { model: 'inner', fields: {} }, telemetryShape: null },
+  status: 200,
+  request,
+  provider: { model: 'inner', fields: {} },
+  telemetryShape: null,
   ...fields,
 });
 /** In memory of its own, as a message of Envoy's. */

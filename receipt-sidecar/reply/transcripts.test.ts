@@ -46,7 +46,8 @@ it('there is one of each known provider', () => {
 function passed(pieces: readonly Buffer[], wantsUsage: boolean) {
   let said: SaidSoFar | null = null;
   const stream = new EventStream({
-    ...{ reader: chatReader(wantsUsage), energyReader: null },
+    reader: chatReader(wantsUsage),
+    energyReader: null,
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     tooLong: () => null,
     receipt: (facts) => {
@@ -92,12 +93,10 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
 
   it.each(transcript.errors)('its $status says $told.code', (error) => {
     const reading = readReply(Buffer.from(errorTextOf(error)), {
-      ...{
-        status: error.status,
-        request: chatOf(transcript),
-        provider: { model: transcript.model, fields: {} },
-        telemetryShape: null,
-      },
+      status: error.status,
+      request: chatOf(transcript),
+      provider: { model: transcript.model, fields: {} },
+      telemetryShape: null,
     });
     if (reading.ok || reading.error === null) throw new Error('It was read as a reply.');
     const { error: made } = reading;

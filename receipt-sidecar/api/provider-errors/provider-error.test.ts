@@ -57,7 +57,9 @@ it('takes the first of a list of faults, with the field of the request but nothi
   ];
   for (const body of [{ detail }, { object: 'error', message: { detail }, type: 'invalid_request_error', param: null }])
     expect(providerError(422, JSON.stringify(body), chat)).toMatchObject({
-      ...{ code: 'invalid_messages', param: 'messages', message: 'Give a text.' },
+      code: 'invalid_messages',
+      param: 'messages',
+      message: 'Give a text.',
     });
   for (const strange of [[], [null], [{ loc: 'body', msg: {} }], [{ loc: ['query', 'x'], msg: ' ' }]])
     expect(providerError(422, JSON.stringify({ detail: strange }), chat).code).toBe('upstream_rejected_request');
