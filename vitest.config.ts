@@ -16,7 +16,7 @@ const own = [
   // They start an Envoy.
   'envoy/{access-log,cors,drain,edge,instances,internal-tls,internal-token,lease,lease-checks,long-replies,render,tls}.test.ts',
   'test/errors/failing-parts.test.ts',
-  'test/{chaos,outage}/*.test.ts',
+  'test/{api,chaos,outage}/*.test.ts',
 ];
 const slow = ['test/**/*.slow.test.ts'];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
