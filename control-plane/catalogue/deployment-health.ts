@@ -4,7 +4,7 @@ import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../shared/context.ts';
-import { troublesAt } from './measured-trouble.ts';
+import { troublesAt } from './snapshot/measured-trouble.ts';
 
 const { shape } = deploymentTroubleSchema;
 const troubleSchema = z.strictObject({

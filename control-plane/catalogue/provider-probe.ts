@@ -10,7 +10,7 @@ import type { AddressGuard } from '@gw/service/address-guard';
 import { guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
 import type { CredentialView } from './credentials/credentials.ts';
-import type { ProviderEntry } from './provider-entry.ts';
+import type { ProviderEntry } from './entries/provider-entry.ts';
 
 export interface Probe {
   readonly asked: string;

@@ -1,6 +1,6 @@
 /** People who log in on the operator listener, for tests. */
 
-import { type OperatorRole, operatorRoles } from '@gw/control-plane/internals/people/access/principal';
+import { type OperatorRole, operatorRoles } from '@gw/control-plane/internals/shared/principal';
 import { hashToken, makeOperatorToken } from '@gw/control-plane/internals/people/access/token-hash';
 import type { Context } from '@gw/control-plane/internals/shared/context';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';

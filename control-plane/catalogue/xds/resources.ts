@@ -10,7 +10,7 @@ import { clusterResources, type DeploymentPlace, leafName, secretResources } fro
 import { type DeploymentEndpoint, listenerResources } from '@gw/envoy/deployment-listener';
 import { attemptClusters, canBeFirst, firstAttemptName } from '@gw/envoy/first-attempt';
 import type { CredentialView } from '../credentials/credentials.ts';
-import type { Catalogue } from '../read.ts';
+import type { Catalogue } from '../snapshot/read.ts';
 
 /** What Envoy gets of one type of resource. It has the meaning of DiscoveryResponse in the xDS protocol. */
 export interface DiscoveryResponse {

@@ -8,9 +8,9 @@ import { mayGrant } from '@gw/contract/keys';
 import { takenToday } from '@gw/service/day-unit';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { organisationAdminOf } from '../../people/access/principal.ts';
 import { notFound } from '../../people/access/refusals.ts';
 import type { Context } from '../../shared/context.ts';
+import { organisationAdminOf } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { accountSchema, accountView } from './account-view.ts';
 

@@ -8,8 +8,8 @@
 import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import type { Principal } from '../../shared/principal.ts';
 import type { MissedLogin } from './failed-logins.ts';
-import type { Principal } from './principal.ts';
 import { type ChangeResult, loginFailed, slowDown } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 

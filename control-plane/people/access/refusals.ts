@@ -2,7 +2,7 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { err, type Result } from '@gw/contract/internal/result';
 import type { OperatorThing } from '@gw/contract/operator-errors';
-import type { OperatorRole } from './principal.ts';
+import type { OperatorRole } from '../../shared/principal.ts';
 
 /** Nobody is logged in, or nobody any more. */
 export const notLoggedIn = (): ApiError => apiError('invalid_session');

@@ -7,10 +7,10 @@
  */
 import { ok } from '@gw/contract/internal/result';
 import { z } from 'zod';
-import type { ChangeContext } from '../people/access/change.ts';
-import type { ChangeResult } from '../people/access/refusals.ts';
-import { appendAudit } from '../people/audit/append.ts';
-import type { Context } from '../shared/context.ts';
+import type { ChangeContext } from '../../people/access/change.ts';
+import type { ChangeResult } from '../../people/access/refusals.ts';
+import { appendAudit } from '../../people/audit/append.ts';
+import type { Context } from '../../shared/context.ts';
 import { changesOf, type EntryChanges, inTurn } from './entry-changes.ts';
 import type { EntryKind, EntryName, LastChange } from './entry-kind.ts';
 import { refusedAddress } from './named-address.ts';

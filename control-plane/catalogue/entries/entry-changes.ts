@@ -9,10 +9,10 @@ import { type ApiError, fieldError } from '@gw/contract/errors';
 import { err, ok } from '@gw/contract/internal/result';
 import { takeCatalogueTurn } from '@gw/prisma/catalogue-turn';
 import type { Database } from '@gw/prisma/client';
-import type { ChangeContext } from '../people/access/change.ts';
-import { reauthorize } from '../people/access/reauthorize.ts';
-import { type ChangeResult, invalidTransition, notFound } from '../people/access/refusals.ts';
-import type { AuditFact } from '../people/audit/append.ts';
+import type { ChangeContext } from '../../people/access/change.ts';
+import { reauthorize } from '../../people/access/reauthorize.ts';
+import { type ChangeResult, invalidTransition, notFound } from '../../people/access/refusals.ts';
+import type { AuditFact } from '../../people/audit/append.ts';
 import { type EntryKind, type Tx, withArticle } from './entry-kind.ts';
 
 /** What a change did: the fields that differ; null where there was no entry, or is none any more. */

@@ -12,8 +12,8 @@ import {
   version,
 } from '@gw/testing/control-plane/entries';
 import { expect, test } from 'vitest';
-import { readCatalogue } from './read.ts';
-import { clusterResponse, listenerResponse } from './xds/resources.ts';
+import { readCatalogue } from '../snapshot/read.ts';
+import { clusterResponse, listenerResponse } from '../xds/resources.ts';
 
 useTestApp();
 

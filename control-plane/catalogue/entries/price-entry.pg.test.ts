@@ -13,7 +13,7 @@ import {
   version,
 } from '@gw/testing/control-plane/entries';
 import { expect, test } from 'vitest';
-import { readCatalogue, snapshotOf } from './read.ts';
+import { readCatalogue, snapshotOf } from '../snapshot/read.ts';
 
 useTestApp();
 const price = {

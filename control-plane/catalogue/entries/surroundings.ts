@@ -3,10 +3,12 @@
  * no refusals.
  */
 import { annualReading } from '@gw/methodology/grid-annual';
-import type { CredentialView } from './credentials/credentials.ts';
 
 export interface Surroundings {
-  readonly credentials: Pick<CredentialView, 'find'>;
+  readonly credentials: {
+    /** Returns the value for an address of a provider; null if there is none that may go there. */
+    find(name: string, baseUrl: string): string | null;
+  };
   /** The ids of deployments whose GPU counters are configured. */
   readonly gpuDeployments: ReadonlySet<string>;
   /** Whether the carbon intensity of a grid zone is known, from a live source or as a yearly average. */
@@ -21,7 +23,7 @@ export interface SurroundingNames {
 
 export function surroundingsOf(
   { gpuDeployments, liveZones }: SurroundingNames,
-  credentials: CredentialView,
+  credentials: Surroundings['credentials'],
 ): Surroundings {
   const live = new Set(liveZones);
   return {

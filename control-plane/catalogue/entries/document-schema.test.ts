@@ -44,5 +44,5 @@ function documentSchema(): unknown {
 }
 
 test('the published schema is that by which a file is checked', async () => {
-  await expect(`${JSON.stringify(documentSchema(), null, 2)}\n`).toMatchFileSnapshot('../../docs/gw.schema.json');
+  await expect(`${JSON.stringify(documentSchema(), null, 2)}\n`).toMatchFileSnapshot('../../../docs/gw.schema.json');
 });

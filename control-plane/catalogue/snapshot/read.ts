@@ -22,11 +22,11 @@ import {
 import { canBeFirst } from '@gw/envoy/first-attempt';
 import type { Database, Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import { snapshotFieldsIn } from './entry-fields.ts';
-import type { StoredRule } from './policy/check-rules.ts';
-import { grouped } from './policy/grouped.ts';
-import { findVersionInForce } from './policy/versions.ts';
-import { priceRows } from './price-entry.ts';
+import { snapshotFieldsIn } from '../entries/entry-fields.ts';
+import { priceRows } from '../entries/price-entry.ts';
+import type { StoredRule } from '../policy/check-rules.ts';
+import { grouped } from '../policy/grouped.ts';
+import { findVersionInForce } from '../policy/versions.ts';
 
 /** A provider as Envoy needs it. Its header, scheme and credential are null if it takes none. */
 export interface Provider {

@@ -1,7 +1,7 @@
 import { add, as, at, change, type Kind, testApp, useTestApp } from '@gw/testing/control-plane/entries';
 import { describe, expect, test } from 'vitest';
-import { buildOperatorApp } from '../operator-app.ts';
-import type { Services } from '../services.ts';
+import { buildOperatorApp } from '../../operator-app.ts';
+import type { Services } from '../../services.ts';
 import type { Surroundings } from './surroundings.ts';
 
 useTestApp();

@@ -10,10 +10,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { err, ok } from '@gw/contract/internal/result';
 import { z } from 'zod';
-import type { ChangeContext } from '../people/access/change.ts';
-import type { ChangeResult } from '../people/access/refusals.ts';
-import { type AuditFact, appendAudits } from '../people/audit/append.ts';
-import type { Context } from '../shared/context.ts';
+import type { ChangeContext } from '../../people/access/change.ts';
+import type { ChangeResult } from '../../people/access/refusals.ts';
+import { type AuditFact, appendAudits } from '../../people/audit/append.ts';
+import type { Context } from '../../shared/context.ts';
 import {
   type AnyKind,
   type CatalogueDocument,
