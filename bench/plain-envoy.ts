@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { type Child, startChild } from '@gw/stack/services/child';
+import { type Child, startChild } from '@gw/stack/child';
 
 /** As many threads as the gateway's own Envoy has, so that the two can be compared. */
 export const workersOfEnvoy = (): number => Math.min(availableParallelism(), 8);

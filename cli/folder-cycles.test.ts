@@ -21,7 +21,6 @@ const known: Record<string, string> = {
   methodology: 'loose files ↔ telemetry/',
   // To go, and nothing may come in its place.
   'receipt-sidecar': 'budgets/ ↔ idempotency/ ↔ loose files ↔ request/ ↔ response/ ↔ slots/ ↔ threads/',
-  stack: 'loose files ↔ services/',
 };
 
 type Files = ReadonlyMap<string, string>;

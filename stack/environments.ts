@@ -10,7 +10,7 @@ import { once as onceEmitted } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { inCheckout } from './checkout.ts';
+import { inCheckout } from './machine/checkout.ts';
 
 type Log = (line: string) => void;
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
-import { checkout, inCheckout } from './checkout.ts';
-import { startChild } from './services/child.ts';
+import { checkout, inCheckout } from './machine/checkout.ts';
+import { startChild } from './machine/child.ts';
 import {
   type EnvoyName,
   fromUser,

@@ -2,12 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkout } from './checkout.ts';
+import { checkout } from './machine/checkout.ts';
+import { startChild } from './machine/child.ts';
+import { Problem } from './machine/problem.ts';
 import { readJson } from './private-file.ts';
-import { Problem } from './problem.ts';
 import type { CustomProvider } from './provider.ts';
 import { type DemoKeys, demoKeysSchema } from './run-file.ts';
-import { startChild } from './services/child.ts';
 import { serviceRole, startPostgres } from './services/postgres.ts';
 import { fromUser, type Layout, passedOn } from './stack-plans.ts';
 

@@ -9,8 +9,8 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type AddressGuard, openAddressGuard } from '@gw/service/address-guard';
 import { type GuardedFailure, guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
+import { Problem } from './machine/problem.ts';
 import { readJson, writePrivateJson } from './private-file.ts';
-import { Problem } from './problem.ts';
 
 export interface CustomProvider {
   /** Up to and without the endpoint, for example `https://llm.example.com/v1`. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { errorText } from '@gw/contract/internal/error-text';
-import { Problem } from './problem.ts';
+import { Problem } from './machine/problem.ts';
 
 export interface PublicTls {
   readonly certFile: string;

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText } from '@gw/contract/internal/error-text';
-import { Problem } from './problem.ts';
+import { Problem } from './machine/problem.ts';
 import type { Part } from './supervise.ts';
 
 export interface HttpReply {

@@ -6,9 +6,9 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { startChild } from './machine/child.ts';
 import { memoryOf } from './memory.ts';
 import type { Secrets } from './secrets.ts';
-import { startChild } from './services/child.ts';
 import { startPostgres } from './services/postgres.ts';
 import { startValkey } from './services/valkey.ts';
 import type { PartPlan, Running } from './supervise.ts';

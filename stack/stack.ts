@@ -6,10 +6,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '@gw/contract/internal/defined';
-import { envoyBinary } from './binaries.ts';
-import { checkout } from './checkout.ts';
 import { accessLog, planEnvoy } from './envoy-plan.ts';
 import { logFolder, prepareLogs } from './logs.ts';
+import { envoyBinary } from './machine/binaries.ts';
+import { checkout } from './machine/checkout.ts';
 import { seedDatabase } from './migrate-and-seed.ts';
 import { type CustomProvider, guardOf, providerModels } from './provider.ts';
 import { everyPartAnswers, until } from './readiness.ts';

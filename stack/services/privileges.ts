@@ -6,8 +6,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { checkout } from '../checkout.ts';
-import { findOnPath } from './child.ts';
+import { checkout } from '../machine/checkout.ts';
+import { findOnPath } from '../machine/child.ts';
 
 export interface LesserUser {
   readonly uid: number;

@@ -1,5 +1,5 @@
 /** What Postgres and Valkey have in common. */
-import type { Child } from './child.ts';
+import type { Child } from '../machine/child.ts';
 
 export interface ServiceOptions {
   /** Holds the data; made if it is missing. */

@@ -8,9 +8,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inCheckout } from './checkout.ts';
+import { findOnPath } from './child.ts';
 import { Problem } from './problem.ts';
 import { type PythonPackage, pythonProgram } from './python-package.ts';
-import { findOnPath } from './services/child.ts';
 
 type Log = (line: string) => void;
 
