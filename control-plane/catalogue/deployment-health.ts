@@ -27,8 +27,12 @@ export function deploymentHealthRoute(app: FastifyInstance, { now, redis }: Cont
   app.get('/operator/v1/deployment-health', { config }, async () => {
     const troubles = await troublesAt(redis, now());
     const data = [...(troubles ?? [])].map(([name, { at, failures, status, until }]) => ({
-      ...{ object: 'deployment_trouble' as const, ...troubleNamed(name), status, failures },
-      ...{ failed_at: new Date(at).toISOString(), until: new Date(until).toISOString() },
+      object: 'deployment_trouble' as const,
+      ...troubleNamed(name),
+      status,
+      failures,
+      failed_at: new Date(at).toISOString(),
+      until: new Date(until).toISOString(),
     }));
     return { object: 'list' as const, data, known: troubles !== null };
   });

@@ -72,8 +72,12 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
       const { durationMs, ...probe } = await probeProvider(provider, credentials, { guard, model, isEmbedding });
       return {
-        ...{ object: 'provider_test' as const, provider: id, model, ...probe },
-        ...{ duration_ms: durationMs, fields: [...probe.fields] },
+        object: 'provider_test' as const,
+        provider: id,
+        model,
+        ...probe,
+        duration_ms: durationMs,
+        fields: [...probe.fields],
       };
     },
   );

@@ -123,7 +123,9 @@ const note = (
   after: string | null,
 ) =>
   appendAudit(tx, at, {
-    ...{ accountId: null, actor, requestId },
+    accountId: null,
+    actor,
+    requestId,
     action: `provider_credential.${verb}`,
     target: `provider_credential:${name}`,
     before: before === null ? null : { origin: before },

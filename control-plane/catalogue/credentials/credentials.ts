@@ -134,5 +134,11 @@ async function sealAgain(db: Database, vault: Vault, stored: StoredCredential): 
 }
 
 const plain = (name: string, source: CredentialSource, value: string): Held => ({
-  ...{ name, source, value, origin: null, setAt: null, hasPrevious: false, isReadable: true },
+  name,
+  source,
+  value,
+  origin: null,
+  setAt: null,
+  hasPrevious: false,
+  isReadable: true,
 });

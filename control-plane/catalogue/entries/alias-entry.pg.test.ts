@@ -143,7 +143,10 @@ test('an account can be limited to it, and then it stays; the account sees it al
   expect((await as('admin')('PATCH', path, { models: null })).statusCode).toBe(200);
   await testApp().refresh();
   expect((await testApp().get(`/v1/models/${alias.id}`)).json()).toMatchObject({
-    ...{ id: alias.id, kind: 'chat', context_window: null, targets: alias.targets },
+    id: alias.id,
+    kind: 'chat',
+    context_window: null,
+    targets: alias.targets,
     regions: expect.arrayContaining(['pl-east', 'us-east']),
   });
 });

@@ -60,9 +60,16 @@ export const energyContractKind: EntryKind<EnergyContract> = {
   added: (body) => {
     const { evidence, g_per_kwh, id, instrument, provider, region, share, valid_from, valid_to } = addBody.parse(body);
     return {
-      ...{ id, object: 'energy_contract', provider: provider ?? null, region: region ?? null },
-      ...{ valid_from: hourText(valid_from), valid_to: hourText(valid_to), instrument, share: written(share) },
-      ...{ g_per_kwh: plainDecimal(g_per_kwh), evidence },
+      id,
+      object: 'energy_contract',
+      provider: provider ?? null,
+      region: region ?? null,
+      valid_from: hourText(valid_from),
+      valid_to: hourText(valid_to),
+      instrument,
+      share: written(share),
+      g_per_kwh: plainDecimal(g_per_kwh),
+      evidence,
     };
   },
   changed: (before, body) => {
@@ -160,11 +167,17 @@ const millionths = (contracts: readonly EnergyContract[]): bigint =>
 type Row = Prisma.EnergyContractGetPayload<object>;
 
 const entryOf = (row: Row): EnergyContract => ({
-  ...{ id: row.id, object: 'energy_contract', provider: row.provider, region: row.region },
-  ...{ valid_from: hourText(row.validFrom), valid_to: hourText(row.validTo) },
+  id: row.id,
+  object: 'energy_contract',
+  provider: row.provider,
+  region: row.region,
+  valid_from: hourText(row.validFrom),
+  valid_to: hourText(row.validTo),
   // By a constraint of the table.
   instrument: z.enum(instruments).parse(row.instrument),
-  ...{ share: row.share?.toFixed() ?? null, g_per_kwh: row.gPerKwh.toFixed(), evidence: row.evidence },
+  share: row.share?.toFixed() ?? null,
+  g_per_kwh: row.gPerKwh.toFixed(),
+  evidence: row.evidence,
 });
 
 const dataOf = ({
@@ -177,6 +190,12 @@ const dataOf = ({
   valid_from,
   valid_to,
 }: EnergyContract) => ({
-  ...{ provider, region, validFrom: new Date(valid_from), validTo: new Date(valid_to), instrument },
-  ...{ share, gPerKwh: g_per_kwh, evidence },
+  provider,
+  region,
+  validFrom: new Date(valid_from),
+  validTo: new Date(valid_to),
+  instrument,
+  share,
+  gPerKwh: g_per_kwh,
+  evidence,
 });

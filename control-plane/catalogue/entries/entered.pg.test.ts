@@ -123,7 +123,8 @@ test('who changes an entry without a word is not named, and nobody writes down a
   expect(await entryOf('models', 'acme/m-1')).toEqual(byAdmin(await version()));
   await db.model.update({ where: { id: 'acme/m-1' }, data: { ...by, ownedBy: 'acme', contextWindow: 7 } });
   expect(await entryOf('models', 'acme/m-1')).toMatchObject({
-    ...{ catalogueVersion: await version(), changedBy: 'not stated' },
+    catalogueVersion: await version(),
+    changedBy: 'not stated',
     changedAt: expect.not.stringMatching(/^1970/),
   });
 });

@@ -34,7 +34,11 @@ test('a price is entered, corrected and taken away by admins; the log and the en
   expect((await as('support')('POST', at('prices'), price)).statusCode).toBe(403);
   const entered = await add();
   expect(entered.json()).toEqual({
-    ...{ ...price, id, object: 'price', region: null, warnings: [] },
+    ...price,
+    id,
+    object: 'price',
+    region: null,
+    warnings: [],
     last_change: {
       changed_at: '2026-11-21T09:00:00.000Z',
       changed_by: 'operator The admin (op_admin)',

@@ -64,8 +64,13 @@ export const priceKind: EntryKind<PriceEntry> = {
     return {
       id: `${from}/${provider}/${region ?? '*'}/${model}`,
       object: 'price',
-      ...{ provider, model, region, valid_from: from },
-      ...{ input_per_mtok: plainDecimal(input_per_mtok), output_per_mtok: plainDecimal(output_per_mtok), source },
+      provider,
+      model,
+      region,
+      valid_from: from,
+      input_per_mtok: plainDecimal(input_per_mtok),
+      output_per_mtok: plainDecimal(output_per_mtok),
+      source,
     };
   },
   changed: (before, body) => {
@@ -123,11 +128,21 @@ type Row = Prisma.PriceGetPayload<object>;
 const entryOf = (row: Row): PriceEntry => ({
   id: row.id,
   object: 'price',
-  ...{ provider: row.provider, model: row.model, region: row.region, valid_from: hourText(row.validFrom) },
-  ...{ input_per_mtok: row.inputPerMtok.toFixed(), output_per_mtok: row.outputPerMtok.toFixed(), source: row.source },
+  provider: row.provider,
+  model: row.model,
+  region: row.region,
+  valid_from: hourText(row.validFrom),
+  input_per_mtok: row.inputPerMtok.toFixed(),
+  output_per_mtok: row.outputPerMtok.toFixed(),
+  source: row.source,
 });
 
 const dataOf = ({ input_per_mtok, model, output_per_mtok, provider, region, source, valid_from }: PriceEntry) => ({
-  ...{ provider, model, region, validFrom: new Date(valid_from) },
-  ...{ inputPerMtok: input_per_mtok, outputPerMtok: output_per_mtok, source },
+  provider,
+  model,
+  region,
+  validFrom: new Date(valid_from),
+  inputPerMtok: input_per_mtok,
+  outputPerMtok: output_per_mtok,
+  source,
 });

@@ -112,7 +112,10 @@ test('a dry run says what would change, and changes nothing', async () => {
     expect.objectContaining({ kind: 'alias', id: 'acme/best', after: null }),
     expect.objectContaining({ kind: 'deployment', id: 'acme-pl', after: null }),
     {
-      ...{ kind: 'model', id: 'acme/m-1', before: { context_window: null }, after: { context_window: 8192 } },
+      kind: 'model',
+      id: 'acme/m-1',
+      before: { context_window: null },
+      after: { context_window: 8192 },
       warnings: [expect.stringContaining('degraded')],
     },
     expect.objectContaining({ kind: 'region', id: 'pl-west', before: null }),

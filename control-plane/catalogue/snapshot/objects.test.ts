@@ -5,14 +5,28 @@ import { modelObjects } from './objects.ts';
 
 const model = (id: string, fields: Partial<SnapshotModel>): SnapshotModel => ({ ...plainModel, id, ...fields });
 const deployment = (id: string, provider: string, region: string, served: string): Snapshot['deployments'][number] => ({
-  ...{ id, provider, region, models: { [served]: served }, pue: 1.1, wueOnsiteLPerKwh: null, telemetry: null },
+  id,
+  provider,
+  region,
+  models: { [served]: served },
+  pue: 1.1,
+  wueOnsiteLPerKwh: null,
+  telemetry: null,
 });
 const region = (code: string): Snapshot['regions'][number] => ({
-  ...{ code, name: code, country: 'x', gridZone: 'x', status: 'active', preference: 0 },
+  code,
+  name: code,
+  country: 'x',
+  gridZone: 'x',
+  status: 'active',
+  preference: 0,
 });
 const unknownSize = { activeParametersB: null, totalParametersB: null } as const;
 const snapshot: Snapshot = {
-  ...{ version: 1, publishedAt: '', grid: [], regions: ['a', 'b', 'c'].map(region) },
+  version: 1,
+  publishedAt: '',
+  grid: [],
+  regions: ['a', 'b', 'c'].map(region),
   models: [
     model('gpt', { ...unknownSize, modelClass: 'frontier', contextWindow: 16, modalities: ['text', 'image', 'audio'] }),
     model('llama', { contextWindow: 8, modalities: ['text', 'audio'] }),
@@ -25,7 +39,8 @@ const snapshot: Snapshot = {
   ],
   aliases: [
     {
-      ...{ id: 'best', created: 7 },
+      id: 'best',
+      created: 7,
       targets: [{ model: 'gpt', provider: 'azure' }, { model: 'idle' }, { model: 'llama' }],
     },
     { id: 'llama', created: 7, targets: [{ model: 'gpt' }] },
@@ -37,8 +52,15 @@ const ids = (allowed: readonly string[] | null) => modelObjects(snapshot, allowe
 test('an alias is listed behind the models, with what holds for all that serve it and where one of them is', () => {
   expect(ids(null)).toEqual(['gpt', 'llama', 'best']);
   expect(modelObjects(snapshot, null).at(-1)).toEqual({
-    ...{ id: 'best', object: 'model', created: 7, owned_by: 'gw', kind: 'chat', context_window: 8 },
-    ...{ modalities: ['text', 'audio'], regions: ['a', 'c'], tiers: ['proxy', 'parametric', 'telemetry'] },
+    id: 'best',
+    object: 'model',
+    created: 7,
+    owned_by: 'gw',
+    kind: 'chat',
+    context_window: 8,
+    modalities: ['text', 'audio'],
+    regions: ['a', 'c'],
+    tiers: ['proxy', 'parametric', 'telemetry'],
     targets: [{ model: 'gpt', provider: 'azure' }, { model: 'idle' }, { model: 'llama' }],
   });
   const [first, ...others] = snapshot.models;

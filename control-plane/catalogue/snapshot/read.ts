@@ -84,7 +84,9 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
         version,
         models: models.map((row) =>
           snapshotModelSchema.parse({
-            ...{ id: row.id, created: createdOf(row), ...snapshotFieldsIn(modelFields, row) },
+            id: row.id,
+            created: createdOf(row),
+            ...snapshotFieldsIn(modelFields, row),
             ...changeOf(row),
           }),
         ),
@@ -95,7 +97,9 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
           const provider = elementWith(providers, row.providerId);
           const called = { ...callsOf(provider), ...firstAttemptOf(row, provider), ...simulatedOf(provider) };
           return snapshotDeploymentSchema.parse({
-            ...{ id: row.id, ...snapshotFieldsIn(deploymentFields, row), ...called },
+            id: row.id,
+            ...snapshotFieldsIn(deploymentFields, row),
+            ...called,
             ...changeOf(row),
             ...regionChangeOf(row, regions),
           });
@@ -164,8 +168,12 @@ function firstAttemptOf({ maxConcurrentRequests }: DeploymentRow, provider: Prov
 }
 
 const snapshotPrice = (row: Awaited<ReturnType<typeof priceRows>>[number]): SnapshotPrice => ({
-  ...{ provider: row.provider, model: row.model, region: row.region, from: row.validFrom.toISOString() },
-  ...{ inputPerMTok: row.inputPerMtok.toNumber(), outputPerMTok: row.outputPerMtok.toNumber() },
+  provider: row.provider,
+  model: row.model,
+  region: row.region,
+  from: row.validFrom.toISOString(),
+  inputPerMTok: row.inputPerMtok.toNumber(),
+  outputPerMTok: row.outputPerMtok.toNumber(),
 });
 
 type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };

@@ -47,8 +47,17 @@ export function ownAccountRoute(app: FastifyInstance, { addresses, db, log, redi
     });
     const granted = scopes.filter((scope) => mayGrant(scope, tier, false));
     return {
-      ...{ id, object: 'gw.account', name, tier, state, scopes: granted },
-      ...{ limits, shadow, used_today: used, created_at, base_url: addresses.baseUrl },
+      id,
+      object: 'gw.account',
+      name,
+      tier,
+      state,
+      scopes: granted,
+      limits,
+      shadow,
+      used_today: used,
+      created_at,
+      base_url: addresses.baseUrl,
     };
   });
 }

@@ -78,7 +78,10 @@ export async function issue(
   const shown = keyObject(row, at);
   const { name, scopes, expires_at, id } = shown;
   const made = {
-    ...{ id, name, scopes, expires_at },
+    id,
+    name,
+    scopes,
+    expires_at,
     ...(shown.limits && { limits: shown.limits }),
     ...(shown.project !== null && { project: shown.project }),
   };
