@@ -20,7 +20,8 @@ const filesIn = (folder: string): string[] => {
 
 /** Call it before any sidecar is started. */
 export function takeOverSpools(dir: string, instances: number): void {
-  const left = readdirSync(dir).filter((name) => Number(/^spool-(\d+)$/.exec(name)?.[1] ?? 0) > instances);
+  const numberOf = (name: string): number => Number(/^spool-(\d+)$/.exec(name)?.[1]);
+  const left = readdirSync(dir).filter((name) => numberOf(name) > instances);
   for (const spool of left) {
     for (const folder of folders) {
       const [from, to] = [join(dir, spool, folder), join(dir, 'spool', folder)];

@@ -117,7 +117,7 @@ export async function listedModels(
   credentials: CredentialView,
   guard: AddressGuard,
 ): Promise<Result<readonly string[], string>> {
-  const [, query] = (provider.path ?? '').split('?');
+  const query = provider.path?.split('?')[1];
   const url = `${provider.base_url}/models${query === undefined ? '' : `?${query}`}`;
   const headers = headersFor(provider, credentials);
   if (!headers.ok) return headers;

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '@gw/contract/internal/defined';
 import { type PostgresBinaries, postgresBinaries } from '../machine/binaries.ts';
 import { type Child, startChild } from '../machine/child.ts';
 import { Problem } from '../machine/problem.ts';
@@ -150,7 +151,8 @@ function run(cluster: Cluster, command: string, args: string[], input = ''): { o
     ...(user && user.setpriv.length === 0 ? { uid: user.uid, gid: user.gid } : {}),
   });
   const lines = (done.error?.message ?? done.stderr).trim().split('\n');
-  const reason = lines.find((line) => /permission denied|error|fatal/i.test(line)) ?? lines.at(-1) ?? '';
+  const reason =
+    lines.find((line) => /permission denied|error|fatal/i.test(line)) ?? defined(lines.at(-1), 'The last line');
   return { ok: done.status === 0, output: explain(reason, cluster) };
 }
 

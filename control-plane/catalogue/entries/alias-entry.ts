@@ -16,7 +16,7 @@ import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
 import { type EntryKind, type Tx, withGiven } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(aliasFields, { id: modelIdSchema });
-type Row = Prisma.AliasGetPayload<object>;
+type AliasRow = Prisma.AliasGetPayload<object>;
 
 export interface AliasEntry extends EntryFields<typeof aliasFields> {
   readonly id: string;
@@ -94,7 +94,7 @@ async function wrongTargets(tx: Tx, { targets }: AliasEntry): Promise<ApiError |
 const dataOf = (entry: AliasEntry) =>
   columnsOf(aliasFields, entry) as Pick<Prisma.AliasUncheckedCreateInput, 'targets'>;
 
-const entryOf = (row: Row): AliasEntry => ({
+const entryOf = (row: AliasRow): AliasEntry => ({
   id: row.id,
   object: 'alias',
   created_at: row.createdAt.toISOString(),

@@ -7,7 +7,7 @@ import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
 import { changeColumns, type EntryKind, type Tx, withGiven, withoutFormerEvidence } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(deploymentFields, { id: slugSchema });
-type Row = Prisma.DeploymentGetPayload<object>;
+type DeploymentRow = Prisma.DeploymentGetPayload<object>;
 
 export interface DeploymentEntry extends EntryFields<typeof deploymentFields> {
   readonly id: string;
@@ -82,7 +82,7 @@ const dataOf = (entry: DeploymentEntry) =>
     wueEvidence: entry.wue_evidence ?? Prisma.DbNull,
   }) as Omit<Prisma.DeploymentUncheckedCreateInput, 'id'>;
 
-const entryOf = (row: Row): DeploymentEntry => ({
+const entryOf = (row: DeploymentRow): DeploymentEntry => ({
   id: row.id,
   object: 'deployment',
   ...fieldsIn(deploymentFields, { ...row }),

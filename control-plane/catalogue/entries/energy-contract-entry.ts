@@ -114,9 +114,9 @@ function wrongEntry({ instrument, provider, region, share, valid_from, valid_to 
   return fieldError('share', 'share: has to be above 0 and at most 1.');
 }
 
-type Place = Pick<EnergyContract, 'provider' | 'region'>;
+type ContractSite = Pick<EnergyContract, 'provider' | 'region'>;
 const meets = (a: string | null, b: string | null): boolean => a === null || b === null || a === b;
-const covers = (contract: EnergyContract, place: Place, at: string): boolean =>
+const covers = (contract: EnergyContract, place: ContractSite, at: string): boolean =>
   (contract.provider === null || contract.provider === place.provider) &&
   (contract.region === null || contract.region === place.region) &&
   contract.valid_from <= at &&
@@ -164,9 +164,9 @@ const millionths = (contracts: readonly EnergyContract[]): bigint =>
     return sum + BigInt(whole + fraction.padEnd(12, '0'));
   }, 0n);
 
-type Row = Prisma.EnergyContractGetPayload<object>;
+type ContractRow = Prisma.EnergyContractGetPayload<object>;
 
-const entryOf = (row: Row): EnergyContract => ({
+const entryOf = (row: ContractRow): EnergyContract => ({
   id: row.id,
   object: 'energy_contract',
   provider: row.provider,

@@ -8,7 +8,7 @@ import { z } from 'zod';
 /** The fields that a request has given. */
 export type Given<T extends FieldTable> = { readonly [Name in keyof T]?: EntryFields<T>[Name] | undefined };
 
-type Row = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 const rangeSchema = z.object({ min: z.number(), max: z.number() }).nullable();
 
 /**
@@ -29,9 +29,9 @@ export function entryBodies<T extends FieldTable>(table: T, id: Readonly<Record<
  * Returns the fields of a new entry in the order of their table. `body` has to be what `addBody` has accepted;
  * `byOthers` holds defaults that follow from other fields.
  */
-export function newFields<T extends FieldTable>(table: T, body: Row, byOthers: Given<T> = {}): EntryFields<T> {
-  const derived: Row = byOthers;
-  const ownOf = (row: Row, name: string) => (Object.hasOwn(row, name) ? row[name] : undefined);
+export function newFields<T extends FieldTable>(table: T, body: Values, byOthers: Given<T> = {}): EntryFields<T> {
+  const derived: Values = byOthers;
+  const ownOf = (row: Values, name: string) => (Object.hasOwn(row, name) ? row[name] : undefined);
   const values = Object.entries(table).map(([name, { otherwise }]) => {
     // A null that is given means none.
     const given = [ownOf(body, name), ownOf(derived, name), otherwise].find((value) => value !== undefined);
@@ -46,7 +46,7 @@ const columnsNamed = (name: string, { columns }: CatalogueField): readonly [stri
 
 /** Returns the columns of an entry's fields. A range is in two columns, both null if it is not known. */
 export function columnsOf(table: FieldTable, entry: object): Record<string, unknown> {
-  const values: Row = { ...entry };
+  const values: Values = { ...entry };
   return Object.fromEntries(
     Object.entries(table).flatMap(([name, field]) => {
       const [column, max] = columnsNamed(name, field);
@@ -60,19 +60,19 @@ export function columnsOf(table: FieldTable, entry: object): Record<string, unkn
   );
 }
 
-function valueIn(row: Row, name: string, field: CatalogueField): unknown {
+function valueIn(row: Values, name: string, field: CatalogueField): unknown {
   const [column, max] = columnsNamed(name, field);
   if (max === undefined) return row[column];
   return row[column] === null || row[max] === null ? null : { min: row[column], max: row[max] };
 }
 
 /** Returns the fields of an entry from its columns. */
-export function fieldsIn<T extends FieldTable>(table: T, row: Row): EntryFields<T> {
+export function fieldsIn<T extends FieldTable>(table: T, row: Values): EntryFields<T> {
   const values = Object.entries(table).map(([name, field]) => [name, valueIn(row, name, field)]);
   // Only what was of these schemas is ever stored.
   return Object.fromEntries(values) as EntryFields<T>;
 }
 
 /** Returns the fields as the services get them, under camel-case names and not yet validated. */
-export const snapshotFieldsIn = (table: FieldTable, row: Row): object =>
+export const snapshotFieldsIn = (table: FieldTable, row: Values): object =>
   Object.fromEntries(Object.entries(table).map(([name, field]) => [camel(name), valueIn(row, name, field)]));

@@ -18,7 +18,7 @@ export interface ModelEntry extends EntryFields<typeof modelFields> {
   readonly created_at: string;
 }
 
-type Row = Prisma.ModelGetPayload<object>;
+type ModelRow = Prisma.ModelGetPayload<object>;
 
 export const modelKind: EntryKind<ModelEntry> = {
   name: 'model',
@@ -108,9 +108,9 @@ const factsOf = (model: ModelEntry) => ({
   ttftS: model.ttft_s,
 });
 
-const dataOf = (entry: ModelEntry) => columnsOf(modelFields, entry) as Omit<Row, 'id' | 'createdAt'>;
+const dataOf = (entry: ModelEntry) => columnsOf(modelFields, entry) as Omit<ModelRow, 'id' | 'createdAt'>;
 
-const entryOf = (row: Row): ModelEntry => ({
+const entryOf = (row: ModelRow): ModelEntry => ({
   id: row.id,
   object: 'model',
   created_at: row.createdAt.toISOString(),

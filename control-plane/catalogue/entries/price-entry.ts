@@ -123,9 +123,9 @@ const orderBy = [
 /** All of them, for the services. */
 export const priceRows = (tx: Tx) => tx.price.findMany({ orderBy: [...orderBy] });
 
-type Row = Prisma.PriceGetPayload<object>;
+type PriceRow = Prisma.PriceGetPayload<object>;
 
-const entryOf = (row: Row): PriceEntry => ({
+const entryOf = (row: PriceRow): PriceEntry => ({
   id: row.id,
   object: 'price',
   provider: row.provider,

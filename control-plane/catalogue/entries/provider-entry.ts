@@ -16,7 +16,7 @@ import { columnsOf, entryBodies, fieldsIn, type Given, newFields } from './entry
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(providerFields, { id: slugSchema });
-type Row = Prisma.ProviderGetPayload<object>;
+type ProviderRow = Prisma.ProviderGetPayload<object>;
 
 export interface ProviderEntry extends EntryFields<typeof providerFields> {
   readonly id: string;
@@ -143,7 +143,7 @@ const dataOf = (entry: ProviderEntry) =>
     requestFields: entry.request_fields ?? Prisma.DbNull,
   }) as Omit<Prisma.ProviderUncheckedCreateInput, 'id'>;
 
-const entryOf = (row: Row): ProviderEntry => ({
+const entryOf = (row: ProviderRow): ProviderEntry => ({
   id: row.id,
   object: 'provider',
   ...fieldsIn(providerFields, { ...row }),

@@ -1,5 +1,4 @@
 /** Regions as operators look after them. */
-
 import type { EntryFields } from '@gw/contract/internal/catalogue/field';
 import { regionCodeSchema, regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import type { Prisma } from '@gw/prisma/client';
@@ -13,7 +12,7 @@ export interface RegionEntry extends EntryFields<typeof regionFields> {
   readonly object: 'region';
 }
 
-type Row = Prisma.RegionGetPayload<object>;
+type RegionRow = Prisma.RegionGetPayload<object>;
 
 export const regionKind: EntryKind<RegionEntry> = {
   name: 'region',
@@ -57,9 +56,9 @@ export const regionKind: EntryKind<RegionEntry> = {
   },
 };
 
-const dataOf = (entry: RegionEntry) => columnsOf(regionFields, entry) as Omit<Row, 'code'>;
+const dataOf = (entry: RegionEntry) => columnsOf(regionFields, entry) as Omit<RegionRow, 'code'>;
 
-const entryOf = (row: Row): RegionEntry => ({
+const entryOf = (row: RegionRow): RegionEntry => ({
   code: row.code,
   object: 'region',
   ...fieldsIn(regionFields, { ...row }),

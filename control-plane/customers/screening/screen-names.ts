@@ -94,7 +94,8 @@ export async function screenNames(
       for (const { role, forms: own } of asked) {
         const score = bestSimilarity(own, forms);
         const key = `${role}\n${list.name}\n${entryId}`;
-        if (score < threshold || score <= (best.get(key)?.score ?? 0)) continue;
+        const former = best.get(key);
+        if (score < threshold || (former && score <= former.score)) continue;
         best.set(key, { role, list: list.name, entry_id: entryId, listed_name: name.slice(0, 200), score });
       }
     });

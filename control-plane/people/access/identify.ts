@@ -19,8 +19,8 @@ export async function identify(
 ): Promise<Identified | null> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
-    const token = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? '';
-    const principal = await findTokenHolder(stores, token);
+    const token = /^Bearer (\S+)$/i.exec(authorization)?.[1];
+    const principal = token === undefined ? null : await findTokenHolder(stores, token);
     return principal && { principal, by: 'bearer' };
   }
   const token = cookie.read(request);

@@ -94,8 +94,9 @@ function attemptOf(address: string): Attempt {
 }
 
 function readFlow(text: string | undefined): OidcFlow | null {
+  if (text === undefined) return null;
   try {
-    return flowSchema.parse(JSON.parse(text ?? ''));
+    return flowSchema.parse(JSON.parse(text));
   } catch {
     return null;
   }

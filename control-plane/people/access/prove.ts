@@ -29,7 +29,7 @@ export interface Claim {
   readonly requestId: string;
 }
 
-interface Found {
+interface Candidate {
   readonly principal: Principal;
   /** Null: cannot log in by credential. */
   readonly credentialHash: string | null;
@@ -113,7 +113,7 @@ const attemptOf = ({ address, email, kind }: Claim) => ({ subject: `${kind} ${em
 export const accountOf = (principal: Principal): string | null =>
   principal.kind === 'organisation_admin' ? principal.accountId : null;
 
-async function findByEmail(db: Context['db'], kind: Principal['kind'], email: string): Promise<Found | null> {
+async function findByEmail(db: Context['db'], kind: Principal['kind'], email: string): Promise<Candidate | null> {
   const where = { email };
   const operator = kind === 'operator' ? await db.operator.findUnique({ where }) : null;
   const admin = kind === 'organisation_admin' ? await db.organisationAdmin.findUnique({ where }) : null;

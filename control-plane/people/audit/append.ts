@@ -48,7 +48,8 @@ export async function appendAudits(
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('audit:' || ${chain}, 0))`;
   const [head] = await tx.$queryRaw<{ seq: bigint; hash: string }[]>`
     SELECT seq, hash FROM audit_heads WHERE chain = ${chain}`;
-  const entries = linked(chain, at, facts, { seq: Number(head?.seq ?? 0), hash: head?.hash ?? firstPrevHash });
+  const before = head === undefined ? { seq: 0, hash: firstPrevHash } : { seq: Number(head.seq), hash: head.hash };
+  const entries = linked(chain, at, facts, before);
   const rows = entries.map(({ actor, ...entry }) => ({
     ...entry,
     actor_kind: actor.kind,
