@@ -341,7 +341,7 @@ type Responses = Readonly<
   >
 >;
 
-/** Of a route that may reply in more than one way, all of them. */
+/** Returns the names of all replies of a route that may reply in more than one way. */
 const namesOf = (reply: z.ZodType | null | undefined): unknown[] =>
   reply instanceof z.ZodUnion
     ? reply.options.map((option) => z.globalRegistry.get(option as z.ZodType)?.id)

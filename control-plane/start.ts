@@ -39,7 +39,7 @@ interface Stores {
   close(): Promise<void>;
 }
 
-/** What tests put in the place of the real thing. */
+/** The parts that tests replace by their own. */
 export interface Overrides {
   readonly log?: Logger;
   readonly now?: () => Date;

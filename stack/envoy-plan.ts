@@ -71,7 +71,7 @@ const adminSocket = (name: EnvoyName, layout: Layout): string => join(layout.soc
 export const accessLog = (name: EnvoyName, logs: string): string =>
   join(logs, `${name.replace('envoy', 'access')}.log`);
 
-/** By the program that a container of that release runs. */
+/** Renders with the program that a container of that release runs. */
 function renderElsewhere(from: string, given: EnvoySettings, configFile: string): void {
   const variables = {
     GW_NODE_ID: given.nodeId,

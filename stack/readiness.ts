@@ -87,7 +87,7 @@ const unknownModel = 'gateway-readiness';
  */
 export async function everyPartAnswers(
   target: {
-    /** Of each Envoy. */
+    /** One for each Envoy. */
     readonly publicUrls: readonly string[];
     readonly key: string;
     readonly healthUrls: readonly string[];

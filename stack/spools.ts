@@ -1,5 +1,5 @@
 /**
- * What sidecars have left on disk that will not be started again, since fewer were asked for this time.
+ * Takes over the spools of sidecars that will not start again because fewer were asked for this time.
  *
  * Invariant: nothing is copied or read, only moved, to where a sidecar that does start looks for what waits.
  */

@@ -1,4 +1,4 @@
-/** What the calls have found of deployments, as operators read it. */
+/** Operators read what the calls have found out about deployments. */
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import type { DeploymentTrouble } from '@gw/contract/internal/deployment-trouble';

@@ -29,7 +29,7 @@ useTestApp();
 test('an entry is added with what nobody has said as unknown, is read and listed, and clients see it', async () => {
   await addAll();
   const shown = async (kind: Kind) => {
-    // Of when and by whom: entered.pg.test.ts.
+    // entered.pg.test.ts checks the time and the author.
     const { last_change: _, ...entry } = (await as('viewer')('GET', at(kind, idOf(kind)))).json();
     return entry;
   };

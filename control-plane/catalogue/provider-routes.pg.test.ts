@@ -1,4 +1,4 @@
-/** What a provider says of itself, as operators ask for it in a shell. */
+/** Operators ask a provider in a shell what it says about itself. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runAdmin } from '@gw/cli/internals/commands/admin';

@@ -15,12 +15,12 @@ import { removeSocketFolder, socketFolder } from './socket-folder.ts';
 
 const startLimitMs = 60_000;
 
-/** What the services connect as; migrating makes it. The server trusts everybody who may enter the folder of its socket. */
+/** The role of the services, which the migration makes. The server trusts everybody who may enter the folder of its socket. */
 export const serviceRole = 'gw_service';
-/** Of the owner's url the one of the services. */
+/** Returns the services' url for the owner's. */
 export const serviceUrlOf = (ownerUrl: string): string => ownerUrl.replace('//gw@', `//${serviceRole}@`);
 
-/** What every command of Postgres needs to know. */
+/** The settings of every command of Postgres. */
 interface Cluster {
   readonly binaries: PostgresBinaries;
   readonly data: string;

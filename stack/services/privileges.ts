@@ -1,7 +1,7 @@
 /**
  * Postgres refuses to run as root. Started by root, it runs as the owner of the checkout, or as `nobody`.
  *
- * That user may be unable to enter the folders above the checkout, so it keeps the one capability to search and read
+ * The other user may be unable to enter the folders above the checkout, so it keeps the one capability to search and read
  * them, where the kernel lets us hand it on.
  */
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** What Postgres and Valkey have in common. */
+/** The interface that Postgres and Valkey share. */
 import type { Child } from '../machine/child.ts';
 
 export interface ServiceOptions {

@@ -18,7 +18,7 @@ export function openMissingWatch(catalogue: CatalogueView, credentials: Credenti
   let told = '';
   return () => {
     const held = catalogue.current();
-    // What was not read yet is not known to be missing.
+    // Before the first reading nothing is known to be missing.
     if (held === null || !credentials.isRead()) return;
     const missing = missingCredentials(held.catalogue, credentials).join(', ');
     if (missing !== told && missing !== '')

@@ -1,5 +1,5 @@
 /**
- * What aliases have to do with the other entries: they share the ids of models, also in the lists of accounts, and name models and
+ * How aliases relate to the other entries: they share the ids of models, also in the lists of accounts, and name models and
  * providers.
  */
 import { type ApiError, fieldError } from '@gw/contract/errors';

@@ -13,7 +13,7 @@ import { regionKind } from './region-entry.ts';
 export type AnyKind = EntryKind<object>;
 const anyKind = <Entry extends object>(kind: EntryKind<Entry>) => kind as unknown as AnyKind;
 
-/** What others refer to comes first. */
+/** A section comes before those that refer to it. */
 export const sections = {
   models: anyKind(modelKind),
   regions: anyKind(regionKind),
@@ -38,7 +38,7 @@ export const catalogueDocumentSchema = z.strictObject({
   providers: listOf('providers'),
   deployments: listOf('deployments'),
   aliases: listOf('aliases'),
-  // Those of former years stay.
+  // Prices of former years stay in it.
   prices: listOf('prices', 10_000),
   energy_contracts: listOf('energy_contracts'),
 });

@@ -76,7 +76,7 @@ async function unknownParts(tx: Tx, { models: offered, provider, region }: Deplo
 const dataOf = (entry: DeploymentEntry) =>
   ({
     ...columnsOf(deploymentFields, entry),
-    // What is null in JSON is null in SQL.
+    // JSON's null is stored as SQL's.
     accelerators: entry.accelerators ?? Prisma.DbNull,
     pueEvidence: entry.pue_evidence ?? Prisma.DbNull,
     wueEvidence: entry.wue_evidence ?? Prisma.DbNull,

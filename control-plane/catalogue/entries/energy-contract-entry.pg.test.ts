@@ -71,7 +71,7 @@ test('of no calls is more covered than all of their energy, whichever entries me
   };
   expect(await refused({})).toBe(true);
   expect(await refused({ share: '0.4' })).toBe(false);
-  // Of all providers in the region, of the provider in all regions; and where they do not meet.
+  // It is refused for all providers in the region and for the provider in all regions, but not where they do not meet.
   expect(await refused({ provider: null })).toBe(true);
   expect(await refused({ region: null })).toBe(true);
   expect(await refused({ region: 'eu-west' })).toBe(false);
@@ -99,7 +99,7 @@ test('a file is judged by what it comes to, and not by the way there', async () 
   expect(written).toEqual([ppa, { ...ppa, id: 'rest', share: '0.4' }]);
   const put = (...energy_contracts: object[]) => as('admin')('PUT', document, { energy_contracts });
   expect((await put(...written)).json().changes).toEqual([]);
-  // What one loses the other wins, in this order.
+  // One loses what the other wins, in this order.
   expect((await put({ ...ppa, share: 0.9 }, { ...ppa, id: 'rest', share: 0.1 })).json().changes).toHaveLength(2);
   expect((await put({ ...ppa, id: 'new', share: 1 })).json().changes).toHaveLength(3);
   const tooMuch = await put({ ...ppa, share: 0.9 }, { ...ppa, id: 'rest', share: 0.2 });

@@ -1,5 +1,5 @@
 /**
- * What operators have bought of electricity: contracts, certificates and residual mixes, for figures by the market-based method.
+ * The electricity that operators have bought: contracts, certificates and residual mixes, for figures by the market-based method.
  *
  * Invariants: of no call is more covered than its energy, and no call has two residual mixes. Both are checked over all entries that a
  * new or changed one can meet, at each hour at which one of them begins.
@@ -173,7 +173,7 @@ const entryOf = (row: ContractRow): EnergyContract => ({
   region: row.region,
   valid_from: hourText(row.validFrom),
   valid_to: hourText(row.validTo),
-  // By a constraint of the table.
+  // A constraint of the table admits no other.
   instrument: z.enum(instruments).parse(row.instrument),
   share: row.share?.toFixed() ?? null,
   g_per_kwh: row.gPerKwh.toFixed(),

@@ -32,7 +32,7 @@ test('an entry says in which version of the catalogue it last changed, when, and
   expect((await change('models', { model_class: 'small' })).statusCode).toBe(200);
   const changed = await version();
   expect(await entryOf('models', 'acme/m-1')).toEqual(byAdmin(changed));
-  // What changes nothing, or something else, is no new word for it.
+  // A change of nothing, or of another field, does not enter it anew.
   expect((await change('models', { model_class: 'small' })).statusCode).toBe(200);
   for (const kind of ['regions', 'providers'] as const) expect((await add(kind)).statusCode).toBe(200);
   expect((await add('deployments')).statusCode).toBe(200);
@@ -87,7 +87,7 @@ test('operators see who changed an entry last, and when', async () => {
   }
   // Nobody notes it of a provider, which no number rests on.
   expect(await read('providers', 'acme')).not.toHaveProperty('last_change');
-  // What a reply shows can be sent back, as a file, without it.
+  // The file leaves it out, so that it can be sent back.
   expect((await as('viewer')('GET', at('catalogue'))).json().models[0]).not.toHaveProperty('last_change');
 });
 

@@ -25,7 +25,7 @@ export const lastChangeSchema = z
   );
 
 export type Viewed<Entry> = Entry & {
-  /** Of models, regions and deployments. */
+  /** Only models, regions and deployments have it. */
   readonly last_change?: z.infer<typeof lastChangeSchema>;
   /** Sentences that say what will not work as one may expect. */
   readonly warnings: readonly string[];

@@ -15,7 +15,7 @@ import { type ChangeResult, invalidTransition, notFound } from '../../people/acc
 import type { AuditFact } from '../../people/audit/append.ts';
 import { type EntryKind, type Tx, withArticle } from './entry-kind.ts';
 
-/** What a change did: the fields that differ; null where there was no entry, or is none any more. */
+/** The fields that a change altered; null if there was no entry before, or is none after. */
 export interface Difference {
   readonly before: object | null;
   readonly after: object | null;

@@ -1,6 +1,6 @@
 /**
- * What follows from the table of a kind's fields: the bodies of requests, replies, the columns, and what the services
- * get.
+ * Derives from the table of a kind's fields the bodies of requests, the replies, the columns, and the part that the
+ * services get.
  */
 import { type CatalogueField, camel, type EntryFields, type FieldTable } from '@gw/contract/internal/catalogue/field';
 import { z } from 'zod';

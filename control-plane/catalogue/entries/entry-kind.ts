@@ -1,5 +1,6 @@
 /**
- * What models, regions, providers, deployments, aliases, prices and energy contracts have in common as entries that operators look after.
+ * The interface that models, regions, providers, deployments, aliases, prices and energy contracts share as entries that operators
+ * maintain.
  *
  * Invariant: an entry is whole: what a request leaves out has its default, and the rules are checked on the outcome,
  * whether it was added or changed.

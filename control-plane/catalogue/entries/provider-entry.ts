@@ -106,7 +106,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
   },
 };
 
-/** What is wrong with an address that can be read on the way, and what to do; null if it cannot, or may. */
+/** Returns why calls must not go to a plain address, and what to do; null if they may. */
 const plainHttp = (url: string, isLocal: boolean): string | null =>
   isLocal || isConfidentialUrl(url)
     ? null
@@ -138,7 +138,7 @@ function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError 
 const dataOf = (entry: ProviderEntry) =>
   ({
     ...columnsOf(providerFields, entry),
-    // What is null in JSON is null in SQL.
+    // JSON's null is stored as SQL's.
     headers: entry.headers ?? Prisma.DbNull,
     requestFields: entry.request_fields ?? Prisma.DbNull,
   }) as Omit<Prisma.ProviderUncheckedCreateInput, 'id'>;

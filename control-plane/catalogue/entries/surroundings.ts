@@ -1,6 +1,6 @@
 /**
- * What this process knows beyond the catalogue. Other instances may be configured differently, so it gives warnings and
- * no refusals.
+ * The settings of this process that entries are compared with. Other instances may be configured differently, so a
+ * mismatch causes a warning and never a refusal.
  */
 import { annualReading } from '@gw/methodology/grid-annual';
 

@@ -27,12 +27,12 @@ type Document = Record<'models' | 'regions' | 'providers' | 'deployments' | 'ali
 const path = '/operator/v1/catalogue';
 const written = async (): Promise<Document> => (await as('viewer')('GET', path)).json();
 const put = (document: object, query = '') => as('admin')('PUT', `${path}${query}`, document);
-/** What the lists show, without their warnings, which depend on more than the catalogue. */
+/** Reads all lists, without their warnings, which depend on more than the catalogue. */
 const everything = async () =>
   Promise.all(
     kinds.map(async (kind) => {
       const { data } = (await as('viewer')('GET', at(kind))).json() as { data: { last_change?: unknown }[] };
-      // What comes back has changed since.
+      // An entry that comes back has a later change.
       return data.map(({ last_change: _, ...entry }) => entry);
     }),
   );

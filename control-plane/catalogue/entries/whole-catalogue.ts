@@ -171,7 +171,7 @@ async function apply(
       note(kind, id, outcome.value, warnings);
     }
   };
-  // Those that refer to others go first, and come last.
+  // Sections that refer to others are removed first and added last.
   for (const section of referring) if (isGiven(section)) await remove(section);
   for (const section of sectionNames) await put(section, (isThere) => isThere || section !== 'aliases');
   for (const section of sectionNames) if (!referring.includes(section) && isGiven(section)) await remove(section);
@@ -181,7 +181,7 @@ async function apply(
   return changes;
 }
 
-/** What is judged when all are there is not judged on the way. */
+/** Leaves out the checks that are made once all entries are there. */
 const unjudged = (kind: AnyKind): AnyKind => (kind.isJudgedTogether ? { ...kind, refusal: async () => null } : kind);
 
 /** Throws NotApplied with the first refusal. */

@@ -159,7 +159,7 @@ test('rules and exemptions are published with the catalogue, and parts of other 
   await as('admin')('DELETE', at(`/exemptions/${account}/snap`));
   await testApp().refresh();
   expect((await published()).policy?.exemptions[account] ?? []).not.toContain('snap');
-  // What an older sidecar knows, and what an older control plane has published.
+  // An older sidecar does not know the policy, and an older control plane has not published it.
   const { policy, ...older } = second;
   expect(snapshotSchema.omit({ policy: true }).parse(second)).toEqual(older);
   expect(snapshotSchema.parse(older)).toEqual(older);

@@ -223,7 +223,7 @@ test('each finding is written exactly once, wherever jobs die and however often 
 
 type Death = 'xreadgroup' | 'commit' | 'xdel' | null;
 
-/** Of a process that dies before the reply of the command reaches it. */
+/** The connection of a process that dies before the reply of the command reaches it. */
 function dyingRedis(redis: Redis, death: Death): Redis {
   if (death !== 'xreadgroup' && death !== 'xdel') return redis;
   return new Proxy(redis, {

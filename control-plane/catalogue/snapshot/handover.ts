@@ -69,7 +69,7 @@ export function openHandover(now: () => Date): Handover {
     mayPublish: (next, before) => {
       // Without any snapshot every call is refused, so there is nothing to wait for.
       if (before === null) return true;
-      // What else the one before needs Envoy may have got a moment ago.
+      // Envoy may have received the rest of the former snapshot only a moment ago.
       const known = new Set(named(before));
       const at = now().getTime();
       return named(next).every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);

@@ -1,4 +1,4 @@
-/** What sidecars measure of deployments that cannot take calls. Fail-open: where Redis is away nothing is measured. */
+/** Reads which deployments the sidecars found unable to take calls. It fails open: without Redis there are none. */
 import {
   type DeploymentTrouble,
   deploymentTroubleSchema,
@@ -10,7 +10,7 @@ import type { Redis } from 'ioredis';
 /** Returns what is measured of a deployment's calls of a model; null if it takes them. */
 export type TroubleOf = (deployment: string, model: string) => DeploymentTrouble | null;
 
-/** What holds at the moment `at`, by `troubleField`; null where Redis is away. */
+/** Returns the troubles that hold at `at`, by `troubleField`; null if Redis is unavailable. */
 export async function troublesAt(
   redis: Pick<Redis, 'hgetall'>,
   at: Date,
@@ -26,7 +26,7 @@ export async function measuredTrouble(redis: Pick<Redis, 'hgetall'>, at: Date): 
   return (deployment, model) => troubles?.get(troubleField(deployment, model)) ?? null;
 }
 
-/** What another release has written and cannot be read here counts as nothing. */
+/** Returns null for a text that another release has written and this one cannot read. */
 function troubleIn(text: string): DeploymentTrouble | null {
   try {
     return deploymentTroubleSchema.parse(JSON.parse(text));

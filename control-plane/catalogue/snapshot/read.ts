@@ -53,7 +53,7 @@ export interface Catalogue {
   readonly aliases?: Snapshot['aliases'];
   /** All that ever held; absent in tests alone. */
   readonly prices?: readonly SnapshotPrice[];
-  /** What live sources say: at most one reading for each zone here, and the signals for routing below. */
+  /** Readings of live sources: at most one for each zone here, and the signals for routing below. */
   readonly liveGrid: readonly SnapshotGridReading[];
   readonly operationalGrid: readonly OperationalReading[];
   /** The rules that requests are screened by; absent until there is a first version. */

@@ -12,7 +12,7 @@ import { attemptClusters, canBeFirst, firstAttemptName } from '@gw/envoy/first-a
 import type { CredentialView } from '../credentials/credentials.ts';
 import type { Catalogue } from '../snapshot/read.ts';
 
-/** What Envoy gets of one type of resource. It has the meaning of DiscoveryResponse in the xDS protocol. */
+/** The resources of one type that Envoy gets, in the form of xDS's DiscoveryResponse. */
 export interface DiscoveryResponse {
   readonly version: string;
   readonly resources: readonly object[];

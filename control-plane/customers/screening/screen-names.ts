@@ -28,7 +28,7 @@ export interface NameMatch {
   readonly list: string;
   readonly entry_id: string;
   readonly listed_name: string;
-  /** What `nameSimilarity` gives, 0 to 1, to three decimals. */
+  /** The result of `nameSimilarity`, 0 to 1, to three decimals. */
   readonly score: number;
 }
 
@@ -40,7 +40,7 @@ export interface ListVersion extends ListContent {
   readonly not_comparable_names: number;
 }
 
-/** What came of comparing the names. A name that cannot be compared is a `match` too. */
+/** The result of comparing the names. A name that cannot be compared is a `match` too. */
 export interface NameScreening {
   readonly outcome: 'clear' | 'match';
   readonly threshold: number;

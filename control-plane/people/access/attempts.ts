@@ -23,7 +23,7 @@ import { addressPace, type CounterKeys, counterLivesMs, LocalAttempts, subjectPa
 const addressKnownMs = 30 * dayMs;
 
 export interface Attempt {
-  /** Of the person as given: kind and e-mail; it need not exist. */
+  /** Kind and e-mail of the person as given; there need not be such a person. */
   readonly subject: string;
   /** IP address, or any other name of where it comes from. */
   readonly address: string;

@@ -47,7 +47,7 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
     }
   });
 
-  // What it adds besides is its own business.
+  // Providers may add parameters of their own.
   app.get(callbackPath, { config: { ...config, anyQuery: true } }, async (request, reply) => {
     const flow = readFlow(app.parseCookie(request.headers.cookie ?? '')[cookieName]);
     // One try: what was begun cannot be finished twice.

@@ -31,7 +31,7 @@ const timeoutS = 5;
 /** How long a provider that did not answer is left alone. */
 const pauseMs = 5000;
 
-/** What the browser keeps between leaving and coming back. */
+/** The state that the browser keeps between leaving and coming back. */
 export const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
 export type OidcFlow = z.infer<typeof flowSchema>;
 

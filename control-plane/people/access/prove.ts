@@ -23,7 +23,7 @@ export interface Claim {
   readonly kind: Principal['kind'];
   readonly email: string;
   readonly credential: string;
-  /** Of the second factor; null: none was given. */
+  /** The code of the second factor; null if none was given. */
   readonly code: string | null;
   readonly address: string;
   readonly requestId: string;

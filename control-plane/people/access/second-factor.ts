@@ -122,7 +122,7 @@ interface Taking {
   readonly secret: Secret;
   readonly code: string;
   readonly now: Date;
-  /** What is stored with a code that is right. */
+  /** Is stored too if the code is right. */
   readonly more: { readonly setAt?: Date };
 }
 
@@ -144,7 +144,7 @@ async function takeCode(tx: Tx, { code, more, now, row, secret }: Taking): Promi
 export const secondFactorSetAt = async (db: Database | Tx, person: Person): Promise<Date | null> =>
   (await find(db, person))?.setAt ?? null;
 
-/** Of these people, those whose logins ask for a second factor. */
+/** Returns the ids of those people whose logins ask for a second factor. */
 export async function withSecondFactor(
   db: Database,
   kind: Person['kind'],
@@ -155,7 +155,7 @@ export async function withSecondFactor(
   return new Set(rows.map(({ subjectId }) => subjectId));
 }
 
-/** What lists of people say beside what each of them is. */
+/** The field that lists of people show in addition. */
 export const secondFactorField = {
   second_factor: z.boolean().describe('Whether a login with the credential asks for a code of a second factor'),
 };

@@ -101,7 +101,7 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
   });
 }
 
-/** What a person who is logged in shows once more. */
+/** Returns the claim with which a person who is logged in proves who they are once more. */
 export async function ownClaim(
   { db }: Pick<Context, 'db'>,
   request: FastifyRequest,

@@ -14,7 +14,7 @@ import {
 import type { Queryable } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 
-/** What an audit entry says; `appendAudit` adds the chain, the number, the time and the hashes. */
+/** The content of an audit entry; `appendAudit` adds the chain, the number, the time and the hashes. */
 export interface AuditFact {
   /** Null if it concerns no account: then it goes into the operators' chain. */
   readonly accountId: string | null;
@@ -22,7 +22,7 @@ export interface AuditFact {
   readonly action: string;
   readonly target: string;
   readonly requestId: string | null;
-  /** What was before and after, as plain JSON values without secrets. */
+  /** The values before and after, as plain JSON without secrets. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
