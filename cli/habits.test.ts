@@ -33,9 +33,8 @@ function habitsOf(files: Files): Habits {
   const where = (found: RegExp) => code.filter(([, text]) => found.test(text)).map(([path]) => path);
   const verblessComments: Record<string, number> = {};
   for (const [path, text] of files) {
-    const folder = path.includes('/') ? path.slice(0, path.indexOf('/')) : '.';
     const count = [...text.matchAll(verbless)].length;
-    if (count > 0) verblessComments[folder] = count + (verblessComments[folder] ?? 0);
+    if (count > 0) verblessComments[folderOf(path)] = count + (verblessComments[folderOf(path)] ?? 0);
   }
   return {
     spreadLiterals: where(spreadLiteral),
@@ -45,19 +44,24 @@ function habitsOf(files: Files): Habits {
   };
 }
 
-/** What is both in the list and in the code: the list as it may be written. */
+const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '.');
+
+/** Returns the list as it may be written: files of a folder may move, and their number never grows. */
 function shrunk(listed: Habits, today: Habits): Habits {
-  const both = (kind: 'spreadLiterals' | 'emptyDefaults' | 'bareNames') =>
-    listed[kind].filter((entry) => today[kind].includes(entry)).sort();
-  const counts = Object.entries(listed.verblessComments).flatMap(([folder, count]) => {
-    const left = Math.min(count, today.verblessComments[folder] ?? 0);
-    return left > 0 ? [[folder, left] as const] : [];
-  });
+  const entries = (kind: 'spreadLiterals' | 'emptyDefaults' | 'bareNames') =>
+    [...new Set(listed[kind].map(folderOf))].sort().flatMap((folder) => {
+      const [before, now] = [listed, today].map((habits) => habits[kind].filter((entry) => folderOf(entry) === folder));
+      if (before === undefined || now === undefined) return [];
+      return now.length <= before.length ? now : before.filter((entry) => now.includes(entry));
+    });
+  const counts = Object.entries(listed.verblessComments).map(
+    ([folder, count]) => [folder, Math.min(count, today.verblessComments[folder] ?? 0)] as const,
+  );
   return {
-    spreadLiterals: both('spreadLiterals'),
-    emptyDefaults: both('emptyDefaults'),
-    bareNames: both('bareNames'),
-    verblessComments: Object.fromEntries(counts.sort()),
+    spreadLiterals: entries('spreadLiterals'),
+    emptyDefaults: entries('emptyDefaults'),
+    bareNames: entries('bareNames'),
+    verblessComments: Object.fromEntries(counts.filter(([, count]) => count > 0).sort()),
   };
 }
 
@@ -69,8 +73,8 @@ test('each rule finds no more than its list, which has nothing that is gone', ()
   const listed = JSON.parse(readFileSync(listFile, 'utf8')) as Habits;
   if (process.env.GW_HABITS === 'shrink')
     writeFileSync(listFile, `${JSON.stringify(shrunk(listed, today), null, 2)}\n`);
-  const advice = `Correct what is new. Then \`${shrink}\` drops what is gone from cli/habits.json.
-Move the entry of a renamed file yourself.`;
+  const advice = `Correct what is new. Then \`${shrink}\` drops what is gone from cli/habits.json,
+and renames what has moved within its package.`;
   expect(today, advice).toEqual(JSON.parse(readFileSync(listFile, 'utf8')));
 });
 
@@ -100,8 +104,17 @@ test('a comment that begins like one without a verb is counted, in Lua and SQL t
   expect(planted('// The rest of it.\n// Often this fails.\nf(); // What\n')).toEqual(none);
 });
 
-test('the list shrinks to what is still in the code, and never grows', () => {
-  const listed = { ...none, emptyDefaults: ['a.ts', 'gone.ts'], verblessComments: { a: 3, b: 1, gone: 2 } };
-  const today = { ...none, emptyDefaults: ['a.ts', 'new.ts'], verblessComments: { a: 2, b: 5, new: 1 } };
-  expect(shrunk(listed, today)).toEqual({ ...none, emptyDefaults: ['a.ts'], verblessComments: { a: 2, b: 1 } });
+test('the list shrinks to what is still in the code, lets files move within their package, and never grows', () => {
+  const listed = {
+    ...none,
+    emptyDefaults: ['a/x.ts', 'a/gone.ts', 'b/y.ts'],
+    verblessComments: { a: 3, b: 1, gone: 2 },
+  };
+  const today = {
+    ...none,
+    emptyDefaults: ['a/moved.ts', 'b/new.ts', 'b/y.ts'],
+    verblessComments: { a: 2, b: 5, new: 1 },
+  };
+  const emptyDefaults = ['a/moved.ts', 'b/y.ts'];
+  expect(shrunk(listed, today)).toEqual({ ...none, emptyDefaults, verblessComments: { a: 2, b: 1 } });
 });
