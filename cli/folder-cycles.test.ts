@@ -12,15 +12,13 @@ import { expect, test } from 'vitest';
 const known: Record<string, string> = {
   bench: 'flame/ ↔ loose files ↔ peers/',
   cli: 'commands/ ↔ loose files',
-  contract: 'internal/ ↔ loose files',
-  'contract/internal': 'catalogue/ ↔ loose files',
   'control-plane/ledger': 'budgets/ ↔ evidence/ ↔ gpu/ ↔ grid/ ↔ integrity/ ↔ log/ ↔ loose files ↔ receipts/ ↔ usage/',
   'control-plane/ledger/evidence': 'loose files ↔ products/',
   'dashboard/src': 'api/ ↔ loose files ↔ pages/ ↔ parts/',
   'dashboard/src/pages/operator': 'loose files ↔ policy/',
   methodology: 'loose files ↔ telemetry/',
   // To go, and nothing may come in its place.
-  'receipt-sidecar': 'budgets/ ↔ idempotency/ ↔ loose files ↔ request/ ↔ response/ ↔ slots/ ↔ threads/',
+  'receipt-sidecar': 'admission/ ↔ attempts/ ↔ call/ ↔ guards/ ↔ receipt/ ↔ reply/ ↔ routing/',
 };
 
 type Files = ReadonlyMap<string, string>;

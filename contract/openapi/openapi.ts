@@ -4,7 +4,9 @@
  * Invariant: a public route without an entry in `operations` throws, so that the document is never behind the product.
  */
 import { z } from 'zod';
-import { errorCatalogue, fieldErrors } from './error-catalogue.ts';
+import { errorCatalogue, fieldErrors } from '../error-catalogue.ts';
+import { operatorErrorCatalogue } from '../operator-errors.ts';
+import { type Route, routes } from '../routes.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
 import { type Operation, operations, requestSchemas, responseSchemas } from './openapi-operations.ts';
 import {
@@ -20,8 +22,6 @@ import {
   successHeaders,
   takesIdempotencyKey,
 } from './openapi-replies.ts';
-import { operatorErrorCatalogue } from './operator-errors.ts';
-import { type Route, routes } from './routes.ts';
 
 /** Returns the OpenAPI 3.1 document as JSON. `baseUrl` becomes its only server. */
 export function openApiDocument(baseUrl: string): Json {

@@ -1,6 +1,6 @@
 /** The codes of the family `invalid_<field>`: one for each field that the OpenAPI document lets a client send. */
-import { fieldError } from './errors.ts';
-import { openApiDocument } from './openapi.ts';
+import { fieldError } from '../errors.ts';
+import { openApiDocument } from '../openapi/openapi.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;

@@ -1,10 +1,10 @@
 /** What each public operation takes and answers: the part of the OpenAPI document that is written by hand. */
 import type { z } from 'zod';
-import { auditEntrySchema, auditListSchema, auditQuerySchema } from './audit.ts';
-import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regionSchema } from './catalogue.ts';
-import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from './chat.ts';
-import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from './completions.ts';
-import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
+import { auditEntrySchema, auditListSchema, auditQuerySchema } from '../audit.ts';
+import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regionSchema } from '../catalogue.ts';
+import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from '../chat.ts';
+import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from '../completions.ts';
+import { embeddingRequestSchema, embeddingResponseSchema } from '../embeddings.ts';
 import {
   checkpointSchema,
   evidencePackSchema,
@@ -13,8 +13,8 @@ import {
   packJobSchema,
   proofQuerySchema,
   receiptProofSchema,
-} from './evidence.ts';
-import { gwOptionsSchema } from './gw-options.ts';
+} from '../evidence.ts';
+import { gwOptionsSchema } from '../gw-options.ts';
 import {
   issuedKeySchema,
   keyCreateSchema,
@@ -22,13 +22,13 @@ import {
   keyListSchema,
   keyRotateSchema,
   keySchema,
-} from './keys.ts';
-import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
-import { healthSchema, ledgerQuerySchema, receiptQuerySchema } from './management.ts';
-import { methodologySchema } from './methodology.ts';
-import { receiptSchema } from './receipt.ts';
-import { routingTraceSchema } from './routing-trace.ts';
-import { usageQuerySchema, usageRowSchema, usageSchema, usageTotalSchema } from './usage.ts';
+} from '../keys.ts';
+import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from '../lineage.ts';
+import { healthSchema, ledgerQuerySchema, receiptQuerySchema } from '../management.ts';
+import { methodologySchema } from '../methodology.ts';
+import { receiptSchema } from '../receipt.ts';
+import { routingTraceSchema } from '../routing-trace.ts';
+import { usageQuerySchema, usageRowSchema, usageSchema, usageTotalSchema } from '../usage.ts';
 
 export interface Operation {
   readonly id: string;

@@ -1,13 +1,13 @@
 /** The parts of the OpenAPI document that every route shares: headers and error replies. */
 
-import { type CatalogueCode, errorCatalogue } from './error-catalogue.ts';
-import type { ErrorDefinition } from './error-definition.ts';
-import { apiError, errorBody, errorHeaders } from './errors.ts';
-import { exampleAddresses } from './example-addresses.ts';
-import { budgetHeaderName, budgetScopes, budgetUnits } from './internal/budgets.ts';
-import { reexecuted, reexecutedChange } from './internal/idempotency-key.ts';
-import { overheadHeader } from './internal/overhead.ts';
-import type { Route } from './routes.ts';
+import { type CatalogueCode, errorCatalogue } from '../error-catalogue.ts';
+import type { ErrorDefinition } from '../error-definition.ts';
+import { apiError, errorBody, errorHeaders } from '../errors.ts';
+import { exampleAddresses } from '../example-addresses.ts';
+import { budgetHeaderName, budgetScopes, budgetUnits } from '../internal/budgets.ts';
+import { reexecuted, reexecutedChange } from '../internal/idempotency-key.ts';
+import { overheadHeader } from '../internal/overhead.ts';
+import type { Route } from '../routes.ts';
 
 export type Json = Record<string, unknown>;
 

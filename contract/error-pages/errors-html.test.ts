@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { errorCatalogue, fieldErrors } from './error-catalogue.ts';
-import type { ErrorDefinition } from './error-definition.ts';
+import { errorCatalogue, fieldErrors } from '../error-catalogue.ts';
+import type { ErrorDefinition } from '../error-definition.ts';
+import { exampleAddresses } from '../example-addresses.ts';
+import { operatorErrorCatalogue } from '../operator-errors.ts';
 import { errorPagePolicy, errorPages } from './errors-html.ts';
-import { exampleAddresses } from './example-addresses.ts';
-import { operatorErrorCatalogue } from './operator-errors.ts';
 
 const all = Object.entries<ErrorDefinition>({ ...errorCatalogue, ...fieldErrors, ...operatorErrorCatalogue });
 const pages = errorPages(exampleAddresses);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { errorCatalogue } from './error-catalogue.ts';
+import { errorCatalogue } from '../error-catalogue.ts';
+import { routes } from '../routes.ts';
 import { openApiDocument } from './openapi.ts';
-import { routes } from './routes.ts';
 
 const document = openApiDocument('https://gw.example');
 

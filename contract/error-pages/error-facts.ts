@@ -1,9 +1,9 @@
 /** What a person is told about a code, whichever page tells it; code is in backticks. */
-import { errorCatalogue, fieldErrors } from './error-catalogue.ts';
-import { type ErrorDefinition, type ErrorType, patienceS, type Retry, retriedByStatus } from './error-definition.ts';
-import { type ApiError, errorHeaders, fieldError, retriedBySdks } from './errors.ts';
+import { errorCatalogue, fieldErrors } from '../error-catalogue.ts';
+import { type ErrorDefinition, type ErrorType, patienceS, type Retry, retriedByStatus } from '../error-definition.ts';
+import { type ApiError, errorHeaders, fieldError, retriedBySdks } from '../errors.ts';
+import { operatorErrorCatalogue } from '../operator-errors.ts';
 import { fieldCodes } from './field-codes.ts';
-import { operatorErrorCatalogue } from './operator-errors.ts';
 
 /** Headings of their own, so that no anchor of a group is that of a code. */
 const titles: Readonly<Record<ErrorType, string>> = {

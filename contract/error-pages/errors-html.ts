@@ -5,9 +5,9 @@
  * content policy names by its hash. Every text is escaped.
  */
 import { createHash } from 'node:crypto';
+import { type Addresses, errorBody } from '../errors.ts';
+import { escaped } from '../internal/html-text.ts';
 import { type Entry, errorGroups, errorOf, factsOf, fieldExample, operatorEntries, statusOf } from './error-facts.ts';
-import { type Addresses, errorBody } from './errors.ts';
-import { escaped } from './internal/html-text.ts';
 
 const style = `:root{color-scheme:light dark;--text:#1b1f24;--soft:#57606a;--line:#d0d7de;--link:#0b5cad;--back:#fff;--box:#f6f8fa}
 @media (prefers-color-scheme:dark){:root{--text:#e6e9ec;--soft:#a3acb5;--line:#3a424a;--link:#7cb8ff;--back:#15191d;--box:#1f252b}}

@@ -1,5 +1,7 @@
 /** The page about errors (`docs/errors.md`), made from the catalogues: one anchor per code, grouped by type. */
-import { patienceS } from './error-definition.ts';
+import { patienceS } from '../error-definition.ts';
+import { errorBody } from '../errors.ts';
+import { exampleAddresses } from '../example-addresses.ts';
 import {
   type Entry,
   type ErrorGroup,
@@ -9,8 +11,6 @@ import {
   operatorEntries,
   statusOf,
 } from './error-facts.ts';
-import { errorBody } from './errors.ts';
-import { exampleAddresses } from './example-addresses.ts';
 
 function section(entry: Entry): string {
   const [code, definition] = entry;
