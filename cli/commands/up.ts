@@ -20,7 +20,7 @@ import {
   writeRunFile,
 } from '@gw/stack/run-file';
 import { type Stack, startStack } from '@gw/stack/stack';
-import { welcome } from '../welcome.ts';
+import { welcome } from './welcome.ts';
 
 interface Options {
   readonly detach: boolean;

@@ -12,10 +12,10 @@ import { checkout, inCheckout } from '@gw/stack/checkout';
 import { freePorts } from '@gw/stack/ports';
 import { type Stack, startStack } from '@gw/stack/stack';
 import { z } from 'zod';
-import { bareVariable } from './bare-sidecar/variable.ts';
-import { type PeerState, startPeers } from './peers/start.ts';
-import { startPlainEnvoy } from './plain-envoy.ts';
-import type { Target } from './target.ts';
+import { bareVariable } from '../bare-sidecar/variable.ts';
+import { startPlainEnvoy } from '../load/plain-envoy.ts';
+import type { Target } from '../load/target.ts';
+import { type PeerState, startPeers } from './start.ts';
 
 export interface Targets {
   readonly targets: readonly Target[];
