@@ -12,8 +12,6 @@ import { expect, test } from 'vitest';
 const known: Record<string, string> = {
   'control-plane/ledger': 'budgets/ ↔ evidence/ ↔ gpu/ ↔ grid/ ↔ integrity/ ↔ log/ ↔ loose files ↔ receipts/ ↔ usage/',
   'control-plane/ledger/evidence': 'loose files ↔ products/',
-  'dashboard/src': 'api/ ↔ loose files ↔ pages/ ↔ parts/',
-  'dashboard/src/pages/operator': 'loose files ↔ policy/',
   methodology: 'loose files ↔ telemetry/',
   // To go, and nothing may come in its place.
   'receipt-sidecar': 'admission/ ↔ attempts/ ↔ call/ ↔ guards/ ↔ receipt/ ↔ reply/ ↔ routing/',
@@ -78,13 +76,14 @@ interface Cycle {
   readonly imports: readonly string[];
 }
 
-/** The rooms of each folder that are on a cycle, and the imports that put them there. */
+/** Returns the rooms of each folder that are on a cycle, and an import for each arrow between them. */
 function folderCycles(files: Files): Map<string, Cycle> {
   const cycles = new Map<string, Cycle>();
   for (const [folder, arrows] of arrowsOf(files)) {
     const ways = new Map(arrows.map(({ from }) => [from, reached(from, arrows)]));
     const rooms = [...ways].filter(([one, others]) => others.has(one)).map(([one]) => one);
-    const imports = arrows.filter(({ from, to }) => ways.get(to)?.has(from)).map(({ imported }) => imported);
+    const circular = arrows.filter(({ from, to }) => ways.get(to)?.has(from));
+    const imports = [...new Map(circular.map(({ from, imported, to }) => [`${from} ${to}`, imported])).values()];
     if (rooms.length > 0) cycles.set(folder, { rooms: rooms.sort().join(' ↔ '), imports });
   }
   return cycles;

@@ -3,7 +3,7 @@ import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
-import { api, must } from '../../api/client.ts';
+import { api, must } from '../api/client.ts';
 
 export interface AccountFieldProps {
   readonly label: string;

@@ -1,12 +1,12 @@
 import { Button, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { api, must } from './api/client.ts';
-import { useLookAgain } from './api/session.ts';
-import { CodeField, codeIn, failureBeside, useAskedCode } from './parts/code-field.tsx';
-import { CredentialField } from './parts/credential-field.tsx';
-import { Failure } from './parts/failure.tsx';
-import { words } from './words/words.ts';
+import { api, must } from '../api/client.ts';
+import { useLookAgain } from '../api/session.ts';
+import { words } from '../words/words.ts';
+import { CodeField, codeIn, failureBeside, useAskedCode } from './code-field.tsx';
+import { CredentialField } from './credential-field.tsx';
+import { Failure } from './failure.tsx';
 
 /** Ends all sessions of the person, this one too: the login shows then. */
 export function ChangeCredential({ onClose }: { readonly onClose: () => void }) {

@@ -16,12 +16,12 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { api, must } from './api/client.ts';
-import { RefusedError } from './api/refused.ts';
-import { useLookAgain } from './api/session.ts';
+import { api, must } from '../api/client.ts';
+import { RefusedError } from '../api/refused.ts';
+import { useLookAgain } from '../api/session.ts';
+import { words } from '../words/words.ts';
 import { ChangeCredential } from './change-credential.tsx';
-import { Failure } from './parts/failure.tsx';
-import { words } from './words/words.ts';
+import { Failure } from './failure.tsx';
 
 const SecondFactor = lazy(() => import('./second-factor.tsx'));
 
