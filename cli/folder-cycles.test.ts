@@ -13,8 +13,6 @@ const known: Record<string, string> = {
   'control-plane/ledger': 'budgets/ ↔ evidence/ ↔ gpu/ ↔ grid/ ↔ integrity/ ↔ log/ ↔ loose files ↔ receipts/ ↔ usage/',
   'control-plane/ledger/evidence': 'loose files ↔ products/',
   methodology: 'loose files ↔ telemetry/',
-  // To go, and nothing may come in its place.
-  'receipt-sidecar': 'admission/ ↔ attempts/ ↔ call/ ↔ guards/ ↔ receipt/ ↔ reply/ ↔ routing/',
 };
 
 type Files = ReadonlyMap<string, string>;
