@@ -6,15 +6,15 @@ import { flameGraph } from './flame/graph.ts';
 import { profileServices } from './flame/run.ts';
 import { startIdempotencyStep } from './idempotency-step.ts';
 import { startLimitStep } from './limit-step.ts';
+import { unlessAborted } from './load/unless-aborted.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
 import { type Options, readOptions, usage } from './options.ts';
+import { startTargets } from './peers/targets.ts';
 import { usedBy } from './processes.ts';
 import { budgetCostOf, figuresOf, type Report, withoutIdle } from './report.ts';
 import { runRounds, scenarios } from './rounds.ts';
 import { screeningSteps } from './screening.ts';
 import { reportText } from './table.ts';
-import { startTargets } from './targets.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);

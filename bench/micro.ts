@@ -7,8 +7,8 @@
  */
 import { defined, elementAt } from '@gw/contract/internal/defined';
 import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt/receipt';
+import { median } from './load/statistics.ts';
 import { finishedCalls } from './receipt-calls.ts';
-import { median } from './statistics.ts';
 import { warmKeyCheck } from './warm-key.ts';
 import { yardstick, yardstickReferenceUs } from './yardstick.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Target } from './load/target.ts';
 import { budgetCostOf, figuresOf, type Report, totalWithoutProvider, withoutIdle } from './report.ts';
 import type { Sample, Scenario } from './rounds.ts';
 import { reportText, show, table } from './table.ts';
-import type { Target } from './target.ts';
 
 function sample(round: number, target: Target['name'], scenario: Scenario, more: Partial<Sample['load']>): Sample {
   const load = { requests: 100, errors: 0, durationS: 1, p50Ms: 1, p99Ms: 2, events: 0, ...more };

@@ -1,9 +1,10 @@
 /** From samples to figures: medians over rounds; ratios and differences are made inside a round, then their median. */
+
+import { difference, medianOf, type Range, rangeOf, ratio } from './load/statistics.ts';
+import type { Target } from './load/target.ts';
 import type { Micro } from './micro.ts';
 import type { PeerState } from './peers/start.ts';
 import type { Sample, Scenario } from './rounds.ts';
-import { difference, medianOf, type Range, rangeOf, ratio } from './statistics.ts';
-import type { Target } from './target.ts';
 
 export type TargetName = Target['name'];
 export type PerPart = Readonly<Record<string, number | null>>;

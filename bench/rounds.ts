@@ -2,10 +2,11 @@
  * The measurements, in turns: each round measures every scenario at every target, so that a machine that becomes slower
  * or busier meanwhile changes all of them alike and the ratios stay.
  */
+
+import { replyLoad } from './load/reply-load.ts';
+import { streamLoad } from './load/stream-load.ts';
+import { jsonCall, type Load, streamCall, type Target } from './load/target.ts';
 import { type Used, usedBy } from './processes.ts';
-import { replyLoad } from './reply-load.ts';
-import { streamLoad } from './stream-load.ts';
-import { jsonCall, type Load, streamCall, type Target } from './target.ts';
 
 const TOKENS_PER_SECOND = 50;
 export const STREAM_TOKENS = 20;

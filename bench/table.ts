@@ -1,9 +1,9 @@
 /** The report as text for a terminal. */
 import { elementAt } from '@gw/contract/internal/defined';
+import type { Range } from './load/statistics.ts';
 import { isExceeded, type Micro } from './micro.ts';
 import { type Figures, type PerPart, type Report, type TargetName, totalWithoutProvider } from './report.ts';
 import { leastWarmUpSeconds, type Scenario, STREAM_TOKENS, STREAMS } from './rounds.ts';
-import type { Range } from './statistics.ts';
 
 export const title: Record<TargetName, string> = {
   provider: 'provider alone',

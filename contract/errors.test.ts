@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { errorCatalogue } from './error-catalogue.ts';
 import { type ErrorDefinition, retriedByStatus } from './error-definition.ts';
+import { errorsPage } from './error-pages/errors-page.ts';
 import { type ApiError, apiError, docUrl, errorBody, errorHeaders, fieldError, retriedBySdks } from './errors.ts';
-import { errorsPage } from './errors-page.ts';
 import { exampleAddresses } from './example-addresses.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/openapi.ts';
 import { operatorErrorCatalogue } from './operator-errors.ts';
 
 const all = Object.entries<ErrorDefinition>({ ...errorCatalogue, ...operatorErrorCatalogue });

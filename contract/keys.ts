@@ -1,14 +1,10 @@
 /** Requests and replies about API keys, as their holders see them. The plaintext of a key is in one reply only. */
 import { z } from 'zod';
 import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
-import { dayMs } from './internal/durations.ts';
 import { pageSchema } from './list.ts';
 import { projectSchema } from './project.ts';
 
 export const keyIdPattern = /^[0-9A-Za-z]{12}$/;
-
-/** How long a revocation can be undone, ms; then the hash is deleted. */
-export const restorableMs = 90 * dayMs;
 
 /** Specification parts 2.1 and 5.4: only these tiers may give a key an expiry, and more than the default scopes. */
 export const hasKeyExtras = (tier: AccountTier): boolean => tier !== 'audit';

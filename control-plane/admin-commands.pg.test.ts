@@ -290,14 +290,20 @@ describe('a well-known provider', () => {
   test('is added as the list says, and what is given comes first', async () => {
     const url = 'https://acme.openai.azure.com';
     expect(await json(`providers add az --as azure-openai --url ${url} --credential AZ --timeout-s 90`)).toMatchObject({
-      ...{ name: 'Azure OpenAI', base_url: url, auth_header: 'api-key', auth_scheme: null, credential_ref: 'AZ' },
-      ...{ path: 'openai/deployments/{model}/{endpoint}?api-version=2024-10-21', timeout_s: 90 },
+      name: 'Azure OpenAI',
+      base_url: url,
+      auth_header: 'api-key',
+      auth_scheme: null,
+      credential_ref: 'AZ',
+      path: 'openai/deployments/{model}/{endpoint}?api-version=2024-10-21',
+      timeout_s: 90,
     });
     const mistral = await json('providers add mi --as mistral --name "Le Chat" --headers x-a=1,x-b=2');
     expect(mistral).toMatchObject({ name: 'Le Chat', base_url: 'https://api.mistral.ai/v1', headers: { 'x-a': '1' } });
     expect(mistral.request_fields).toMatchObject({ max_completion_tokens: 'max_tokens', logit_bias: null });
     expect(await json('providers set mi --request-fields seed=random_seed,user= --headers none')).toMatchObject({
-      ...{ request_fields: { seed: 'random_seed', user: null }, headers: null },
+      request_fields: { seed: 'random_seed', user: null },
+      headers: null,
     });
     expect((await gw('providers show mi')).out).toContain('seed=random_seed,user=');
   });

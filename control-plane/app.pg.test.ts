@@ -140,9 +140,16 @@ test('operators see which part is missing', async () => {
   expect([reply.statusCode, reply.json()]).toEqual([
     200,
     {
-      ...{ status: 'ok', postgres: true, redis: true, catalogue: true },
-      ...{ audit_chain_faults: 0, receipt_integrity_faults: 0, receipt_log_faults: 0, integrity_check_overdue: false },
-      ...{ ledger_waiting: 0, ledger_set_aside: 0 },
+      status: 'ok',
+      postgres: true,
+      redis: true,
+      catalogue: true,
+      audit_chain_faults: 0,
+      receipt_integrity_faults: 0,
+      receipt_log_faults: 0,
+      integrity_check_overdue: false,
+      ledger_waiting: 0,
+      ledger_set_aside: 0,
     },
   ]);
   expect((await running.operator.inject('/v1/models')).statusCode).toBe(404);

@@ -29,7 +29,7 @@ export interface InternalOptions {
   readonly stays?: () => boolean;
 }
 
-/** What only Envoy may reach: the reads of the public API, and Envoy's own configuration. */
+/** The application that only Envoy may reach: the reads of the public API, and Envoy's own configuration. */
 export function buildInternalApp(
   context: Context,
   services: InternalServices,

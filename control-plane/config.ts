@@ -46,7 +46,7 @@ export interface Config {
   readonly integrity: IntegritySettings;
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
-  /** Of long packs. */
+  /** The settings of long packs. */
   readonly packs: PackSettings;
   /** Sources of live carbon intensity; none by default. */
   readonly grid: GridSettings;

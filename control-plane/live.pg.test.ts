@@ -18,7 +18,12 @@ afterAll(() => running?.stop());
 
 const reportAt = (at: number, more: object = {}) =>
   JSON.stringify({
-    ...{ calls: 20, failed: 2, aborted: 1, degraded: 1, refused: 4, errors: 1 },
+    calls: 20,
+    failed: 2,
+    aborted: 1,
+    degraded: 1,
+    refused: 4,
+    errors: 1,
     took: [],
     overhead: [],
     streams: 3,

@@ -31,7 +31,7 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   void app.register(cookies, { hook: false });
   app.addHook('onSend', async (request, reply) => {
     void reply.header('x-request-id', request.id);
-    // What people see here is theirs alone, and some of it is shown once; but for what a route says may be kept.
+    // Replies here are for one person, and some are shown once, so nothing is cached unless a route allows it.
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
   });
   demandReplySchemas(app);

@@ -1,4 +1,4 @@
-/** What an orderly end says, and what it leaves of idempotency keys. */
+/** An orderly end says what it does, and leaves idempotency keys usable. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { startTestApp } from '@gw/testing/control-plane/app';

@@ -3,14 +3,14 @@ import { readListen } from '@gw/contract/internal/listen';
 import { type OwnListener, targetOf } from '@gw/service/address-guard';
 import type { Config } from './config.ts';
 
-type Known = Pick<
+type ListenerSettings = Pick<
   Config,
   'addresses' | 'databaseUrl' | 'internalListen' | 'operatorListen' | 'otherListen' | 'redisUrl'
 > & {
   readonly access: Pick<Config['access'], 'controlUrl'>;
 };
 
-export function ownListeners(config: Known): readonly OwnListener[] {
+export function ownListeners(config: ListenerSettings): readonly OwnListener[] {
   const { access, addresses, databaseUrl, internalListen, operatorListen, otherListen, redisUrl } = config;
   return [
     ...atUrl('public address (GW_BASE_URL): calls would come back to it, again and again', addresses.baseUrl),

@@ -183,13 +183,23 @@ const start = '2026-11-01T00:00:00Z';
 const price = {
   id: `${start}/${provider.id}/*/${model.id}`,
   entry: {
-    ...{ provider: provider.id, model: model.id, valid_from: start, source: 'a test' },
-    ...{ input_per_mtok: '2.5', output_per_mtok: '10' },
+    provider: provider.id,
+    model: model.id,
+    valid_from: start,
+    source: 'a test',
+    input_per_mtok: '2.5',
+    output_per_mtok: '10',
   },
 };
 const contract = {
-  ...{ id: 'ppa', provider: provider.id, valid_from: start, valid_to: '2027-01-01T00:00:00Z' },
-  ...{ instrument: 'ppa', share: '0.6', g_per_kwh: '12', evidence: 'a test' },
+  id: 'ppa',
+  provider: provider.id,
+  valid_from: start,
+  valid_to: '2027-01-01T00:00:00Z',
+  instrument: 'ppa',
+  share: '0.6',
+  g_per_kwh: '12',
+  evidence: 'a test',
 };
 
 async function askCatalogue(ask: Ask): Promise<void> {
@@ -331,7 +341,7 @@ type Responses = Readonly<
   >
 >;
 
-/** Of a route that may reply in more than one way, all of them. */
+/** Returns the names of all replies of a route that may reply in more than one way. */
 const namesOf = (reply: z.ZodType | null | undefined): unknown[] =>
   reply instanceof z.ZodUnion
     ? reply.options.map((option) => z.globalRegistry.get(option as z.ZodType)?.id)

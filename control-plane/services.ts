@@ -1,5 +1,4 @@
-/** What the routes and jobs share beside the stores; one of each per process. */
-
+/** The services that the routes and jobs share beside the stores; one of each per process. */
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import type { RedisWriter } from '@gw/service/redis-writer';
 import { type CatalogueServices, openCatalogue } from './catalogue/index.ts';

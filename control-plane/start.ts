@@ -39,7 +39,7 @@ interface Stores {
   close(): Promise<void>;
 }
 
-/** What tests put in the place of the real thing. */
+/** The parts that tests replace by their own. */
 export interface Overrides {
   readonly log?: Logger;
   readonly now?: () => Date;
@@ -81,7 +81,12 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const operatorUrl = await listen(operator, config.operatorListen);
   log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane is listening');
   return {
-    ...{ context, services, internal, operator, operatorUrl, log },
+    context,
+    services,
+    internal,
+    operator,
+    operatorUrl,
+    log,
     /** Tells Envoy to use other instances, and resolves when it has heard it. */
     leave: () => {
       stays = false;
@@ -116,7 +121,10 @@ async function openStores({ databaseUrl, redisUrl }: Config, log: Logger): Promi
   const claims = openRedisWriter({ url: redisUrl, log, commandTimeoutMs: 2000 });
   await Promise.all([...[redis, blockingRedis].map((each) => untilReady(each, 5000)), claims.untilReady(5000)]);
   return {
-    ...{ db, redis, blockingRedis, claims },
+    db,
+    redis,
+    blockingRedis,
+    claims,
     close: async () => {
       redis.disconnect();
       blockingRedis.disconnect();

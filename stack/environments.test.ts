@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { inCheckout } from './checkout.ts';
 import { goProgram, nodeWith } from './environments.ts';
+import { inCheckout } from './machine/checkout.ts';
 
 const about = { name: 'nothing', version: '1.0.0' };
 let pinned: string;

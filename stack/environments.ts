@@ -10,7 +10,8 @@ import { once as onceEmitted } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { inCheckout } from './checkout.ts';
+import { defined } from '@gw/contract/internal/defined';
+import { inCheckout } from './machine/checkout.ts';
 
 type Log = (line: string) => void;
 
@@ -69,7 +70,7 @@ export async function goProgram(pinned: string, log: Log): Promise<string> {
 function reasonOf(output: string): string {
   const lines = output.split('\n');
   const told = lines.findLast((line) => /^go: /.test(line) && !/^go: (downloading|warning)|switching to/.test(line));
-  return told ?? lines.at(-1) ?? '';
+  return told ?? defined(lines.at(-1), 'The last line');
 }
 
 /** Makes the folder anew, unless that was done for the same `stamp`. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
-import { checkout, inCheckout } from './checkout.ts';
-import { startChild } from './services/child.ts';
+import { checkout, inCheckout } from './machine/checkout.ts';
+import { startChild } from './machine/child.ts';
 import {
   type EnvoyName,
   fromUser,
@@ -71,7 +71,7 @@ const adminSocket = (name: EnvoyName, layout: Layout): string => join(layout.soc
 export const accessLog = (name: EnvoyName, logs: string): string =>
   join(logs, `${name.replace('envoy', 'access')}.log`);
 
-/** By the program that a container of that release runs. */
+/** Renders with the program that a container of that release runs. */
 function renderElsewhere(from: string, given: EnvoySettings, configFile: string): void {
   const variables = {
     GW_NODE_ID: given.nodeId,

@@ -1,5 +1,5 @@
 /**
- * What keeps the memory of the services small. docker-compose.yml has the same (deploy/compose.test.ts).
+ * Settings that keep the memory of the services small. docker-compose.yml has the same (deploy/compose.test.ts).
  *
  * V8 takes its limits from the machine's memory and lets garbage pile up accordingly; glibc keeps what was freed.
  */
@@ -16,8 +16,8 @@ export const memoryOf = {
    * too: with the 48 MB or more that V8 chooses for the young one, a load took it to the limit, and it collected without end. With 8 MB in place of 4
    * it takes 10 MB more, and collects a sixth less of its time.
    *
-   * What it marks is some 50 MB that are nearly all needed, and most of what makes it do so are the bytes of batches, which lie outside. To let
-   * all of that double before it does (`--heap-growing-percent=100`) takes a seventh less processor time, and 40 MB more, with which a pack of a
+   * A full collection marks some 50 MB that are nearly all needed, and is mostly caused by the bytes of batches, which lie outside of the heap. Letting
+   * all of that double first (`--heap-growing-percent=100`) takes a seventh less processor time and 40 MB more, with which a pack of a
    * million receipts takes more than 300 MiB (test/long/million-receipts.test.ts).
    *
    * The threads that compress packs share what they use, where each would keep memory of its own. What is freed goes back sooner, some 10 MB: by

@@ -1,13 +1,13 @@
 /** Brings the database up to date and fills in the demo accounts and the provider, in a process of its own. */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkout } from './checkout.ts';
+import { defined } from '@gw/contract/internal/defined';
+import { checkout } from './machine/checkout.ts';
+import { startChild } from './machine/child.ts';
+import { Problem } from './machine/problem.ts';
 import { readJson } from './private-file.ts';
-import { Problem } from './problem.ts';
 import type { CustomProvider } from './provider.ts';
 import { type DemoKeys, demoKeysSchema } from './run-file.ts';
-import { startChild } from './services/child.ts';
 import { serviceRole, startPostgres } from './services/postgres.ts';
 import { fromUser, type Layout, passedOn } from './stack-plans.ts';
 
@@ -54,7 +54,7 @@ async function migrate(from: string, logFile: string, env: Readonly<Record<strin
   });
   const { code } = await child.exited;
   if (code === 0) return;
-  const reason = readFileSync(logFile, 'utf8').trim().split('\n').at(-1) ?? '';
+  const reason = defined(readFileSync(logFile, 'utf8').trim().split('\n').at(-1), 'The last line');
   throw new Problem(`The database could not be prepared: ${reason} (${logFile})`);
 }
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { inCheckout } from './checkout.ts';
+import { inCheckout } from './machine/checkout.ts';
 import { freePorts } from './ports.ts';
 
 test('nobody else is given ports that were just given, in this process or in another one', async () => {

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { createServer } from 'node:net';
-import { Problem } from './problem.ts';
+import { Problem } from './machine/problem.ts';
 
 /** Listens for a moment; rejects if the port cannot be had. */
 function listen(port: number): Promise<void> {

@@ -9,8 +9,8 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type AddressGuard, openAddressGuard } from '@gw/service/address-guard';
 import { type GuardedFailure, guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
+import { Problem } from './machine/problem.ts';
 import { readJson, writePrivateJson } from './private-file.ts';
-import { Problem } from './problem.ts';
 
 export interface CustomProvider {
   /** Up to and without the endpoint, for example `https://llm.example.com/v1`. */
@@ -71,7 +71,7 @@ export async function providerModels(provider: CustomProvider, { dir, guard, log
 
 const mostTold = 8;
 
-/** What receipts are computed with until somebody says more. */
+/** Logs which assumptions receipts are computed with until somebody says more. */
 function tellGuesses(models: readonly string[], log: (line: string) => void): void {
   log('The provider says only the names of its models. What follows from them, until ./gw admin models set says more:');
   for (const id of models.slice(0, mostTold)) log(`  ${id}: ${guessModel(id).because}.`);
@@ -93,7 +93,7 @@ async function listModels(
   if (status < 200 || status > 299) return problem(reasonOfStatus(status, key !== null));
   const list = listSchema.safeParse(jsonIn(body));
   if (!list.success) return problem('what it answers is no list of models. Is the API elsewhere, for example at /v1');
-  // What has no name cannot be asked for.
+  // Clients cannot ask for a model without a name.
   const models = list.data.data.flatMap((each) => modelSchema.safeParse(each).data?.id ?? []);
   if (models.length === 0) return problem('it lists no models. Load one there, and start again');
   return ok(models);

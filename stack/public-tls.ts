@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { errorText } from '@gw/contract/internal/error-text';
-import { Problem } from './problem.ts';
+import { Problem } from './machine/problem.ts';
 
 export interface PublicTls {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Of a client that has the certificate for its authority: a name or an address that is in it, or null. */
+  /** A name or an address in the certificate, for a client that trusts it as its authority; null if there is none. */
   readonly name: string | null;
 }
 

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '@gw/contract/internal/defined';
 import { errorText } from '@gw/contract/internal/error-text';
-import { Problem } from './problem.ts';
+import { Problem } from './machine/problem.ts';
 import type { Part } from './supervise.ts';
 
 export interface HttpReply {
@@ -31,7 +32,7 @@ export function ask(url: string, key: string | null, body?: unknown): Promise<Ht
       response.on('data', (chunk: string) => {
         text += chunk;
       });
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
+      response.once('end', () => resolve({ status: defined(response.statusCode, 'The status'), body: text }));
       response.once('error', reject);
     });
     request.end(body === undefined ? undefined : JSON.stringify(body));
@@ -74,7 +75,7 @@ export async function until(
 
 function lastLine(file: string): string {
   const lines = readFileSync(file, 'utf8').trim().split('\n');
-  return lines.at(-1)?.slice(0, 500) ?? '';
+  return defined(lines.at(-1), 'The last line').slice(0, 500);
 }
 
 /** A model that nobody serves: who asks for it is told so by the sidecar, and no provider is asked. */
@@ -86,7 +87,7 @@ const unknownModel = 'gateway-readiness';
  */
 export async function everyPartAnswers(
   target: {
-    /** Of each Envoy. */
+    /** One for each Envoy. */
     readonly publicUrls: readonly string[];
     readonly key: string;
     readonly healthUrls: readonly string[];

@@ -17,9 +17,9 @@ const shape = {
   idempotencyKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** Signs evidence packs: the seed of an Ed25519 key, 64 hexadecimal digits. */
   evidenceKey: z.string().regex(/^[0-9a-f]{64}$/),
-  /** What Envoy shows to each internal listener. */
+  /** Envoy shows it to each internal listener. */
   internalToken: z.string().min(32),
-  /** What scripts of the first operator show to the operator API. */
+  /** Scripts of the first operator show it to the operator API. */
   operatorToken: z.string().regex(/^gwop_[A-Za-z0-9_-]{43}$/),
   /** With which the first operator logs in, as `admin@localhost`. */
   operatorCredential: z.string().min(20),

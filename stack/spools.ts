@@ -1,5 +1,5 @@
 /**
- * What sidecars have left on disk that will not be started again, since fewer were asked for this time.
+ * Takes over the spools of sidecars that will not start again because fewer were asked for this time.
  *
  * Invariant: nothing is copied or read, only moved, to where a sidecar that does start looks for what waits.
  */
@@ -20,7 +20,8 @@ const filesIn = (folder: string): string[] => {
 
 /** Call it before any sidecar is started. */
 export function takeOverSpools(dir: string, instances: number): void {
-  const left = readdirSync(dir).filter((name) => Number(/^spool-(\d+)$/.exec(name)?.[1] ?? 0) > instances);
+  const numberOf = (name: string): number => Number(/^spool-(\d+)$/.exec(name)?.[1]);
+  const left = readdirSync(dir).filter((name) => numberOf(name) > instances);
   for (const spool of left) {
     for (const folder of folders) {
       const [from, to] = [join(dir, spool, folder), join(dir, 'spool', folder)];

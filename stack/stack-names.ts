@@ -1,4 +1,4 @@
-/** What the parts of a stack are called, the order of their end, and the ports that they get. */
+/** The names of a stack's parts, the order in which they end, and their ports. */
 import { elementAt } from '@gw/contract/internal/defined';
 import { freePorts, takePort } from './ports.ts';
 import {
@@ -24,7 +24,7 @@ export interface Wanted {
   readonly controlPlanes?: number;
 }
 
-/** Of the parts that there may be several of. */
+/** The names of parts that can have several instances. */
 export interface Names {
   readonly shared: readonly InstanceName[];
   readonly envoys: readonly EnvoyName[];

@@ -6,9 +6,9 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { startChild } from './machine/child.ts';
 import { memoryOf } from './memory.ts';
 import type { Secrets } from './secrets.ts';
-import { startChild } from './services/child.ts';
 import { startPostgres } from './services/postgres.ts';
 import { startValkey } from './services/valkey.ts';
 import type { PartPlan, Running } from './supervise.ts';
@@ -36,7 +36,7 @@ type ServiceName = Program | InstanceName | ControlPlaneName;
 export const instanceNames = <Name extends string>(name: Name, count: number): Numbered<Name>[] =>
   Array.from({ length: count }, (_, index) => (index === 0 ? name : (`${name}-${index + 1}` as const)));
 
-/** What an instance runs. */
+/** Returns the program that an instance runs. */
 const programOf = (name: ServiceName) => name.replace(/-\d+$/, '') as Program;
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -47,7 +47,7 @@ export interface Layout {
   readonly sockets: string;
   readonly secrets: Secrets;
   readonly ports: { readonly public: number; readonly control: number; readonly simulator: number };
-  /** Of further Envoys and control planes. */
+  /** The ports of further Envoys and control planes. */
   readonly furtherPorts: Readonly<Partial<Record<EnvoyName | ControlPlaneName, number>>>;
   /** How many there are of each of `sharedNames`. */
   readonly instances: number;
@@ -55,9 +55,9 @@ export interface Layout {
   readonly controlPlanes: number;
   readonly healthPorts: Readonly<Partial<Record<InstanceName, number>>>;
   readonly publicUrl: string;
-  /** Of the role that the services connect as. */
+  /** For the role that the services connect as. */
   readonly databaseUrl: string;
-  /** Of the owner, for migrations alone. */
+  /** For the owner's role, which only migrations use. */
   readonly ownerDatabaseUrl: string;
   readonly redisUrl: string;
   /** The key of the provider given by `--provider`, or null. */
@@ -73,7 +73,7 @@ export interface Layout {
 
 export const logFileOf = (logs: string, name: PartName): string => join(logs, `${name}.log`);
 
-/** What any program needs, and nothing that may be secret. */
+/** Variables that any program needs and that hold no secret. */
 export const passedOn = [
   ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'NODE_COMPILE_CACHE'],

@@ -6,10 +6,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '@gw/contract/internal/defined';
-import { envoyBinary } from './binaries.ts';
-import { checkout } from './checkout.ts';
 import { accessLog, planEnvoy } from './envoy-plan.ts';
 import { logFolder, prepareLogs } from './logs.ts';
+import { envoyBinary } from './machine/binaries.ts';
+import { checkout } from './machine/checkout.ts';
 import { seedDatabase } from './migrate-and-seed.ts';
 import { type CustomProvider, guardOf, providerModels } from './provider.ts';
 import { everyPartAnswers, until } from './readiness.ts';
@@ -59,9 +59,9 @@ export interface StackOptions extends Wanted {
 }
 
 export interface Stack {
-  /** Of the first Envoy. */
+  /** The address of the first Envoy. */
   readonly publicUrl: string;
-  /** Of each Envoy. */
+  /** The address of each Envoy. */
   readonly publicUrls: readonly string[];
   readonly controlUrl: string;
   /** Part → process id, of those that run at this moment. */
@@ -72,7 +72,7 @@ export interface Stack {
   readonly model: string | null;
   /** As the services connect. */
   readonly databaseUrl: string;
-  /** Of the role that owns the tables. */
+  /** For the role that owns the tables. */
   readonly ownerDatabaseUrl: string;
   readonly redisUrl: string;
   /** Base URL of the simulated provider. */

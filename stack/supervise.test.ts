@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startChild } from './services/child.ts';
+import { startChild } from './machine/child.ts';
 import { type Part, type PartPlan, supervise } from './supervise.ts';
 
 let dir: string;

@@ -6,7 +6,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText } from '@gw/contract/internal/error-text';
-import type { Child } from './services/child.ts';
+import type { Child } from './machine/child.ts';
 
 /** A running process of a part, and its orderly end. */
 export interface Running {

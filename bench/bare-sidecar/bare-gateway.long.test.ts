@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
 import { type Stack, startStack } from '@gw/stack/stack';
 import { expect, test } from 'vitest';
-import { type Call, jsonCall, streamCall } from '../target.ts';
-import { gatewayOf, modelOf, startBareGateway } from '../targets.ts';
+import { type Call, jsonCall, streamCall } from '../load/target.ts';
+import { gatewayOf, modelOf, startBareGateway } from '../peers/targets.ts';
 
 async function answered({ body, headers, url }: Call): Promise<{ names: string[]; text: string; id: string | null }> {
   const reply = await fetch(url, { method: 'POST', headers, body });

@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Stack, startStack } from '@gw/stack/stack';
-import { replyLoad } from '../reply-load.ts';
-import { jsonCall } from '../target.ts';
-import { gatewayOf, modelOf } from '../targets.ts';
-import { unlessAborted } from '../unless-aborted.ts';
+import { replyLoad } from '../load/reply-load.ts';
+import { jsonCall } from '../load/target.ts';
+import { unlessAborted } from '../load/unless-aborted.ts';
+import { gatewayOf, modelOf } from '../peers/targets.ts';
 import { type Frame, frameTree, type Window } from './profile.ts';
 
 /** Those that run on Node, in the order in which a call meets them. */

@@ -12,7 +12,7 @@ import { dirname, join, resolve } from 'node:path';
 import { envoyBinary, envoyPackage } from '@gw/stack/binaries';
 import { inCheckout } from '@gw/stack/checkout';
 import { goProgram } from '@gw/stack/environments';
-import { workersOfEnvoy } from '../plain-envoy.ts';
+import { workersOfEnvoy } from '../load/plain-envoy.ts';
 import type { Peer, Place } from './peer.ts';
 
 const version = '1.1.0';

@@ -7,7 +7,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { inCheckout } from '@gw/stack/checkout';
-import type { PeerName } from '../target.ts';
+import type { PeerName } from '../load/target.ts';
 
 export interface Peer {
   readonly name: PeerName;

@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { envoyPackage } from '@gw/stack/binaries';
 import { afterAll, expect, test, vi } from 'vitest';
-import { workersOfEnvoy } from '../plain-envoy.ts';
+import { workersOfEnvoy } from '../load/plain-envoy.ts';
 import { envoyAiGateway } from './envoy-ai-gateway.ts';
 import { litellm } from './litellm.ts';
 import { type Peer, pinnedVersion } from './peer.ts';

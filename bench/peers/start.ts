@@ -6,9 +6,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText } from '@gw/contract/internal/error-text';
+import { type Child, startChild } from '@gw/stack/child';
 import { freePorts } from '@gw/stack/ports';
-import { type Child, startChild } from '@gw/stack/services/child';
-import { jsonCall, type PeerName, streamCall, type Target } from '../target.ts';
+import { jsonCall, type PeerName, streamCall, type Target } from '../load/target.ts';
 import { envoyAiGateway } from './envoy-ai-gateway.ts';
 import { litellm } from './litellm.ts';
 import type { Peer } from './peer.ts';

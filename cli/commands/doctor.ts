@@ -5,10 +5,10 @@ import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { envoyPackage, valkeyPackage, versionOf } from '@gw/stack/binaries';
 import { checkout, inCheckout, stateFolder } from '@gw/stack/checkout';
+import { findOnPath } from '@gw/stack/child';
 import { takePort } from '@gw/stack/ports';
 import type { PythonPackage } from '@gw/stack/python-package';
 import { findSupervisor } from '@gw/stack/run-file';
-import { findOnPath } from '@gw/stack/services/child';
 
 interface Finding {
   readonly title: string;

@@ -11,8 +11,8 @@ import { inCheckout } from '@gw/stack/checkout';
 import { makeTemplateCluster } from '@gw/stack/migrate-and-seed';
 import { templateVariable } from '@gw/stack/services/postgres';
 import { z } from 'zod';
-import { add, failuresText, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
-import { makeTestFolder } from '../test-folder.ts';
+import { add, failuresText, type Tally, tallyLine, tallyOfVitest } from './tally.ts';
+import { makeTestFolder } from './test-folder.ts';
 
 interface Check {
   readonly title: string;

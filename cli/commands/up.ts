@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import { inCheckout, stateFolder } from '@gw/stack/checkout';
+import { openLog } from '@gw/stack/child';
 import { Problem } from '@gw/stack/problem';
 import type { CustomProvider } from '@gw/stack/provider';
 import { type PublicTls, publicTls } from '@gw/stack/public-tls';
@@ -18,9 +19,8 @@ import {
   releaseFolder,
   writeRunFile,
 } from '@gw/stack/run-file';
-import { openLog } from '@gw/stack/services/child';
 import { type Stack, startStack } from '@gw/stack/stack';
-import { welcome } from '../welcome.ts';
+import { welcome } from './welcome.ts';
 
 interface Options {
   readonly detach: boolean;

@@ -36,7 +36,9 @@ const addAll = async () => {
 test('each kind of entry is added, shown, listed, changed and removed', async () => {
   await addAll();
   expect(await json('models show acme/m-1')).toMatchObject({
-    ...{ active_parameters_b: { min: 3, max: 3 }, total_parameters_b: { min: 30, max: 40 }, quantization_bits: 8 },
+    active_parameters_b: { min: 3, max: 3 },
+    total_parameters_b: { min: 30, max: 40 },
+    quantization_bits: 8,
   });
   expect(await json('deployments show acme-pl')).toMatchObject({
     models: { 'acme/m-1': 'm=1', 'sim-small': 'sim-small' },
@@ -69,7 +71,10 @@ test('each kind of entry is added, shown, listed, changed and removed', async ()
   await gw('models set acme/m-1 --takes-temperature no --modalities text,image --ttft none --context-window 8192');
   await gw('models set acme/m-1 --tokenizer cl100k_base');
   expect(await json('models show acme/m-1')).toMatchObject({
-    ...{ takes_temperature: false, modalities: ['text', 'image'], ttft_s: null, context_window: 8192 },
+    takes_temperature: false,
+    modalities: ['text', 'image'],
+    ttft_s: null,
+    context_window: 8192,
     tokenizer: 'cl100k_base',
   });
   await expect(gw('regions remove pl-east')).rejects.toThrow('deployments are in it: acme-pl. (invalid_transition)');

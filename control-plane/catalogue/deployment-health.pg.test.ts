@@ -1,4 +1,4 @@
-/** What the calls have found of deployments, as operators read it. */
+/** Operators read what the calls have found out about deployments. */
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import type { DeploymentTrouble } from '@gw/contract/internal/deployment-trouble';
@@ -37,8 +37,12 @@ test('a viewer sees which deployments take no calls, since when and for how long
     known: true,
     data: [
       {
-        ...{ object: 'deployment_trouble', deployment: 'simulator-se', model: 'acme/m-1' },
-        ...{ status: 'degraded', failures: 6, failed_at: '2026-11-21T08:59:59.000Z' },
+        object: 'deployment_trouble',
+        deployment: 'simulator-se',
+        model: 'acme/m-1',
+        status: 'degraded',
+        failures: 6,
+        failed_at: '2026-11-21T08:59:59.000Z',
         until: '2026-11-21T09:00:04.000Z',
       },
     ],

@@ -4,7 +4,7 @@ import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../shared/context.ts';
-import { troublesAt } from './measured-trouble.ts';
+import { troublesAt } from './snapshot/measured-trouble.ts';
 
 const { shape } = deploymentTroubleSchema;
 const troubleSchema = z.strictObject({
@@ -27,8 +27,12 @@ export function deploymentHealthRoute(app: FastifyInstance, { now, redis }: Cont
   app.get('/operator/v1/deployment-health', { config }, async () => {
     const troubles = await troublesAt(redis, now());
     const data = [...(troubles ?? [])].map(([name, { at, failures, status, until }]) => ({
-      ...{ object: 'deployment_trouble' as const, ...troubleNamed(name), status, failures },
-      ...{ failed_at: new Date(at).toISOString(), until: new Date(until).toISOString() },
+      object: 'deployment_trouble' as const,
+      ...troubleNamed(name),
+      status,
+      failures,
+      failed_at: new Date(at).toISOString(),
+      until: new Date(until).toISOString(),
     }));
     return { object: 'list' as const, data, known: troubles !== null };
   });

@@ -10,7 +10,7 @@ import { type Credentials, openCredentials } from './credentials/credentials.ts'
 import { openMissingWatch, registerMissing } from './credentials/missing.ts';
 import { credentialRoutes } from './credentials/routes.ts';
 import { deploymentHealthRoute } from './deployment-health.ts';
-import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from './keeper.ts';
+import { type SurroundingNames, type Surroundings, surroundingsOf } from './entries/surroundings.ts';
 import { catalogueOperatorRoutes } from './operator-routes.ts';
 import { organisationRoutes } from './organisation-routes.ts';
 import { forgetFindings, openFindingsJob } from './policy/findings-job.ts';
@@ -18,11 +18,11 @@ import { openFirstVersion } from './policy/first-version.ts';
 import { policyOperatorRoutes } from './policy/operator-routes.ts';
 import { providerRoutes } from './provider-routes.ts';
 import { catalogueRoutes } from './routes.ts';
-import { type SurroundingNames, type Surroundings, surroundingsOf } from './surroundings.ts';
+import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from './snapshot/keeper.ts';
 import { xdsRoutes } from './xds/routes.ts';
 
 export type { CredentialView } from './credentials/credentials.ts';
-export type { CatalogueView } from './keeper.ts';
+export type { CatalogueView } from './snapshot/keeper.ts';
 
 export interface CatalogueServices {
   readonly keeper: CatalogueKeeper;

@@ -29,43 +29,65 @@ useTestApp();
 test('an entry is added with what nobody has said as unknown, is read and listed, and clients see it', async () => {
   await addAll();
   const shown = async (kind: Kind) => {
-    // Of when and by whom: entered.pg.test.ts.
+    // entered.pg.test.ts checks the time and the author.
     const { last_change: _, ...entry } = (await as('viewer')('GET', at(kind, idOf(kind)))).json();
     return entry;
   };
   expect(await shown('models')).toEqual({
-    ...{ ...model, object: 'model', created_at: clock.toISOString(), modalities: ['text'], takes_temperature: true },
-    ...{
-      tokenizer: null,
-      context_window: null,
-      active_parameters_b: null,
-      total_parameters_b: null,
-      model_class: null,
-    },
-    ...{
-      parameters_source: null,
-      quantization_bits: null,
-      tokens_per_s: null,
-      ttft_s: null,
-      warnings: [expect.stringContaining('degraded')],
-    },
+    ...model,
+    object: 'model',
+    created_at: clock.toISOString(),
+    modalities: ['text'],
+    takes_temperature: true,
+    tokenizer: null,
+    context_window: null,
+    active_parameters_b: null,
+    total_parameters_b: null,
+    model_class: null,
+    parameters_source: null,
+    quantization_bits: null,
+    tokens_per_s: null,
+    ttft_s: null,
+    warnings: [expect.stringContaining('degraded')],
   });
   expect(await shown('regions')).toEqual({
-    ...{ ...region, object: 'region', status: 'active', preference: 100, warnings: [] },
+    ...region,
+    object: 'region',
+    status: 'active',
+    preference: 100,
+    warnings: [],
   });
   const none = {
-    ...{ path: null, headers: null, request_fields: null, timeout_s: null, first_byte_timeout_s: null },
-    ...{ auth_header: null, auth_scheme: null, credential_ref: null, health_path: null, local: false },
+    path: null,
+    headers: null,
+    request_fields: null,
+    timeout_s: null,
+    first_byte_timeout_s: null,
+    auth_header: null,
+    auth_scheme: null,
+    credential_ref: null,
+    health_path: null,
+    local: false,
   };
   expect(await shown('providers')).toEqual({ ...provider, object: 'provider', kind: 'openai', ...none, warnings: [] });
   expect(await shown('deployments')).toEqual({
-    ...{ ...deployment, object: 'deployment', wue_onsite_l_per_kwh: null, telemetry: null, accelerators: null },
-    ...{ pue_evidence: null, wue_evidence: null },
-    ...{ latency_ms: null, relative_cost: null, max_concurrent_requests: null },
+    ...deployment,
+    object: 'deployment',
+    wue_onsite_l_per_kwh: null,
+    telemetry: null,
+    accelerators: null,
+    pue_evidence: null,
+    wue_evidence: null,
+    latency_ms: null,
+    relative_cost: null,
+    max_concurrent_requests: null,
     warnings: [],
   });
   expect(await shown('aliases')).toEqual({
-    ...{ ...alias, object: 'alias', created_at: clock.toISOString(), warnings: [] },
+    ...alias,
+    object: 'alias',
+    created_at: clock.toISOString(),
+    warnings: [],
   });
   for (const kind of kinds) {
     const { data, object } = (await as('viewer')('GET', at(kind))).json();
@@ -93,14 +115,21 @@ test('each change stands in the audit log, whole at its ends and with just what 
     const fields = Object.keys(changes[kind]);
     const of = (entry: Record<string, unknown>) => Object.fromEntries(fields.map((field) => [field, entry[field]]));
     expect(await newest()).toMatchObject({
-      ...{ action: `${singular(kind)}.changed`, target, actor: { id: 'op_admin' }, at: clock.toISOString() },
-      ...{ before: of(before), after: of(reply.json()), request_id: reply.headers['x-request-id'] },
+      action: `${singular(kind)}.changed`,
+      target,
+      actor: { id: 'op_admin' },
+      at: clock.toISOString(),
+      before: of(before),
+      after: of(reply.json()),
+      request_id: reply.headers['x-request-id'],
     });
     const { warnings: _, ...kept } = reply.json();
     expect((await as('viewer')('GET', at(kind, idOf(kind)))).json()).toMatchObject(kept);
   }
   expect((await as('viewer')('GET', at('models', model.id))).json()).toMatchObject({
-    ...{ active_parameters_b: { min: 3, max: 3 }, total_parameters_b: { min: 30, max: 40 }, warnings: [] },
+    active_parameters_b: { min: 3, max: 3 },
+    total_parameters_b: { min: 30, max: 40 },
+    warnings: [],
   });
   expect((await as('viewer')('GET', at('deployments', 'acme-pl'))).json().models).toEqual({ 'sim-small': 's' });
   for (const kind of [...kinds].reverse()) {
@@ -191,10 +220,13 @@ test('viewers and support read the catalogue; only admins change it', async () =
 test('an address loses the slash at its end, and a credential goes as OpenAI takes it unless said otherwise', async () => {
   const changes = { base_url: 'https://llm.acme.example/v1/', credential_ref: 'ACME' };
   expect((await add('providers', changes)).json()).toMatchObject({
-    ...{ base_url: 'https://llm.acme.example/v1', auth_header: 'authorization', auth_scheme: 'Bearer' },
+    base_url: 'https://llm.acme.example/v1',
+    auth_header: 'authorization',
+    auth_scheme: 'Bearer',
   });
   expect((await change('providers', { auth_header: 'Api-Key', auth_scheme: null })).json()).toMatchObject({
-    ...{ auth_header: 'api-key', auth_scheme: null },
+    auth_header: 'api-key',
+    auth_scheme: null,
   });
 });
 

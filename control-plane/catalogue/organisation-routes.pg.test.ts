@@ -1,4 +1,4 @@
-/** What the people of a customer see of the catalogue. */
+/** The people of a customer see their part of the catalogue. */
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { openOrganisations } from '@gw/testing/control-plane/organisation';

@@ -3,11 +3,11 @@ import { modelListSchema } from '@gw/contract/catalogue';
 import { apiError } from '@gw/contract/errors';
 import { pageOf } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
-import { organisationAdminOf } from '../people/access/principal.ts';
 import type { Context } from '../shared/context.ts';
+import { organisationAdminOf } from '../shared/principal.ts';
 import { refuse } from '../shared/replies.ts';
-import type { CatalogueView } from './keeper.ts';
-import { modelObjects } from './objects.ts';
+import type { CatalogueView } from './snapshot/keeper.ts';
+import { modelObjects } from './snapshot/objects.ts';
 
 export function organisationRoutes(app: FastifyInstance, { addresses, db }: Context, catalogue: CatalogueView): void {
   const config = { access: { kind: 'organisation_admin' }, reply: modelListSchema } as const;

@@ -10,7 +10,7 @@ import type { AddressGuard } from '@gw/service/address-guard';
 import { guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
 import type { CredentialView } from './credentials/credentials.ts';
-import type { ProviderEntry } from './provider-entry.ts';
+import type { ProviderEntry } from './entries/provider-entry.ts';
 
 export interface Probe {
   readonly asked: string;
@@ -117,7 +117,7 @@ export async function listedModels(
   credentials: CredentialView,
   guard: AddressGuard,
 ): Promise<Result<readonly string[], string>> {
-  const [, query] = (provider.path ?? '').split('?');
+  const query = provider.path?.split('?')[1];
   const url = `${provider.base_url}/models${query === undefined ? '' : `?${query}`}`;
   const headers = headersFor(provider, credentials);
   if (!headers.ok) return headers;

@@ -1,4 +1,4 @@
-/** What a provider says of itself, as operators ask for it in a shell. */
+/** Operators ask a provider in a shell what it says about itself. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runAdmin } from '@gw/cli/internals/commands/admin';
@@ -77,8 +77,14 @@ test('one call with its credential, by a model that it serves, and which fields 
   const { code, out } = await gw('providers', 'test', 'acme', '--json');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual({
-    ...{ object: 'provider_test', provider: 'acme', model: 'm1', asked: `POST ${url}/chat/completions`, works: true },
-    ...{ message: 'It answers as it should.', status: 200, duration_ms: expect.any(Number) },
+    object: 'provider_test',
+    provider: 'acme',
+    model: 'm1',
+    asked: `POST ${url}/chat/completions`,
+    works: true,
+    message: 'It answers as it should.',
+    status: 200,
+    duration_ms: expect.any(Number),
     fields: ['usage.prompt_tokens', 'usage.completion_tokens', 'usage.queue_time', 'energy_consumption'],
   });
   expect(shown).toEqual([
@@ -155,7 +161,9 @@ test('its models are read and printed as they stand in gw.yaml, each guess told;
     active_parameters_b: { min: 3, max: 3 },
   });
   expect((await as('viewer')('GET', at('deployments', 'acme-pl'))).json().models).toEqual({
-    ...{ 'acme/m-1': 'm1', 'bge-m3': 'bge-m3', 'qwen3-30b-a3b': 'qwen3-30b-a3b' },
+    'acme/m-1': 'm1',
+    'bge-m3': 'bge-m3',
+    'qwen3-30b-a3b': 'qwen3-30b-a3b',
   });
   const left = 'Left out, since they cannot be ids: "@cf/odd". Offer them under another: --model id=name.\n';
   const all = { out: 'All models of acme are offered already.\n', told: left };

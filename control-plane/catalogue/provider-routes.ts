@@ -9,9 +9,9 @@ import { invalidTransition, notFound } from '../people/access/refusals.ts';
 import type { Context } from '../shared/context.ts';
 import { refuse } from '../shared/replies.ts';
 import type { CredentialView } from './credentials/credentials.ts';
-import { deploymentKind } from './deployment-entry.ts';
-import { modelKind } from './model-entry.ts';
-import { providerKind } from './provider-entry.ts';
+import { deploymentKind } from './entries/deployment-entry.ts';
+import { modelKind } from './entries/model-entry.ts';
+import { providerKind } from './entries/provider-entry.ts';
 import { listedModels, probeProvider } from './provider-probe.ts';
 
 // It may cost money, and it tells who asks what is reachable from here.
@@ -72,8 +72,12 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
       const { durationMs, ...probe } = await probeProvider(provider, credentials, { guard, model, isEmbedding });
       return {
-        ...{ object: 'provider_test' as const, provider: id, model, ...probe },
-        ...{ duration_ms: durationMs, fields: [...probe.fields] },
+        object: 'provider_test' as const,
+        provider: id,
+        model,
+        ...probe,
+        duration_ms: durationMs,
+        fields: [...probe.fields],
       };
     },
   );

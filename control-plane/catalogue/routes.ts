@@ -7,9 +7,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
 import { identityOf } from '../shared/identity.ts';
 import { refuse } from '../shared/replies.ts';
-import type { CatalogueView } from './keeper.ts';
-import { measuredTrouble } from './measured-trouble.ts';
-import { modelObjects, regionObject } from './objects.ts';
+import type { CatalogueView } from './snapshot/keeper.ts';
+import { measuredTrouble } from './snapshot/measured-trouble.ts';
+import { modelObjects, regionObject } from './snapshot/objects.ts';
 
 export function catalogueRoutes(app: FastifyInstance, context: Context, catalogue: CatalogueView): void {
   const { addresses, now, redis } = context;

@@ -4,7 +4,7 @@ import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { createFaultLog, type FaultLog } from '@gw/service/fault-log';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import type { CatalogueView } from '../catalogue/keeper.ts';
+import type { CatalogueView } from '../catalogue/snapshot/keeper.ts';
 import type { Context } from '../shared/context.ts';
 import type { Vault } from '../shared/vault.ts';
 import { budgetRoutes } from './budgets/routes.ts';

@@ -12,7 +12,7 @@ import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import type { FaultLog } from '@gw/service/fault-log';
 import type { Redis } from 'ioredis';
-import type { CatalogueView } from '../catalogue/keeper.ts';
+import type { CatalogueView } from '../catalogue/snapshot/keeper.ts';
 import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import type { Vault } from '../shared/vault.ts';

@@ -10,9 +10,9 @@ import { apiError } from '@gw/contract/errors';
 import { mayGrant } from '@gw/contract/keys';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../people/access/guard.ts';
-import { organisationAdminOf } from '../people/access/principal.ts';
 import type { Context } from '../shared/context.ts';
 import { identityOf } from '../shared/identity.ts';
+import { organisationAdminOf } from '../shared/principal.ts';
 import { endIfStalled, refuse } from '../shared/replies.ts';
 
 /** A reply may stand still for so long. Sockets hold some megabytes, so little of what a slow client reads is seen here. */

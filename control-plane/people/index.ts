@@ -32,7 +32,7 @@ import { keyRoutes } from './keys/routes.ts';
 
 export { warnOfRights } from './audit/append.ts';
 
-/** What the routes and jobs of this wing share; one per process. */
+/** The services that the routes and jobs of this wing share; one of each per process. */
 export interface PeopleServices {
   readonly access: AccessServices;
   readonly keys: Keys;

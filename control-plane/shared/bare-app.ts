@@ -1,4 +1,4 @@
-/** What both HTTP applications of the control plane have in common. */
+/** The base of both HTTP applications of the control plane. */
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import { apiError } from '@gw/contract/errors';

@@ -1,4 +1,4 @@
-/** What becomes of changes with an idempotency key where the store of the keys, the client or the size of a reply fails. */
+/** Changes with an idempotency key while the store of the keys or the client fails, or a reply is too large. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiError, apiError } from '@gw/contract/errors';

@@ -45,7 +45,7 @@ export interface IdempotentOptions {
 
 interface Keyed {
   readonly key: string;
-  /** Of body and query as they came: a schema may change them, and make of them what has no canonical form. */
+  /** The digest of body and query as they came, since a schema may turn them into values without a canonical form. */
   readonly request: string;
   claim: Claim | null;
   /** Whether the change may have begun. */
@@ -57,7 +57,7 @@ const maxKeptBytes = 2 * 1024 * 1024;
 const waitMs = 20_000;
 const retryAfterS = { waited: 1, crowded: 5 } as const;
 const param = 'Idempotency-Key';
-/** What of the first reply is said again; the others are new with each reply. */
+/** The headers of the first reply that are repeated; the others are new with each reply. */
 const keptHeaders = ['content-type', 'cache-control', 'location', reexecutedHeader] as const;
 /** Never reaches a client. */
 const stampHeader = 'x-gw-stamp';
@@ -119,7 +119,7 @@ export function makeChangesIdempotent(
     if (!call || !claim) return;
     call.claim = null;
     const { statusCode } = reply;
-    // What has failed may have failed behind its commit; what was refused has changed nothing.
+    // A failed change may have failed after its commit; a refused one has changed nothing.
     if (statusCode >= 300) return claim.free(call.mayRun && statusCode >= 500);
     const stored = storedReply(reply, payload, actors.stampOf(request));
     // Stored before it is sent, so that whoever has it gets it again. If it cannot be stored it is sent all the same (open:

@@ -34,7 +34,7 @@ export function demandToken(app: FastifyInstance, token: string, context: Contex
   });
 }
 
-/** Of equal length whatever was sent, as the comparison in constant time needs it. */
+/** Digests have the same length whatever was sent, which the comparison in constant time needs. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**

@@ -116,7 +116,7 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query', na
 }
 
 /**
- * What JSON Schema cannot say, such as a check by code, is left out. What has a name within the schema goes to `named`.
+ * Leaves out checks that JSON Schema cannot express, such as those in code. Named parts of the schema go to `named`.
  */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', named: Json): Json {
   const { $schema: _, $defs = {}, id: __, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });

@@ -2,8 +2,8 @@
  * Invariant: no query gets to its handler with a parameter that the endpoint does not take, or with text that is no
  * UTF-8. A filter that is misspelt would else be one that silently lets everything through.
  *
- * What an endpoint takes is said by its schema; one without a schema takes nothing. What a value may be is for the
- * schema.
+ * The schema of an endpoint says which parameters it takes and which values they may have; one without a schema takes
+ * nothing.
  */
 import { type Addresses, type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { FastifyInstance } from 'fastify';

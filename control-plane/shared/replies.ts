@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
+import { elementAt } from '@gw/contract/internal/defined';
 import { routes } from '@gw/contract/routes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -47,7 +48,7 @@ export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
     return refuse(reply, error, addresses);
   });
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '';
+    const path = elementAt(request.url.split('?', 1), 0);
     const allowed = methodsOf(path);
     // A path that takes this method, but not here, is one of another listener.
     if (allowed.length === 0 || allowed.includes(request.method))

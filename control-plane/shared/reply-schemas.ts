@@ -1,5 +1,5 @@
 /**
- * What the replies of a route hold: the OpenAPI documents are made of it, and tests hold every reply to it.
+ * The schemas of replies: the OpenAPI documents are made of them, and tests hold every reply to them.
  *
  * Invariant: no route is without a schema. None is applied to replies while the product runs: a schema that is behind
  * the product must not cost anybody the reply.
@@ -9,7 +9,7 @@ import type { z } from 'zod';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the reply of the route holds if it succeeds; null if it has no body, or none that is JSON. */
+    /** The schema of a successful reply of the route; null if it has no body, or none that is JSON. */
     reply?: z.ZodType | null;
   }
 }

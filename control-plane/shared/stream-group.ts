@@ -2,7 +2,7 @@
  * A consumer group on a Redis stream, command by command.
  *
  * Invariant: a Redis whose memory is full (`noeviction`) lets entries be read and taken out, since that is what frees it.
- * What needs memory is refused there: making the group, setting aside, and each command of a transaction.
+ * It refuses commands that need memory: making the group, setting aside, and each command of a transaction.
  */
 import type { Redis } from 'ioredis';
 

@@ -7,7 +7,7 @@
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** What a credential is bound to. The secrets of webhooks have names that no credential of a provider can have. */
+/** The name and origin that a credential is bound to. The secrets of webhooks have names that no credential of a provider can have. */
 export interface Binding {
   readonly name: string;
   /** Scheme, host and port. */

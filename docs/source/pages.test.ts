@@ -1,6 +1,6 @@
 /** Every page says what the product computes. `npx vitest run --project fast docs/source/pages -u` writes the generated parts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { errorsPage } from '@gw/contract/internals/errors-page';
+import { errorsPage } from '@gw/contract/internals/error-pages/errors-page';
 import { methodologyOf } from '@gw/methodology/methodologies';
 import { describe, expect, it } from 'vitest';
 import { examples } from './examples.ts';
@@ -47,7 +47,7 @@ it('the files beside the pages are what the product makes', async () => {
   const { lineageReply, receipt } = examples.parametric;
   const file = (name: string, text: string) => expect(text).toMatchFileSnapshot(`../examples/${name}`);
   await file('receipt.json', `${jsonText(receipt)}\n`);
-  await file('../../contract/openapi-examples.json', `${jsonText(openApiExamples())}\n`);
+  await file('../../contract/openapi/openapi-examples.json', `${jsonText(openApiExamples())}\n`);
   await file('screened-request.json', `${jsonText(screenedRequest)}\n`);
   await file('../performance.svg', performanceChart(performanceReport()));
   await file('lineage.json', `${jsonText(lineageReply)}\n`);

@@ -5,21 +5,22 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type PostgresBinaries, postgresBinaries } from '../binaries.ts';
-import { Problem } from '../problem.ts';
-import { type Child, startChild } from './child.ts';
+import { defined } from '@gw/contract/internal/defined';
+import { type PostgresBinaries, postgresBinaries } from '../machine/binaries.ts';
+import { type Child, startChild } from '../machine/child.ts';
+import { Problem } from '../machine/problem.ts';
 import { type LesserUser, lesserUser } from './privileges.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { removeSocketFolder, socketFolder } from './socket-folder.ts';
 
 const startLimitMs = 60_000;
 
-/** What the services connect as; migrating makes it. The server trusts everybody who may enter the folder of its socket. */
+/** The role of the services, which the migration makes. The server trusts everybody who may enter the folder of its socket. */
 export const serviceRole = 'gw_service';
-/** Of the owner's url the one of the services. */
+/** Returns the services' url for the owner's. */
 export const serviceUrlOf = (ownerUrl: string): string => ownerUrl.replace('//gw@', `//${serviceRole}@`);
 
-/** What every command of Postgres needs to know. */
+/** The settings of every command of Postgres. */
 interface Cluster {
   readonly binaries: PostgresBinaries;
   readonly data: string;
@@ -150,7 +151,8 @@ function run(cluster: Cluster, command: string, args: string[], input = ''): { o
     ...(user && user.setpriv.length === 0 ? { uid: user.uid, gid: user.gid } : {}),
   });
   const lines = (done.error?.message ?? done.stderr).trim().split('\n');
-  const reason = lines.find((line) => /permission denied|error|fatal/i.test(line)) ?? lines.at(-1) ?? '';
+  const reason =
+    lines.find((line) => /permission denied|error|fatal/i.test(line)) ?? defined(lines.at(-1), 'The last line');
   return { ok: done.status === 0, output: explain(reason, cluster) };
 }
 

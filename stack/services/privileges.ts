@@ -1,13 +1,13 @@
 /**
  * Postgres refuses to run as root. Started by root, it runs as the owner of the checkout, or as `nobody`.
  *
- * That user may be unable to enter the folders above the checkout, so it keeps the one capability to search and read
+ * The other user may be unable to enter the folders above the checkout, so it keeps the one capability to search and read
  * them, where the kernel lets us hand it on.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { checkout } from '../checkout.ts';
-import { findOnPath } from './child.ts';
+import { checkout } from '../machine/checkout.ts';
+import { findOnPath } from '../machine/child.ts';
 
 export interface LesserUser {
   readonly uid: number;

@@ -1,5 +1,5 @@
-/** What Postgres and Valkey have in common. */
-import type { Child } from './child.ts';
+/** The interface that Postgres and Valkey share. */
+import type { Child } from '../machine/child.ts';
 
 export interface ServiceOptions {
   /** Holds the data; made if it is missing. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Problem } from '../problem.ts';
+import { Problem } from '../machine/problem.ts';
 
 /** The kernel takes 107 bytes on Linux and 103 on macOS; this leaves room for the longest name of a socket. */
 const longestFolder = 103 - '/receipt-sidecar-99.sock'.length;

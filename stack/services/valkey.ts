@@ -8,9 +8,9 @@ import { mkdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { valkeyBinary } from '../binaries.ts';
-import { Problem } from '../problem.ts';
-import { startChild } from './child.ts';
+import { valkeyBinary } from '../machine/binaries.ts';
+import { startChild } from '../machine/child.ts';
+import { Problem } from '../machine/problem.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { removeSocketFolder, socketFolder } from './socket-folder.ts';
 

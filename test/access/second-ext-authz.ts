@@ -1,8 +1,8 @@
 /** The second ext-authz of a gateway of two, started again by hand with settings that are known only now. */
 import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
+import { type Child, startChild } from '@gw/stack/child';
 import { loadSecrets } from '@gw/stack/secrets';
-import { type Child, startChild } from '@gw/stack/services/child';
 import { instancesOf } from '../outage/instances.ts';
 import { eventually, type OwnGateway } from '../outage/own-gateway.ts';
 

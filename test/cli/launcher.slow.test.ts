@@ -3,9 +3,9 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlink
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { checkout, inCheckout } from '@gw/stack/checkout';
+import { findOnPath } from '@gw/stack/child';
 import { Problem } from '@gw/stack/problem';
 import { pythonProgram } from '@gw/stack/python-package';
-import { findOnPath } from '@gw/stack/services/child';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run } from './gateway-of-its-own.ts';
 

@@ -10,8 +10,8 @@ import type { ApiShape } from '@gw/receipt-sidecar/internals/api/port/shape';
 import { streamFields } from '@gw/receipt-sidecar/internals/call/handover';
 import { envoyBinary } from '@gw/stack/binaries';
 import { inCheckout } from '@gw/stack/checkout';
+import { startChild } from '@gw/stack/child';
 import { freePorts } from '@gw/stack/ports';
-import { startChild } from '@gw/stack/services/child';
 import { vi } from 'vitest';
 
 export const errors = { upstreamError: '{"error":{}}', receiptError: '{"error":"receipt"}' };

@@ -1,8 +1,8 @@
 /** People who log in on the operator listener, for tests. */
 
-import { type OperatorRole, operatorRoles } from '@gw/control-plane/internals/people/access/principal';
 import { hashToken, makeOperatorToken } from '@gw/control-plane/internals/people/access/token-hash';
 import type { Context } from '@gw/control-plane/internals/shared/context';
+import { type OperatorRole, operatorRoles } from '@gw/control-plane/internals/shared/principal';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 
 /** Makes one operator per role, and returns their tokens. Each is called `op_<role>`. */

@@ -4,7 +4,7 @@ import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
-import type { HeldCatalogue } from '@gw/control-plane/internals/catalogue/keeper';
+import type { HeldCatalogue } from '@gw/control-plane/internals/catalogue/snapshot/keeper';
 import { readRows, storedColumns } from '@gw/control-plane/internals/ledger/receipts/read-rows';
 import type { StoredFacts } from '@gw/control-plane/internals/ledger/receipts/revision';
 import type { LedgerRow } from '@gw/control-plane/internals/ledger/receipts/seal';

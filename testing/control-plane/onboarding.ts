@@ -9,10 +9,10 @@ import { createOnboarding, type Onboarding } from '@gw/control-plane/internals/c
 import { noLists, type ScreeningSettings } from '@gw/control-plane/internals/customers/screening/config';
 import { loadUsePolicy } from '@gw/control-plane/internals/customers/screening/use-policy';
 import { guardRoutes } from '@gw/control-plane/internals/people/access/guard';
-import type { OperatorRole } from '@gw/control-plane/internals/people/access/principal';
 import { createKeys, type Keys } from '@gw/control-plane/internals/people/keys/keys';
 import { bareApp } from '@gw/control-plane/internals/shared/bare-app';
 import type { Context } from '@gw/control-plane/internals/shared/context';
+import type { OperatorRole } from '@gw/control-plane/internals/shared/principal';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { seedOperators } from './access.ts';
 import { addresses, type Stores, silentLog, startStores } from './fixtures.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
 import { envoyBinary } from '@gw/stack/binaries';
+import { startChild } from '@gw/stack/child';
 import { freePorts } from '@gw/stack/ports';
-import { startChild } from '@gw/stack/services/child';
 import { testSettings } from './settings.ts';
 
 export interface EnvoyAlone {

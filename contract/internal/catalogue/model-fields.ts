@@ -1,8 +1,8 @@
 /** The fields of a model. Billions of parameters, bits per weight, tokens per second, seconds. */
 import { z } from 'zod';
-import { tokenizers } from '../tokenizers.ts';
 import { sourceSchema } from './evidence.ts';
 import { type FieldTable, nameSchema } from './field.ts';
+import { tokenizers } from './tokenizers.ts';
 
 export const modelClasses = ['small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'] as const;
 

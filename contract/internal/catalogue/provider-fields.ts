@@ -1,8 +1,8 @@
 /** The fields of a provider. The services get none of them but whether it is a simulator: Envoy is told by xDS where and how to call it. */
 import { z } from 'zod';
-import { refusedHost } from '../refused-host.ts';
 import { type FieldTable, nameSchema } from './field.ts';
 import { pathPattern } from './provider-path.ts';
+import { refusedHost } from './refused-host.ts';
 import { areRequestFields, type RequestFields, variedFields } from './request-fields.ts';
 
 export const providerIdDoc = 'deployments name it';

@@ -11,8 +11,8 @@ import type { ChangeContext } from '../../people/access/change.ts';
 import { type ChangeResult, invalidTransition, notFound } from '../../people/access/refusals.ts';
 import { appendAudit } from '../../people/audit/append.ts';
 import type { Vault } from '../../shared/vault.ts';
-import { inTurn } from '../entry-changes.ts';
-import { namesOf, type Tx } from '../entry-kind.ts';
+import { inTurn } from '../entries/entry-changes.ts';
+import { namesOf, type Tx } from '../entries/entry-kind.ts';
 import { originOf } from './credentials.ts';
 
 export interface CredentialChanges {
@@ -123,7 +123,9 @@ const note = (
   after: string | null,
 ) =>
   appendAudit(tx, at, {
-    ...{ accountId: null, actor, requestId },
+    accountId: null,
+    actor,
+    requestId,
     action: `provider_credential.${verb}`,
     target: `provider_credential:${name}`,
     before: before === null ? null : { origin: before },

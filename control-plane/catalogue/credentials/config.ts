@@ -7,7 +7,7 @@ export interface CredentialSettings {
   readonly environment: ReadonlyMap<string, string>;
   /** A folder with a file for each credential, as secret stores mount it; null: none. */
   readonly dir: string | null;
-  /** Of those that operators set; null: none can be set. */
+  /** Seals the credentials that operators set; null if none can be set. */
   readonly vault: Vault | null;
 }
 
@@ -17,7 +17,7 @@ const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
 
 export const credentialName = /^[A-Z0-9_]{1,64}$/;
 
-/** What can stand in a header: visible ASCII, blanks only inside. */
+/** A value that fits into a header: visible ASCII, with blanks only inside. */
 export const credentialValue = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/;
 
 /** Reads the settings. What is wrong with them is reported to `settings`. */

@@ -27,8 +27,14 @@ test('a credential is set, rotated, put back and removed; nobody reads it, and t
   const replies = [await set('sk-one'), await set('sk-two')];
   expect(used()).toBe('sk-two');
   expect(replies[1]?.json()).toEqual({
-    ...{ name: 'ACME', object: 'provider_credential', source: 'operator', origin: 'https://llm.acme.example' },
-    ...{ set_at: '2026-11-21T09:00:00.000Z', has_previous: true, readable: true, providers: ['acme'] },
+    name: 'ACME',
+    object: 'provider_credential',
+    source: 'operator',
+    origin: 'https://llm.acme.example',
+    set_at: '2026-11-21T09:00:00.000Z',
+    has_previous: true,
+    readable: true,
+    providers: ['acme'],
   });
   replies.push(await as('admin')('POST', `${acme}/restore`));
   expect(used()).toBe('sk-one');

@@ -41,7 +41,7 @@ export interface Credentials extends CredentialView {
   refresh(): Promise<void>;
 }
 
-type Held = KnownCredential & { readonly value: string | null };
+type ValuedCredential = KnownCredential & { readonly value: string | null };
 
 export const originOf = (baseUrl: string): string => new URL(baseUrl).origin;
 
@@ -56,9 +56,9 @@ export function openCredentials({ db, log, settings }: CredentialsOptions): Cred
   const tell = openTeller(log);
   const given = [...environment].map(([name, value]) => plain(name, 'environment', value));
   let files: ReadonlyMap<string, string> = new Map();
-  let stored: readonly Held[] = [];
+  let stored: readonly ValuedCredential[] = [];
   let isRead = false;
-  let held = new Map<string, Held>();
+  let held = new Map<string, ValuedCredential>();
   const merge = () => {
     const mounted = [...files].map(([name, value]) => plain(name, 'file', value));
     held = new Map([...given, ...mounted, ...stored].map((each) => [each.name, each]));
@@ -94,10 +94,10 @@ interface StoredReading {
   readonly db: Database;
   readonly vault: Vault | null;
   readonly tell: Teller;
-  readonly before: readonly Held[];
+  readonly before: readonly ValuedCredential[];
 }
 
-async function readStored({ before, db, tell, vault }: StoredReading): Promise<Held[]> {
+async function readStored({ before, db, tell, vault }: StoredReading): Promise<ValuedCredential[]> {
   const rows = await db.providerCredential.findMany();
   return Promise.all(
     rows.map(async ({ name, origin, previous, sealed, setAt }) => {
@@ -133,6 +133,12 @@ async function sealAgain(db: Database, vault: Vault, stored: StoredCredential): 
   });
 }
 
-const plain = (name: string, source: CredentialSource, value: string): Held => ({
-  ...{ name, source, value, origin: null, setAt: null, hasPrevious: false, isReadable: true },
+const plain = (name: string, source: CredentialSource, value: string): ValuedCredential => ({
+  name,
+  source,
+  value,
+  origin: null,
+  setAt: null,
+  hasPrevious: false,
+  isReadable: true,
 });

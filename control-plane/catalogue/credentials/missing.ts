@@ -1,8 +1,8 @@
 /** Tells people of providers that cannot be asked, since nobody has given the credential that they name. */
 import type { Logger } from '@gw/service/log';
 import { Gauge, type Registry } from 'prom-client';
-import type { CatalogueView } from '../keeper.ts';
-import type { Catalogue } from '../read.ts';
+import type { CatalogueView } from '../snapshot/keeper.ts';
+import type { Catalogue } from '../snapshot/read.ts';
 import type { CredentialView } from './credentials.ts';
 
 /** Returns the names of the credentials that the catalogue needs and nobody has given. */
@@ -18,7 +18,7 @@ export function openMissingWatch(catalogue: CatalogueView, credentials: Credenti
   let told = '';
   return () => {
     const held = catalogue.current();
-    // What was not read yet is not known to be missing.
+    // Before the first reading nothing is known to be missing.
     if (held === null || !credentials.isRead()) return;
     const missing = missingCredentials(held.catalogue, credentials).join(', ');
     if (missing !== told && missing !== '')

@@ -54,8 +54,13 @@ export function credentialRoutes(
   const shown = async (known: readonly KnownCredential[]) => {
     const providers = await context.db.provider.findMany({ orderBy: { id: 'asc' } });
     return known.map(({ hasPrevious, isReadable, name, origin, setAt, source }) => ({
-      ...{ name, object: 'provider_credential' as const, source, origin, set_at: setAt?.toISOString() ?? null },
-      ...{ has_previous: hasPrevious, readable: isReadable },
+      name,
+      object: 'provider_credential' as const,
+      source,
+      origin,
+      set_at: setAt?.toISOString() ?? null,
+      has_previous: hasPrevious,
+      readable: isReadable,
       providers: providers.filter(({ credentialRef }) => credentialRef === name).map(({ id }) => id),
     }));
   };

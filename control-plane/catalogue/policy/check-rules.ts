@@ -1,5 +1,6 @@
 /** Whether a set of rules can be put into force, judged by the engine that will match it. */
 import { type ApiError, fieldError } from '@gw/contract/errors';
+import { elementAt } from '@gw/contract/internal/defined';
 import { type PolicyRule, policyRulesSchema } from '@gw/contract/internal/policy-rules';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
@@ -35,9 +36,10 @@ export function checkRules(stored: readonly StoredRule[]): Result<Checked, ApiEr
   return err({ ...fieldError('rules', text), param: place < 0 ? 'rules' : `rules[${place}]` });
 }
 
-function unreadable(stored: readonly StoredRule[], { issues: [issue] }: z.ZodError): ApiError {
-  const [place] = issue?.path ?? [];
+function unreadable(stored: readonly StoredRule[], { issues }: z.ZodError): ApiError {
+  const { message, path } = elementAt(issues, 0);
+  const [place] = path;
   const rule = typeof place === 'number' ? stored[place] : undefined;
-  const text = `${rule ? `rule ${rule.id}` : 'the rules'} cannot be read by this release: ${issue?.message ?? ''}.`;
+  const text = `${rule ? `rule ${rule.id}` : 'the rules'} cannot be read by this release: ${message}.`;
   return { ...fieldError('rules', text), param: rule ? `rules[${String(place)}]` : 'rules' };
 }

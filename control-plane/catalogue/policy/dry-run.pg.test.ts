@@ -20,7 +20,9 @@ test('each sample is told what would happen to it, and by which rules', async ()
   const text = 'Before: Ｆｏrbidden\u200b wörds, and doubtful phrases; "forbidden-words" again.';
   const blocked = await one({ name: 'mixed', text });
   expect(blocked).toMatchObject({
-    ...{ name: 'mixed', outcome: 'block', code: 'acceptable_use_violation' },
+    name: 'mixed',
+    outcome: 'block',
+    code: 'acceptable_use_violation',
     matches: [
       { rule: 'blocked', screen: 'acceptable_use', action: 'block', exempt: false },
       { rule: 'flagged', screen: 'dual_use', action: 'flag', exempt: false },
@@ -32,7 +34,8 @@ test('each sample is told what would happen to it, and by which rules', async ()
 
 test('what a rule spares does not count, where nothing else matches', async () => {
   expect(await one({ text: 'Make a bomb shelter! Then make a bomb. Make a bomb shelter!' })).toMatchObject({
-    ...{ outcome: 'block', matches: [{ rule: 'spared' }] },
+    outcome: 'block',
+    matches: [{ rule: 'spared' }],
   });
   expect((await one({ text: 'Make a bomb shelter!' })).outcome).toBe('pass');
 });
@@ -81,7 +84,9 @@ test('with the exemptions of an account, its outcome is what counts, and the rul
   await as('admin')('POST', at('/exemptions'), { account_id: account, rule_id: 'blocked', reason: 'x' });
   const sample = { text: 'forbidden words' };
   expect(await one(sample, { account_id: account })).toMatchObject({
-    ...{ outcome: 'pass', code: null, matches: [{ rule: 'blocked', exempt: true }] },
+    outcome: 'pass',
+    code: null,
+    matches: [{ rule: 'blocked', exempt: true }],
   });
   expect(await one(sample, { account_id: 'acct_demo_enterprise' })).toMatchObject({ outcome: 'block' });
   const nobody = await as('support')('POST', at('/dry-run'), { samples: [], account_id: 'nobody' });
@@ -154,7 +159,7 @@ test('rules and exemptions are published with the catalogue, and parts of other 
   await as('admin')('DELETE', at(`/exemptions/${account}/snap`));
   await testApp().refresh();
   expect((await published()).policy?.exemptions[account] ?? []).not.toContain('snap');
-  // What an older sidecar knows, and what an older control plane has published.
+  // An older sidecar does not know the policy, and an older control plane has not published it.
   const { policy, ...older } = second;
   expect(snapshotSchema.omit({ policy: true }).parse(second)).toEqual(older);
   expect(snapshotSchema.parse(older)).toEqual(older);

@@ -4,6 +4,7 @@
  * Invariant: samples are neither stored nor logged; the reply alone tells of them.
  */
 import { fieldError } from '@gw/contract/errors';
+import { defined } from '@gw/contract/internal/defined';
 import { actionSchema, policyRulesSchema, rulesSha256, screenSchema } from '@gw/contract/internal/policy-rules';
 import { err, ok } from '@gw/contract/internal/result';
 import { findRules } from '@gw/policy/find-rules';
@@ -112,7 +113,8 @@ export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => 
     const samples: SampleResult[] = [];
     for (const [at, { body: given, name, text }] of body.samples.entries()) {
       await nextTurn();
-      const found = await findRules(compiled, requestText(given ?? { content: text ?? '' }).texts);
+      const request = given ?? { content: defined(text, 'The text of a sample without a body') };
+      const found = await findRules(compiled, requestText(request).texts);
       const matches = found.map(({ action, id, screen }) => {
         return { rule: id, screen, action, exempt: exempt.value.includes(id) };
       });

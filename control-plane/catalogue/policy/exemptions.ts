@@ -45,7 +45,7 @@ export interface Exemptions {
   remove(change: ChangeContext, accountId: string, ruleId: string): Promise<ChangeResult<RemovedExemption>>;
 }
 
-type Row = Awaited<ReturnType<Context['db']['policyExemption']['findMany']>>[number];
+type ExemptionRow = Awaited<ReturnType<Context['db']['policyExemption']['findMany']>>[number];
 
 export function openExemptions({ db }: Pick<Context, 'db'>): Exemptions {
   const inTurn = <T>(
@@ -98,7 +98,7 @@ export function openExemptions({ db }: Pick<Context, 'db'>): Exemptions {
   };
 }
 
-const viewOf = ({ accountId, createdAt, createdBy, reason, ruleId }: Row): ExemptionView => ({
+const viewOf = ({ accountId, createdAt, createdBy, reason, ruleId }: ExemptionRow): ExemptionView => ({
   object: 'policy_exemption',
   account_id: accountId,
   rule_id: ruleId,
@@ -111,7 +111,7 @@ function audit(
   tx: Prisma.TransactionClient,
   { actor, at, requestId }: ChangeContext,
   action: 'policy.exempted' | 'policy.exemption_removed',
-  { accountId, reason, ruleId }: Row,
+  { accountId, reason, ruleId }: ExemptionRow,
 ): Promise<unknown> {
   const exemption = { rule_id: ruleId, reason };
   const is = action === 'policy.exempted';

@@ -82,10 +82,16 @@ test('a finding becomes one entry of the account, in the name of its key, and le
   const { id: event, text_salt, text_sha256, request_id } = blocked;
   expect(await logOf(accountId)).toMatchObject([
     {
-      ...{ action: 'policy.blocked', target: 'policy:3', at: at.toISOString(), request_id, before: null },
+      action: 'policy.blocked',
+      target: 'policy:3',
+      at: at.toISOString(),
+      request_id,
+      before: null,
       actor: { kind: 'api_key', id: 'findkey00001', name: 'deploy' },
       after: {
-        ...{ code: 'dual_use_screen_block', rule_ids: ['nerve-agents'], policy_version: 3 },
+        code: 'dual_use_screen_block',
+        rule_ids: ['nerve-agents'],
+        policy_version: 3,
         policy_sha256: 'a'.repeat(64),
         calls: [{ event, at: blocked.at, request_id, text_salt, text_sha256 }],
       },
@@ -217,7 +223,7 @@ test('each finding is written exactly once, wherever jobs die and however often 
 
 type Death = 'xreadgroup' | 'commit' | 'xdel' | null;
 
-/** Of a process that dies before the reply of the command reaches it. */
+/** The connection of a process that dies before the reply of the command reaches it. */
 function dyingRedis(redis: Redis, death: Death): Redis {
   if (death !== 'xreadgroup' && death !== 'xdel') return redis;
   return new Proxy(redis, {

@@ -123,7 +123,7 @@ async function setAside({ redis, log }: FindingsOptions, dead: readonly DeadEntr
   return [];
 }
 
-interface Found {
+interface ReadFinding {
   readonly streamId: string;
   readonly text: string;
   readonly event: PolicyEvent;
@@ -132,8 +132,8 @@ interface Found {
 async function readEvents(
   db: Context['db'],
   entries: readonly Entry[],
-): Promise<{ byAccount: Map<string, Found[]>; dead: DeadEntry[] }> {
-  const found: Found[] = [];
+): Promise<{ byAccount: Map<string, ReadFinding[]>; dead: DeadEntry[] }> {
+  const found: ReadFinding[] = [];
   const dead: DeadEntry[] = [];
   for (const { deleted, streamId, text = '' } of entries) {
     if (deleted) continue;

@@ -50,18 +50,27 @@ test('a set is published whole, is in force and listed, and the audit log names 
   const next = [phrases('one', 'another phrase'), phrases('three', 'third phrase')];
   const reply = await publish(next, { note: 'better' });
   expect(reply.json()).toEqual({
-    ...{ object: 'policy_version', version: before.version + 1, sha256: rulesSha256(next), note: 'better' },
-    ...{ created_at: clock.toISOString(), created_by: 'op_admin', rules: next },
+    object: 'policy_version',
+    version: before.version + 1,
+    sha256: rulesSha256(next),
+    note: 'better',
+    created_at: clock.toISOString(),
+    created_by: 'op_admin',
+    rules: next,
   });
   expect(await inForce()).toEqual(reply.json());
   const { data } = (await as('support')('GET', at('/versions?limit=1'))).json();
   const { rules: _, ...head } = reply.json();
   expect(data).toEqual([{ ...head, rule_count: 2 }]);
   expect(await newestEntry()).toMatchObject({
-    ...{ action: 'policy.published', target: `policy:${before.version + 1}`, actor: { id: 'op_admin' } },
+    action: 'policy.published',
+    target: `policy:${before.version + 1}`,
+    actor: { id: 'op_admin' },
     before: { version: before.version, sha256: before.sha256 },
     after: {
-      ...{ version: before.version + 1, sha256: rulesSha256(next), note: 'better' },
+      version: before.version + 1,
+      sha256: rulesSha256(next),
+      note: 'better',
       rules: { added: ['three'], removed: ['two'], changed: ['one'] },
     },
   });
@@ -168,7 +177,10 @@ test('an account is exempt from a rule until it is no more, and its own log says
   const view = { object: 'policy_exemption', ...body, created_at: clock.toISOString(), created_by: 'op_admin' };
   expect(added.json()).toEqual(view);
   expect(await newestEntry(account)).toMatchObject({
-    ...{ action: 'policy.exempted', target: `account:${account}`, actor: { id: 'op_admin' }, before: null },
+    action: 'policy.exempted',
+    target: `account:${account}`,
+    actor: { id: 'op_admin' },
+    before: null,
     after: { rule_id: 'one', reason: 'a licensed laboratory' },
   });
   const entry = await newestEntry(account);
@@ -186,7 +198,9 @@ test('an account is exempt from a rule until it is no more, and its own log says
   const gone = await as('admin')('DELETE', at(`/exemptions/${account}/one`));
   expect(gone.json()).toEqual({ object: 'policy_exemption', account_id: account, rule_id: 'one', deleted: true });
   expect(await newestEntry(account)).toMatchObject({
-    ...{ action: 'policy.exemption_removed', before: { rule_id: 'one', reason: 'a licensed laboratory' }, after: null },
+    action: 'policy.exemption_removed',
+    before: { rule_id: 'one', reason: 'a licensed laboratory' },
+    after: null,
   });
   expect(errorOf(await as('admin')('DELETE', at(`/exemptions/${account}/one`)))[0]).toBe(404);
 });

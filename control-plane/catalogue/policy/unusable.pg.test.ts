@@ -4,7 +4,7 @@ import { as, at, clock, inForce, phrases, publish, testApp, useTestApp } from '@
 import { beforeEach, expect, test } from 'vitest';
 
 useTestApp();
-/** What a later release may store, or what this one has since learnt to refuse. */
+/** Rules that a later release may store, or that this one has since learnt to refuse. */
 const rulesOfTomorrow = [
   { id: 'by-meaning', title: 'Tomorrow', screen: 'dual_use', action: 'block', enabled: true, kind: 'meaning', of: 'x' },
 ];

@@ -58,13 +58,13 @@ export interface Versions {
   publish(change: ChangeContext, publication: Publication): Promise<ChangeResult<VersionView>>;
 }
 
-type Row = NonNullable<Awaited<ReturnType<Database['policyVersion']['findFirst']>>>;
+type VersionRow = NonNullable<Awaited<ReturnType<Database['policyVersion']['findFirst']>>>;
 type Queries = Pick<Database, 'policyVersion'>;
 
 export function openVersions({ db }: Pick<Context, 'db'>): Versions {
   return {
     list: async (limit, before) => {
-      const rows = await db.$queryRaw<(Omit<Row, 'rules'> & { ruleCount: number })[]>`
+      const rows = await db.$queryRaw<(Omit<VersionRow, 'rules'> & { ruleCount: number })[]>`
         SELECT version, sha256, note, created_at AS "createdAt", created_by AS "createdBy",
           jsonb_array_length(rules) AS "ruleCount"
         FROM policy_versions WHERE version < ${before ?? 2 ** 31 - 1} ORDER BY version DESC LIMIT ${limit}`;
@@ -86,7 +86,7 @@ export async function findVersionInForce(db: Queries): Promise<VersionView | nul
   return row && viewOf(row);
 }
 
-const headOf = ({ createdAt, createdBy, note, sha256, version }: Omit<Row, 'rules'>): VersionHead => ({
+const headOf = ({ createdAt, createdBy, note, sha256, version }: Omit<VersionRow, 'rules'>): VersionHead => ({
   object: 'policy_version',
   version,
   sha256,
@@ -95,7 +95,10 @@ const headOf = ({ createdAt, createdBy, note, sha256, version }: Omit<Row, 'rule
   created_by: createdBy,
 });
 
-const viewOf = (row: Row): VersionView => ({ ...headOf(row), rules: versionSchema.shape.rules.parse(row.rules) });
+const viewOf = (row: VersionRow): VersionView => ({
+  ...headOf(row),
+  rules: versionSchema.shape.rules.parse(row.rules),
+});
 
 /** 404 until the first version is written, within a second of the first start. */
 export const noRulesYet = (): ApiError =>

@@ -10,9 +10,9 @@ import { clusterResources, type DeploymentPlace, leafName, secretResources } fro
 import { type DeploymentEndpoint, listenerResources } from '@gw/envoy/deployment-listener';
 import { attemptClusters, canBeFirst, firstAttemptName } from '@gw/envoy/first-attempt';
 import type { CredentialView } from '../credentials/credentials.ts';
-import type { Catalogue } from '../read.ts';
+import type { Catalogue } from '../snapshot/read.ts';
 
-/** What Envoy gets of one type of resource. It has the meaning of DiscoveryResponse in the xDS protocol. */
+/** The resources of one type that Envoy gets, in the form of xDS's DiscoveryResponse. */
 export interface DiscoveryResponse {
   readonly version: string;
   readonly resources: readonly object[];

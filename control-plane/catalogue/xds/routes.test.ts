@@ -13,7 +13,7 @@ import { expect, test } from 'vitest';
 import { buildInternalApp } from '../../app.ts';
 import { openPackPlaces } from '../../ledger/evidence/pack-places.ts';
 import type { Keys } from '../../people/keys/keys.ts';
-import type { Catalogue } from '../read.ts';
+import type { Catalogue } from '../snapshot/read.ts';
 
 const token = 'a-token-of-the-tests-that-is-long-enough';
 const secret = 'sk-very-secret';

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { CredentialView } from '../credentials/credentials.ts';
-import type { CatalogueView } from '../keeper.ts';
-import type { Catalogue } from '../read.ts';
+import type { CatalogueView } from '../snapshot/keeper.ts';
+import type { Catalogue } from '../snapshot/read.ts';
 import { clusterResponse, type DiscoveryResponse, listenerResponse, secretResponse } from './resources.ts';
 
 const discoveryRequest = z.object({

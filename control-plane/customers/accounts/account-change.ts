@@ -6,7 +6,7 @@ import { Prisma } from '@gw/prisma/client';
 import { invalidTransition } from '../../people/access/refusals.ts';
 import { type AccountRow, type AccountView, accountView, type LimitsView, type SomeSettings } from './account-view.ts';
 
-/** What to change; a field that is absent stays as it is. */
+/** The fields to change; an absent one stays as it is. */
 export interface AccountChange {
   readonly name?: string;
   readonly tier?: AccountTier;
@@ -15,7 +15,7 @@ export interface AccountChange {
   readonly shadow?: readonly ShadowLimit[];
   /** Null means every model. */
   readonly models?: readonly string[] | null;
-  /** What is left out of it stays as it is. */
+  /** An absent part of it stays as it is. */
   readonly tolerance?: Partial<AccountView['tolerance']>;
 }
 

@@ -140,7 +140,7 @@ test('of two who change what they have seen at once, the second is told, and not
     },
   ]);
   expect(await newest('acct_x')).toEqual(before);
-  // What others have changed beside it does not matter.
+  // A change of another field by somebody else does not matter.
   const cheap = { added_latency_ms: null, added_cost_percent: 5 };
   expect((await change({ tolerance: cheap, seen: { tolerance } })).json()).toMatchObject({ shadow: ['rate'] });
   expect((await change({ seen: { tolerance: cheap } })).statusCode).toBe(400);
@@ -285,7 +285,7 @@ test('with its tier an account loses the scopes that only this tier has, and get
     return shown;
   };
   expect(await working('audit')).toEqual(['gw:read']);
-  // What does not work is not handed on.
+  // A scope that does not work is not handed on.
   const heir = (await as('admin')('POST', `${path}/acct_x/keys/xxxxxxxxxxx1/rotate`)).json();
   expect(await working('audit_plus')).toEqual(granted);
   expect((await as('viewer')('GET', `${path}/acct_x/keys/${heir.id}`)).json().scopes).toEqual(['gw:read']);

@@ -1,5 +1,5 @@
 /**
- * What the platform team does to accounts that are there already.
+ * The changes that the platform team makes to existing accounts.
  *
  * Invariant: each change holds the account's row, is one transaction with its audit entry, and is announced to every
  * ext-authz after its commit. While an account is in onboarding, name, tier and limits are those that were screened and

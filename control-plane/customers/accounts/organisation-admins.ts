@@ -18,7 +18,7 @@ import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
 
 type Tx = Prisma.TransactionClient;
-type Row = Prisma.OrganisationAdminGetPayload<object>;
+type AdminRow = Prisma.OrganisationAdminGetPayload<object>;
 
 export const adminSchema = z
   .strictObject({
@@ -58,8 +58,8 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
     change: ChangeContext,
     accountId: string,
     id: string,
-    work: (tx: Tx, before: Row) => Promise<ChangeResult<Row>>,
-  ): Promise<ChangeResult<Row>> =>
+    work: (tx: Tx, before: AdminRow) => Promise<ChangeResult<AdminRow>>,
+  ): Promise<ChangeResult<AdminRow>> =>
     db.$transaction(async (tx) => {
       const refused = await reauthorize(tx, change);
       if (refused !== null) return err(refused);
@@ -137,7 +137,7 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
 const audit = (
   tx: Tx,
   { actor, at, requestId }: ChangeContext,
-  row: Row,
+  row: AdminRow,
   action: string,
   before: unknown,
   after: unknown,
@@ -146,7 +146,7 @@ const audit = (
   return appendAudit(tx, at, { accountId: row.accountId, actor, action, target, requestId, before, after });
 };
 
-const viewOf = (row: Row): AdminView => ({
+const viewOf = (row: AdminRow): AdminView => ({
   id: row.id,
   object: 'organisation_admin',
   account_id: row.accountId,

@@ -79,8 +79,13 @@ test('what was used today is what the limiter has counted, of calls alone and of
   });
   await limits.untilReady(5000);
   const limiter = openLimiter({
-    ...{ redis: limits, now: Date.now, monotonic: () => performance.now(), instances: 1, log: silentLog },
-    ...{ patienceMs: 10_000, probeMs: 1000 },
+    redis: limits,
+    now: Date.now,
+    monotonic: () => performance.now(),
+    instances: 1,
+    log: silentLog,
+    patienceMs: 10_000,
+    probeMs: 1000,
   });
   const limit = { rate: { perS: 50, burst: 200 }, perDay: 3 };
   const call = ({ accountId }: Organisation, kind = 'calls') =>

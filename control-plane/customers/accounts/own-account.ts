@@ -8,9 +8,9 @@ import { mayGrant } from '@gw/contract/keys';
 import { takenToday } from '@gw/service/day-unit';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { organisationAdminOf } from '../../people/access/principal.ts';
 import { notFound } from '../../people/access/refusals.ts';
 import type { Context } from '../../shared/context.ts';
+import { organisationAdminOf } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { accountSchema, accountView } from './account-view.ts';
 
@@ -47,8 +47,17 @@ export function ownAccountRoute(app: FastifyInstance, { addresses, db, log, redi
     });
     const granted = scopes.filter((scope) => mayGrant(scope, tier, false));
     return {
-      ...{ id, object: 'gw.account', name, tier, state, scopes: granted },
-      ...{ limits, shadow, used_today: used, created_at, base_url: addresses.baseUrl },
+      id,
+      object: 'gw.account',
+      name,
+      tier,
+      state,
+      scopes: granted,
+      limits,
+      shadow,
+      used_today: used,
+      created_at,
+      base_url: addresses.baseUrl,
     };
   });
 }

@@ -1,7 +1,7 @@
 /**
  * Applications as operators see them.
  *
- * What a screening has left behind is shown as it was stored, by this release or an older one: further details may be there.
+ * The record of a screening is shown as this release or an older one stored it, and may hold further details.
  */
 import { accountTiers } from '@gw/contract/access';
 import { issuedKeySchema } from '@gw/contract/keys';

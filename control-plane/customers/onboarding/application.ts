@@ -20,7 +20,7 @@ export interface ScreenedNames {
   readonly technical_contact: string;
 }
 
-/** What a screening has found. `waits` means that it could not be done yet, for the `reason` beside it. */
+/** The outcome of a screening. `waits` means that it could not be done yet, for the `reason` beside it. */
 export interface StoredScreening {
   readonly outcome: 'clear' | 'match' | 'prohibited' | 'waits';
   /** The names that were compared in step 3. */

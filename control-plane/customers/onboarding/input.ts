@@ -1,4 +1,4 @@
-/** What operators send to the onboarding routes. Everything that a customer has worded is bounded. */
+/** The bodies that operators send to the onboarding routes. Every text that a customer has written is bounded. */
 import { accountTiers } from '@gw/contract/access';
 import { countrySchema } from '@gw/contract/countries';
 import { hourMs } from '@gw/contract/internal/durations';

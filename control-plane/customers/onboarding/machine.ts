@@ -27,7 +27,7 @@ export type OnboardingState = (typeof onboardingStates)[number];
 export const stages = [...onboardingStates, 'use_match', 'sanctions_match'] as const;
 export type Stage = (typeof stages)[number];
 
-/** What operators do to an application. */
+/** The actions of operators on an application. */
 export const operatorActions = [
   'declare',
   'clear_match',
@@ -37,7 +37,7 @@ export const operatorActions = [
   'sign_contract',
   'issue_key',
 ] as const;
-/** What the gateway does to an application: the outcomes of screenings, and the expiry. */
+/** The actions of the gateway on an application: the outcomes of screenings, and the expiry. */
 export const systemActions = [
   'pass_use',
   'match_use',

@@ -120,7 +120,7 @@ test('a match names the entry, the list and the score, and holds until an admin 
   const after = await applicationOf(running, id);
   expect(after.stage).toBe('contract_pending');
   expect(after.steps.at(-1)).toMatchObject({ action: 'clear_match', actor: { id: 'op_admin' }, input: reason });
-  // What was found stays on record.
+  // The match stays on record.
   expect(after.sanctions_screening.outcome).toBe('match');
 });
 

@@ -40,7 +40,7 @@ export async function recordRename(
     if (row?.state !== 'complete') return false;
     if (!isDeepStrictEqual(screenedNamesOf(row), screened))
       throw new Error('A name was changed while it was screened.');
-    // Of two instances the second comes too late.
+    // Another instance has already recorded it.
     if (isDeepStrictEqual(row.sanctions_screening?.screened, screened)) return false;
     const at = now();
     const concerns = concernsNewName(names, screened, row);

@@ -1,4 +1,4 @@
-/** What the routes and jobs of onboarding share; one per process. */
+/** The services that the routes and jobs of onboarding share; one of each per process. */
 import { randomBytes } from 'node:crypto';
 import type { Keys } from '../../people/keys/keys.ts';
 import type { Context } from '../../shared/context.ts';

@@ -1,5 +1,5 @@
 /**
- * What happens to an application, from its creation to the first key.
+ * The steps of an application, from its creation to the first key.
  *
  * Invariant: the account becomes active with its first key and not before; a rejected or expired application closes it.
  */

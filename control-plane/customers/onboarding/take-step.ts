@@ -40,7 +40,7 @@ export type OnboardingRefusal =
 
 export type StepResult<T = ApplicationObject> = Result<T, OnboardingRefusal>;
 
-/** What a step writes beside the state. */
+/** The data and entries that a step writes beside the state. */
 export interface StepRecord {
   readonly data?: Prisma.OnboardingUpdateInput;
   readonly input: unknown;

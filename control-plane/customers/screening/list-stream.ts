@@ -24,7 +24,7 @@ export interface FileVersion {
   readonly names: number;
 }
 
-/** What was read of a list, without its names. */
+/** The properties of a list that was read, without its names. */
 export interface ListContent {
   /** The date that the list states, as YYYY-MM-DD; null if it states none. */
   readonly date: string | null;

@@ -4,7 +4,7 @@
  * Invariant: normalising twice gives what normalising once gives. Nothing is guessed: what cannot be written in Latin
  * letters by a table stays as it is, and `isComparable` says so.
  *
- * What looks the same on paper is compared as the same. `normaliseName` takes a letter of another script for its sound
+ * Names that look the same on paper are compared as the same. `normaliseName` takes a letter of another script for its sound
  * (Cyrillic `Н` is n), which is right for names that are meant in that script; `foldLookalikes` takes it for its shape
  * (`Н` is H). Both forms of a name are compared, and a word of several scripts, which no language writes, is left to
  * people.

@@ -28,7 +28,7 @@ export interface NameMatch {
   readonly list: string;
   readonly entry_id: string;
   readonly listed_name: string;
-  /** What `nameSimilarity` gives, 0 to 1, to three decimals. */
+  /** The result of `nameSimilarity`, 0 to 1, to three decimals. */
   readonly score: number;
 }
 
@@ -40,7 +40,7 @@ export interface ListVersion extends ListContent {
   readonly not_comparable_names: number;
 }
 
-/** What came of comparing the names. A name that cannot be compared is a `match` too. */
+/** The result of comparing the names. A name that cannot be compared is a `match` too. */
 export interface NameScreening {
   readonly outcome: 'clear' | 'match';
   readonly threshold: number;
@@ -94,7 +94,8 @@ export async function screenNames(
       for (const { role, forms: own } of asked) {
         const score = bestSimilarity(own, forms);
         const key = `${role}\n${list.name}\n${entryId}`;
-        if (score < threshold || score <= (best.get(key)?.score ?? 0)) continue;
+        const former = best.get(key);
+        if (score < threshold || (former && score <= former.score)) continue;
         best.set(key, { role, list: list.name, entry_id: entryId, listed_name: name.slice(0, 200), score });
       }
     });

@@ -73,7 +73,7 @@ function pairWords(one: readonly string[], other: readonly string[]): readonly P
     });
   });
   if (found.length <= 1) return found;
-  // Of equally alike pairs the longer words first, so that the order of the two names makes no difference.
+  // Longer words come first among equally similar pairs, so that the order of the two names makes no difference.
   found.sort((p, q) => q.likeness - p.likeness || q.a.length + q.b.length - p.a.length - p.b.length);
   const [usedI, usedJ] = [new Set<number>(), new Set<number>()];
   return found.filter(({ i, j }) => {

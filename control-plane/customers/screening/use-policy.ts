@@ -1,5 +1,5 @@
 /**
- * What applicants declare is judged by this; what clients send, by the rules of policy/ (docs/use-policy.md).
+ * This judges what applicants declare; the rules of policy/ judge what clients send (docs/use-policy.md).
  *
  * The use policy as data: which uses are prohibited, which phrases are looked at by people, which industries are of
  * high risk. The built-in one is a start, to be replaced by the operator's own (`GW_USE_POLICY_FILE`).
@@ -38,7 +38,7 @@ export function loadUsePolicy({ policyFile }: Pick<ScreeningSettings, 'policyFil
   return { ...rules, sha256: createHash('sha256').update(JSON.stringify(rules)).digest('hex') };
 }
 
-/** What an applicant declares in step 2. */
+/** An applicant's declaration in step 2. */
 export interface Declaration {
   readonly intended_use: string;
   /** Ids of uses, from the policy or the applicant's own. */
@@ -49,7 +49,7 @@ export interface Declaration {
   readonly countries: readonly string[];
 }
 
-/** What came of step 2: `match` if a phrase was found, `prohibited` if a prohibited use was declared. */
+/** The outcome of step 2: `match` if a phrase was found, `prohibited` if a prohibited use was declared. */
 export interface UseScreening {
   readonly outcome: 'clear' | 'match' | 'prohibited';
   readonly policy_version: string;

@@ -12,7 +12,7 @@
  */
 import { fits } from '@gw/contract/internal/grid-reading';
 import type { OperationalReading, SnapshotGridReading } from '@gw/contract/internal/snapshot';
-import type { AnnualReading } from '../../catalogue/read.ts';
+import type { AnnualReading } from '../../catalogue/snapshot/read.ts';
 import type { ZoneSource } from './config.ts';
 import type { StoredReading } from './store.ts';
 

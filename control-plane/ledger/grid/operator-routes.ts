@@ -12,7 +12,7 @@ import { gridBases, temporalMatches } from '@gw/contract/receipt';
 import { gridProvenance, isEstimate, statedBasis, vintageOf } from '@gw/methodology/grid';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { CatalogueView } from '../../catalogue/keeper.ts';
+import type { CatalogueView } from '../../catalogue/snapshot/keeper.ts';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
 import { isFrom } from './choice.ts';

@@ -5,7 +5,7 @@
  * is written, and the version of the catalogue stays. A source that is no longer configured disappears.
  */
 import type { Database } from '@gw/prisma/client';
-import type { AnnualReading } from '../../catalogue/read.ts';
+import type { AnnualReading } from '../../catalogue/snapshot/read.ts';
 import { chooseGrid } from './choice.ts';
 import type { ZoneSource } from './config.ts';
 import { recentReadings } from './store.ts';

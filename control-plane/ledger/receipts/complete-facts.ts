@@ -9,7 +9,7 @@ import type { SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/s
 import type { Receipt } from '@gw/contract/receipt';
 import type { ModelFacts } from '@gw/methodology/assess';
 import type { TelemetryRefusal } from '@gw/methodology/telemetry/reading';
-import type { HeldCatalogue } from '../../catalogue/keeper.ts';
+import type { HeldCatalogue } from '../../catalogue/snapshot/keeper.ts';
 import type { StoredFacts } from './revision.ts';
 
 /** Returns the reading of a zone for a moment in the past, or null. Rejects if Postgres is away. */

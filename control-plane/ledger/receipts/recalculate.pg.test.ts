@@ -22,7 +22,7 @@ import {
 } from '@gw/testing/control-plane/fixtures';
 import { emptyLedger, newestVersion, settledObservation, sweden } from '@gw/testing/control-plane/restatements';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { HeldCatalogue } from '../../catalogue/keeper.ts';
+import type { HeldCatalogue } from '../../catalogue/snapshot/keeper.ts';
 import { storeReadings } from '../grid/store.ts';
 import { recalculateDue } from './recalculate.ts';
 import { readingInHistory } from './version-jobs.ts';

@@ -13,7 +13,7 @@ import { lineageOf } from '@gw/methodology/lineage';
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { FaultLog } from '@gw/service/fault-log';
 import type { Logger } from '@gw/service/log';
-import type { HeldCatalogue } from '../../catalogue/keeper.ts';
+import type { HeldCatalogue } from '../../catalogue/snapshot/keeper.ts';
 import { type Completion, completeFacts, type ReadingAt, replaceFacts, unmeasured } from './complete-facts.ts';
 import { parseRow, type StoredReceipt } from './newest-rows.ts';
 import { readRows, storedColumns } from './read-rows.ts';

@@ -6,7 +6,7 @@
 import { minuteMs } from '@gw/contract/internal/durations';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { FaultLog } from '@gw/service/fault-log';
-import type { CatalogueView, HeldCatalogue } from '../../catalogue/keeper.ts';
+import type { CatalogueView, HeldCatalogue } from '../../catalogue/snapshot/keeper.ts';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { chooseGrid } from '../grid/choice.ts';

@@ -14,7 +14,7 @@ import {
 import { noFaults, type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import { at, emptyLedger, newestVersion, sweden } from '@gw/testing/control-plane/restatements';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { HeldCatalogue } from '../../catalogue/keeper.ts';
+import type { HeldCatalogue } from '../../catalogue/snapshot/keeper.ts';
 import { recalculateDue } from './recalculate.ts';
 import { openRecalculation, readingInHistory } from './version-jobs.ts';
 import { wake } from './wake.ts';

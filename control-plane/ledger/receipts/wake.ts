@@ -6,7 +6,7 @@
  * catalogue next.
  */
 import { type Database, Prisma } from '@gw/prisma/client';
-import type { HeldCatalogue } from '../../catalogue/keeper.ts';
+import type { HeldCatalogue } from '../../catalogue/snapshot/keeper.ts';
 
 const pageSize = 5000;
 

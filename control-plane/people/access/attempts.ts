@@ -14,6 +14,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import { elementAt } from '@gw/contract/internal/defined';
 import { dayMs } from '@gw/contract/internal/durations';
 import type { Redis } from 'ioredis';
 import { admitScript, succeededScript, takeBackScript } from './attempts.lua.ts';
@@ -22,7 +23,7 @@ import { addressPace, type CounterKeys, counterLivesMs, LocalAttempts, subjectPa
 const addressKnownMs = 30 * dayMs;
 
 export interface Attempt {
-  /** Of the person as given: kind and e-mail; it need not exist. */
+  /** Kind and e-mail of the person as given; there need not be such a person. */
   readonly subject: string;
   /** IP address, or any other name of where it comes from. */
   readonly address: string;
@@ -89,7 +90,7 @@ function keysOf({ subject, address }: Attempt): CounterKeys {
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
-  const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::');
+  const [head = '', tail] = elementAt(address.split('%', 1), 0).split('::');
   const first = head === '' ? [] : head.split(':');
   const last = tail === undefined || tail === '' ? [] : tail.split(':');
   const groups = tail === undefined ? first : [...first, ...Array(8 - first.length - last.length).fill('0'), ...last];

@@ -8,8 +8,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actors } from '../../shared/idempotent-changes.ts';
+import { hasRole, operatorRoles, type Principal, principalOf } from '../../shared/principal.ts';
 import type { LookAgain } from './guard.ts';
-import { hasRole, operatorRoles, type Principal, principalOf } from './principal.ts';
 import { madeOtherwise, roleNeeded } from './refusals.ts';
 
 const stampSchema = z.object({ role: z.enum(operatorRoles).nullable(), proof: z.string() });

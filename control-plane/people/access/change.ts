@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../shared/context.ts';
+import { actorOf, principalOf } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
-import { actorOf, principalOf } from './principal.ts';
 import type { Grant } from './reauthorize.ts';
 import type { ChangeResult } from './refusals.ts';
 

@@ -11,7 +11,7 @@ function read(environment: Record<string, string>) {
 
 test('nothing is needed', () => {
   expect(read({})).toEqual(defaultAccessSettings);
-  // What docs/operators.md promises of hashes, whatever the default is called.
+  // docs/operators.md promises these costs.
   expect(read({}).credentialCost).toEqual({ memorySize: 19_456, iterations: 2, parallelism: 1 });
 });
 

@@ -14,7 +14,7 @@ export interface OidcSettings {
   readonly clientSecret: string;
 }
 
-/** What the operator who is made on an empty database logs in with. */
+/** The login of the operator who is made on an empty database. */
 export interface FirstOperator {
   readonly credential: string;
   /** An operator token for scripts, or null. */
@@ -31,7 +31,7 @@ export interface AccessSettings {
   readonly oidc: OidcSettings | null;
   /** Made only if there is no operator at all; null makes none. */
   readonly firstOperator: FirstOperator | null;
-  /** What a hash of a credential costs. The environment does not set it. */
+  /** The cost of hashing a credential. The environment does not set it. */
   readonly credentialCost: HashCost;
 }
 
@@ -62,7 +62,7 @@ export function readAccessSettings(settings: SettingReader): AccessSettings {
 
 /** A port that others can reach would show credentials and cookies on the way. */
 function checkListener(settings: SettingReader, controlUrl: string): void {
-  // What is wrong with the setting itself is said where it is read to listen.
+  // Reading the setting in order to listen reports what is wrong with it.
   const host = readHostPort(settings.optional('GW_CONTROL_LISTEN', '127.0.0.1:8081'))?.host;
   const isContained = settings.optional('GW_CONTROL_CONTAINED', 'false') === 'true';
   if (isContained || host === undefined || isLoopback(host) || controlUrl.startsWith('https:')) return;

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { Hasher } from './hasher.ts';
 
-/** What a hash of argon2id costs; memory in KiB. */
+/** The parameters of argon2id; memory in KiB. */
 export interface HashCost {
   readonly memorySize: number;
   readonly iterations: number;
@@ -57,7 +57,7 @@ export interface Credentials {
 export function openCredentials(cost = recommendedCost, hasher = new Hasher()): Credentials {
   const currentForm = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}$`;
   const queues: Record<Kind, (() => Promise<void>)[]> = { known: [], issued: [], stranger: [] };
-  /** Those who wait to be verified or issued, and the one that is. */
+  /** Counts who waits to be verified or issued, and the one in progress. */
   const present: Record<Kind, number> = { known: 0, issued: 0, stranger: 0 };
   let computing = false;
 

@@ -3,8 +3,8 @@ import cookies from '@fastify/cookie';
 import { addresses } from '@gw/testing/control-plane/fixtures';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { beforeEach, expect, test } from 'vitest';
+import { operatorRoles, type Principal, principalOf } from '../../shared/principal.ts';
 import { type Access, guardRoutes, type Identified } from './guard.ts';
-import { operatorRoles, type Principal, principalOf } from './principal.ts';
 
 const people = {
   viewer: { kind: 'operator', id: 'op_v', name: 'V', role: 'viewer', proof: null },

@@ -8,8 +8,8 @@
 import type { Addresses, ApiError } from '@gw/contract/errors';
 import { isLoopback } from '@gw/contract/internal/loopback';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hasRole, type OperatorRole, type Principal } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
-import { hasRole, type OperatorRole, type Principal } from './principal.ts';
 import { crossSite, notLoggedIn, organisationAdminNeeded, roleNeeded } from './refusals.ts';
 
 /** Who may call a route. */

@@ -24,7 +24,8 @@ beforeEach(async () => {
 type Change = readonly [method: Method, url: string, body?: object];
 const ask = (headers: Record<string, string>, key: string, [method, url, payload]: Change): Promise<Reply> =>
   running.operator.inject({
-    ...{ method, url },
+    method,
+    url,
     headers: { ...headers, 'idempotency-key': key },
     ...(payload && { payload }),
   });

@@ -1,8 +1,8 @@
 /** Finds out who makes a request on the operator listener: by an operator token, else by the session's cookie. */
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../shared/context.ts';
+import type { Principal } from '../../shared/principal.ts';
 import type { Identified } from './guard.ts';
-import type { Principal } from './principal.ts';
 import type { SessionCookie } from './session-cookie.ts';
 import { findSession } from './sessions.ts';
 import { hashToken, isOperatorToken } from './token-hash.ts';
@@ -19,8 +19,8 @@ export async function identify(
 ): Promise<Identified | null> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
-    const token = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? '';
-    const principal = await findTokenHolder(stores, token);
+    const token = /^Bearer (\S+)$/i.exec(authorization)?.[1];
+    const principal = token === undefined ? null : await findTokenHolder(stores, token);
     return principal && { principal, by: 'bearer' };
   }
   const token = cookie.read(request);

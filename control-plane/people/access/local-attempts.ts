@@ -2,6 +2,7 @@
  * How fast attempts to log in may follow each other, and their counts while Redis is away: by the same rule as the
  * script, in bounded memory.
  */
+import { defined } from '@gw/contract/internal/defined';
 import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 
 interface Pace {
@@ -73,7 +74,8 @@ export class LocalAttempts {
     // The least recently used comes first, and goes first.
     this.#counters.delete(key);
     this.#counters.set(key, counter);
-    if (this.#counters.size > maxCounters) this.#counters.delete(this.#counters.keys().next().value ?? '');
+    if (this.#counters.size > maxCounters)
+      this.#counters.delete(defined(this.#counters.keys().next().value, 'The oldest counter'));
     return counter;
   }
 }

@@ -6,8 +6,8 @@
 import { ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { actorOf, type Principal } from '../../shared/principal.ts';
 import { appendAudit } from '../audit/append.ts';
-import { actorOf, type Principal } from './principal.ts';
 import { accountOf, asProven, type Claim } from './prove.ts';
 import type { ChangeResult } from './refusals.ts';
 import type { AccessServices } from './services.ts';

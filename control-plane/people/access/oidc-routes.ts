@@ -10,12 +10,12 @@ import { errorText } from '@gw/contract/internal/error-text';
 import type { Prisma } from '@gw/prisma/client';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../../shared/context.ts';
+import type { OperatorPrincipal } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { type Attempt, networkOf } from './attempts.ts';
 import { answer } from './change.ts';
 import { auditPerson } from './login.ts';
 import { callbackPath, flowSchema, type Oidc, type OidcFlow, type OidcIdentity } from './oidc.ts';
-import type { OperatorPrincipal } from './principal.ts';
 import { identityProviderAway, loginFailed, type Refusal, slowDown } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 import { sessionIdOf, startSession } from './sessions.ts';
@@ -47,7 +47,7 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
     }
   });
 
-  // What it adds besides is its own business.
+  // Providers may add parameters of their own.
   app.get(callbackPath, { config: { ...config, anyQuery: true } }, async (request, reply) => {
     const flow = readFlow(app.parseCookie(request.headers.cookie ?? '')[cookieName]);
     // One try: what was begun cannot be finished twice.
@@ -94,8 +94,9 @@ function attemptOf(address: string): Attempt {
 }
 
 function readFlow(text: string | undefined): OidcFlow | null {
+  if (text === undefined) return null;
   try {
-    return flowSchema.parse(JSON.parse(text ?? ''));
+    return flowSchema.parse(JSON.parse(text));
   } catch {
     return null;
   }

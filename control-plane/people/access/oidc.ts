@@ -31,7 +31,7 @@ const timeoutS = 5;
 /** How long a provider that did not answer is left alone. */
 const pauseMs = 5000;
 
-/** What the browser keeps between leaving and coming back. */
+/** The state that the browser keeps between leaving and coming back. */
 export const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
 export type OidcFlow = z.infer<typeof flowSchema>;
 
@@ -121,7 +121,11 @@ const fetchThrough =
     // With an issuer on loopback the library would ask over plain HTTP wherever its endpoints are.
     if (!isConfidentialUrl(url)) throw new Error('The identity provider names an address that is not https.');
     const reply = await guardedRequest(guard, {
-      ...{ method: method === 'POST' ? 'POST' : 'GET', url, headers, timeoutMs: timeoutS * 1000, maxBytes },
+      method: method === 'POST' ? 'POST' : 'GET',
+      url,
+      headers,
+      timeoutMs: timeoutS * 1000,
+      maxBytes,
       ...(body == null ? {} : { body: String(body) }),
     });
     if (!reply.ok) throw new Error(`The identity provider could not be asked: ${reply.error.text}.`);

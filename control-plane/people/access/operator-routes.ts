@@ -4,13 +4,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
+import { operatorOf, operatorRoles } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { answer, changeOf } from './change.ts';
 import { emailSchema, idSchema, nameSchema, noBody } from './fields.ts';
 import { refusalOfRole } from './guard.ts';
 import { createToken, listTokens, revokeToken, tokenSchema, tokenWithPlaintextSchema } from './operator-tokens.ts';
 import { listedOperatorSchema, openOperators, operatorSchema, operatorWithCredentialSchema } from './operators.ts';
-import { operatorOf, operatorRoles } from './principal.ts';
 import { notYours, roleNeeded } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 

@@ -24,7 +24,7 @@ export const tokenWithPlaintextSchema = tokenSchema.extend({ token: z.string().d
 export type TokenWithPlaintext = z.infer<typeof tokenWithPlaintextSchema>;
 
 type Stores = Pick<Context, 'db'>;
-type Row = Prisma.OperatorTokenGetPayload<object>;
+type TokenRow = Prisma.OperatorTokenGetPayload<object>;
 
 export async function listTokens({ db }: Stores, operatorId: string): Promise<TokenView[]> {
   return (await db.operatorToken.findMany({ where: { operatorId }, orderBy: { createdAt: 'asc' } })).map(viewOf);
@@ -58,7 +58,7 @@ export async function storeToken(
   tx: Prisma.TransactionClient,
   { actor, at, requestId }: Pick<ChangeContext, 'actor' | 'at'> & { readonly requestId: string | null },
   { token, ...data }: { id: string; operatorId: string; name: string; token: string; expiresAt: Date | null },
-): Promise<Row> {
+): Promise<TokenRow> {
   const row = await tx.operatorToken.create({ data: { ...data, createdAt: at, tokenHash: hashToken(token) } });
   const after = { operator: row.operatorId, name: row.name, expires_at: row.expiresAt?.toISOString() ?? null };
   const target = `operator_token:${row.id}`;
@@ -93,7 +93,7 @@ export function revokeToken(
   });
 }
 
-function viewOf(row: Row): TokenView {
+function viewOf(row: TokenRow): TokenView {
   return {
     id: row.id,
     object: 'operator_token',

@@ -10,18 +10,18 @@ import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
+import { type OperatorRole, operatorRoles } from '../../shared/principal.ts';
 import { appendAudit } from '../audit/append.ts';
 import { type ChangeContext, makeId } from './change.ts';
 import type { Credentials } from './credential.ts';
 import { endTokensOf } from './operator-tokens.ts';
-import { type OperatorRole, operatorRoles } from './principal.ts';
 import { reauthorize } from './reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from './refusals.ts';
 import { removeSecondFactor, secondFactorField, secondFactorSetAt, withSecondFactor } from './second-factor.ts';
 import { endSessionsOf } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
-type Row = Prisma.OperatorGetPayload<object>;
+type OperatorRow = Prisma.OperatorGetPayload<object>;
 
 export const operatorSchema = z
   .strictObject({
@@ -71,7 +71,10 @@ export async function lockOperators(tx: Tx): Promise<void> {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the changes of a person, each short, over one way to make them in turn.
 export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credentials): Operators {
-  const inTurn = (change: ChangeContext, work: (tx: Tx) => Promise<ChangeResult<Row>>): Promise<ChangeResult<Row>> =>
+  const inTurn = (
+    change: ChangeContext,
+    work: (tx: Tx) => Promise<ChangeResult<OperatorRow>>,
+  ): Promise<ChangeResult<OperatorRow>> =>
     db.$transaction(async (tx) => {
       await lockOperators(tx);
       const refused = await reauthorize(tx, change);
@@ -80,8 +83,8 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
   const changed = (
     change: ChangeContext,
     id: string,
-    work: (tx: Tx, before: Row) => Promise<ChangeResult<Row>>,
-  ): Promise<ChangeResult<Row>> =>
+    work: (tx: Tx, before: OperatorRow) => Promise<ChangeResult<OperatorRow>>,
+  ): Promise<ChangeResult<OperatorRow>> =>
     inTurn(change, async (tx) => {
       const before = await tx.operator.findUnique({ where: { id } });
       return before === null ? err(notFound('operator')) : work(tx, before);
@@ -118,7 +121,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
           if ((wanted.name ?? before.name) === before.name && (wanted.role ?? before.role) === before.role)
             return ok(before);
           const row = await tx.operator.update({ where: { id }, data: wanted });
-          const of = ({ name, role }: Row) => ({ name, role });
+          const of = ({ name, role }: OperatorRow) => ({ name, role });
           await audit(tx, change, 'operator.changed', id, of(before), of(row));
           return ok(row);
         }),
@@ -189,7 +192,7 @@ const ownFactor = () =>
 
 const lastAdmin = () => invalidTransition('This is the last enabled admin. Make another one first.');
 
-async function isLastAdmin(tx: Tx, { id, role, disabledAt }: Row): Promise<boolean> {
+async function isLastAdmin(tx: Tx, { id, role, disabledAt }: OperatorRow): Promise<boolean> {
   if (role !== 'admin' || disabledAt !== null) return false;
   return (await tx.operator.count({ where: { role: 'admin', disabledAt: null, id: { not: id } } })) === 0;
 }
@@ -203,7 +206,7 @@ const audit = (
   after: unknown,
 ) => appendAudit(tx, at, { accountId: null, actor, action, target: `operator:${id}`, requestId, before, after });
 
-function viewOf(row: Row): OperatorView {
+function viewOf(row: OperatorRow): OperatorView {
   return {
     id: row.id,
     object: 'operator',

@@ -8,8 +8,8 @@
 import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import type { Principal } from '../../shared/principal.ts';
 import type { MissedLogin } from './failed-logins.ts';
-import type { Principal } from './principal.ts';
 import { type ChangeResult, loginFailed, slowDown } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 
@@ -23,13 +23,13 @@ export interface Claim {
   readonly kind: Principal['kind'];
   readonly email: string;
   readonly credential: string;
-  /** Of the second factor; null: none was given. */
+  /** The code of the second factor; null if none was given. */
   readonly code: string | null;
   readonly address: string;
   readonly requestId: string;
 }
 
-interface Found {
+interface Candidate {
   readonly principal: Principal;
   /** Null: cannot log in by credential. */
   readonly credentialHash: string | null;
@@ -113,7 +113,7 @@ const attemptOf = ({ address, email, kind }: Claim) => ({ subject: `${kind} ${em
 export const accountOf = (principal: Principal): string | null =>
   principal.kind === 'organisation_admin' ? principal.accountId : null;
 
-async function findByEmail(db: Context['db'], kind: Principal['kind'], email: string): Promise<Found | null> {
+async function findByEmail(db: Context['db'], kind: Principal['kind'], email: string): Promise<Candidate | null> {
   const where = { email };
   const operator = kind === 'operator' ? await db.operator.findUnique({ where }) : null;
   const admin = kind === 'organisation_admin' ? await db.organisationAdmin.findUnique({ where }) : null;

@@ -1,4 +1,4 @@
-/** What somebody who loses the right while a change waits can still do. */
+/** Somebody who loses the right while a change waits cannot make it any more. */
 import type { Queryable } from '@gw/prisma/client';
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp, testCost } from '@gw/testing/control-plane/app';

@@ -7,8 +7,8 @@
  */
 import type { ApiError } from '@gw/contract/errors';
 import type { Queryable } from '@gw/prisma/client';
+import type { OperatorRole, Principal } from '../../shared/principal.ts';
 import { type Access, refusalOfRole } from './guard.ts';
-import type { OperatorRole, Principal } from './principal.ts';
 import { notLoggedIn } from './refusals.ts';
 
 /** Whom the guard has let in, where, and when. */

@@ -1,8 +1,8 @@
-/** What the operator listener refuses with, beside the codes of the public API: the same error object. */
+/** The errors of the operator listener beside those of the public API, with the same error object. */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { err, type Result } from '@gw/contract/internal/result';
 import type { OperatorThing } from '@gw/contract/operator-errors';
-import type { OperatorRole } from './principal.ts';
+import type { OperatorRole } from '../../shared/principal.ts';
 
 /** Nobody is logged in, or nobody any more. */
 export const notLoggedIn = (): ApiError => apiError('invalid_session');
@@ -73,7 +73,7 @@ export const tooManyAtOnce = (): Refusal =>
     }),
   );
 
-/** What came of a change: the value if it was made, or the error if it was refused, and then nothing has changed. */
+/** The outcome of a change: the value if it was made, or the error if it was refused and nothing has changed. */
 export type ChangeResult<T> = Result<T, ApiError>;
 export type Refusal = Result<never, ApiError>;
 

@@ -259,7 +259,8 @@ test('the audit log tells when a credential was right and its code was not', asy
   await logIn(browser(), { code: '000000' });
   await failedLogins.write(true);
   expect(await last()).toMatchObject({
-    ...{ action: 'login.second_factor_missed', target: 'operator:op_viewer' },
+    action: 'login.second_factor_missed',
+    target: 'operator:op_viewer',
     after: { failures: 2 },
   });
 });

@@ -59,11 +59,11 @@ export interface SecondFactors {
 export function openSecondFactors(vault: Vault | null, host: string): SecondFactors {
   // A colon, as in an address of IPv6, would end the name.
   const issuer = host.replaceAll(':', '.');
-  const open = (row: Row): Secret | null => {
+  const open = (row: FactorRow): Secret | null => {
     const opened = vault?.open(row.sealed, bindingOf(personOf(row))) ?? null;
     return opened && Secret.fromBase32(opened.value);
   };
-  const take = (tx: Tx, row: Row, code: string, now: Date, more: { setAt?: Date } = {}) => {
+  const take = (tx: Tx, row: FactorRow, code: string, now: Date, more: { setAt?: Date } = {}) => {
     const secret = open(row);
     return secret === null ? err(secondFactorSealed()) : takeCode(tx, { row, secret, code, now, more });
   };
@@ -118,22 +118,21 @@ export function openSecondFactors(vault: Vault | null, host: string): SecondFact
 }
 
 interface Taking {
-  readonly row: Row;
+  readonly row: FactorRow;
   readonly secret: Secret;
   readonly code: string;
   readonly now: Date;
-  /** What is stored with a code that is right. */
+  /** Is stored too if the code is right. */
   readonly more: { readonly setAt?: Date };
 }
 
 /** Takes the code if it is right and comes after the last one that was taken, else counts it. `tx` holds the person. */
 async function takeCode(tx: Tx, { code, more, now, row, secret }: Taking): Promise<ChangeResult<null>> {
   if (row.failures >= pace.most) return err(secondFactorLocked());
-  const waitMs = (row.nextTryAt?.getTime() ?? 0) - now.getTime();
-  if (waitMs > 0) return slowDown(waitMs);
+  if (row.nextTryAt !== null && row.nextTryAt > now) return slowDown(row.nextTryAt.getTime() - now.getTime());
   const delta = new TOTP({ secret, period: periodS }).validate({ token: code, timestamp: now.getTime(), window });
-  const step = Math.floor(now.getTime() / 1000 / periodS) + (delta ?? 0);
-  const isRight = delta !== null && step > row.lastStep;
+  const step = delta === null ? null : Math.floor(now.getTime() / 1000 / periodS) + delta;
+  const isRight = step !== null && step > row.lastStep;
   const failures = row.failures + 1;
   const nextTryAt = failures < pace.free ? null : new Date(now.getTime() + pace.waitMs);
   const data = isRight ? { ...more, lastStep: step, failures: 0, nextTryAt: null } : { failures, nextTryAt };
@@ -145,7 +144,7 @@ async function takeCode(tx: Tx, { code, more, now, row, secret }: Taking): Promi
 export const secondFactorSetAt = async (db: Database | Tx, person: Person): Promise<Date | null> =>
   (await find(db, person))?.setAt ?? null;
 
-/** Of these people, those whose logins ask for a second factor. */
+/** Returns the ids of those people whose logins ask for a second factor. */
 export async function withSecondFactor(
   db: Database,
   kind: Person['kind'],
@@ -156,7 +155,7 @@ export async function withSecondFactor(
   return new Set(rows.map(({ subjectId }) => subjectId));
 }
 
-/** What lists of people say beside what each of them is. */
+/** The field that lists of people show in addition. */
 export const secondFactorField = {
   second_factor: z.boolean().describe('Whether a login with the credential asks for a code of a second factor'),
 };
@@ -169,14 +168,14 @@ export async function removeSecondFactor(tx: Tx, person: Person): Promise<boolea
   return setAt !== null;
 }
 
-type Row = NonNullable<Awaited<ReturnType<Database['secondFactor']['findUnique']>>>;
+type FactorRow = NonNullable<Awaited<ReturnType<Database['secondFactor']['findUnique']>>>;
 
-const find = (db: Database | Tx, { kind, id }: Person): Promise<Row | null> =>
+const find = (db: Database | Tx, { kind, id }: Person): Promise<FactorRow | null> =>
   db.secondFactor.findUnique({ where: { subjectKind_subjectId: { subjectKind: kind, subjectId: id } } });
 
-const keyOf = ({ subjectKind, subjectId }: Row) => ({ subjectKind, subjectId });
+const keyOf = ({ subjectKind, subjectId }: FactorRow) => ({ subjectKind, subjectId });
 
-const personOf = ({ subjectKind, subjectId }: Row) => ({ kind: subjectKind, id: subjectId });
+const personOf = ({ subjectKind, subjectId }: FactorRow) => ({ kind: subjectKind, id: subjectId });
 
 /** No credential of a provider has a name with a blank, so neither can stand for the other. */
 const bindingOf = ({ kind, id }: { kind: string; id: string }) => ({ name: `second factor ${kind} ${id}`, origin: '' });

@@ -1,4 +1,4 @@
-/** What the routes for people share; one per process. */
+/** The services that the routes for people share; one of each per process. */
 import { hourMs } from '@gw/contract/internal/durations';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';

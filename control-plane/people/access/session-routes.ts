@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
+import { operatorRoles, type Principal, principalOf } from '../../shared/principal.ts';
 import { answer } from './change.ts';
 import { maxCredentialLength, minCredentialLength } from './credential.ts';
 import { auditPerson, changeCredential, logIn } from './login.ts';
-import { operatorRoles, type Principal, principalOf } from './principal.ts';
 import type { Claim } from './prove.ts';
 import type { AccessServices } from './services.ts';
 import { endSession, endSessionsOf, findSession, sessionMs } from './sessions.ts';
@@ -101,7 +101,7 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
   });
 }
 
-/** What a person who is logged in shows once more. */
+/** Returns the claim with which a person who is logged in proves who they are once more. */
 export async function ownClaim(
   { db }: Pick<Context, 'db'>,
   request: FastifyRequest,

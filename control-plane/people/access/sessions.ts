@@ -6,7 +6,7 @@
  */
 import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 import type { Database, Prisma } from '@gw/prisma/client';
-import type { Principal, Proof } from './principal.ts';
+import type { Principal, Proof } from '../../shared/principal.ts';
 import { hashToken, isSessionToken, makeSessionToken } from './token-hash.ts';
 
 /** How long a session lasts, even if it is used. */

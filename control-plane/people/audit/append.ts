@@ -14,7 +14,7 @@ import {
 import type { Queryable } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 
-/** What an audit entry says; `appendAudit` adds the chain, the number, the time and the hashes. */
+/** The content of an audit entry; `appendAudit` adds the chain, the number, the time and the hashes. */
 export interface AuditFact {
   /** Null if it concerns no account: then it goes into the operators' chain. */
   readonly accountId: string | null;
@@ -22,7 +22,7 @@ export interface AuditFact {
   readonly action: string;
   readonly target: string;
   readonly requestId: string | null;
-  /** What was before and after, as plain JSON values without secrets. */
+  /** The values before and after, as plain JSON without secrets. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
@@ -48,7 +48,8 @@ export async function appendAudits(
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('audit:' || ${chain}, 0))`;
   const [head] = await tx.$queryRaw<{ seq: bigint; hash: string }[]>`
     SELECT seq, hash FROM audit_heads WHERE chain = ${chain}`;
-  const entries = linked(chain, at, facts, { seq: Number(head?.seq ?? 0), hash: head?.hash ?? firstPrevHash });
+  const before = head === undefined ? { seq: 0, hash: firstPrevHash } : { seq: Number(head.seq), hash: head.hash };
+  const entries = linked(chain, at, facts, before);
   const rows = entries.map(({ actor, ...entry }) => ({
     ...entry,
     actor_kind: actor.kind,

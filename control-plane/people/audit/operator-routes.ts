@@ -1,12 +1,12 @@
 /** `/operator/v1/audit`: every chain of the audit log, whole, so that whoever reads it can verify it. */
 import { auditEntrySchema } from '@gw/contract/audit';
 import { type AuditEntry, operatorChain } from '@gw/contract/internal/audit-chain';
+import { nameSchema } from '@gw/contract/internal/catalogue/field';
 import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { nameSchema } from '../access/fields.ts';
 import { readAudit, readChains } from './read.ts';
 
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));

@@ -2,7 +2,7 @@
 import type { ActorKind, AuditEntry } from '@gw/contract/internal/audit-chain';
 import { type Database, Prisma } from '@gw/prisma/client';
 
-interface Row {
+interface AuditRow {
   chain: string;
   seq: bigint;
   at: Date;
@@ -44,7 +44,7 @@ export async function readAudit(db: Database, chain: string, filter: AuditFilter
       ? []
       : [order === 'asc' ? Prisma.sql`seq > ${afterSeq}` : Prisma.sql`seq < ${afterSeq}`]),
   ];
-  const rows = await db.$queryRaw<Row[]>`
+  const rows = await db.$queryRaw<AuditRow[]>`
     SELECT chain, seq, at, actor_kind, actor_id, actor_name, action, target, request_id, before, after, prev_hash, hash
     FROM audit WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY seq ${order === 'asc' ? Prisma.sql`ASC` : Prisma.sql`DESC`} LIMIT ${limit}`;
@@ -90,7 +90,7 @@ export const numberOf = (seq: bigint): number => Math.min(Number(seq), Number.MA
 const timeOf = (at: Date): string => (Number.isNaN(at.getTime()) ? latest : at).toISOString();
 const latest = new Date('9999-12-31T23:59:59.999Z');
 
-function entryOf(row: Row): AuditEntry {
+function entryOf(row: AuditRow): AuditEntry {
   return {
     chain: row.chain,
     seq: numberOf(row.seq),

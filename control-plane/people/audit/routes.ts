@@ -14,7 +14,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
-import { organisationAdminOf } from '../access/principal.ts';
+import { organisationAdminOf } from '../../shared/principal.ts';
 import { readAudit } from './read.ts';
 
 const prefix = 'audit_';

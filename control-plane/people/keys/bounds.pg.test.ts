@@ -84,7 +84,11 @@ test('a key whose pepper was taken out is not restored, as it could never be let
   const { context } = running;
   const keysWith = (version: number, other: number | null) =>
     createKeys({
-      ...{ db, redis, log: context.log, now: context.now, random: randomBytes },
+      db,
+      redis,
+      log: context.log,
+      now: context.now,
+      random: randomBytes,
       pepper: { version, secret: testPepper },
       otherPepper: other === null ? null : { version: other, secret: testPepper },
     });

@@ -1,4 +1,4 @@
-/** What a key can still do that is revoked, expired or weaker once its request has been let in. */
+/** A key that is revoked, expired or weaker after its request was let in loses the right to what it asked for. */
 import type { Scope } from '@gw/contract/access';
 import { keySchema } from '@gw/contract/keys';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';

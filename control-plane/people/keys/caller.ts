@@ -21,7 +21,7 @@ export interface Caller {
   readonly grant?: Grant;
 }
 
-/** What `holdForChange` has found. */
+/** The key that `holdForChange` has locked, and whether the caller may change it. */
 export interface HeldKey {
   /** Null if this account has no such key, or if none was asked for. */
   readonly row: KeyRow | null;

@@ -5,9 +5,9 @@
  * that cannot be dealt with, as when somebody has broken the audit chain of its account, holds up no other.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
-import { restorableMs } from '@gw/contract/keys';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
+import { restorableMs } from './key-row.ts';
 
 const actor: Actor = { kind: 'system', id: 'key-deletion', name: null };
 const batch = 500;

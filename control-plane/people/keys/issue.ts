@@ -56,7 +56,7 @@ export async function issue(
   const refusal = refusalOf(key, actor, at);
   if (refusal) return err(refusal);
   const { accountId, limits, predecessor } = key;
-  // What a successor takes over was allowed once; an account that has less by now binds by itself.
+  // A successor takes over limits that were allowed once; if the account has less by now, its own limits bind.
   const tooWide = limits !== null && predecessor === null ? await limitsRefusal(tx, accountId, limits) : null;
   if (tooWide) return err(tooWide);
   const aboveOwn = await ownLimitsRefusal(tx, accountId, actor, limits);
@@ -78,7 +78,10 @@ export async function issue(
   const shown = keyObject(row, at);
   const { name, scopes, expires_at, id } = shown;
   const made = {
-    ...{ id, name, scopes, expires_at },
+    id,
+    name,
+    scopes,
+    expires_at,
     ...(shown.limits && { limits: shown.limits }),
     ...(shown.project !== null && { project: shown.project }),
   };

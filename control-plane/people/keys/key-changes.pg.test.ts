@@ -1,4 +1,4 @@
-/** What a change of a key or account makes others read again: that one, and nothing else as long as that is known. */
+/** A change of a key or account makes others read that one again, and nothing else while it is known which. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '@gw/contract/internal/api-key';
@@ -126,7 +126,7 @@ test('a hash is renewed only in the place of the one that was read', async () =>
   const renewed = { hash: Buffer.alloc(32, 2), pepperVersion: 2 };
   await renewKeyHash(stores.db, first, renewed);
   expect(await read()).toMatchObject(renewed);
-  // By an instance that has not seen the first renewal.
+  // An instance that has not seen the first renewal renews it again.
   await renewKeyHash(stores.db, first, { hash: Buffer.alloc(32, 3), pepperVersion: 2 });
   expect(await read()).toMatchObject(renewed);
 });

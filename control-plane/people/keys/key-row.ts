@@ -1,16 +1,19 @@
 /** A key as it is stored, without its hash, and as it is shown. */
 import type { AccountTier, Scope } from '@gw/contract/access';
+import { dayMs } from '@gw/contract/internal/durations';
 import {
   type KeyLimitsView,
   type KeyListQuery,
   type KeyObject,
   keyIdPattern,
-  restorableMs,
   workingExpiry,
   workingScopes,
 } from '@gw/contract/keys';
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+
+/** How long a revocation can be undone, ms; then the hash is deleted. */
+export const restorableMs = 90 * dayMs;
 
 export interface KeyRow {
   readonly public_id: string;

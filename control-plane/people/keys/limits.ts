@@ -1,5 +1,5 @@
 /**
- * What a key may take of the limits of its account: Enterprise only.
+ * The part of its account's limits that a key may take: Enterprise only.
  *
  * Invariants: no part is given above what the account has at that time, and by a key none above what it has itself. If
  * the account is given less later, its own limit binds first; if it leaves the tier, the limits of its keys go with

@@ -157,7 +157,7 @@ test('a job that was broken off after its entries were written does not write th
   const hgetall = broken.redis.hgetall.bind(broken.redis);
   broken.redis.hgetall = (async (name: string) => {
     const read = await hgetall(name);
-    // What comes after the entries fails.
+    // The command after the entries fails.
     broken.redis.disconnect();
     return read;
   }) as typeof broken.redis.hgetall;

@@ -17,30 +17,30 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
+import { actorOf, type OperatorRole, organisationAdminOf } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { withStrictBodies } from '../../shared/strict-body.ts';
 import { grantOf } from '../access/change.ts';
 import type { Access } from '../access/guard.ts';
-import { actorOf, type OperatorRole, organisationAdminOf } from '../access/principal.ts';
 import { notFound } from '../access/refusals.ts';
 import type { Caller } from './caller.ts';
 import type { Keys } from './keys.ts';
 import { peopleError } from './refusals.ts';
 import type { KeyResult } from './result.ts';
 
-interface Place {
+interface KeyHolders {
   readonly prefix: string;
   readonly access: (role: OperatorRole) => Access;
   readonly accountOf: (request: FastifyRequest) => string;
 }
 
-const operators: Place = {
+const operators: KeyHolders = {
   prefix: '/operator/v1/accounts/:accountId/keys',
   access: (role) => ({ kind: 'operator', role }),
   accountOf: (request) => z.object({ accountId: z.string() }).parse(request.params).accountId,
 };
 
-const organisation: Place = {
+const organisation: KeyHolders = {
   prefix: '/organisation/v1/keys',
   access: () => ({ kind: 'organisation_admin' }),
   accountOf: (request) => organisationAdminOf(request).accountId,
@@ -56,7 +56,7 @@ export function keyPeopleRoutes(app: FastifyInstance, context: Context, keys: Ke
 // Loose: the operators' paths have the account in front.
 const params = z.looseObject({ id: z.string() });
 
-function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, place: Place): void {
+function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, place: KeyHolders): void {
   const { addresses, db } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { access, accountOf, prefix } = place;

@@ -1,4 +1,4 @@
-/** What a change of a key comes to. */
+/** The outcome of a change of a key. */
 import type { Result } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import type { KeyRefusal } from './refusals.ts';

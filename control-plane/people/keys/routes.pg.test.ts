@@ -91,7 +91,7 @@ test('rotation makes a successor with the same scopes, or with others, and leave
   const other = await ask('POST', `/v1/keys/${old.id}/rotate`, { name: 'new', scopes: ['gw:read'] });
   expect(other.body).toMatchObject({ name: 'new', scopes: ['gw:read'], predecessor: old.id });
   expect((await ask('GET', `/v1/keys/${old.id}`)).body.state).toBe('active');
-  // What a key may not grant it may not inherit either.
+  // A key cannot inherit a scope that it may not grant.
   expect(await refusal('POST', `/v1/keys/${keyId}/rotate`)).toEqual([400, 'invalid_scopes', 'scopes']);
   await ask('POST', `/v1/keys/${old.id}/revoke`);
   expect(await refusal('POST', `/v1/keys/${old.id}/rotate`)).toEqual([400, 'key_is_revoked', 'key_id']);

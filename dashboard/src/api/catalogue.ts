@@ -1,7 +1,7 @@
 /** The catalogue, as operators read it. It is read again while somebody looks, since others change it too. */
 import { useQuery } from '@tanstack/react-query';
-import { whileUsed } from '../parts/while-used.ts';
 import { api, must } from './client.ts';
+import { whileUsed } from './while-used.ts';
 
 const refetchInterval = () => whileUsed(15_000);
 const kept = (name: string) => ({ queryKey: ['catalogue', name], refetchInterval });

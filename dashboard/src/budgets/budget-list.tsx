@@ -3,10 +3,10 @@ import { Badge, Button, Group, Progress, Stack, Text, Title } from '@mantine/cor
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Budget } from '../api/types.ts';
+import { whileUsed } from '../api/while-used.ts';
 import { At } from '../parts/at.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { type Column, Empty, Rows } from '../parts/table.tsx';
-import { whileUsed } from '../parts/while-used.ts';
 import { budgetAmount } from '../words/format.ts';
 import { words } from '../words/words.ts';
 import { BudgetForm } from './budget-form.tsx';

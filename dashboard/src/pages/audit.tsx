@@ -5,8 +5,8 @@ import type { AuditEntry } from '../api/types.ts';
 import { At } from '../parts/at.tsx';
 import { More } from '../parts/more.tsx';
 import { usePages } from '../parts/pages.ts';
+import { PageTitle } from '../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../parts/table.tsx';
-import { PageTitle } from '../shell.tsx';
 import { words } from '../words/words.ts';
 
 type Shown = Pick<AuditEntry, 'seq' | 'at' | 'actor' | 'action' | 'target' | 'before' | 'after'>;

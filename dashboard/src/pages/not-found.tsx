@@ -1,5 +1,5 @@
 import { Go } from '../parts/go.tsx';
-import { PageTitle } from '../shell.tsx';
+import { PageTitle } from '../parts/shell.tsx';
 import { words } from '../words/words.ts';
 
 export function NotFound() {

@@ -4,6 +4,6 @@
  */
 export function errorFrames(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
+  const frames = error.stack?.split('\n').filter((line) => /^ {4}at /.test(line)) ?? [];
   return [error.name, ...frames].join('\n');
 }

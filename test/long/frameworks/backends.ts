@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
+import { type Child, startChild } from '@gw/stack/child';
 import { freePorts } from '@gw/stack/ports';
-import { type Child, startChild } from '@gw/stack/services/child';
 import { z } from 'zod';
 import { apiOf } from '../../operator-api.ts';
 import { eventually, type OwnGateway } from '../../outage/own-gateway.ts';

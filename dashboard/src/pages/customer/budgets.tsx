@@ -5,7 +5,7 @@ import { api, must } from '../../api/client.ts';
 import { BudgetList } from '../../budgets/budget-list.tsx';
 import type { BudgetPlace } from '../../budgets/place.ts';
 import { Failed } from '../../parts/failure.tsx';
-import { PageTitle } from '../../shell.tsx';
+import { PageTitle } from '../../parts/shell.tsx';
 import { number } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
 

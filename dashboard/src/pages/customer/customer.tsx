@@ -2,7 +2,7 @@
 import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
 import type { CustomerSession } from '../../api/types.ts';
-import { type Place, Shell } from '../../shell.tsx';
+import { type Place, Shell } from '../../parts/shell.tsx';
 import { words } from '../../words/words.ts';
 import { NotFound } from '../not-found.tsx';
 

@@ -1,6 +1,6 @@
 import { api, must } from '../../api/client.ts';
 import { FirstCall } from '../../parts/first-call.tsx';
-import { PageTitle } from '../../shell.tsx';
+import { PageTitle } from '../../parts/shell.tsx';
 import { groups } from '../../usage/series.ts';
 import { UsageView } from '../../usage/usage-view.tsx';
 import { words } from '../../words/words.ts';

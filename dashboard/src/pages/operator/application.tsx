@@ -7,7 +7,7 @@ import type { ApplicationStep, OperatorSession } from '../../api/types.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Failed } from '../../parts/failure.tsx';
 import { Go } from '../../parts/go.tsx';
-import { PageTitle } from '../../shell.tsx';
+import { PageTitle } from '../../parts/shell.tsx';
 import { time } from '../../words/format.ts';
 import { words } from '../../words/operator-words.ts';
 import { type Decision, decisionsIn } from './decisions.ts';

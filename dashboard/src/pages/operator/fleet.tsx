@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { api, must } from '../../api/client.ts';
-import { PageTitle } from '../../shell.tsx';
+import { PageTitle } from '../../parts/shell.tsx';
 import { UsageView } from '../../usage/usage-view.tsx';
 import { words } from '../../words/operator-words.ts';
 

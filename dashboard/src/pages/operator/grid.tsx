@@ -3,10 +3,10 @@ import { Badge, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api, must } from '../../api/client.ts';
 import type { GridZone } from '../../api/types.ts';
+import { whileUsed } from '../../api/while-used.ts';
 import { Copyable } from '../../parts/copy.tsx';
+import { PageTitle } from '../../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
-import { whileUsed } from '../../parts/while-used.ts';
-import { PageTitle } from '../../shell.tsx';
 import { short, time } from '../../words/format.ts';
 import { words } from '../../words/operator-words.ts';
 

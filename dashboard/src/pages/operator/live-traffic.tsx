@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { api, must } from '../../api/client.ts';
 import type { LiveTraffic } from '../../api/types.ts';
+import { whileUsed } from '../../api/while-used.ts';
 import { Failed } from '../../parts/failure.tsx';
 import { Figure } from '../../parts/figure.tsx';
-import { whileUsed } from '../../parts/while-used.ts';
 import { number, short } from '../../words/format.ts';
 import { words } from '../../words/operator-words.ts';
 

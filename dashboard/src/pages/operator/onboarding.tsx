@@ -7,8 +7,8 @@ import { At } from '../../parts/at.tsx';
 import { Go } from '../../parts/go.tsx';
 import { More } from '../../parts/more.tsx';
 import { usePages } from '../../parts/pages.ts';
+import { PageTitle } from '../../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
-import { PageTitle } from '../../shell.tsx';
 import { words } from '../../words/operator-words.ts';
 import { decisionsIn } from './decisions.ts';
 

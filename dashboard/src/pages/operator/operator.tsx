@@ -2,7 +2,7 @@
 import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
 import type { OperatorSession } from '../../api/types.ts';
-import { type Place, Shell } from '../../shell.tsx';
+import { type Place, Shell } from '../../parts/shell.tsx';
 import { words } from '../../words/operator-words.ts';
 import { NotFound } from '../not-found.tsx';
 

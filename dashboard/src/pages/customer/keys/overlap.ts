@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, must } from '../../../api/client.ts';
-import { whileUsed } from '../../../parts/while-used.ts';
+import { whileUsed } from '../../../api/while-used.ts';
 
 const dayMs = 86_400_000;
 

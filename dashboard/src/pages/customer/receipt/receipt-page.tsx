@@ -8,7 +8,7 @@ import { Id } from '../../../parts/copy.tsx';
 import { Failed } from '../../../parts/failure.tsx';
 import { Figure } from '../../../parts/figure.tsx';
 import { Go } from '../../../parts/go.tsx';
-import { PageTitle } from '../../../shell.tsx';
+import { PageTitle } from '../../../parts/shell.tsx';
 import { amount } from '../../../words/format.ts';
 import { words } from '../../../words/words.ts';
 import { LineageChain } from './lineage-chain.tsx';

@@ -3,7 +3,7 @@ import { Tabs } from '@mantine/core';
 import type { ComponentType } from 'react';
 import { useLocation } from 'wouter';
 import type { OperatorSession } from '../../../api/types.ts';
-import { PageTitle } from '../../../shell.tsx';
+import { PageTitle } from '../../../parts/shell.tsx';
 import { words } from '../../../words/operator-words.ts';
 import { NotFound } from '../../not-found.tsx';
 import { Deployments } from './deployments.tsx';

@@ -4,9 +4,9 @@ import { useState } from 'react';
 import { api, must } from '../../../api/client.ts';
 import { usePolicy } from '../../../api/policy.ts';
 import type { Exemption } from '../../../api/types.ts';
+import { AccountField } from '../../../parts/account-field.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { words } from '../../../words/operator-words.ts';
-import { AccountField } from '../account-field.tsx';
 
 export function Exempt({ onClose }: { readonly onClose: () => void }) {
   const [account, setAccount] = useState('');

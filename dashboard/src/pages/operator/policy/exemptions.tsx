@@ -5,6 +5,7 @@ import { api, must } from '../../../api/client.ts';
 import { useOperatorAccount } from '../../../api/operator-account.ts';
 import { useMaker, usePolicy } from '../../../api/policy.ts';
 import type { Exemption } from '../../../api/types.ts';
+import { AccountField } from '../../../parts/account-field.tsx';
 import { At } from '../../../parts/at.tsx';
 import { Failed } from '../../../parts/failure.tsx';
 import { Go } from '../../../parts/go.tsx';
@@ -12,7 +13,6 @@ import { More } from '../../../parts/more.tsx';
 import { usePages } from '../../../parts/pages.ts';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { words } from '../../../words/operator-words.ts';
-import { AccountField } from '../account-field.tsx';
 import { Exempt, Unexempt } from './exempt.tsx';
 import type { ViewProps } from './view-props.ts';
 

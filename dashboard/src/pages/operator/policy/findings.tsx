@@ -5,13 +5,13 @@ import { type FormEvent, useState } from 'react';
 import { type ChainQuery, useChain } from '../../../api/audit.ts';
 import { useOperatorAccount } from '../../../api/operator-account.ts';
 import type { ChainEntry } from '../../../api/types.ts';
+import { AccountField } from '../../../parts/account-field.tsx';
 import { At } from '../../../parts/at.tsx';
 import { Failed } from '../../../parts/failure.tsx';
 import { More } from '../../../parts/more.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
-import { AccountField } from '../account-field.tsx';
 import { findingOf } from './finding-of.ts';
 
 /** An entry can stand for a hundred calls. */

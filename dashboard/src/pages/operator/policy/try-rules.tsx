@@ -4,11 +4,11 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../../api/client.ts';
 import type { DryRun, PolicyRule } from '../../../api/types.ts';
+import { AccountField } from '../../../parts/account-field.tsx';
 import { Failure } from '../../../parts/failure.tsx';
 import { type Column, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
-import { AccountField } from '../account-field.tsx';
 import { Changes } from './changes.tsx';
 import { samplesIn } from './read-draft.ts';
 

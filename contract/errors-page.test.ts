@@ -1,7 +1,0 @@
-import { expect, it } from 'vitest';
-import { errorsPage } from './errors-page.ts';
-
-it('docs/errors.md is the page that the catalogue makes', async () => {
-  // `npx vitest run --project fast contract/errors-page -u` writes it.
-  await expect(errorsPage()).toMatchFileSnapshot('../docs/errors.md');
-});

@@ -1,0 +1,202 @@
+/** The parts of the OpenAPI document that every route shares: headers and error replies. */
+
+import { type CatalogueCode, errorCatalogue } from '../error-catalogue.ts';
+import type { ErrorDefinition } from '../error-definition.ts';
+import { apiError, errorBody, errorHeaders } from '../errors.ts';
+import { exampleAddresses } from '../example-addresses.ts';
+import { budgetHeaderName, budgetScopes, budgetUnits } from '../internal/budgets.ts';
+import { reexecuted, reexecutedChange } from '../internal/idempotency-key.ts';
+import { overheadHeader } from '../internal/overhead.ts';
+import type { Route } from '../routes.ts';
+
+export type Json = Record<string, unknown>;
+
+export const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
+export const jsonBody = (schema: Json, mediaType = 'application/json'): Json => ({ [mediaType]: { schema } });
+export const pageBody: Json = { 'text/html': { schema: { type: 'string' } } };
+
+export const idempotencyParameter: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+  description:
+    'The request runs once. The same one with the same key gets the same reply for 24 hours, with `idempotent-replayed: true`; another body with it is refused: `idempotency_key_reused`',
+};
+
+const limitHeaders = [
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+  'x-ratelimit-limit-day',
+  'x-ratelimit-remaining-day',
+  'x-ratelimit-reset-day',
+] as const;
+
+const header = (schema: Json, description: string): Json => ({ description, schema });
+/** One item for each budget; `used` is a part of 1, rounded down, and may be above it. */
+const budgetItem = `(${budgetUnits.join('|')});scope=(${budgetScopes.join('|')});kind=(hard|soft);used=\\d{1,6}\\.\\d{3}`;
+const budgetHeaderPattern = `^${budgetItem}(, ${budgetItem})*$`;
+const count: Json = { type: 'integer', minimum: 0 };
+
+export const headers = {
+  etag: header({ type: 'string' }, 'The hash, in quotes; `If-None-Match` with it is answered 304'),
+  'cache-control': header({ type: 'string' }, 'What was read is good for ever'),
+  'x-request-id': header({ type: 'string' }, 'Names this call; quote it when you ask for help'),
+  'x-gw-receipt-id': header({ type: 'string' }, 'On every reply whose call reached a provider'),
+  [budgetHeaderName]: header(
+    { type: 'string', pattern: budgetHeaderPattern },
+    'The budgets of this call of which 80 % or more are used or reserved, this call included: a list by RFC 9651, docs/budgets.md',
+  ),
+  [overheadHeader]: header(
+    { type: 'number', minimum: 0 },
+    'How long the gateway took of this call, ms, without the provider; of a stream until the provider was asked. Missing where a first attempt failed',
+  ),
+  'idempotent-replayed': header(
+    { type: 'string', const: 'true' },
+    'The reply is that of an earlier request with this key',
+  ),
+  'idempotent-reexecuted': header(
+    { type: 'string', enum: [reexecuted, reexecutedChange] },
+    'An earlier request with this key may have reached a provider, or made its change, and left no reply; this one ran anew',
+  ),
+  'x-ratelimit-limit-requests': header(count, 'Size of the token bucket'),
+  'x-ratelimit-remaining-requests': header(count, 'Tokens left in the bucket'),
+  'x-ratelimit-reset-requests': header(
+    { type: 'number', minimum: 0 },
+    'Seconds to the next token; 0 while one is there',
+  ),
+  'x-ratelimit-limit-day': header(count, 'Requests per UTC day'),
+  'x-ratelimit-remaining-day': header(count, 'Requests left today'),
+  'x-ratelimit-reset-day': header(count, 'Seconds to midnight UTC'),
+  'retry-after': header({ type: 'integer', minimum: 1 }, 'Whole seconds to wait'),
+  'www-authenticate': header({ type: 'string', const: 'Bearer' }, 'How to authenticate'),
+  'x-should-retry': header(
+    { type: 'string', const: 'false' },
+    'The official SDKs do not send the request again although its status would make them',
+  ),
+} as const;
+type HeaderName = keyof typeof headers;
+
+/** Headers that every such reply has, and headers that it may have. */
+function headersOf(always: readonly HeaderName[], sometimes: readonly HeaderName[] = []): Json {
+  const certain = always.map((name) => [name, { ...headers[name], required: true }]);
+  return Object.fromEntries([...certain, ...sometimes.map((name) => [name, ref('headers', name)])]);
+}
+
+/** What it does once however often it is asked for; a read needs no key for that. */
+export const takesIdempotencyKey = ({ method }: Pick<Route, 'method'>): boolean => method !== 'GET';
+
+export function successHeaders(route: Route, isImmutable = false): Json {
+  // Reads of the ledger have no day budget, so they show none.
+  const limits = limitHeaders.filter((name) => route.limit === 'calls' || name.endsWith('-requests'));
+  const isInference = route.handler === 'sidecar';
+  return headersOf(
+    [
+      'x-request-id',
+      ...(isInference ? (['x-gw-receipt-id'] as const) : []),
+      ...(isImmutable ? (['etag', 'cache-control'] as const) : []),
+      ...(route.limit === null ? [] : limits),
+    ],
+    [
+      ...(isInference ? ([budgetHeaderName, overheadHeader] as const) : []),
+      ...(takesIdempotencyKey(route) ? (['idempotent-replayed', 'idempotent-reexecuted'] as const) : []),
+    ],
+  );
+}
+
+export const errorSchema: Json = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'type', 'message', 'param', 'doc_url'],
+      properties: {
+        code: { type: 'string', description: 'Stable; see x-error-catalogue' },
+        type: { type: 'string', enum: [...new Set(Object.values(errorCatalogue).map((entry) => entry.type))] },
+        message: { type: 'string', description: 'For people; may change' },
+        param: { type: ['string', 'null'], description: 'JSON path of the field at fault' },
+        doc_url: { type: 'string', description: 'A page for people about the code' },
+      },
+    },
+  },
+};
+
+/** OpenAPI 3.1 has no word for a sequence of events: the schema is that of one event, in the words of its successor. */
+export const eventSchema = (chunk: string): Json => ({
+  type: 'object',
+  required: ['data'],
+  properties: {
+    data: {
+      anyOf: [
+        { const: '[DONE]' },
+        {
+          type: 'string',
+          contentMediaType: 'application/json',
+          contentSchema: { anyOf: [ref('schemas', chunk), ref('schemas', 'Error')] },
+        },
+      ],
+    },
+  },
+});
+
+type Entry = readonly [CatalogueCode, ErrorDefinition];
+const entries = Object.entries(errorCatalogue) as unknown as readonly Entry[];
+const statusesOf = ({ status, pathStatus }: ErrorDefinition): number[] =>
+  pathStatus === undefined ? [status] : [status, pathStatus];
+
+export function errorResponses(): Json {
+  const statuses = [...new Set(entries.flatMap(([, entry]) => statusesOf(entry)))].sort();
+  return Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)]));
+}
+
+function errorResponse(status: number): Json {
+  const codes = entries.filter(([, entry]) => statusesOf(entry).includes(status));
+  const names = codes.map(([code]) => code);
+  // One for each field of a request.
+  const family = status === 400 ? { pattern: '^invalid_[A-Za-z0-9_]+$' } : null;
+  const listed = { enum: names };
+  const schema = {
+    allOf: [
+      ref('schemas', 'Error'),
+      {
+        properties: {
+          error: {
+            properties: {
+              code: family ? { anyOf: [listed, family] } : listed,
+              type: { enum: [...new Set(codes.map(([, { type }]) => type))] },
+            },
+          },
+        },
+      },
+    ],
+  };
+  return {
+    description: `One of: ${[...names, ...(family ? ['invalid_<field>'] : [])].join(', ')}`,
+    headers: errorHeadersOf(status, names),
+    content: { 'application/json': { schema, example: errorExample(status, names) } },
+  };
+}
+
+/** From the errors themselves: what all codes of the status bring is certain, what some bring is possible. */
+function errorHeadersOf(status: number, names: readonly CatalogueCode[]): Json {
+  const brought = names.map((name) => errorHeaders(apiError(name, { status })));
+  const possible = (Object.keys(headers) as HeaderName[]).filter((name) => brought.some((each) => each.has(name)));
+  const certain = possible.filter((name) => brought.every((each) => each.has(name)));
+  // A call without a key, or with a method that no route has, meets no limit.
+  const limited = status === 401 || status === 405 ? [] : limitHeaders;
+  // A provider's error is a reply to a call that has reserved.
+  const ofBudgets = names.some((name) => name.startsWith('upstream_')) ? ([budgetHeaderName] as const) : [];
+  const futile = status === 429 ? (['x-should-retry'] as const) : [];
+  return headersOf(
+    ['x-request-id', ...certain],
+    [...new Set([...possible.filter((name) => !certain.includes(name)), ...limited, ...ofBudgets, ...futile])],
+  );
+}
+
+/** The first error of the status, as the gateway writes it. */
+function errorExample(status: number, [first]: readonly CatalogueCode[]): Json {
+  if (first === undefined) throw new Error(`No code has the status ${status}.`);
+  return JSON.parse(errorBody(apiError(first, { status }), exampleAddresses));
+}

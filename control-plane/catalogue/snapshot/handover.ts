@@ -1,0 +1,114 @@
+/**
+ * From one catalogue to the next without a call in between that names what Envoy does not have.
+ *
+ * Invariant: a snapshot is published once each fail-over chain that a call can name by it has been in the answers to Envoy for
+ * as long as every Envoy and every other instance needs to ask; and what it names no more stays in the answers until no
+ * service can name it.
+ */
+import { allFailoverChains, namedFailoverChains } from '@gw/contract/internal/failover-chain';
+import { firstAttemptCluster } from '@gw/contract/internal/first-attempt';
+import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
+import { type DeploymentPlace, leafName } from '@gw/envoy/clusters';
+import type { Catalogue } from './read.ts';
+
+type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
+
+export interface Handover {
+  /** Takes the newest catalogue that was read; Envoy gets it from now on. */
+  took(catalogue: Catalogue): void;
+  /** Whether `next` can be published. `before` is what services have; null if they have none. */
+  mayPublish(next: Offer, before: Offer | null): boolean;
+  /** Notes that services have this version, or get it at this moment. */
+  published(version: number): void;
+  /** Returns the catalogues that Envoy gets beside the newest, newer ones first. */
+  retiring(): readonly Catalogue[];
+  /** Returns where deployments were that have moved or gone since, as far as Envoy can still lead there. */
+  formerPlaces(): readonly DeploymentPlace[];
+  /** Returns the clusters of places that not every Envoy may have yet: a new one with a health check takes calls only after that. */
+  newPlaces(): ReadonlySet<string>;
+}
+
+/**
+ * How long every instance and every Envoy needs to take up a cluster: both ask each second, and the rest is reserve.
+ */
+const settleMs = 2500;
+/** How long a sidecar can still name a cluster: it looks each second, and calls that are routed end their attempts. */
+const keepMs = 30_000;
+/**
+ * How long a connection inside Envoy can still lead to where a deployment was: the ten minutes in which Envoy lets streams end that
+ * a listener has had, and the time that it keeps a connection which nobody uses.
+ */
+const keepPlaceMs = 660_000;
+
+export function openHandover(now: () => Date): Handover {
+  /** When each cluster came into the answers, ms since 1970. */
+  let since = new Map<string, number>();
+  /** The same for the clusters of places; 0 where they were there before this process. */
+  let placesSince = new Map<string, number>();
+  let newest: Catalogue | null = null;
+  let former: { readonly place: DeploymentPlace; readonly until: number }[] = [];
+  let past: { readonly catalogue: Catalogue; readonly until: number | null }[] = [];
+
+  return {
+    took: (catalogue) => {
+      const at = now().getTime();
+      const before = since;
+      since = new Map(clustersOf(catalogue).map((cluster) => [cluster, before.get(cluster) ?? at]));
+      const isMissed = [...before.keys()].some((cluster) => !since.has(cluster));
+      const first = newest === null ? 0 : at;
+      placesSince = new Map(
+        placesOf(catalogue)
+          .map(leafName)
+          .map((name) => [name, placesSince.get(name) ?? first]),
+      );
+      const left = newest === null ? [] : placesOf(newest).filter((place) => !placesSince.has(leafName(place)));
+      former.push(...left.map((place) => ({ place, until: at + keepPlaceMs })));
+      if (newest !== null && isMissed) past.unshift({ catalogue: newest, until: null });
+      newest = catalogue;
+    },
+    mayPublish: (next, before) => {
+      // Without any snapshot every call is refused, so there is nothing to wait for.
+      if (before === null) return true;
+      // Envoy may have received the rest of the former snapshot only a moment ago.
+      const known = new Set(named(before));
+      const at = now().getTime();
+      return named(next).every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
+    },
+    published: (version) => {
+      const until = now().getTime() + keepMs;
+      past = past.map((each) => (each.until === null && each.catalogue.version < version ? { ...each, until } : each));
+    },
+    retiring: () => {
+      const at = now().getTime();
+      past = past.filter(({ until }) => until === null || until > at);
+      return past.map(({ catalogue }) => catalogue);
+    },
+    formerPlaces: () => {
+      const at = now().getTime();
+      former = former.filter(({ until }) => until > at);
+      return former.map(({ place }) => place);
+    },
+    newPlaces: () => {
+      const at = now().getTime();
+      return new Set([...placesSince].flatMap(([name, from]) => (from > 0 && at - from < settleMs ? name : [])));
+    },
+  };
+}
+
+function placesOf({ deployments, providers }: Catalogue): DeploymentPlace[] {
+  const addresses = new Map(providers.map(({ baseUrl, id }) => [id, baseUrl]));
+  return deployments.flatMap(({ id, provider }) => {
+    const baseUrl = addresses.get(provider);
+    return baseUrl === undefined ? [] : { id, baseUrl };
+  });
+}
+
+const clustersOf = (offer: Offer): string[] => [...allFailoverChains(offer).map(failoverCluster), ...firstOf(offer)];
+
+/** Returns the clusters that a call can name. */
+const named = (offer: Offer): string[] => [...namedFailoverChains(offer).map(failoverCluster), ...firstOf(offer)];
+
+const firstOf = ({ deployments }: Offer): string[] =>
+  deployments.flatMap(({ firstAttempt, id }) =>
+    firstAttempt === undefined ? [] : firstAttemptCluster(id, firstAttempt.origin),
+  );

@@ -1,0 +1,149 @@
+/** The frame of all pages: where one is, where one can go, who one is. */
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  NavLink,
+  ScrollArea,
+  Text,
+  Title,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { Link, useLocation } from 'wouter';
+import { api, must } from '../api/client.ts';
+import { RefusedError } from '../api/refused.ts';
+import { useLookAgain } from '../api/session.ts';
+import { words } from '../words/words.ts';
+import { ChangeCredential } from './change-credential.tsx';
+import { Failure } from './failure.tsx';
+
+const SecondFactor = lazy(() => import('./second-factor.tsx'));
+
+export interface Place {
+  readonly path: string;
+  readonly label: string;
+}
+
+export interface ShellProps {
+  readonly places: readonly Place[];
+  /** Who is logged in, and as what. */
+  readonly who: string;
+  readonly children: ReactNode;
+}
+
+/** One that has ended already is as good. */
+async function endSession(): Promise<void> {
+  try {
+    await must(api.DELETE('/session'));
+  } catch (error) {
+    if (!(error instanceof RefusedError && error.status === 401)) throw error;
+  }
+}
+
+export function Shell({ places, who, children }: ShellProps) {
+  const [opened, { close, toggle }] = useDisclosure();
+  const [isChanging, changing] = useDisclosure();
+  const [isAtFactor, atFactor] = useDisclosure();
+  // Closed on a narrow screen, it is out of reach of the keyboard too.
+  const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
+  const [path] = useLocation();
+  const lookAgain = useLookAgain();
+  const logOut = useMutation({ mutationFn: endSession, onSuccess: lookAgain });
+  const isAt = (place: Place): boolean => (place.path === '/' ? path === '/' : path.startsWith(place.path));
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group wrap="nowrap" gap="xs">
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={words.menu}
+              aria-expanded={opened}
+            />
+            <Text fw={700}>{words.product}</Text>
+          </Group>
+          <Group wrap="nowrap" gap="xs">
+            <Text size="sm" visibleFrom="xs" truncate maw={260}>
+              {who}
+            </Text>
+            <ColorScheme />
+            <Button variant="default" size="xs" onClick={() => logOut.mutate()} loading={logOut.isPending}>
+              {words.logOut}
+            </Button>
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={words.menu} inert={isNarrow && !opened}>
+        <AppShell.Section grow component={ScrollArea}>
+          {places.map((place) => (
+            <NavLink
+              key={place.path}
+              component={Link}
+              href={place.path}
+              label={place.label}
+              active={isAt(place)}
+              variant="filled"
+              aria-current={isAt(place) ? 'page' : undefined}
+              onClick={close}
+            />
+          ))}
+        </AppShell.Section>
+        <AppShell.Section>
+          <NavLink component="button" label={words.changeCredential.open} onClick={changing.open} />
+          <NavLink component="button" label={words.secondFactor.title} onClick={atFactor.open} />
+          <NavLink href="/dashboard/assets/licences.txt" label={words.licences} />
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main>
+        <Failure error={logOut.error} />
+        {isChanging && <ChangeCredential onClose={changing.close} />}
+        <Suspense fallback={null}>{isAtFactor && <SecondFactor onClose={atFactor.close} />}</Suspense>
+        {children}
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function ColorScheme() {
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme('light') === 'dark';
+  return (
+    <ActionIcon
+      variant="default"
+      size="md"
+      aria-label={isDark ? words.light : words.dark}
+      title={isDark ? words.light : words.dark}
+      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+    >
+      <span aria-hidden>{isDark ? '☀' : '☾'}</span>
+    </ActionIcon>
+  );
+}
+
+/** The title of a page, which is also that of the window. Who comes to the page begins to read here. */
+export function PageTitle({ children, actions }: { readonly children: string; readonly actions?: ReactNode }) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus({ preventScroll: true }), []);
+  return (
+    <Group justify="space-between" mb="md">
+      <title>{`${children} · ${words.product}`}</title>
+      <Title order={1} size="h2" ref={title} tabIndex={-1} style={{ outline: 'none' }}>
+        {children}
+      </Title>
+      {actions}
+    </Group>
+  );
+}
