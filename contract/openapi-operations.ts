@@ -1,4 +1,4 @@
-/** What each public operation takes and answers: the part of the OpenAPI document that is written by hand. */
+/** The requests and replies of each public operation: the handwritten part of the OpenAPI document. */
 import type { z } from 'zod';
 import { auditEntrySchema, auditListSchema, auditQuerySchema } from './audit.ts';
 import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regionSchema } from './catalogue.ts';
@@ -37,18 +37,18 @@ export interface Operation {
   /** Component name of the 200 body, or null for a body without a schema. */
   readonly response: string | null;
   readonly query?: z.ZodObject;
-  /** Of the 200 body; JSON unless it says otherwise. */
+  /** Media type of the 200 body; JSON by default. */
   readonly mediaType?: string;
-  /** HTML for people, also where what the path names is not there. */
+  /** HTML for people, also for a 404. */
   readonly isPage?: true;
-  /** The same as a table, where the query asks for it. */
+  /** The reply can also be a table, if the query asks for it. */
   readonly csv?: true;
-  /** Component name of the data of one event, where the reply can be a stream. */
+  /** Component name of the data of one event, if the reply can be a stream. */
   readonly chunk?: string;
   readonly mayBePending?: boolean;
-  /** A job makes what is too long for one reply: 202 says how far it is. */
+  /** A job builds long replies; 202 shows its progress. */
   readonly mayBeJob?: true;
-  /** What it names never changes, so that a client may keep it. */
+  /** The reply never changes, so clients may keep it. */
   readonly immutable?: true;
 }
 

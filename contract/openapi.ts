@@ -1,7 +1,7 @@
 /**
  * The OpenAPI 3.1 document, made from the table of routes, the schemas and the error catalogue.
  *
- * Invariant: a public route without an entry in `operations` throws, so that the document is never behind the product.
+ * Invariant: a public route without an entry in `operations` throws, so that the document cannot miss one.
  */
 import { z } from 'zod';
 import { errorCatalogue, fieldErrors } from './error-catalogue.ts';
@@ -46,12 +46,12 @@ export function openApiDocument(baseUrl: string): Json {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The API key' } },
     },
     'x-error-catalogue': { ...errorCatalogue, ...fieldErrors },
-    // For programs that speak with the operators' port.
+    // For clients of the operators' port.
     'x-operator-error-catalogue': operatorErrorCatalogue,
   };
 }
 
-/** Converts schemas to JSON Schema; those that have a name, also within others, become references. */
+/** Converts schemas to JSON Schema; nested schemas that have a name become references. */
 function jsonSchemas(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Json {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
@@ -69,7 +69,7 @@ const exampleOf = (id: string): Json => {
   return found === undefined ? {} : { examples: [found[1]] };
 };
 
-/** `$id` would change what the references are relative to; `id` is not a keyword of JSON Schema. */
+/** `$id` would change the base of the references; `id` is not a keyword of JSON Schema. */
 function withoutIdentity(schema: object): Json {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !['$id', 'id', '$schema'].includes(key)));
 }
@@ -138,12 +138,12 @@ function responses(route: Route, known: Operation): Json {
     content,
   };
   const pending = {
-    description: 'The call is still under way; the block has status `pending`',
+    description: 'The call is still running; the receipt has status `pending`',
     headers: successHeaders(route),
     content: jsonBody(ref('schemas', 'Receipt')),
   };
   const job = {
-    description: 'A job builds it, or will; `Location` says where it can be had, `Retry-After` when to look again',
+    description: 'A job builds it; `Location` is its address, `Retry-After` says when to ask again',
     headers: successHeaders(route),
     content: jsonBody(ref('schemas', 'EvidencePackJob')),
   };
@@ -153,22 +153,22 @@ function responses(route: Route, known: Operation): Json {
     ...(known.mayBeJob && { 202: job }),
     ...(route.hasParts && {
       206: {
-        description: 'The bytes that `Range` asks for, of a state that does not change',
+        description: 'The bytes that `Range` asks for',
         headers: successHeaders(route),
         content: { '*/*': {} },
       },
     }),
     ...(known.immutable && {
-      304: { description: '`If-None-Match` names what was asked for', headers: successHeaders(route, true) },
+      304: { description: '`If-None-Match` names the current version', headers: successHeaders(route, true) },
     }),
     ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
     ...(known.isPage && route.path.includes('{') && { 404: unknownPage(route) }),
   };
 }
 
-/** A name that nothing has is told to people; what can be no name at all makes an unknown path. */
+/** An unknown code gets a page for people; a path that cannot be a code is an unknown path. */
 const unknownPage = (route: Route): Json => ({
-  description: 'There is no such code; the page lists those that there are',
+  description: 'There is no such code; the page lists all codes',
   headers: successHeaders(route),
   content: { ...pageBody, ...jsonBody(ref('schemas', 'Error')) },
 });
