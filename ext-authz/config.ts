@@ -1,4 +1,4 @@
-/** The settings of ext-authz, read once from its environment. */
+/** The settings of ext-authz, read from its environment. */
 import type { Addresses } from '@gw/contract/errors';
 import {
   type Environment,
@@ -21,13 +21,13 @@ export interface Config {
   readonly internalToken: string;
   /** For `listen` on `host:port`; null: plain. */
   readonly internalTls: InternalTls | null;
-  /** What carries Envoy's calls to the handlers. */
+  /** Implementation of the gRPC server. */
   readonly grpcServer: Implementation;
-  /** Server-side part of the key hash; never stored beside the hashes. */
+  /** Server-side part of the key hash; never stored with the hashes. */
   readonly peppers: Peppers;
   readonly addresses: Addresses;
   readonly logLevel: string;
-  /** How many instances share the limits: each enforces its share while Redis is away. */
+  /** Number of instances that share the limits while Redis is unavailable. */
   readonly instances: number;
 }
 

@@ -19,9 +19,11 @@ end
 return 0
 `;
 
-/** Rejects if Redis does not answer. */
-export const giveBackDayUnit = (redis: Redis, accountId: string, keyId: string): Promise<unknown> =>
-  redis.eval(giveBackScript, 2, limitKey(accountId, 'calls'), limitKey(accountId, `calls:${keyId}`));
+/** `keyId`: null for a key without limits of its own. Rejects if Redis does not answer. */
+export function giveBackDayUnit(redis: Redis, accountId: string, keyId: string | null): Promise<unknown> {
+  const keys = [limitKey(accountId, 'calls'), ...(keyId === null ? [] : [limitKey(accountId, `calls:${keyId}`)])];
+  return redis.eval(giveBackScript, keys.length, ...keys);
+}
 
 /** KEYS: the limit of an account. */
 const takenScript = `
