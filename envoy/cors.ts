@@ -1,10 +1,9 @@
-/** Which web pages may call the gateway from a browser. None by default: a key in a page is a key given away. */
-
+/** Web pages that may call the gateway from a browser. None by default, because a page reveals its key. */
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
 import { idempotencyKeyHeader, reexecutedHeader, replayedHeader } from '@gw/contract/internal/idempotency-key';
 import { overheadHeader } from '@gw/contract/internal/overhead';
 
-/** What the official SDK sends from a browser, besides the headers that every page may send. */
+/** Headers that the official SDK sends from a browser, besides those that every page may send. */
 const requestHeaders = [
   'authorization',
   'content-type',
@@ -37,7 +36,7 @@ const replyHeaders = [
   ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-day`]),
 ];
 
-/** The policy of the virtual host; empty without origins. */
+/** Returns the policy of the virtual host; empty without origins. */
 export function corsPolicy(origins: readonly string[]): object {
   if (origins.length === 0) return {};
   return {

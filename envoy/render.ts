@@ -23,41 +23,41 @@ export interface EnvoySettings {
   readonly nodeId: string;
   readonly publicAddress: string;
   readonly publicPort: number;
-  /** PEM files, taken up again when they change; null serves plain HTTP (loopback, or behind a load balancer). */
+  /** PEM files, reloaded on change; null serves plain HTTP (loopback, or behind a load balancer). */
   readonly tls: { readonly certFile: string; readonly keyFile: string; readonly sdsFile: string } | null;
-  /** Where the instances of each service are: `unix:/path` or `host:port`. */
+  /** Addresses of the instances of each service: `unix:/path` or `host:port`. */
   readonly extAuthz: readonly string[];
   readonly receiptSidecar: readonly string[];
   readonly controlPlane: readonly string[];
   readonly adminSocket: string;
-  /** Certificates for the services that are not on Unix sockets; null: plain. */
+  /** Certificates for services that are not on Unix sockets; null: plain. */
   readonly internalTls: InternalTls | null;
   /** A file path, or /dev/stdout. */
   readonly accessLog: string;
   readonly addresses: Addresses;
-  /** Public keys that evidence is signed with, the current one first; each 32 bytes in base64url. */
+  /** Public keys of signed evidence, the current one first; each 32 bytes in base64url. */
   readonly evidenceKeys: readonly string[];
   /** Origins of web pages that may call from a browser (`https://app.example.com`). */
   readonly corsOrigins: readonly string[];
-  /** Clients at once; above, connections are refused. */
+  /** Further connections are refused. */
   readonly maxConnections: number;
-  /** Of these one address may hold so many; 0: all, for behind a load balancer. */
+  /** 0: no limit, for use behind a load balancer. */
   readonly maxConnectionsPerAddress: number;
-  /** How long a connection may have no request, seconds, also before the first one. */
+  /** How long a connection may be without a request, seconds, including before the first one. */
   readonly connectionIdleTimeoutS: number;
-  /** Memory that Envoy may hold; near it, it gives back, then refuses. */
+  /** Close to it Envoy first releases memory and then refuses requests. */
   readonly maxHeapMb: number;
   /** How long a stream may be silent, seconds. */
   readonly streamIdleTimeoutS: number;
-  /** How long the sidecar may take for one answer, ms; then the reply passes without it. */
+  /** How long the sidecar may take for a message, ms; after that the reply passes without it. */
   readonly sidecarTimeoutMs: number;
-  /** Whether a busy key is let in for some calls at a time. */
+  /** Whether busy keys get leases. */
   readonly leases: boolean;
-  /** Folder that holds envoy.template.yaml and the Lua filters. */
+  /** Folder of envoy.template.yaml and the Lua filters. */
   readonly templateDir: string;
 }
 
-/** Certificates come by SDS from files: Envoy watches them and takes up a change without a restart. */
+/** Certificates come from files by SDS, so that Envoy reloads them without a restart. */
 function downstreamTls(tls: EnvoySettings['tls']): object {
   if (!tls) return plainSocket;
   return {
@@ -97,13 +97,13 @@ function certificateSecret(tls: { certFile: string; keyFile: string }): string {
   });
 }
 
-/** Writes the configuration to `path`, for its owner alone, and what it refers to. It holds no secret. */
+/** Writes the configuration to `path`, readable only by its owner, and the SDS file. It contains no secret. */
 export function writeEnvoyConfig(settings: EnvoySettings, path: string): void {
   if (settings.tls) writeFileSync(settings.tls.sdsFile, certificateSecret(settings.tls), { mode: 0o600 });
   writeFileSync(path, renderEnvoy(settings), { mode: 0o600 });
 }
 
-/** The finished configuration as YAML. */
+/** Returns the configuration as YAML. */
 export function renderEnvoy(settings: EnvoySettings): string {
   const { addresses } = settings;
   const lua = degradedLua(
@@ -162,18 +162,18 @@ export function renderEnvoy(settings: EnvoySettings): string {
   });
 }
 
-/** What the filter of the last resort can say, with 502 and 500. */
+/** The errors of degraded.lua, with 502 and 500. */
 export const luaErrors = ['upstream_error', 'receipt_generation_failed'] as const;
 
 /** Error bodies as JSON texts. */
 export interface LastResortErrors {
-  /** For a provider's failure that nobody mapped. */
+  /** For failures of a provider that no mapper matches. */
   readonly upstreamError: string;
-  /** For a reply of 200 that no receipt can be put into. */
+  /** For a 200 that cannot contain a receipt. */
   readonly receiptError: string;
 }
 
-/** The filter of the last resort. */
+/** Fills in degraded.lua. */
 export function degradedLua({ upstreamError, receiptError }: LastResortErrors, templateDir: string): string {
   return readFileSync(`${templateDir}/degraded.lua`, 'utf8')
     .replace('@UPSTREAM_ERROR@', () => luaString(upstreamError))
