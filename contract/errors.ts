@@ -22,13 +22,8 @@ export interface ApiError {
   readonly retryAfterS?: number;
 }
 
-export interface ErrorDetail {
-  readonly message?: string;
-  readonly param?: string | null;
-  readonly retryAfterS?: number;
-  /** 404 for a lookup by path, where the same code in a body gives 400. */
-  readonly status?: number;
-}
+/** `status` is 404 for a lookup by path, where the same code in a body gives 400. */
+export type ErrorDetail = Partial<Pick<ApiError, 'message' | 'param' | 'retryAfterS' | 'status'>>;
 
 export function apiError(code: CatalogueCode | OperatorCode, detail: ErrorDetail = {}): ApiError {
   const { type, status, message } = definitionOf(code);

@@ -63,11 +63,7 @@ export const keyLimitsSchema = z
     streams: count.nullish().describe('Open streams'),
   })
   .refine(
-    (limits) => (limits.per_s ?? null) === null || (limits.burst ?? null) !== null,
-    'name per_s and burst together',
-  )
-  .refine(
-    (limits) => (limits.burst ?? null) === null || (limits.per_s ?? null) !== null,
+    ({ burst, per_s }) => ((per_s ?? null) === null) === ((burst ?? null) === null),
     'name per_s and burst together',
   )
   .meta({ id: 'KeyLimitsRequest', description: 'Enterprise only, and no limit above that of the account' });

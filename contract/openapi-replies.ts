@@ -122,7 +122,7 @@ export const errorSchema: Json = {
 };
 
 /** OpenAPI 3.1 cannot describe a sequence of events, so this is the schema of one event, in the form that OpenAPI 3.2 has. */
-export const eventSchema = (chunk: string): Json => ({
+export const eventSchema = (chunk: Json): Json => ({
   type: 'object',
   required: ['data'],
   properties: {
@@ -132,7 +132,7 @@ export const eventSchema = (chunk: string): Json => ({
         {
           type: 'string',
           contentMediaType: 'application/json',
-          contentSchema: { anyOf: [ref('schemas', chunk), ref('schemas', 'Error')] },
+          contentSchema: { anyOf: [chunk, ref('schemas', 'Error')] },
         },
       ],
     },

@@ -5,8 +5,10 @@
  */
 import { z } from 'zod';
 import { errorCatalogue, fieldErrors } from './error-catalogue.ts';
+import { packJobSchema } from './evidence.ts';
+import { defined } from './internal/defined.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
-import { type Operation, operations, requestSchemas, responseSchemas } from './openapi-operations.ts';
+import { type Operation, operations } from './openapi-operations.ts';
 import {
   errorResponses,
   errorSchema,
@@ -21,10 +23,12 @@ import {
   takesIdempotencyKey,
 } from './openapi-replies.ts';
 import { operatorErrorCatalogue } from './operator-errors.ts';
+import { receiptSchema } from './receipt.ts';
 import { type Route, routes } from './routes.ts';
 
 /** Returns the OpenAPI 3.1 document as JSON. `baseUrl` becomes its only server. */
 export function openApiDocument(baseUrl: string): Json {
+  const all = Object.values(operations);
   return {
     openapi: '3.1.0',
     info: {
@@ -37,8 +41,15 @@ export function openApiDocument(baseUrl: string): Json {
     paths: paths(),
     components: {
       schemas: {
-        ...jsonSchemas(requestSchemas, 'input'),
-        ...jsonSchemas(responseSchemas, 'output'),
+        // Requests may have unknown fields and lack those with a default.
+        ...jsonSchemas(
+          all.flatMap(({ request }) => request ?? []),
+          'input',
+        ),
+        ...jsonSchemas(
+          [...all.flatMap(({ chunk, response }) => [response ?? [], chunk ?? []].flat()), packJobSchema],
+          'output',
+        ),
         Error: errorSchema,
       },
       headers,
@@ -51,10 +62,13 @@ export function openApiDocument(baseUrl: string): Json {
   };
 }
 
-/** Converts schemas to JSON Schema; nested schemas that have a name become references. */
-function jsonSchemas(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Json {
+const nameOf = (schema: z.ZodType): string => defined(schema.meta()?.id, 'The id of a schema');
+const schemaRef = (schema: z.ZodType): Json => ref('schemas', nameOf(schema));
+
+/** Converts schemas to JSON Schema; nested schemas that have an id become references. */
+function jsonSchemas(schemas: readonly z.ZodType[], io: 'input' | 'output'): Json {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  for (const schema of schemas) registry.add(schema, { id: nameOf(schema) });
   const uri = (id: string) => `#/components/schemas/${id}`;
   const { __shared: shared, ...converted } = z.toJSONSchema(registry, { io, uri }).schemas;
   const all = { ...shared?.$defs, ...converted } as Record<string, object>;
@@ -96,7 +110,7 @@ function operation(route: Route): Json {
     ...(route.scope ? { security: [{ bearer: [] }], 'x-scope': route.scope } : { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(known.request && {
-      requestBody: { required: !known.requestOptional, content: jsonBody(ref('schemas', known.request)) },
+      requestBody: { required: !known.requestOptional, content: jsonBody(schemaRef(known.request)) },
     }),
     responses: responses(route, known),
   };
@@ -128,10 +142,10 @@ const streamText =
   'Success. With `stream: true` server-sent events: each `data:` is one chunk, the last chunk with choices carries `gw` and `routing_trace`, and `[DONE]` ends the stream; a provider that fails midway gives one event with an error instead';
 
 function responses(route: Route, known: Operation): Json {
-  const schema = known.response === null ? { type: 'object' } : ref('schemas', known.response);
+  const schema = known.response === null ? { type: 'object' } : schemaRef(known.response);
   const content: Json = known.isPage ? { ...pageBody } : jsonBody(schema, known.mediaType);
   if (known.csv) content['text/csv'] = { schema: { type: 'string' } };
-  if (known.chunk) content['text/event-stream'] = { schema: eventSchema(known.chunk) };
+  if (known.chunk) content['text/event-stream'] = { schema: eventSchema(schemaRef(known.chunk)) };
   const success = {
     description: known.chunk ? streamText : 'Success',
     headers: successHeaders(route, known.immutable),
@@ -140,12 +154,12 @@ function responses(route: Route, known: Operation): Json {
   const pending = {
     description: 'The call is still running; the receipt has status `pending`',
     headers: successHeaders(route),
-    content: jsonBody(ref('schemas', 'Receipt')),
+    content: jsonBody(schemaRef(receiptSchema)),
   };
   const job = {
     description: 'A job builds it; `Location` is its address, `Retry-After` says when to ask again',
     headers: successHeaders(route),
-    content: jsonBody(ref('schemas', 'EvidencePackJob')),
+    content: jsonBody(schemaRef(packJobSchema)),
   };
   return {
     200: success,

@@ -26,6 +26,11 @@ export const overwriting = (key: string, value: string) => ({
   append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
 });
 
+/** A filter of access logs and local replies. */
+export const statusIs = (op: 'GE' | 'EQ', value: number) => ({
+  status_code_filter: { comparison: { op, value: { default_value: value, runtime_key: 'gw.unset' } } },
+});
+
 export const luaFilter = (script: string): object => ({
   name: 'envoy.filters.http.lua',
   typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {

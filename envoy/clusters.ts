@@ -8,6 +8,7 @@
  * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
  */
 import { failoverCluster } from '@gw/contract/internal/snapshot';
+import { plainSocket } from './service-clusters.ts';
 import { typed } from './typed.ts';
 
 export interface DeploymentPlace {
@@ -148,10 +149,7 @@ export function internalCluster(name: string, listeners: readonly string[], filt
     transport_socket: {
       name: 'envoy.transport_sockets.internal_upstream',
       typed_config: typed('envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport', {
-        transport_socket: {
-          name: 'envoy.transport_sockets.raw_buffer',
-          typed_config: typed('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer'),
-        },
+        transport_socket: plainSocket,
       }),
     },
     // A connection to a replaced listener still uses the old one, whose clusters are kept for 30 s.

@@ -7,6 +7,7 @@
  * Invariant: each group here is a filter chain of the template, and an address is always in the same one.
  */
 import { randomInt } from 'node:crypto';
+import { typed } from './typed.ts';
 
 /** The number of filter chains in the template. */
 export const groupCount = 8;
@@ -14,7 +15,7 @@ export const groupCount = 8;
 const action = (group: number) => ({
   action: {
     name: 'group',
-    typed_config: { '@type': 'type.googleapis.com/google.protobuf.StringValue', value: `group-${group}` },
+    typed_config: typed('google.protobuf.StringValue', { value: `group-${group}` }),
   },
 });
 
@@ -23,18 +24,15 @@ const hashIsAtLeast = (group: number, seed: number) => ({
   single_predicate: {
     input: {
       name: 'source',
-      typed_config: {
-        '@type': 'type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.SourceIPInput',
-      },
+      typed_config: typed('envoy.extensions.matching.common_inputs.network.v3.SourceIPInput'),
     },
     custom_match: {
       name: 'hash',
-      typed_config: {
-        '@type': 'type.googleapis.com/envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing',
+      typed_config: typed('envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing', {
         threshold: group,
         modulo: groupCount,
         seed,
-      },
+      }),
     },
   },
 });

@@ -2,6 +2,7 @@
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
 import { idempotencyKeyHeader, reexecutedHeader, replayedHeader } from '@gw/contract/internal/idempotency-key';
 import { overheadHeader } from '@gw/contract/internal/overhead';
+import { typed } from './typed.ts';
 
 /** Headers that the official SDK sends from a browser, besides those that every page may send. */
 const requestHeaders = [
@@ -40,13 +41,12 @@ const replyHeaders = [
 export function corsPolicy(origins: readonly string[]): object {
   if (origins.length === 0) return {};
   return {
-    'envoy.filters.http.cors': {
-      '@type': 'type.googleapis.com/envoy.extensions.filters.http.cors.v3.CorsPolicy',
+    'envoy.filters.http.cors': typed('envoy.extensions.filters.http.cors.v3.CorsPolicy', {
       allow_origin_string_match: origins.map((exact) => ({ exact })),
       allow_methods: 'DELETE, GET, POST',
       allow_headers: requestHeaders.join(', '),
       expose_headers: replyHeaders.join(', '),
       max_age: '600',
-    },
+    }),
   };
 }

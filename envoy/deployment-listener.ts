@@ -7,6 +7,7 @@ import {
   luaFilter,
   overwriting,
   type ProviderCredential,
+  statusIs,
   trustedHeaders,
 } from './attempt-filters.ts';
 import { bufferLimitBytes, type DeploymentLeaf, leafName, listenerName } from './clusters.ts';
@@ -20,10 +21,6 @@ export interface DeploymentEndpoint extends DeploymentLeaf {
   readonly headers: Readonly<Record<string, string>> | null;
   readonly credential: ProviderCredential | null;
 }
-
-const statusIs = (op: 'GE' | 'EQ', value: number) => ({
-  status_code_filter: { comparison: { op, value: { default_value: value, runtime_key: 'gw.unset' } } },
-});
 
 /** Envoy's own 401 here means a missing credential. As a 429 the call goes on to the next deployment. */
 const withoutCredential = (id: string): object => ({

@@ -9,11 +9,10 @@ import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from
 import { requestIdField } from '@gw/contract/internal/first-attempt';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import { credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
+import { statusIs } from './attempt-filters.ts';
 import { refusedRequests } from './refused-requests.ts';
+import { typed } from './typed.ts';
 
-const status = (value: number) => ({
-  status_code_filter: { comparison: { op: 'EQ', value: { default_value: value, runtime_key: 'gw.unset' } } },
-});
 const flags = (...names: string[]) => ({ response_flag_filter: { flags: names } });
 /** The sidecar sets it with its last request message. Our headers cannot be used, since an attempt may have removed them. */
 const toProvider = {
@@ -29,10 +28,7 @@ const startsWith = (reasons: readonly string[]): string =>
 const expression = (text: string) => ({
   extension_filter: {
     name: 'cel',
-    typed_config: {
-      '@type': 'type.googleapis.com/envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
-      expression: text,
-    },
+    typed_config: typed('envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter', { expression: text }),
   },
 });
 /** Refusals before a route is chosen have no response flag, only details. */
@@ -48,9 +44,6 @@ const replyHadBegun = either(details('upstream_reset_after_response_started', 'r
 
 /** Replies written by other parts: denials, direct responses, and those of the sidecar, `gw_…`. */
 const byOthers = ['direct_response', 'ext_authz_denied', 'request_rate_limited', 'cors_response', 'gw_'];
-const fromStatus = (value: number) => ({
-  status_code_filter: { comparison: { op: 'GE', value: { default_value: value, runtime_key: 'gw.unset' } } },
-});
 /** An unavailable service fails immediately; an overloaded or suspended one only after a while. */
 const unansweredAfterMs = 500;
 const hasWaited = {
@@ -97,33 +90,38 @@ export function localReplies(addresses: Addresses): object[] {
     known(both(toProvider, filter), code, [keptRequestId, receiptId]),
   ];
   return [
-    known(status(413), 'request_too_large'),
+    known(statusIs('EQ', 413), 'request_too_large'),
     ...refusedRequests.map(({ reasons, error }) => mapper(details(...reasons), error)),
     // Most of these match one of the reasons above.
-    known(status(408), 'request_timeout'),
+    known(statusIs('EQ', 408), 'request_timeout'),
     known(
-      either(status(431), status(426), both(status(400), flags('DPE')), details('http1.', 'http2.')),
+      either(
+        statusIs('EQ', 431),
+        statusIs('EQ', 426),
+        both(statusIs('EQ', 400), flags('DPE')),
+        details('http1.', 'http2.'),
+      ),
       'invalid_request',
     ),
-    known(either(flags('UO', 'OM'), both(status(503), details('overload'))), 'overloaded'),
+    known(either(flags('UO', 'OM'), both(statusIs('EQ', 503), details('overload'))), 'overloaded'),
     // The sidecar writes its own refusals of a provider's reply, and only lacks these headers.
     { filter: both(toProvider, details('gw_')), headers_to_add: [keptRequestId, ...limits] },
     // The only 401 of Envoy itself here; the sidecar replaces it if it still can.
-    known(both(toProvider, status(401)), 'upstream_credential_missing', [
+    known(both(toProvider, statusIs('EQ', 401)), 'upstream_credential_missing', [
       keptRequestId,
       addIfMissing(credentialMissingHeader, '1'),
     ]),
     // No healthy host or no cluster.
     known(both(toProvider, flags('UH', 'NC')), 'upstream_error', [keptRequestId, addIfMissing(unhealthyHeader, '1')]),
-    ...fromProvider('upstream_timeout', either(status(504), flags('UT', 'SI'))),
+    ...fromProvider('upstream_timeout', either(statusIs('EQ', 504), flags('UT', 'SI'))),
     ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
     ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
     known(both(toProvider, flags('UF')), 'upstream_error', [keptRequestId]),
     // The check of the key and its limits took too long.
     known(both(details('ext_authz_error', 'rate_limiter_error'), hasWaited), 'overloaded'),
     known(flags('UF', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE'), 'internal_error'),
-    known(both(status(500), flags('UAEX')), 'internal_error'),
-    known(both(fromStatus(500), byNobody), 'internal_error'),
-    known(both(fromStatus(400), byNobody), 'invalid_request'),
+    known(both(statusIs('EQ', 500), flags('UAEX')), 'internal_error'),
+    known(both(statusIs('GE', 500), byNobody), 'internal_error'),
+    known(both(statusIs('GE', 400), byNobody), 'invalid_request'),
   ];
 }

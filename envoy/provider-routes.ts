@@ -3,7 +3,6 @@ import { requestIdField } from '@gw/contract/internal/first-attempt';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import { overwriting } from './attempt-filters.ts';
 import { orderOfAttempts } from './first-attempt.ts';
-import { setHeader } from './sink.ts';
 import { typed } from './typed.ts';
 
 /** A route action, and headers for its replies. */
@@ -32,10 +31,9 @@ export const byListeners: ProviderWay = {
     ...retries,
     retry_priority: {
       name: 'envoy.retry_priorities.previous_priorities',
-      typed_config: {
-        '@type': 'type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig',
+      typed_config: typed('envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig', {
         update_frequency: 1,
-      },
+      }),
     },
   },
 };
@@ -45,7 +43,7 @@ export const byOrder: ProviderWay = {
   ...orderOfAttempts,
   auto_host_rewrite: true,
   // Envoy would copy it from the request, where the attempt has removed it.
-  headersToAdd: [setHeader('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`)],
+  headersToAdd: [overwriting('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`)],
   timeout,
   retry_policy: { ...retries, refresh_cluster_on_retry: true },
 };

@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { heldBodyBytes } from '@gw/contract/access';
-import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { callerAttribute, callerField, identityNamespace } from '@gw/contract/internal/identity';
@@ -15,11 +15,12 @@ import { corsPolicy } from './cors.ts';
 import { leaseLua } from './lease-lua.ts';
 import { localReplies } from './local-replies.ts';
 import { luaString } from './lua-string.ts';
-import { envoyRoutes } from './routes.ts';
+import { envoyRoutes, type RouteSettings } from './routes.ts';
 import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
+import { typed } from './typed.ts';
 
-export interface EnvoySettings {
+export interface EnvoySettings extends RouteSettings {
   readonly nodeId: string;
   readonly publicAddress: string;
   readonly publicPort: number;
@@ -34,11 +35,8 @@ export interface EnvoySettings {
   readonly internalTls: InternalTls | null;
   /** A file path, or /dev/stdout. */
   readonly accessLog: string;
-  readonly addresses: Addresses;
   /** Public keys of signed evidence, the current one first; each 32 bytes in base64url. */
   readonly evidenceKeys: readonly string[];
-  /** Origins of web pages that may call from a browser (`https://app.example.com`). */
-  readonly corsOrigins: readonly string[];
   /** Further connections are refused. */
   readonly maxConnections: number;
   /** 0: no limit, for use behind a load balancer. */
@@ -47,12 +45,8 @@ export interface EnvoySettings {
   readonly connectionIdleTimeoutS: number;
   /** Close to it Envoy first releases memory and then refuses requests. */
   readonly maxHeapMb: number;
-  /** How long a stream may be silent, seconds. */
-  readonly streamIdleTimeoutS: number;
   /** How long the sidecar may take for a message, ms; after that the reply passes without it. */
   readonly sidecarTimeoutMs: number;
-  /** Whether busy keys get leases. */
-  readonly leases: boolean;
   /** Folder of envoy.template.yaml and the Lua filters. */
   readonly templateDir: string;
 }
@@ -62,8 +56,7 @@ function downstreamTls(tls: EnvoySettings['tls']): object {
   if (!tls) return plainSocket;
   return {
     name: 'envoy.transport_sockets.tls',
-    typed_config: {
-      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext',
+    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext', {
       common_tls_context: {
         alpn_protocols: ['h2', 'http/1.1'],
         tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
@@ -74,17 +67,21 @@ function downstreamTls(tls: EnvoySettings['tls']): object {
           },
         ],
       },
-    },
+    }),
   };
 }
+
+const tlsInspector = {
+  name: 'envoy.filters.listener.tls_inspector',
+  typed_config: typed('envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector'),
+};
 
 /** The content of the SDS file that `downstreamTls` names. */
 function certificateSecret(tls: { certFile: string; keyFile: string }): string {
   const folder = tls.certFile.slice(0, Math.max(tls.certFile.lastIndexOf('/'), 0)) || '.';
   return JSON.stringify({
     resources: [
-      {
-        '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
+      typed('envoy.extensions.transport_sockets.tls.v3.Secret', {
         name: 'public',
         tls_certificate: {
           certificate_chain: { filename: tls.certFile },
@@ -92,7 +89,7 @@ function certificateSecret(tls: { certFile: string; keyFile: string }): string {
           // A rotation moves new files into this folder; Envoy reloads on the move.
           watched_directory: { path: folder },
         },
-      },
+      }),
     ],
   });
 }
@@ -123,19 +120,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['CONNECTION_IDLE_TIMEOUT', `${settings.connectionIdleTimeoutS}s`],
     ['PUBLIC_ADDRESS', settings.publicAddress],
     ['PUBLIC_PORT', settings.publicPort],
-    [
-      'LISTENER_FILTERS',
-      settings.tls
-        ? [
-            {
-              name: 'envoy.filters.listener.tls_inspector',
-              typed_config: {
-                '@type': 'type.googleapis.com/envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector',
-              },
-            },
-          ]
-        : [],
-    ],
+    ['LISTENER_FILTERS', settings.tls ? [tlsInspector] : []],
     ['DOWNSTREAM_TLS', downstreamTls(settings.tls)],
     ['HELD_BODY_BYTES', heldBodyBytes],
     ['STREAM_IDLE_TIMEOUT', `${settings.streamIdleTimeoutS}s`],
@@ -165,16 +150,14 @@ export function renderEnvoy(settings: EnvoySettings): string {
 /** The errors of degraded.lua, with 502 and 500. */
 export const luaErrors = ['upstream_error', 'receipt_generation_failed'] as const;
 
-/** Error bodies as JSON texts. */
-export interface LastResortErrors {
-  /** For failures of a provider that no mapper matches. */
-  readonly upstreamError: string;
-  /** For a 200 that cannot contain a receipt. */
-  readonly receiptError: string;
-}
-
-/** Fills in degraded.lua. */
-export function degradedLua({ upstreamError, receiptError }: LastResortErrors, templateDir: string): string {
+/**
+ * Fills in degraded.lua. The errors are JSON bodies: `upstreamError` for failures of a provider that no mapper matches, `receiptError` for
+ * a 200 that cannot contain a receipt.
+ */
+export function degradedLua(
+  { upstreamError, receiptError }: { readonly upstreamError: string; readonly receiptError: string },
+  templateDir: string,
+): string {
   return readFileSync(`${templateDir}/degraded.lua`, 'utf8')
     .replace('@UPSTREAM_ERROR@', () => luaString(upstreamError))
     .replace('@RECEIPT_ERROR@', () => luaString(receiptError))

@@ -3,9 +3,10 @@ import { defined } from '@gw/contract/internal/defined';
 import { identityNamespace, limitsDecidedHeader, missingIdentity } from '@gw/contract/internal/identity';
 import type { Route } from '@gw/contract/routes';
 import { anotherHost } from './service-clusters.ts';
+import { typed } from './typed.ts';
 
 export const perRoute = (name: string, message: string, fields: object) => ({
-  [name]: { '@type': `type.googleapis.com/${message}`, ...fields },
+  [name]: typed(message, fields),
 });
 
 /** The context of a key check. `body`: the bytes of the body count too. */

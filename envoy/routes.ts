@@ -10,11 +10,13 @@ import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import { type Route, routes } from '@gw/contract/routes';
+import { overwriting } from './attempt-filters.ts';
 import { withLease } from './lease-lua.ts';
 import { byListeners, byOrder, type ProviderWay, requestTime } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { bodyActions, keyAndScope, patience, perRoute, rateLimits } from './route-parts.ts';
-import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
+import { directJson, refusal, sinkPaths } from './sink.ts';
+import { typed } from './typed.ts';
 
 /** HEAD is GET without a body, for probes and caches. */
 const methodsOf = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
@@ -37,10 +39,7 @@ const withoutSidecar = perRoute(
 const withoutLua = perRoute('envoy.filters.http.lua', 'envoy.extensions.filters.http.lua.v3.LuaPerRoute', {
   disabled: true,
 });
-const notBuffered = {
-  '@type': 'type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute',
-  disabled: true,
-};
+const notBuffered = typed('envoy.extensions.filters.http.buffer.v3.BufferPerRoute', { disabled: true });
 const withoutBody = { 'envoy.filters.http.buffer': notBuffered, reply_buffer: notBuffered };
 /** For Envoy's own answers: otherwise a 404 without a key would be a 401. */
 const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBody };
@@ -69,7 +68,7 @@ export interface RouteSettings {
   readonly addresses: Addresses;
   /** How long a stream may be silent, seconds. */
   readonly streamIdleTimeoutS: number;
-  /** Origins of web pages; without any, preflights are refused. */
+  /** Origins of web pages that may call from a browser (`https://app.example.com`); without any, preflights are refused. */
   readonly corsOrigins: readonly string[];
   /** Whether busy keys get leases. */
   readonly leases: boolean;
@@ -188,7 +187,7 @@ const preflight = (path: string, allow: string) => ({
     headers: [...methodMatch('OPTIONS').headers, { name: 'access-control-request-method', present_match: true }],
   },
   route: toSink(sinkPaths.refusedMethod),
-  response_headers_to_add: [setHeader('allow', allow)],
+  response_headers_to_add: [overwriting('allow', allow)],
   typed_per_filter_config: byItself,
 });
 

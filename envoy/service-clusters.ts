@@ -40,21 +40,20 @@ function discovery(addresses: readonly string[]): 'STATIC' | 'STRICT_DNS' {
 
 export const plainSocket = {
   name: 'envoy.transport_sockets.raw_buffer',
-  typed_config: { '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer' },
+  typed_config: typed('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer'),
 };
 
 function internalSocket(addresses: readonly string[], tls: InternalTls | null): object {
   if (!tls || addresses.every(isUnixSocket)) return plainSocket;
   return {
     name: 'envoy.transport_sockets.tls',
-    typed_config: {
-      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
       common_tls_context: {
         tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
         tls_certificates: [{ certificate_chain: { filename: tls.certFile }, private_key: { filename: tls.keyFile } }],
         validation_context: { trusted_ca: { filename: tls.caFile } },
       },
-    },
+    }),
   };
 }
 

@@ -12,6 +12,7 @@ import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { pageWalls } from '@gw/contract/internal/html-text';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import { openApiDocument } from '@gw/contract/openapi';
+import { overwriting } from './attempt-filters.ts';
 
 export const sinkPaths = {
   refusedContentType: '/refused-content-type',
@@ -19,23 +20,18 @@ export const sinkPaths = {
   refusedSize: '/refused-size',
 } as const;
 
-export const setHeader = (key: string, value: string) => ({
-  header: { key, value },
-  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
-});
-
 /** A direct response; `allow` has the methods of the path. */
 export const refusal = (error: ApiError, addresses: Addresses, allow?: string) => ({
   direct_response: { status: error.status, body: { inline_string: errorBody(error, addresses) } },
   response_headers_to_add: [
-    ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
-    ...(allow ? [setHeader('allow', allow)] : []),
+    ...[...errorHeaders(error)].map(([name, value]) => overwriting(name, value)),
+    ...(allow ? [overwriting('allow', allow)] : []),
   ],
 });
 
 const direct = (status: number, body: string, headers: Readonly<Record<string, string>>) => ({
   direct_response: { status, body: { inline_string: body } },
-  response_headers_to_add: Object.entries(headers).map(([name, value]) => setHeader(name, value)),
+  response_headers_to_add: Object.entries(headers).map(([name, value]) => overwriting(name, value)),
 });
 
 export const directJson = (body: string, headers: Readonly<Record<string, string>> = {}) =>

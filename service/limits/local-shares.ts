@@ -14,11 +14,10 @@ import {
   type Limit,
   type LimitState,
   lack,
-  type QuotaState,
   quotaStateOf,
   takeTogether,
 } from './bucket.ts';
-import type { KeyedLimit } from './decision.ts';
+import type { Decision, KeyedLimit } from './decision.ts';
 import type { Debt } from './redis-limits.ts';
 
 /** The most limits remembered; the least recently used are dropped. */
@@ -30,18 +29,13 @@ export interface LocalShares {
   /** Follows the state in Redis after its decision at `decidedMs` of its clock. */
   follow(limits: readonly KeyedLimit[], left: readonly Left[], at: { decidedMs: number; nowMs: number }): void;
   /** Decides here, as `takeTogether` does. */
-  take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): ShareDecision;
+  take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): Pick<Decision, 'lacking' | 'quotaStates'>;
   /** Returns and clears all debts. */
   collectDebts(nowMs: number): ReadonlyMap<string, Debt>;
   /** Restores a debt that Redis could not count. */
   owe(key: string, debt: Debt): void;
   /** Cancels the debt of a request that Redis has counted after all, at `decidedMs` of its clock. */
   forgive(limits: readonly KeyedLimit[], decidedMs: number): void;
-}
-
-export interface ShareDecision {
-  readonly lacking: number;
-  readonly quotaStates: readonly QuotaState[];
 }
 
 interface LocalShare {

@@ -1,7 +1,7 @@
 /** The fields of a deployment: models of one provider in one region. */
 import { z } from 'zod';
 import { evidenceRead, evidenceSchema } from './evidence.ts';
-import { type CatalogueField, type FieldTable, nameSchema } from './field.ts';
+import { type CatalogueField, type FieldTable, nameSchema, optionalNumber } from './field.ts';
 import { modelIdSchema } from './model-fields.ts';
 
 export const deploymentIdDoc = "it stands in the names of Envoy's clusters";
@@ -86,9 +86,8 @@ export const deploymentFields = {
   wue_onsite_l_per_kwh: {
     entry: z.number().min(0).max(100).nullable(),
     snapshot: z.number().nonnegative().nullable(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'wue',
-    form: 'number',
     help: 'litres of water per kWh on site, or none',
   },
   wue_evidence: evidenceFor('water on site', 'wue-evidence'),
@@ -117,18 +116,16 @@ export const deploymentFields = {
     entry: z.int().min(0).max(1_000_000).nullable(),
     /** Absent and null: not stated. */
     snapshot: z.number().nullable().optional(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'latency-ms',
-    form: 'number',
     help: 'milliseconds to the first byte, for comparison with other deployments; or none',
     doc: 'milliseconds to the first byte, as you measure them: a [tolerance](routing.md#tolerance) compares them',
   },
   relative_cost: {
     entry: z.number().min(0).max(1000).nullable(),
     snapshot: z.number().nullable().optional(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'relative-cost',
-    form: 'number',
     help: 'price of a token compared with other deployments: 1.1 is ten percent dearer than 1; or none',
     doc: 'price of a token beside other deployments of its models: 1.1 is ten percent dearer than 1; a [tolerance](routing.md#tolerance) compares them',
   },
@@ -136,9 +133,8 @@ export const deploymentFields = {
     entry: z.int().min(1).max(100_000).nullable(),
     /** Absent and null: not stated. */
     snapshot: z.int().positive().nullable().optional(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'max-concurrent',
-    form: 'number',
     help: 'calls that it takes at once, of each Envoy; or none',
     doc: 'calls that it takes at once, of each Envoy: one more [goes elsewhere](routing.md#capacity). Not bounded unless given',
   },

@@ -39,6 +39,9 @@ export interface CatalogueField {
 }
 export type FieldTable = Readonly<Record<string, CatalogueField>>;
 
+/** A number that may be unknown. */
+export const optionalNumber = { otherwise: null, form: 'number' } as const satisfies Partial<CatalogueField>;
+
 type EntryValues<T extends FieldTable> = { [Name in keyof T]: z.infer<T[Name]['entry']> };
 /** The fields of an entry in the operator API. */
 export type EntryFields<T extends FieldTable> = Readonly<EntryValues<T>>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { tokenizers } from '../tokenizers.ts';
 import { sourceSchema } from './evidence.ts';
-import { type FieldTable, nameSchema } from './field.ts';
+import { type FieldTable, nameSchema, optionalNumber } from './field.ts';
 
 export const modelClasses = ['small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'] as const;
 
@@ -45,9 +45,8 @@ export const modelFields = {
   context_window: {
     entry: z.int().min(1).max(2_147_483_647).nullable(),
     snapshot: z.int().positive().nullable(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'context-window',
-    form: 'number',
     help: 'tokens, or none',
   },
   modalities: {
@@ -123,27 +122,24 @@ export const modelFields = {
   quantization_bits: {
     entry: z.number().min(1).max(64).nullable(),
     snapshot: z.number().positive().nullable(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'bits',
-    form: 'number',
     help: 'bits of a weight, or none',
     doc: 'bits of a weight; 16 unless known',
   },
   tokens_per_s: {
     entry: z.number().min(0.01).max(1_000_000).nullable(),
     snapshot: z.number().positive().nullable(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'tokens-per-s',
-    form: 'number',
     help: 'measured output tokens per second, or none',
     doc: 'measured output tokens per second; else fitted to the size',
   },
   ttft_s: {
     entry: z.number().min(0).max(3600).nullable(),
     snapshot: z.number().nonnegative().nullable(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'ttft',
-    form: 'number',
     help: 'measured seconds to the first token, or none',
     doc: 'measured seconds to the first token; else fitted to the size',
   },

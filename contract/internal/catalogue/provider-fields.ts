@@ -1,7 +1,7 @@
 /** The fields of a provider. The services only learn whether it is a simulator; Envoy gets the rest by xDS. */
 import { z } from 'zod';
 import { refusedHost } from '../refused-host.ts';
-import { type FieldTable, nameSchema } from './field.ts';
+import { type FieldTable, nameSchema, optionalNumber } from './field.ts';
 import { pathPattern } from './provider-path.ts';
 import { areRequestFields, type RequestFields, variedFields } from './request-fields.ts';
 
@@ -137,17 +137,15 @@ export const providerFields = {
   },
   timeout_s: {
     entry: z.int().min(1).max(3600).nullable(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'timeout-s',
-    form: 'number',
     help: 'seconds that a whole JSON reply may take, or none for what the gateway allows',
     doc: 'seconds that a whole JSON reply may take, for calls that begin here; `GW_UPSTREAM_TIMEOUT_S` unless given',
   },
   first_byte_timeout_s: {
     entry: z.int().min(1).max(3600).nullable(),
-    otherwise: null,
+    ...optionalNumber,
     option: 'first-byte-timeout-s',
-    form: 'number',
     help: 'seconds until the headers of a stream, before another deployment is tried; or none',
     doc: 'seconds until the headers of a stream, before another deployment is tried, for calls that begin here; `GW_FIRST_BYTE_TIMEOUT_S` unless given',
   },
