@@ -34,8 +34,8 @@ const evidenceFor = <Option extends string>(what: string, option: Option) =>
     otherwise: null,
     option,
     form: 'evidence',
-    help: `what the ${what} rests on: "measured 2025-01-01/2026-01-01 https://…", or none`,
-    doc: `what the ${what} rests on: \`{"kind","source","period"}\`, of which \`kind\` is \`measured\`, \`reported\` or \`assumed\`, \`source\` a text or an address, and \`period\` two days, the second exclusive (\`2025-01-01/2026-01-01\`), or none. [A new figure has none](#who-vouches-for-what) until it is said anew`,
+    help: `evidence for the ${what}: "measured 2025-01-01/2026-01-01 https://…", or none`,
+    doc: `evidence for the ${what}: \`{"kind","source","period"}\`, where \`kind\` is \`measured\`, \`reported\` or \`assumed\`, \`source\` a text or an address, and \`period\` two days, the second exclusive (\`2025-01-01/2026-01-01\`), or none. [A changed figure has none](#who-vouches-for-what) until it is entered again`,
   }) as const satisfies CatalogueField;
 
 export const deploymentFields = {
@@ -126,8 +126,8 @@ export const deploymentFields = {
     snapshot: z.number().nullable().optional(),
     ...optionalNumber,
     option: 'relative-cost',
-    help: 'price of a token compared with other deployments: 1.1 is ten percent dearer than 1; or none',
-    doc: 'price of a token beside other deployments of its models: 1.1 is ten percent dearer than 1; a [tolerance](routing.md#tolerance) compares them',
+    help: 'price of a token relative to other deployments: 1.1 is ten percent more than 1; or none',
+    doc: 'price of a token relative to other deployments of its models: 1.1 is ten percent more than 1; a [tolerance](routing.md#tolerance) compares them',
   },
   max_concurrent_requests: {
     entry: z.int().min(1).max(100_000).nullable(),
@@ -135,7 +135,7 @@ export const deploymentFields = {
     snapshot: z.int().positive().nullable().optional(),
     ...optionalNumber,
     option: 'max-concurrent',
-    help: 'calls that it takes at once, of each Envoy; or none',
-    doc: 'calls that it takes at once, of each Envoy: one more [goes elsewhere](routing.md#capacity). Not bounded unless given',
+    help: 'concurrent calls that it takes from each Envoy, or none',
+    doc: 'concurrent calls that it takes from each Envoy; further calls [go elsewhere](routing.md#capacity). Unlimited by default',
   },
 } as const satisfies FieldTable;

@@ -58,8 +58,8 @@ export const modelFields = {
     otherwise: ['text'],
     option: 'modalities',
     form: 'words',
-    help: 'of text, image, audio, video, separated by commas',
-    doc: 'of `text`, `image`, `audio`, `video`; text alone unless given',
+    help: 'any of text, image, audio, video, separated by commas',
+    doc: 'any of `text`, `image`, `audio`, `video`; only text by default',
   },
   takes_temperature: {
     entry: z.boolean(),
@@ -88,7 +88,7 @@ export const modelFields = {
     option: 'active',
     form: 'range',
     help: 'billions of active parameters: 8, 30-40 or none',
-    doc: `those that serve one token; ${range}`,
+    doc: `those active per token; ${range}`,
   },
   total_parameters_b: {
     entry: parameters,
@@ -109,7 +109,7 @@ export const modelFields = {
     otherwise: null,
     option: 'parameters-source',
     help: 'who says how many parameters there are: a text or an address, or none',
-    doc: 'who says how many parameters there are: a text or an address. [Other numbers have none](#who-vouches-for-what) until it is said anew',
+    doc: 'who says how many parameters there are: a text or an address. [Changed numbers have none](#who-vouches-for-what) until it is entered again',
   },
   model_class: {
     entry: modelClass,

@@ -92,7 +92,7 @@ export const providerFields = {
     shown: z.string(),
     needed: true,
     option: 'url',
-    help: 'up to and without the endpoint: https://llm.example.com/v1',
+    help: 'without the endpoint: https://llm.example.com/v1',
   },
   local: {
     entry: z.boolean(),
@@ -120,8 +120,8 @@ export const providerFields = {
     otherwise: null,
     option: 'headers',
     form: 'pairs',
-    help: 'more headers that each call gets: name=value, separated by commas; or none. Never a credential',
-    doc: 'more headers that each call gets. Never a credential: they can be read in the catalogue',
+    help: 'further headers of each call: name=value, separated by commas; or none. Never a credential',
+    doc: 'further headers of each call. Never a credential, because the catalogue shows them',
   },
   request_fields: {
     entry: z
@@ -157,14 +157,14 @@ export const providerFields = {
     shown: z.string().nullable(),
     otherwise: null,
     option: 'health-path',
-    help: 'where it says how it is, from the root of the address and without a credential: /health; or none',
-    doc: 'where it says how it is, from the root of its address, free of charge and without a credential: `/health`. While that is not a 2xx it [gets no calls](routing.md#health). For servers of your own',
+    help: 'health endpoint without a credential, from the root of the address: /health; or none',
+    doc: 'health endpoint, from the root of its address, free of charge and without a credential: `/health`. While it does not answer 2xx, the provider [gets no calls](routing.md#health). For servers of your own',
   },
   auth_header: {
     entry: headerSchema.nullable(),
     option: 'auth-header',
-    help: 'that carries it, or none; authorization unless given',
-    doc: 'the header that carries the credential; `authorization` unless given',
+    help: 'header of the credential, or none; default authorization',
+    doc: 'header of the credential; default `authorization`',
   },
   auth_scheme: {
     entry: z
@@ -172,8 +172,8 @@ export const providerFields = {
       .regex(/^[A-Za-z0-9-]{1,40}$/, 'must be one word like Bearer')
       .nullable(),
     option: 'auth-scheme',
-    help: 'in front of it, or none; Bearer unless given',
-    doc: 'what stands in front of it; `Bearer` unless given',
+    help: 'scheme in front of the credential, or none; default Bearer',
+    doc: 'scheme in front of the credential; default `Bearer`',
   },
   credential_ref: {
     entry: z

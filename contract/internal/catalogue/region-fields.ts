@@ -20,14 +20,14 @@ export const regionFields = {
     snapshot: z.string(),
     needed: true,
     option: 'country',
-    help: 'two letters as of ISO 3166-1, or unknown',
+    help: 'ISO 3166-1 alpha-2 code, or unknown',
   },
   grid_zone: {
     entry: z.string().regex(/^[A-Za-z0-9_-]{2,32}$/, 'must be a zone like SWE'),
     snapshot: z.string(),
     needed: true,
     option: 'zone',
-    help: 'of the electricity grid, for example SWE',
+    help: 'zone of the electricity grid, for example SWE',
     doc: 'ISO 3166-1 alpha-3, or `US-OR`, `CA-QC` …, for the yearly averages; or a zone of [a live source](grid.md)',
   },
   status: {
