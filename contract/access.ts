@@ -1,4 +1,4 @@
-/** Who may do what: scopes, and tiers with their limits. */
+/** Scopes, and account tiers with their limits. */
 
 export const scopes = [
   'inference:read',
@@ -22,11 +22,11 @@ export interface Limits {
   readonly burst: number;
   /** Requests per UTC day. */
   readonly perDay: number;
-  /** Streams that may be open at once. */
+  /** Concurrently open streams. */
   readonly streams: number;
 }
 
-/** How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity; null: any. */
+/** How much slower or more expensive than the preferred region a cleaner one may be; null means without limit. */
 export interface Tolerance {
   readonly addedLatencyMs: number | null;
   readonly addedCostPercent: number | null;
@@ -39,43 +39,43 @@ export const tierLimits: Readonly<Record<'audit' | 'audit_plus', Limits>> = {
   audit_plus: { ratePerS: 200, burst: 800, perDay: 400_000, streams: 100 },
 };
 
-/** Bytes of bodies, in KiB: a token bucket beside that of the calls. */
+/** A token bucket for request bodies, in KiB, separate from the one for calls. */
 export interface BodyLimit {
   readonly kibPerS: number;
   readonly burstKib: number;
 }
 
 const mib = 1024;
-/** Each tier lets in at least 30 bodies of 1 MiB and 8 bodies of 10 MiB at once. */
+/** Every tier admits a burst of at least 30 bodies of 1 MiB and 8 bodies of 10 MiB. */
 export const bodyLimits: Readonly<Record<AccountTier, BodyLimit>> = {
   audit: { kibPerS: 16 * mib, burstKib: 256 * mib },
   audit_plus: { kibPerS: 64 * mib, burstKib: 1024 * mib },
   enterprise: { kibPerS: 256 * mib, burstKib: 4096 * mib },
 };
 
-/** How many bytes of a body Envoy takes in before it is refused: a client that is still writing reads no reply. */
+/** Envoy reads this much of a body before it refuses it, since a client that is still writing does not read the reply. */
 export const heldBodyBytes = 18 * 1024 * 1024;
 
-/** A body below this many KiB costs nothing. */
+/** Bodies smaller than this, in KiB, are free. */
 export const freeBodyKib = 64;
-/** What a body without a `Content-Length` costs, KiB: the most that it can have, since its size is not known beforehand. */
+/** A body without a `Content-Length` costs the maximum, in KiB, since its size is not known in advance. */
 export const unsizedBodyKib = 10 * mib;
 
-/** How many streams an Enterprise account may have open if no other number was agreed. */
+/** Open streams of an Enterprise account, unless another number was agreed. */
 export const enterpriseStreams = 100;
 
-/** How much of the account's limits one key of an Enterprise account may use. Null means as much as the account. */
+/** The part of its account's limits that a key of an Enterprise account may use. Null means all of it. */
 export interface KeyLimits {
-  /** Both or neither. */
+  /** Set together with `burst`, or not at all. */
   readonly ratePerS: number | null;
   readonly burst: number | null;
   readonly perDay: number | null;
   readonly streams: number | null;
 }
 
-/** The limits that can be in shadow mode: counted and reported, refusing nothing. `rate` stands for rate and burst. */
+/** Limits that can be in shadow mode: counted and reported, but never refusing a call. `rate` covers rate and burst. */
 export const shadowLimits = ['rate', 'day', 'streams'] as const;
 export type ShadowLimit = (typeof shadowLimits)[number];
 
-/** The limit of reads of receipts, usage, audit log and keys: requests per second and burst, outside the day budget. */
+/** For receipts, usage, the audit log and keys: requests per second and burst. They do not count towards the day budget. */
 export const managementLimits = { ratePerS: 10, burst: 50 } as const;

@@ -1,4 +1,4 @@
-/** The audit log as a customer reads it. */
+/** The audit log as customers read it. */
 import { z } from 'zod';
 import { pageSchema } from './list.ts';
 import { instantSchema } from './management.ts';
@@ -13,11 +13,11 @@ const text = z
 
 export const auditQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe('Entries per page'),
-  after: z.string().regex(auditIdPattern).optional().describe('The `last_id` of the page before'),
-  order: z.enum(['asc', 'desc']).default('desc').describe('By the place in the log'),
+  after: z.string().regex(auditIdPattern).optional().describe('`last_id` of the previous page'),
+  order: z.enum(['asc', 'desc']).default('desc').describe('By position in the log'),
   from: instantSchema.optional().describe('Inclusive; a UTC date or an RFC 3339 time'),
   to: instantSchema.optional().describe('Exclusive'),
-  actor: text.optional().describe('Id of who did it'),
+  actor: text.optional().describe('Id of the actor'),
   action: text.optional().describe('For example `key.revoked`'),
 });
 export type AuditQuery = z.infer<typeof auditQuerySchema>;
@@ -30,7 +30,7 @@ export const auditEntrySchema = z
     at: z.iso.datetime({ precision: 3 }),
     actor: z.strictObject({
       kind: z.enum(['operator', 'organisation_admin', 'api_key', 'system']),
-      id: z.string().describe("Of an API key its id; of the system the job's name"),
+      id: z.string().describe("The id of an API key, or the name of the system's job"),
       name: z.string().nullable(),
     }),
     action: z.string(),
@@ -38,11 +38,11 @@ export const auditEntrySchema = z
     request_id: z.string().nullable(),
     before: z.unknown(),
     after: z.unknown(),
-    prev_hash: z.string().describe('Hash of the entry before; zeros for the first'),
+    prev_hash: z.string().describe('Hash of the previous entry; zeros for the first'),
     hash: z
       .string()
       .describe(
-        'SHA-256 of the RFC 8785 form of the entry without `id`, `object` and `hash`, but with `chain`: the account id. Note it: whoever holds a hash can prove that nothing before it was changed',
+        'SHA-256 of the RFC 8785 form of the entry without `id`, `object` and `hash`, but with `chain`: the account id. Keep it: a hash proves that nothing before it was changed',
       ),
   })
   .meta({ id: 'AuditEntry' });

@@ -1,4 +1,4 @@
-/** The `rate_limit_error` codes of budgets of a month. */
+/** The `rate_limit_error` codes of monthly budgets. */
 import { defineErrors } from './error-definition.ts';
 
 const budgetOf = (unit: string, message: string) =>
@@ -7,9 +7,9 @@ const budgetOf = (unit: string, message: string) =>
     status: 429,
     retry: 'after_retry_after',
     message,
-    when: `A hard budget in ${unit} of the account or of the key has less left for this month than the call is estimated at. The message names the budget, what is used of it, the estimate, and when it begins anew. Nothing was sent to a provider.`,
+    when: `A hard budget in ${unit} of the account or of the key has less left for this month than the estimate for this call. The message names the budget, how much of it is used, the estimate, and when the budget resets. Nothing was sent to a provider.`,
     action:
-      'Ask for less (a smaller model, a shorter prompt, a lower `max_tokens`), wait for the next month, or ask whoever set the budget for a larger one.',
+      'Ask for less (a smaller model, a shorter prompt, a lower `max_tokens`), wait for the next month, or ask for a larger budget.',
   }) as const;
 
 export const budgetErrors = defineErrors({

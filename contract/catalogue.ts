@@ -1,9 +1,9 @@
-/** Models and regions as a client reads them. */
+/** Models and regions as clients read them. */
 import { z } from 'zod';
 import { pageSchema } from './list.ts';
 import { receiptSchema } from './receipt.ts';
 
-/** Tiers of receipts that a route can serve; `degraded` is an outcome, never an offer. */
+/** `degraded` is missing because it is an outcome and cannot be requested. */
 const offeredTier = z.enum(['proxy', 'parametric', 'telemetry']);
 
 export const modelSchema = z
@@ -16,12 +16,12 @@ export const modelSchema = z
     context_window: z.int().positive().nullable().describe('Tokens; null if unknown'),
     modalities: z.array(z.string()),
     regions: z.array(z.string()).describe('Codes of the regions that serve it'),
-    tiers: z.array(offeredTier).describe('Tiers of receipts that can be asked for'),
+    tiers: z.array(offeredTier).describe('Receipt tiers that can be requested'),
     targets: z
       .array(z.strictObject({ model: z.string(), provider: z.string().optional() }))
       .optional()
       .describe(
-        'Of an alias alone: the models that serve it, in the order in which they are preferred, each at one provider or, without `provider`, at all. `kind`, `context_window` and `modalities` hold for all of them, a region or a tier for at least one',
+        'Aliases only: the models that serve it, in order of preference, each at one provider or, without `provider`, at all of them. `kind`, `context_window` and `modalities` apply to every one of these models, a region or a tier to at least one',
       ),
   })
   .meta({ id: 'Model' });
@@ -41,7 +41,7 @@ export const regionSchema = z
       .string()
       .nullable()
       .describe(
-        'Why it is not active, or cannot serve some of its models: an operator has said so, or what was measured; null if nothing is known',
+        'Why it is not active or cannot serve some of its models, as an operator stated or as measured; null if nothing is known',
       ),
     models: z.array(z.string()),
     grid_intensity_g_per_kwh: receipt.grid_intensity_g_per_kwh,

@@ -1,9 +1,9 @@
-/** The messages of a chat as OpenAI has them; where other servers take more than OpenAI does, that passes too. */
+/** Chat messages as OpenAI defines them, and what other servers accept beyond that. */
 import { z } from 'zod';
 import { requiredByType } from './required-by-type.ts';
 import { word } from './sampling.ts';
 
-/** Mistral and others take the address itself. */
+/** Mistral and others accept a bare URL. */
 const imageUrl = z.union(
   [z.string().min(1), z.looseObject({ url: z.string().min(1), detail: word.nullish() })],
   'expected an object with the url of the image',

@@ -1,4 +1,4 @@
-/** Tools of a chat, the choice among them, and the form of its answer. */
+/** Tools of a chat request, `tool_choice`, and the response format. */
 import { z } from 'zod';
 import { requiredByType } from './required-by-type.ts';
 import { functionName, jsonObject, word } from './sampling.ts';
@@ -31,7 +31,7 @@ const tool = z
 
 const named = z.looseObject({ name: z.string() });
 
-/** `any` is Mistral's and others' word for `required`. */
+/** Mistral and others call `required` `any`. */
 const toolChoice = z.union(
   [
     z.enum(['none', 'auto', 'required', 'any']),
@@ -60,7 +60,7 @@ const responseFormat = z
       .nullish(),
   })
   .check((payload) => {
-    // llama.cpp and Together take the schema beside the type.
+    // llama.cpp and Together accept the schema next to the type.
     if (payload.value.schema === undefined) requiredByType({ json_schema: 'json_schema' })(payload);
   });
 

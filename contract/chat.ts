@@ -1,4 +1,4 @@
-/** `POST /v1/chat/completions`: OpenAI's shapes, checked as far as shape and range go, plus `gw` and `routing_trace`. */
+/** `POST /v1/chat/completions`: OpenAI's shapes, checked for type and range only, plus `gw` and `routing_trace`. */
 import { z } from 'zod';
 import { content, message } from './chat-messages.ts';
 import { toolFields } from './chat-tools.ts';
@@ -69,9 +69,9 @@ export const chatResponseSchema = z
   .meta({ id: 'ChatCompletion' });
 
 /**
- * One event of a stream. The provider's chunks pass unchanged but for a usage that was not asked for, and without those that
- * are there for that usage alone. Ours are `gw` and `routing_trace`, on the last one with choices and on the usage chunk if
- * these could wait for the receipt, else on one of their own without choices; and `usage.gw`.
+ * One event of a stream. The provider's chunks pass unchanged, except that a usage which the client did not request is removed.
+ * `gw` and `routing_trace` are on the last chunk with choices and on the usage chunk if these could wait for the receipt,
+ * otherwise on a chunk of their own without choices.
  */
 export const chatChunkSchema = z
   .looseObject({

@@ -7,7 +7,7 @@ import { receiptSchema } from './receipt.ts';
 import { routingTraceSchema } from './routing-trace.ts';
 import { maxCount, samplingFields, usageSchema } from './sampling.ts';
 
-/** As for embeddings, and also nothing: then the model begins by itself. */
+/** Null lets the model begin without a prompt. */
 const prompt = z.union([z.string(), z.array(z.string()).min(1).max(maxTexts), ...tokenLists]).nullable();
 
 export const completionRequestSchema = z
@@ -15,13 +15,13 @@ export const completionRequestSchema = z
     ...samplingFields,
     ...gatewayFields,
     prompt,
-    // None is asked for by those who want the probabilities of the prompt itself.
+    // 0 returns only the log probabilities of the prompt.
     max_tokens: z.int().min(0).max(maxCount).nullish(),
     metadata: otherMetadata.nullish(),
     suffix: z.string().nullish(),
     echo: z.boolean().nullish(),
     best_of: z.int().min(1).max(20).nullish(),
-    /** OpenAI takes 5 at most, vLLM 20. */
+    /** OpenAI accepts at most 5, vLLM 20. */
     logprobs: z.int().min(0).max(20).nullish(),
   })
   .meta({ id: 'CompletionRequest' });

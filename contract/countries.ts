@@ -1,10 +1,9 @@
 /**
- * Countries by their codes of ISO 3166-1 alpha-2.
+ * ISO 3166-1 alpha-2 country codes.
  *
- * Invariant: only the codes that ISO has assigned, 249 as of 2025: a code that is nobody's would be compared with no list and
- * so pass every screening by country. Source: `iso3166.tab` of the time zone database, release 2025b (public domain), equal
- * to the package iso-codes 4.15. Not among them, on purpose: what is reserved (UK, EU, SU), and what ISO leaves to everybody
- * to give a meaning (XK for Kosovo, XX, ZZ), which no list here can know.
+ * Invariant: the set has only the codes that ISO has assigned, 249 as of 2025. Any other code would be on no sanctions list and
+ * pass every screening by country, so reserved codes (UK, EU, SU) and user-assigned ones (XK for Kosovo, XX, ZZ) are left out.
+ * Source: `iso3166.tab` of the time zone database, release 2025b (public domain), equal to the package iso-codes 4.15.
  */
 import { z } from 'zod';
 
@@ -21,7 +20,7 @@ export const countries: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The assigned code for what people write instead; a withdrawn code maps to its successors. */
+/** Common wrong codes and the assigned code for each; a withdrawn code maps to its successors. */
 const meant: Readonly<Record<string, string>> = {
   AC: 'SH',
   AN: 'CW, SX or BQ',

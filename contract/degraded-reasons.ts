@@ -1,22 +1,19 @@
 /**
- * What each reason of a degraded receipt means, in one place: the texts that a client reads, whether the receipt can be
- * made again, and the page about it (`docs/degraded-receipts.md`).
+ * The reasons for a degraded receipt: the texts that clients read, whether the receipt can be made again, and the page about
+ * them (`docs/degraded-receipts.md`).
  *
  * Invariant: a completion is the same with or without a receipt; a degraded one is never an error of the call.
  */
 import type { DegradedReason } from './receipt.ts';
 
 export interface DegradedDefinition {
-  /** `explanation` of the receipt, unless the place that degrades it has a more exact one. */
+  /** `explanation` of the receipt, unless the code that degrades it has a more precise one. */
   readonly explanation: string;
-  /** How it comes about, for the page. */
+  /** How it happens, for the page. */
   readonly when: string;
-  /** What the client, or the platform team, should do. */
+  /** What the client or the platform team should do. */
   readonly action: string;
-  /**
-   * Whether a later version can follow. A receipt of such a reason is `recalculable` only if the facts of its call are
-   * known.
-   */
+  /** Whether a later version can follow. The receipt is `recalculable` only if the facts of its call are known too. */
   readonly recalculable: boolean;
 }
 
@@ -26,14 +23,14 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   usage_missing: {
     explanation: 'The provider reported no token usage for this call.',
     when: 'The reply or the whole stream had no `usage` and no text that could be counted, and its energy was not measured.',
-    action: 'Choose a model whose provider reports usage; the platform team can tell which.',
+    action: 'Choose a model whose provider reports usage; the platform team knows which ones do.',
     recalculable: false,
   },
   usage_implausible: {
     explanation: 'The provider states more tokens than this call can have had.',
     when: 'The token counts that the provider states are above what the request, the text of the reply, the context window or the time of the call allow. The `explanation` names the claim and the bound.',
-    action: 'Tell the platform team, which takes it up with the provider; the claim is not charged.',
-    // What the provider stated stays untrue.
+    action: 'Tell the platform team, which contacts the provider; the claim is not charged.',
+    // The provider's claim stays wrong.
     recalculable: false,
   },
   model_parameters_unknown: {
@@ -57,13 +54,13 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   tier_unavailable: {
     explanation: 'The requested tier cannot be served for this model and provider.',
     when: 'The request named a `gw.tier`, and the route promised it, but the measured energy was missing or absurd.',
-    action: 'Ask with `gw.tier: auto`, which takes the best tier that is there.',
-    // Energy that a reply did not state is never stated later.
+    action: 'Request `gw.tier: auto`, which takes the best tier available.',
+    // A provider does not report energy after the reply.
     recalculable: false,
   },
   telemetry_pending: {
-    explanation: 'The measured energy of this call is read from counters that are not there yet.',
-    when: 'The request named `gw.tier: telemetry`, and the energy of the deployment is counted outside of the reply.',
+    explanation: 'The measured energy of this call comes from counters that have not arrived yet.',
+    when: 'The request named `gw.tier: telemetry`, and the energy of the deployment is measured outside the reply.',
     action: WAIT,
     recalculable: true,
   },
@@ -75,21 +72,21 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   },
   sidecar_unavailable: {
     explanation:
-      'The part that makes receipts did not finish, so nobody has counted what was read and written. The completion is not affected.',
-    when: 'The sidecar died or stood still while the provider worked; the gateway finished the reply without it.',
+      'The part that makes receipts did not finish, so the tokens were not counted. The completion is not affected.',
+    when: 'The sidecar died or stalled while the provider worked; the gateway finished the reply without it.',
     action:
-      'Nothing: if the sidecar brings what it knew of the call after all, a new version with its numbers follows. Else there are none: nothing else of the gateway can tell its tokens.',
-    // The facts of the call are not known now, and may never be.
+      'Nothing: if the sidecar delivers what it knew of the call after all, a new version with its numbers follows. Otherwise there are none: no other part of the gateway knows its tokens.',
+    // The facts of the call are not known and may never be.
     recalculable: false,
   },
   receipt_not_stored: {
     explanation: 'The receipt could not be stored in time. The completion is not affected.',
     when: 'Neither Valkey nor the disk of the sidecar took the receipt within 250 ms in all.',
-    action: 'Nothing: it is stored when either is back, and a new version with its numbers follows.',
+    action: 'Nothing: it is stored when either is available again, and a new version with its numbers follows.',
     recalculable: true,
   },
   client_aborted_unmeasured: {
-    explanation: 'The client went away before the provider had reported how much was generated.',
+    explanation: 'The client left before the provider had reported how much was generated.',
     when: 'The client closed the connection of a JSON call, or of a stream before its first word, so nothing is known of what the provider did.',
     action: 'Nothing: the call cannot be measured afterwards.',
     recalculable: false,
@@ -102,7 +99,6 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   },
 };
 
-/** The page about degraded receipts. */
 export function degradedReasonsPage(): string {
   const rows = (Object.entries(degradedDefinitions) as [DegradedReason, DegradedDefinition][]).map(
     ([reason, { when, action, recalculable }]) =>
@@ -110,19 +106,19 @@ export function degradedReasonsPage(): string {
   );
   return `# Degraded receipts
 
-A receipt that could not be made never costs the completion: the reply is a normal 200, and its \`gw\` has
+A missing receipt never affects the completion: the reply is a normal 200, and its \`gw\` has
 \`tier: "degraded"\`, \`degraded_reason\`, an \`explanation\` in words, and \`recalculable\`. Its amounts are null, never 0.
 
 \`recalculable: true\` means that the facts of the call are known, so that a job makes a new version when the reason is gone:
-the same id, \`version\` one higher, \`supersedes\` the one before, which \`?version=n\` still reads. With \`false\` none is
-promised; one follows all the same where the sidecar brings the facts of the call after all (\`sidecar_unavailable\`).
+the same id, \`version\` one higher, \`supersedes\` the previous one, which \`?version=n\` still reads. With \`false\` none is
+promised; one still follows if the sidecar delivers the facts of the call after all (\`sidecar_unavailable\`).
 
 | \`degraded_reason\` | When | What to do | Can be made again |
 |---|---|---|---|
 ${rows.join('\n')}
 
-\`methodology_error\` \`receipt_generation_failed\` (500) is the answer only where there is nothing else to give: a lineage
-whose stored facts do not give the stored numbers, and a reply of 200 that came while the sidecar was away and that is no
+\`methodology_error\` \`receipt_generation_failed\` (500) is the answer only in two cases: a lineage
+whose stored facts do not give the stored numbers, and a reply of 200 that came while the sidecar was unavailable and is not a
 JSON object, so that no receipt can be added to it.
 `;
 }

@@ -7,13 +7,12 @@ import { routingTraceSchema } from './routing-trace.ts';
 import { maxCount, samplingFields, usageSchema, word } from './sampling.ts';
 
 const token = z.int().nonnegative();
-/** Texts, or lists of tokens, in one request. */
+/** The most texts, or lists of tokens, in one request. */
 export const maxTexts = 2048;
 
-/** A tokenised text, or several of those. */
+/** One tokenised text, or several. */
 export const tokenLists = [z.array(token).min(1), z.array(z.array(token).min(1)).min(1).max(maxTexts)] as const;
 
-/** A text, several texts, or tokens. Never empty. */
 const textOrTokens = z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(maxTexts), ...tokenLists]);
 
 export const embeddingRequestSchema = z
@@ -21,7 +20,7 @@ export const embeddingRequestSchema = z
     ...gatewayFields,
     model: samplingFields.model,
     input: textOrTokens,
-    /** `float` and `base64` of OpenAI; other servers have more. */
+    /** OpenAI has `float` and `base64`; other servers have more. */
     encoding_format: word.nullish(),
     dimensions: z.int().min(1).max(maxCount).nullish(),
     metadata: otherMetadata.nullish(),

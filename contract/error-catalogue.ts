@@ -28,8 +28,8 @@ const authErrors = defineErrors({
   revoked_api_key: {
     ...auth,
     message: 'This API key was revoked.',
-    when: 'The key was revoked (even if it has expired since). The audit log of the account shows by whom.',
-    action: 'Use another key, or take the revocation back within 90 days.',
+    when: 'The key was revoked (even if it has expired since). The audit log of the account shows who did it.',
+    action: 'Use another key, or undo the revocation within 90 days.',
   },
   expired_api_key: {
     ...auth,
@@ -83,7 +83,7 @@ const idempotencyErrors = defineErrors({
   idempotency_in_progress: {
     ...limit,
     message: 'A request with this Idempotency-Key is still running. Send it again to get its reply.',
-    when: 'A request to this endpoint with the same `Idempotency-Key` and body has been running for as long as the gateway waits for its reply, 20 s, or too many wait already. Nothing was sent to a provider or changed for this one.',
+    when: 'A request to this endpoint with the same `Idempotency-Key` and body has been running for as long as the gateway waits for its reply, 20 s, or too many are waiting already. Nothing was sent to a provider or changed for this one.',
     action: 'Send the same request again after the seconds in Retry-After.',
   },
   idempotency_unavailable: {
@@ -92,8 +92,8 @@ const idempotencyErrors = defineErrors({
     retry: 'with_backoff',
     message:
       'The gateway cannot tell whether a request with this Idempotency-Key has run already. Nothing was sent to a provider or changed; try again.',
-    when: 'The request has an `Idempotency-Key`, and the store that knows what was done with it does not answer. Those without one go on.',
-    action: 'Send it again with backoff. Without the header the request runs at once, even if it has run before.',
+    when: 'The request has an `Idempotency-Key`, and the store that knows what was done with it does not answer. Requests without one are served.',
+    action: 'Send it again with backoff. Without the header the request runs immediately, even if it has run before.',
   },
 });
 
@@ -137,8 +137,8 @@ const inferenceErrors = defineErrors({
     retry: 'after_retry_after',
     message:
       'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
-    when: 'A part of the gateway is at its bound of work or memory, for this account or for everybody; large bodies are refused first. Or nobody said in time whether the key and its limits allow the call. Or each deployment that was tried for the call has as many calls as it takes at once, or cannot take any.',
-    action: 'Wait for the seconds in Retry-After; send fewer large bodies at once.',
+    when: 'A part of the gateway has reached its limit of work or memory, for this account or for everybody; large bodies are refused first. Or the check of the key and its limits took too long. Or each deployment that was tried for the call has as many calls as it takes concurrently, or cannot take any.',
+    action: 'Wait for the seconds in Retry-After; send fewer large bodies concurrently.',
   },
 });
 
@@ -175,14 +175,14 @@ const regionErrors = defineErrors({
     ...region,
     retry: 'with_backoff',
     message: 'The pinned region is at capacity.',
-    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, its providers have refused several calls in a row, and then there is a `Retry-After`, or each of its deployments that was tried has as many calls of the gateway as it takes at once.',
+    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, its providers have refused several calls in a row, and then there is a `Retry-After`, or each of its deployments that was tried has as many calls of the gateway as it takes concurrently.',
     action: 'Send it again with backoff, or without the region pin.',
   },
   region_decommissioned: {
     ...region,
     retry: 'never',
     message: 'The region is no longer offered.',
-    when: 'The region in `gw.region` was closed for good.',
+    when: 'The region in `gw.region` was closed permanently.',
     action: 'Choose another region, or none.',
   },
 });
@@ -229,7 +229,7 @@ export const errorCatalogue = defineErrors({
 
 export type CatalogueCode = keyof typeof errorCatalogue;
 
-/** Stands for the codes `invalid_<field>`, of which there is one for each field of a request. */
+/** Represents the codes `invalid_<field>`; there is one for each field of a request. */
 export const fieldErrors = defineErrors({
   invalid_field: {
     type: 'validation_error',

@@ -1,4 +1,4 @@
-/** What the catalogues say about each error code. */
+/** The form of an entry in the error catalogues. */
 
 export type ErrorType =
   | 'auth_error'
@@ -11,19 +11,19 @@ export type ErrorType =
   | 'internal_error';
 
 /**
- * Whether the same request may be sent again without anybody doing something about it: never, after the seconds of
- * `Retry-After`, or after 2^attempt seconds plus a random fraction, at most four attempts in all.
+ * Whether the same request may be sent again unchanged: never, after the seconds in `Retry-After`, or after 2^attempt seconds
+ * plus a random fraction, at most four attempts in all.
  */
 export type Retry = 'never' | 'after_retry_after' | 'with_backoff';
 
 export interface ErrorDefinition {
   readonly type: ErrorType;
   readonly status: number;
-  /** Where a path, not a body, names the thing that is not there. */
+  /** Status if the path, and not the body, names the missing thing. */
   readonly pathStatus?: 404;
-  /** The text that a client sees unless the place that raises the error has a more exact one. */
+  /** The text that a client sees, unless the code that raises the error has a more precise one. */
   readonly message: string;
-  /** In which case it is sent. */
+  /** When it is sent. */
   readonly when: string;
   /** What the client should do. */
   readonly action: string;
@@ -35,7 +35,7 @@ export interface ErrorDefinition {
 /** Checks a catalogue and keeps the names of its codes. */
 export const defineErrors = <T extends Record<string, ErrorDefinition>>(catalogue: T): T => catalogue;
 
-/** Waiting longer than this is not a client library's job, seconds. */
+/** The longest time, in seconds, that a client library should wait before it retries by itself. */
 export const patienceS = 60;
 
 /** The rule of the official SDKs, unless `x-should-retry` overrules it. */

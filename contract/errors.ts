@@ -1,8 +1,8 @@
 /**
- * The errors that a client sees, made from the catalogue: body and headers.
+ * The body and headers of error replies, made from the catalogue.
  *
- * Invariant: all parts (Envoy's own replies, ext-authz, sidecar, control plane) take their errors from here, so that no
- * reply has another shape, and none lets a client library retry what cannot succeed.
+ * Invariant: all parts (Envoy's own replies, ext-authz, sidecar, control plane) take their errors from here, so that all
+ * replies have one shape, and none lets a client library retry what cannot succeed.
  */
 import { type CatalogueCode, errorCatalogue, fieldErrors } from './error-catalogue.ts';
 import { type ErrorDefinition, type ErrorType, patienceS, retriedByStatus } from './error-definition.ts';
@@ -18,17 +18,12 @@ export interface ApiError {
   readonly message: string;
   /** JSON path of the field at fault (`messages[0].role`), or null. */
   readonly param: string | null;
-  /** Whole seconds, at least 1, after which the same request may be heard. */
+  /** Whole seconds, at least 1, after which the same request may succeed. */
   readonly retryAfterS?: number;
 }
 
-export interface ErrorDetail {
-  readonly message?: string;
-  readonly param?: string | null;
-  readonly retryAfterS?: number;
-  /** A look-up by path answers 404 where the same code in a body answers 400. */
-  readonly status?: number;
-}
+/** `status` is 404 for a lookup by path, where the same code in a body gives 400. */
+export type ErrorDetail = Partial<Pick<ApiError, 'message' | 'param' | 'retryAfterS' | 'status'>>;
 
 export function apiError(code: CatalogueCode | OperatorCode, detail: ErrorDetail = {}): ApiError {
   const { type, status, message } = definitionOf(code);
@@ -64,7 +59,7 @@ export function fieldError(param: string, message: string): ApiError {
 /** The addresses that errors point people to. */
 export interface Addresses {
   readonly baseUrl: string;
-  /** The page about errors (`docs/errors.md`, published as HTML), without a fragment; absent: the gateway's own pages explain them. */
+  /** The published page about errors (`docs/errors.md`), without a fragment. Absent: the gateway's own pages. */
   readonly docsUrl?: string;
   readonly statusUrl: string;
   readonly auditEmail: string;
@@ -78,7 +73,7 @@ const operatorErrors: ReadonlyMap<string, ErrorDefinition> = new Map(Object.entr
 export const definitionOf = (code: string): ErrorDefinition =>
   publicErrors.get(code) ?? operatorErrors.get(code) ?? fieldErrors.invalid_field;
 
-/** Where the public port lists all codes, and where each has its page. */
+/** The list of all codes on the public port, and the page of each. */
 export const errorPagesPath = '/errors';
 export const errorPagePath = `${errorPagesPath}/{code}`;
 
@@ -88,7 +83,7 @@ export function docUrl({ baseUrl, docsUrl }: Addresses, code: string): string {
   return docsUrl === undefined ? baseUrl + errorPagePath.replace('{code}', known) : `${docsUrl}#${known}`;
 }
 
-/** Returns the last sentence of a message, which says whom to ask. Only codes where the client cannot help itself have one. */
+/** Returns the sentence of a message that says whom to contact, for codes where the client cannot help itself. */
 function whereToAsk(addresses: Addresses, code: string): string {
   if (code === 'revoked_api_key')
     return ` The audit log of the account shows by whom; questions go to ${addresses.securityEmail}.`;
@@ -111,7 +106,7 @@ export const retriedBySdks = (error: ApiError): boolean => retriedByStatus(error
 const retryIsFutile = ({ code, retryAfterS = 1 }: ApiError): boolean =>
   definitionOf(code).retry === 'never' || retryAfterS > patienceS;
 
-/** Returns the headers that an error adds to its reply, with names in lower case. A 429 always says how long to wait, and others where it is known. */
+/** Returns the headers that an error adds to its reply, with names in lower case. A 429 always has a `Retry-After`. */
 export function errorHeaders(error: ApiError): ReadonlyMap<string, string> {
   const headers = new Map([['content-type', 'application/json']]);
   if (error.status === 401) headers.set('www-authenticate', 'Bearer');

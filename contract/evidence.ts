@@ -1,10 +1,10 @@
-/** Evidence packs: what is asked for, and what comes. `./gw verify` checks one without the gateway. */
+/** Requests for evidence packs, and the packs. `./gw verify` checks one without the gateway. */
 import { z } from 'zod';
 import { instantSchema, receiptIdPattern, receiptQuerySchema } from './management.ts';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Receipts in a pack that is the reply; with their lineages, each of which is as long as ten receipts. What is more, a job builds. */
+/** The most receipts in an immediate reply; a lineage is as long as ten receipts. A job builds larger packs. */
 export const mostReceipts = { plain: 1000, withLineage: 100 } as const;
 
 export const packFormats = ['jsonld', 'csv', 'parquet'] as const;
@@ -19,24 +19,28 @@ export const evidenceRequestSchema = z
       .min(1)
       .max(mostReceipts.plain)
       .optional()
-      .describe('These alone, and of them those from `from` to `to` if that is given'),
+      .describe('Only these receipts, restricted to `from` and `to` if those are given'),
     model: z.string().min(1).max(256).optional(),
     region: z.string().min(1).max(64).optional(),
     include_lineage: z
       .boolean()
       .default(false)
-      .describe('With the lineage of each receipt, so that its numbers can be made again; needs `gw:lineage` too'),
+      .describe(
+        'Whether to add the lineage of each receipt, so that its numbers can be recomputed; needs `gw:lineage` too',
+      ),
     format: z
       .enum(packFormats)
       .default('jsonld')
       .describe(
-        '`csv` and `parquet` are tables of the receipts alone, which a job makes; its `statement` has their digest, signed',
+        '`csv` and `parquet` are tables of the receipts, built by a job; its `statement` has their digest, signed',
       ),
     earlier_tree_size: z
       .int()
       .min(1)
       .optional()
-      .describe('`tree_size` of a checkpoint that was kept: with a proof that the log of the account goes on from it'),
+      .describe(
+        '`tree_size` of an earlier checkpoint; adds a proof that the log of the account is append-only since then',
+      ),
   })
   .meta({ id: 'EvidencePackRequest' });
 export type EvidenceRequest = z.infer<typeof evidenceRequestSchema>;
@@ -47,19 +51,19 @@ export const checkpointSchema = z
     format: z.literal('gw.receipt_log_checkpoint/1'),
     account: z.string(),
     tree_size: z.int().positive().describe('Entries of the log'),
-    root_hash: hash.describe('Of the Merkle tree over them, as RFC 6962 has it'),
+    root_hash: hash.describe('Root of the Merkle tree over the entries (RFC 6962)'),
     complete_until: z.iso
       .datetime()
-      .describe('Of calls before it, all receipts that were stored when it was signed are in these entries'),
+      .describe('All receipts of calls before this time that were stored at the time of signing are in these entries'),
     issued: z.iso.datetime(),
     signature: z.strictObject({
       key: z.record(z.string(), z.string()),
-      jws: z.string().describe('Detached (RFC 7797), Ed25519, over all the rest of the checkpoint by RFC 8785'),
+      jws: z.string().describe('Detached (RFC 7797), Ed25519, over the rest of the checkpoint in RFC 8785 form'),
     }),
   })
   .meta({
     id: 'ReceiptLogCheckpoint',
-    description: 'So far was the log of the account. Keep it: it binds all before it',
+    description: 'The state of the account’s log when it was signed. Keep it: it commits to all earlier entries',
   });
 
 export const packStates = ['queued', 'building', 'ready', 'failed', 'cancelled', 'expired'] as const;
@@ -68,26 +72,26 @@ export type PackState = (typeof packStates)[number];
 export const packJobSchema = z
   .strictObject({
     object: z.literal('gw.evidence_pack_job'),
-    id: z.string().describe('`GET /v1/gw/evidence-pack/{id}` says how far it is, and gives the pack when it is ready'),
+    id: z.string().describe('`GET /v1/gw/evidence-pack/{id}` returns its progress, and the pack when it is ready'),
     state: z.enum(packStates),
     created_at: z.iso.datetime(),
     receipts_done: z
       .int()
       .nonnegative()
-      .describe('Versions of receipts that are in the pack; begins anew if another instance takes the job up'),
-    receipts_total: z.int().nonnegative().nullable().describe('Of how many; null: not counted yet'),
+      .describe('Receipt versions in the pack so far; starts over if another instance takes over the job'),
+    receipts_total: z.int().nonnegative().nullable().describe('Receipt versions in total; null: not counted yet'),
     format: z.enum(packFormats),
     bytes: z.int().nonnegative().nullable().describe('Length of the pack; null: not ready'),
-    expires_at: z.iso.datetime().nullable().describe('Until then it can be had; null: not ready'),
+    expires_at: z.iso.datetime().nullable().describe('When it is deleted; null: not ready'),
     reason: z.string().nullable().describe('Why it failed, in words'),
     statement: z
       .looseObject({ format: z.literal('gw.evidence_table/1'), sha256: hash })
       .nullable()
       .describe(
-        'Of a table that is ready: its digest, whose it is and what of, signed. `./gw verify FILE --statement` checks it',
+        'For a finished table: its digest, account and selection, signed. `./gw verify FILE --statement` checks it',
       ),
   })
-  .meta({ id: 'EvidencePackJob', description: 'A pack that is built beside the call that asked for it' });
+  .meta({ id: 'EvidencePackJob', description: 'A pack that a background job builds' });
 export type PackJob = z.infer<typeof packJobSchema>;
 
 export const proofQuerySchema = receiptQuerySchema.extend({
@@ -97,7 +101,7 @@ export const proofQuerySchema = receiptQuerySchema.extend({
     .min(1)
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe('`tree_size` of a checkpoint that was kept: with a proof that the log goes on from it'),
+    .describe('`tree_size` of an earlier checkpoint; adds a proof that the log is append-only since then'),
 });
 
 export const receiptProofSchema = z
@@ -106,23 +110,23 @@ export const receiptProofSchema = z
     receipt_id: z.string(),
     version: z.int().positive(),
     leaf_hash: hash.describe('SHA-256 over a zero byte and the receipt as JSON by RFC 8785'),
-    index: z.int().nonnegative().nullable().describe('Its place in the log; null: it is not in the checkpoint yet'),
+    index: z.int().nonnegative().nullable().describe('Its position in the log; null: it is not in the checkpoint yet'),
     path: path.nullable().describe('From the leaf to the root of the checkpoint'),
     checkpoint: checkpointSchema.nullable().describe('The newest; null before the first'),
     consistency: z
       .strictObject({ from: z.int().positive(), path })
       .nullable()
       .describe(
-        'That the log goes on from the first `from` entries; null if that was not asked for, or is more than there are',
+        'Proof that the log still begins with the first `from` entries; null if not requested, or if the log is shorter',
       ),
   })
-  .meta({ id: 'ReceiptProof', description: 'That a receipt is in the append-only log of its account' });
+  .meta({ id: 'ReceiptProof', description: 'Proof that a receipt is in the append-only log of its account' });
 
 const node = z.looseObject({ type: z.array(z.string()) });
 
 export const evidencePackSchema = z
   .looseObject({
-    '@context': z.record(z.string(), z.unknown()).describe('The whole context: nothing is fetched'),
+    '@context': z.record(z.string(), z.unknown()).describe('The whole context, so that nothing has to be fetched'),
     id: z.string(),
     type: z.array(z.string()),
     format: z
@@ -130,24 +134,24 @@ export const evidencePackSchema = z
       .describe('The second is that of a pack which a job has built'),
     issued: z.iso.datetime(),
     account: z.string(),
-    selection: z.record(z.string(), z.unknown()).describe('What was asked for'),
-    coverage: z.record(z.string(), z.unknown()).describe('How many receipts of each kind, and which need a look'),
-    aggregates: z.array(node).describe('Sums by day, model, provider, region, grid basis, and simulated calls apart'),
-    methodologies: z.array(node).describe('With the documents that their hashes are over'),
+    selection: z.record(z.string(), z.unknown()).describe('The selection that was requested'),
+    coverage: z.record(z.string(), z.unknown()).describe('Counts of receipts by kind, and those that need attention'),
+    aggregates: z
+      .array(node)
+      .describe('Sums by day, model, provider, region and grid basis, with simulated calls separate'),
+    methodologies: z.array(node).describe('Including the documents that their hashes cover'),
     sources: z.array(node),
-    excluded: z.array(node).describe('What was asked for and is not in the pack, with the reason'),
+    excluded: z.array(node).describe('Receipts that were requested but are not in the pack, with the reason'),
     log: z
       .looseObject({ checkpoint: checkpointSchema.nullable() })
       .nullable()
-      .describe(
-        'The signed checkpoint of the log of the account that the proofs of `receipts` lead to; null before the first',
-      ),
-    receipts: z.array(node).describe('Every version of each; amounts are decimals as texts'),
+      .describe('The signed checkpoint that the proofs of `receipts` lead to; null before the first one'),
+    receipts: z.array(node).describe('Every version of each; amounts are decimal strings'),
     listed: z
       .record(z.string(), z.array(z.string()))
       .optional()
       .describe('Of `gw.evidence_pack/2`: which receipts are simulated, degraded, restated, superseded'),
-    manifest: z.record(z.string(), z.unknown()).describe('SHA-256 of each part, over RFC 8785'),
+    manifest: z.record(z.string(), z.unknown()).describe('SHA-256 of each part in RFC 8785 form'),
     signature: z.strictObject({
       key: z.record(z.string(), z.string()),
       jws: z.string().describe('Detached (RFC 7797), Ed25519, over the manifest'),
@@ -168,4 +172,4 @@ export const keySetSchema = z
       }),
     ),
   })
-  .meta({ id: 'KeySet', description: 'The keys that evidence packs are signed with, those of before included' });
+  .meta({ id: 'KeySet', description: 'The keys that evidence packs are signed with, including former ones' });

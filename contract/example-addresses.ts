@@ -1,4 +1,3 @@
-/** Where the errors in examples point to. */
 import type { Addresses } from './errors.ts';
 
 export const exampleAddresses: Addresses = {

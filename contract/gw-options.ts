@@ -1,4 +1,4 @@
-/** Options for the gateway itself, which a client sends as `gw` in the body or as `extra_body.gw`. */
+/** Options for the gateway itself, which clients send as `gw` in the body or as `extra_body.gw`. */
 import { z } from 'zod';
 import { boundaries, requestedTiers } from './receipt.ts';
 
@@ -12,26 +12,26 @@ export const gwOptionsSchema = z
     region: z.string().nullish().describe('Pins the request to a region of GET /v1/regions'),
     max_added_latency_ms: toleranceSchema
       .nullish()
-      .describe('How much slower a region may be than the preferred one, to be chosen for its carbon intensity'),
+      .describe('How much slower than the preferred region a cleaner one may be, in milliseconds'),
     max_added_cost_percent: toleranceSchema
       .nullish()
-      .describe('How much dearer a region may be than the preferred one, to be chosen for its carbon intensity'),
+      .describe('How much more expensive than the preferred region a cleaner one may be, in percent'),
     max_carbon_g: z
       .number()
       .positive()
       .max(1_000_000)
       .nullish()
       .describe(
-        'The call goes only where its carbon is estimated at no more grams of CO2e, with an answer of `max_tokens` or else of 400 tokens. It is an estimate: the receipt can come out higher',
+        'The call goes only to regions where its estimate is at most this many grams of CO2e, for an answer of `max_tokens`, or of 400 tokens by default. The receipt can be higher than the estimate',
       ),
   })
   .meta({ id: 'GwOptions' });
 
 type Given = z.infer<typeof gwOptionsSchema>;
-/** The options without those that are null, which count as absent. */
+/** The options; null counts as absent. */
 export type GwOptions = { readonly [name in keyof Given]?: NonNullable<Given[name]> };
 
-/** The two places where options arrive; every inference request carries them. */
+/** The two places for options in every inference request. */
 export const gatewayFields = {
   gw: gwOptionsSchema.nullish(),
   extra_body: z.looseObject({ gw: gwOptionsSchema.nullish() }).nullish(),

@@ -1,4 +1,4 @@
-/** Requests and replies about API keys, as their holders see them. The plaintext of a key is in one reply only. */
+/** Requests and replies about API keys. The plaintext of a key is in one reply only. */
 import { z } from 'zod';
 import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
 import { pageSchema } from './list.ts';
@@ -10,8 +10,8 @@ export const keyIdPattern = /^[0-9A-Za-z]{12}$/;
 export const hasKeyExtras = (tier: AccountTier): boolean => tier !== 'audit';
 
 /**
- * Returns when a key expires under its account's present tier, or null if it does not: keys of the tier Audit never expire.
- * An expiry that was set is kept, and holds again when the account returns to its tier.
+ * Returns when a key expires under its account's current tier, or null: keys of the tier Audit never expire. An expiry that was
+ * set is kept and applies again when the account returns to its tier.
  */
 export const workingExpiry = (expiresAt: Date | null, tier: AccountTier): Date | null =>
   hasKeyExtras(tier) ? expiresAt : null;
@@ -23,8 +23,8 @@ export function mayGrant(scope: Scope, tier: AccountTier, byKey: boolean): boole
 }
 
 /**
- * Returns the scopes that a key can use: those that were granted to it and that its account's tier includes now. The others
- * are kept, and work again when the account returns to its tier.
+ * Returns the granted scopes that the account's current tier includes. The others are kept and work again when the account
+ * returns to its tier.
  */
 export const workingScopes = (granted: readonly string[], tier: AccountTier): Scope[] =>
   scopes.filter((scope) => granted.includes(scope) && mayGrant(scope, tier, false));
@@ -44,29 +44,25 @@ const scopeSet = z
   .refine((set) => new Set(set).size === set.length, 'names a scope twice');
 const expiry = z.iso
   .datetime({ offset: true })
-  // Postgres knows no year 0.
+  // Postgres has no year 0.
   .refine((text) => !text.startsWith('0000'), 'is before the year 1')
   .describe('RFC 3339, in the future. Audit Plus and Enterprise only; without it the key does not expire');
 
-/** The largest integer that Postgres can store. */
+/** At most the largest integer that Postgres can store. */
 const count = z.int().min(1).max(2_147_483_647);
 /** The limits of a key; null or absent means as much as the account. */
 export const keyLimitsSchema = z
   .strictObject({
-    per_s: count.nullish().describe('Requests per second; goes with `burst`'),
-    burst: count.nullish().describe('Requests at once; goes with `per_s`'),
+    per_s: count.nullish().describe('Requests per second; requires `burst`'),
+    burst: count.nullish().describe('Burst of requests; requires `per_s`'),
     per_day: count.nullish().describe('Requests per UTC day'),
     streams: count.nullish().describe('Open streams'),
   })
   .refine(
-    (limits) => (limits.per_s ?? null) === null || (limits.burst ?? null) !== null,
+    ({ burst, per_s }) => ((per_s ?? null) === null) === ((burst ?? null) === null),
     'name per_s and burst together',
   )
-  .refine(
-    (limits) => (limits.burst ?? null) === null || (limits.per_s ?? null) !== null,
-    'name per_s and burst together',
-  )
-  .meta({ id: 'KeyLimitsRequest', description: 'Enterprise only, and none above what the account has' });
+  .meta({ id: 'KeyLimitsRequest', description: 'Enterprise only, and no limit above that of the account' });
 export type KeyLimitsRequest = z.infer<typeof keyLimitsSchema>;
 
 export const keyCreateSchema = z
@@ -77,7 +73,7 @@ export const keyCreateSchema = z
     limits: keyLimitsSchema.nullish(),
     project: projectSchema
       .nullish()
-      .describe('What calls with this key are charged to, whatever they name themselves, 1 to 64 characters'),
+      .describe('Project that calls with this key are charged to, whatever they name themselves, 1 to 64 characters'),
   })
   .meta({ id: 'KeyCreateRequest' });
 export type KeyCreate = z.infer<typeof keyCreateSchema>;
@@ -91,7 +87,7 @@ export const keyRotateSchema = z
   .meta({ id: 'KeyRotateRequest' });
 export type KeyRotate = z.infer<typeof keyRotateSchema>;
 
-/** Limits are replaced as a whole; null takes them, or the project, away. What is absent stays. */
+/** Limits are replaced as a whole. Null removes the limits or the project; an absent field changes nothing. */
 export const keyChangeSchema = z
   .strictObject({ limits: keyLimitsSchema.nullable().optional(), project: projectSchema.nullable().optional() })
   .refine((change) => Object.keys(change).length > 0, 'name limits, project or both');
@@ -101,7 +97,7 @@ const part = (what: string) => z.int().positive().nullable().describe(what);
 export const keyLimitsView = z
   .strictObject({
     per_s: part('Requests per second'),
-    burst: part('Requests at once'),
+    burst: part('Burst of requests'),
     per_day: part('Requests per UTC day'),
     streams: part('Open streams'),
   })
@@ -114,19 +110,19 @@ const keyFields = {
   object: z.literal('gw.api_key'),
   name: z.string(),
   state: z.enum(['active', 'revoked', 'expired']).describe('`revoked` wins over `expired`'),
-  scopes: z.array(z.enum(scopes)).describe('What the key may do, with the tier that the account has now'),
+  scopes: z.array(z.enum(scopes)).describe('What the key may do under the current tier of the account'),
   created_at: instant,
-  expires_at: instant.nullable().describe('With the tier that the account has now: on Audit no expiry holds'),
+  expires_at: instant.nullable().describe('Under the current tier of the account: keys of Audit do not expire'),
   revoked_at: instant.nullable(),
-  restorable_until: instant.nullable().describe('Until then a revocation can be taken back; null: there is none'),
+  restorable_until: instant.nullable().describe('Until when the revocation can be undone; null: not revoked'),
   last_used_on: z.iso.date().nullable().describe('UTC day of the last call; null: not used yet'),
   limits: keyLimitsView
     .nullable()
-    .describe('What the key may take of the limits of its account; a null in it, or null: all of it'),
+    .describe('The part of its account’s limits that the key may use; null, here or in a field: all of it'),
   project: z
     .string()
     .nullable()
-    .describe('What its calls are charged to, whatever they name themselves; null: what they name'),
+    .describe('Project that its calls are charged to, whatever they name themselves; null: the project that they name'),
   predecessor: z.string().nullable().describe('Id of the key that this one succeeds'),
 };
 
@@ -140,7 +136,7 @@ export type IssuedKeyObject = z.infer<typeof issuedKeySchema>;
 
 export const keyListQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe('Keys per page'),
-  after: z.string().regex(keyIdPattern).optional().describe('The `last_id` of the page before'),
+  after: z.string().regex(keyIdPattern).optional().describe('`last_id` of the previous page'),
   order: z.enum(['asc', 'desc']).default('desc').describe('By the time of issue'),
 });
 export type KeyListQuery = z.infer<typeof keyListQuerySchema>;

@@ -1,27 +1,27 @@
 /**
- * What a lineage says of its call: which one it is, the facts that its numbers follow from, and who vouches for them.
+ * The part of a lineage about its call: its identity, the facts that its numbers follow from, and the source of each fact.
  *
- * Invariant: the list of fields is closed. The facts are in the words of the methodology package, whose `assess` takes them.
+ * Invariant: the list of fields is closed. The facts have the names of the methodology package, whose `assess` takes them.
  */
 import { z } from 'zod';
 import { boundaries, requestedTiers, temporalMatches } from './receipt.ts';
 
 export const callSchema = z.strictObject({
-  id: z.string().describe('Of the receipt, as the next five'),
+  id: z.string().describe('Of the receipt, like the next five fields'),
   version: z.int().positive(),
   created_at: z.string(),
   model: z.string(),
   provider: z.string().nullable(),
   region: z.string().nullable(),
-  project: z.string().optional().describe('What it is charged to; absent: nothing is named'),
-  deployment: z.string().nullable().describe('Which deployment answered; null if that is not known'),
+  project: z.string().optional().describe('Project that it is charged to; absent: none'),
+  deployment: z.string().nullable().describe('The deployment that answered; null: unknown'),
 });
 
 const rangeSchema = z.strictObject({ min: z.number(), max: z.number() }).nullable();
 const evidenceShape = {
   kind: z.enum(['measured', 'reported', 'assumed']),
   source: z.string().describe('A text or an address'),
-  period: z.string().nullable().describe('The interval that the figure is of; null: not stated'),
+  period: z.string().nullable().describe('The interval that the figure covers; null: not stated'),
 };
 const evidenceSchema = z.strictObject(evidenceShape).nullable().optional();
 const entrySchema = z
@@ -68,7 +68,7 @@ const gridFactsSchema = z.strictObject({
   edition: z.string().optional(),
 });
 
-/** The argument of `assess` in the methodology package, without what no number follows from. */
+/** The argument of `assess` in the methodology package, without fields that affect no number. */
 export const factsSchema = z
   .strictObject({
     requestedTier: z.enum(requestedTiers),
@@ -84,7 +84,7 @@ export const factsSchema = z
       })
       .nullable(),
     upstreamLatencyS: z.number().nullable(),
-    telemetry: z.looseObject({}).nullable().optional().describe('As `telemetry` below, in the words of the package'),
+    telemetry: z.looseObject({}).nullable().optional().describe('As `telemetry` below, with the names of the package'),
     telemetryFollows: z.boolean().optional(),
     isCutShort: z.literal(true).optional(),
     simulated: z.literal(true).optional(),
@@ -92,13 +92,13 @@ export const factsSchema = z
     site: siteFactsSchema,
     grid: gridFactsSchema,
   })
-  .describe('Everything that the numbers follow from, beside the methodology');
+  .describe('Everything, besides the methodology, that the numbers follow from');
 
 export const sourceSchema = z.strictObject({
   source: z.string().describe('As the inputs of the steps name it'),
-  vouched_by: z.string().nullable().describe('Whose word it is; null: nobody is known'),
-  since: z.string().nullable().describe('When it was entered or said'),
-  catalogue_version: z.int().nullable().describe('In which the entry of the catalogue changed last'),
+  vouched_by: z.string().nullable().describe('Who states it; null: unknown'),
+  since: z.string().nullable().describe('When it was entered or stated'),
+  catalogue_version: z.int().nullable().describe('Version in which the catalogue entry changed last'),
   evidence: z.array(z.strictObject({ of: z.string(), ...evidenceShape })),
-  sha256: z.string().nullable().describe('SHA-256 of what the source said, in hexadecimal'),
+  sha256: z.string().nullable().describe('SHA-256 of the source’s reply, in hexadecimal'),
 });

@@ -1,6 +1,6 @@
 /**
- * The lineage of a receipt as it is served: complete, so that a client can check one with nothing but this schema and the
- * formulas in it.
+ * The lineage of a receipt as it is served. It is complete: a client can check one with nothing but this schema and the formulas
+ * in it.
  *
  * Invariant: the list of fields is closed. Unknown is null; every number has its unit beside it, or at the end of its name.
  */
@@ -18,7 +18,7 @@ export const lineageStepSchema = z
     id: z
       .string()
       .describe(
-        'A field of the receipt, or a step on the way. `@low` and `@high` are bounds, `@min` and `@max` the ends of a range of parameter counts, `@modelled` what a measured figure is compared with',
+        'A field of the receipt, or an intermediate step. `@low` and `@high` are bounds, `@min` and `@max` the ends of a range of parameter counts, `@modelled` what a measured figure is compared with',
       ),
     formula: z.string().describe('The formula as the methodology publishes it'),
     evaluated_as: z
@@ -35,7 +35,7 @@ export const lineageStepSchema = z
         fact: z
           .string()
           .nullable()
-          .describe('Where in `facts` it stands; null: a step gives it, or it follows from several facts'),
+          .describe('Its path in `facts`; null: a step gives it, or it follows from several facts'),
       }),
     ),
     factors: z.array(
@@ -47,20 +47,20 @@ export const lineageStepSchema = z
         version: z.string().nullable(),
         licence: z.string().nullable().describe('Null: the source does not state one'),
         date: z.string().nullable().describe('When the source was published: year, month or day; null: not stated'),
-        locator: z.string().nullable().describe('Where it is to be found; null: nowhere that all can reach'),
+        locator: z.string().nullable().describe('Where it is published; null: nowhere public'),
         uncertainty: z
           .string()
           .nullable()
-          .describe('The factors of the bounds that stand for how far off it can be; null: it is taken as it is'),
+          .describe('The factors of the bounds that express its uncertainty; null: it is taken as exact'),
       }),
     ),
     output: z.strictObject({ value, unit }),
     uncertainty: z
       .strictObject({ low: value, high: value, basis: z.string() })
       .nullable()
-      .describe('Bounds; how they were found says `basis`, as `uncertainty_basis` of the receipt'),
+      .describe('Bounds; `basis` says how they were found, as `uncertainty_basis` of the receipt does'),
   })
-  .meta({ id: 'LineageStep', description: 'One formula with what went into it and what came out' });
+  .meta({ id: 'LineageStep', description: 'One formula with its inputs and its result' });
 
 const calculationSchema = z.strictObject({
   tier: z.enum(['proxy', 'parametric', 'telemetry']),
@@ -100,7 +100,7 @@ const telemetrySchema = z.strictObject({
   used: z.boolean().describe("Whether the receipt's energy is this figure"),
   energy_source: z.enum(['provider_reported', 'provider_estimated', 'own_counters', 'simulated']),
   source: z.string(),
-  refused: z.string().nullable().describe('Why the figure was not taken'),
+  refused: z.string().nullable().describe('Why the figure was rejected'),
   scope: z.string().nullable(),
   includes_pue: z.boolean().nullable(),
   duration_s: z.number().nullable(),
@@ -115,7 +115,7 @@ const telemetrySchema = z.strictObject({
       range: z.strictObject({ min: z.number(), max: z.number() }).nullable(),
     })
     .nullable(),
-  raw: z.unknown().describe('What the source said, bounded in size'),
+  raw: z.unknown().describe('The source’s statement, bounded in size'),
 });
 
 export const lineageContentSchema = z
@@ -124,13 +124,13 @@ export const lineageContentSchema = z
     methodology: z.string(),
     methodology_version: z.string(),
     methodology_hash: digest,
-    call: callSchema.optional().describe('Which call it is of'),
+    call: callSchema.optional().describe('The call that it belongs to'),
     facts: factsSchema,
     sources: z.array(sourceSchema).describe('Who vouches for the facts'),
     calculation: calculationSchema.describe('What kind of calculation it is; it determines the steps'),
     tier_reason: z.string(),
     boundary_excludes: z.array(z.string()),
-    prompt_tokens: z.int().nonnegative().nullable().describe('Null where nobody counted the tokens of a measured call'),
+    prompt_tokens: z.int().nonnegative().nullable().describe('Null if the tokens of a measured call were not counted'),
     completion_tokens: z.int().nonnegative().nullable(),
     energy_split: z.enum(energySplits),
     uncertainty_basis: z.string(),
@@ -139,13 +139,15 @@ export const lineageContentSchema = z
         zone: z.string(),
         source: z.string(),
         signal: z.enum(['average', 'forecast', 'annual']),
-        stated_match: z.enum(temporalMatches).nullable().describe('What the source itself says about the match'),
+        stated_match: z.enum(temporalMatches).nullable().describe('The match as the source itself states it'),
         period: z.string().describe('The interval that the value is for: start and end, the end exclusive'),
-        water_source: z.string().describe('Whose the water factor is; of the world, where there is none for the zone'),
+        water_source: z
+          .string()
+          .describe('Source of the water factor; the global one where there is none for the zone'),
         basis: z
           .enum(gridBases)
           .optional()
-          .describe('What the intensity counts; absent before gw-1.4, as the next two'),
+          .describe('What the intensity counts; absent before gw-1.4, like the next two fields'),
         vintage: z.int().nullable().optional().describe('The year of a yearly value; null for any other'),
         is_estimated: z.boolean().optional().describe('Whether the source itself calls the value an estimate'),
       })
@@ -154,7 +156,7 @@ export const lineageContentSchema = z
     accelerators: z
       .strictObject({ model: z.string(), count: z.int().positive() })
       .optional()
-      .describe('What the deployment states; the formulas model H100s whatever stands here'),
+      .describe('As the deployment states it; the formulas model H100s in any case'),
     modelled_energy_wh: z
       .number()
       .nonnegative()
@@ -163,7 +165,7 @@ export const lineageContentSchema = z
     simulated: z
       .literal(true)
       .optional()
-      .describe('The provider was a simulator: the numbers follow from facts that it made up; absent: it was none'),
+      .describe('The provider was a simulator, which made up the facts behind the numbers; absent: it was not'),
     steps: z.array(lineageStepSchema).describe('In an order in which each can be evaluated'),
     digest: digest.describe(
       'SHA-256 over `call`, `facts` and `methodology_hash` as JSON by RFC 8785, from which all of the above follows; `lineage_digest` of the receipt',
@@ -185,14 +187,10 @@ export const revisionSchema = z
   .strictObject({
     reason: z
       .enum(['recalculated', 'restated', 'measured', 'not_measured'])
-      .describe(
-        'not_measured: the counters of its energy had nothing for this call, so no measurement follows any more',
-      ),
+      .describe('not_measured: the energy counters had nothing for this call, so no measurement will follow'),
     at: z.iso.datetime({ precision: 3 }),
-    completed: z
-      .array(z.string())
-      .describe('Facts that were missing, or that could not be calculated with, and were taken from the catalogue'),
-    catalogue_version: z.int().positive().nullable().describe('The catalogue that they were taken from'),
+    completed: z.array(z.string()).describe('Facts that were missing or unusable and were taken from the catalogue'),
+    catalogue_version: z.int().positive().nullable().describe('The version of that catalogue'),
     grid: gridReplacementSchema.nullable().describe('For a restated receipt: which grid value was replaced'),
   })
   .meta({ id: 'Revision', description: 'Why this version of the receipt was made' });

@@ -1,11 +1,9 @@
 /** OpenAI's list object, whole or page by page. */
 import { z } from 'zod';
 
-/** A list that comes whole. */
 export const listSchema = <T extends z.ZodType>(item: T) =>
   z.strictObject({ object: z.literal('list'), data: z.array(item) });
 
-/** One page of a list. */
 export const pageSchema = <T extends z.ZodType>(item: T) =>
   listSchema(item).extend({
     has_more: z.boolean(),
@@ -21,7 +19,7 @@ export interface Page<T> {
   readonly last_id: string | null;
 }
 
-/** `idOf` is what `after` takes on the next page. */
+/** `idOf` returns the value that `after` takes for the next page. */
 export function pageOf<T>(data: readonly T[], idOf: (item: T) => string, hasMore = false): Page<T> {
   const first = data[0];
   const last = data.at(-1);

@@ -11,11 +11,10 @@ const name = z
   .min(1)
   .refine((text) => !text.includes('\0'), 'holds NUL');
 
-/** Which of several versions of a receipt counts: the first, as the client saw it, or the newest. */
 export const countedVersion = z
   .enum(['issued', 'restated'])
   .default('restated')
-  .describe('Which version of each receipt: `issued` is the first, as the client saw it; `restated` the newest');
+  .describe('Version of each receipt: `issued` is the first, as the client saw it; `restated` the newest');
 export type CountedVersion = z.infer<typeof countedVersion>;
 
 export const countedSimulated = z
@@ -25,11 +24,11 @@ export const countedSimulated = z
 
 export const ledgerQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe('Receipts per page'),
-  after: z.string().regex(receiptIdPattern).optional().describe('The `last_id` of the page before'),
+  after: z.string().regex(receiptIdPattern).optional().describe('`last_id` of the previous page'),
   order: z.enum(['asc', 'desc']).default('desc').describe('By the time of the call'),
   model: name.max(256).optional(),
   region: name.max(64).optional(),
-  project: projectSchema.optional().describe('Of calls that are charged to this project'),
+  project: projectSchema.optional().describe('Only calls charged to this project'),
   version: countedVersion,
 });
 export type LedgerQuery = z.infer<typeof ledgerQuerySchema>;
@@ -38,7 +37,7 @@ export const receiptQuerySchema = z.object({
   version: z.coerce.number().int().min(1).max(1_000_000).optional().describe('An older version; default: the newest'),
 });
 
-/** Postgres knows no year 0. */
+/** Postgres has no year 0. */
 export const instantSchema = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })])
   .refine((text) => !text.startsWith('0000'), 'is before the year 1');

@@ -1,4 +1,4 @@
-/** The document of a methodology: all that its hash is over. The grammar of the formulas is in methodology/methodologies.md. */
+/** The document of a methodology, which its hash covers. The grammar of the formulas is in methodology/methodologies.md. */
 import { z } from 'zod';
 
 const step = z.strictObject({
@@ -12,7 +12,11 @@ const factor = z.strictObject({
   value: z.number().nullable(),
   unit: z.string(),
   source: z.string(),
-  ...{ version: text, licence: text, date: text, locator: text, uncertainty: text },
+  version: text,
+  licence: text,
+  date: text,
+  locator: text,
+  uncertainty: text,
 });
 const ofLineage = 'As each lineage prints them; absent in methodologies before gw-1.4';
 

@@ -1,7 +1,7 @@
 /**
- * Codes that occur on the operators' port alone, beside those of the public catalogue: the same object, the same rules.
+ * Codes that occur only on the operators' port, in addition to those of the public catalogue and in the same form.
  *
- * Invariant: one code, one type, one status; a thing that a body names and that is not there answers 400, by path 404.
+ * Invariant: one code, one type, one status; a missing thing gives 400 if the body names it, 404 if the path does.
  */
 import { defineErrors } from './error-definition.ts';
 
@@ -62,7 +62,7 @@ export const operatorErrorCatalogue = defineErrors({
     status: 502,
     retry: 'with_backoff',
     message: 'The identity provider does not answer. Log in with a credential, or try again.',
-    when: 'The identity provider is away or slow, or its answer cannot be read.',
+    when: 'The identity provider is unavailable or slow, or its answer cannot be read.',
     action: 'Log in with a credential, or try again.',
   },
   provider_unavailable: {
@@ -70,15 +70,15 @@ export const operatorErrorCatalogue = defineErrors({
     status: 502,
     retry: 'with_backoff',
     message: 'The provider does not answer as it should.',
-    when: 'A provider that an operator has asked for its models is away, refuses its credential, or answers something else. The message says which.',
-    action: 'Mend what the message names, then try again.',
+    when: 'A provider that an operator asked for its models is unavailable, refuses its credential, or answers something else. The message says which.',
+    action: 'Fix what the message names, then try again.',
   },
   invalid_transition: {
     type: 'validation_error',
     status: 409,
     retry: 'never',
     message: 'The current state does not allow this change.',
-    when: 'The state of an account, a key, an application or an entry of the catalogue does not allow the change. If two people act at once, the second one gets this error.',
+    when: 'The state of an account, a key, an application or an entry of the catalogue does not allow the change. If two people act at the same time, the second one gets this error.',
     action: 'Read the current state, then decide.',
   },
   invalid_account: missing('account'),
@@ -102,5 +102,5 @@ export const operatorErrorCatalogue = defineErrors({
 export type OperatorCode = keyof typeof operatorErrorCatalogue;
 
 type NameIn<Code> = Code extends `invalid_${infer Name}` ? Name : never;
-/** What can be looked for in vain on the operators' port. */
+/** Things that an operator's request can name and that may be missing. */
 export type OperatorThing = NameIn<OperatorCode> | 'model' | 'region';

@@ -1,4 +1,4 @@
-/** A project: the name under which an account charges a call to one of its own, by the key or by the request. */
+/** A project: a name, set by the key or by the request, that an account charges calls to. */
 import { z } from 'zod';
 
 export const projectSchema = z
@@ -9,15 +9,15 @@ export const projectSchema = z
   // Control characters would break the tables of a terminal; Postgres holds neither NUL nor half of a surrogate pair.
   .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
   .refine((text) => text.isWellFormed(), 'holds half of a surrogate pair')
-  .describe('What the calls are charged to, 1 to 64 characters');
+  .describe('Project that the calls are charged to, 1 to 64 characters');
 
 const project = projectSchema
   .nullish()
   .describe(
-    'What the call is charged to: `project` of the receipt, unless the key has a project of its own. The provider does not get it',
+    'Project that the call is charged to, `project` of the receipt, unless the key has its own. It is not sent to the provider',
   );
 
-/** OpenAI's bounds: 16 pairs, keys of 64 characters, values of 512. */
+/** OpenAI allows 16 pairs, keys of 64 characters and values of 512. */
 export const chatMetadata = z
   .object({ project })
   .catchall(z.string().max(512))
@@ -30,5 +30,5 @@ export const chatMetadata = z
   })
   .meta({ maxProperties: 16, propertyNames: { maxLength: 64 } });
 
-/** Where OpenAI has no metadata: whatever else is in it is a matter between client and provider. */
+/** For endpoints where OpenAI defines no metadata: the gateway does not check the other fields. */
 export const otherMetadata = z.looseObject({ project });

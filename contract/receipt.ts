@@ -32,7 +32,7 @@ export const degradedReasons = [
 export type DegradedReason = (typeof degradedReasons)[number];
 
 export const amount = (description: string) => z.number().nonnegative().nullable().describe(description);
-/** Of a field that older receipts do not have. */
+/** A field that older receipts do not have. */
 const newAmount = (description: string) => z.number().nonnegative().nullable().optional().describe(description);
 export const text = (description: string) => z.string().nullable().describe(description);
 export const time = (description: string) => z.iso.datetime({ precision: 3 }).nullable().describe(description);
@@ -45,7 +45,7 @@ export const receiptSchema = z
       .string()
       .regex(/^rcpt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
       .describe('Names the receipt in all its versions: `rcpt_` and a UUIDv7, whose time is `created_at`'),
-    object: z.literal('gw.receipt').describe('What this object is'),
+    object: z.literal('gw.receipt').describe('Type of this object'),
     version: z.int().positive().describe('1 as issued; a recalculated or restated receipt is a new version'),
     supersedes: z.int().positive().nullable().describe('The version that this one replaces; null for the first'),
     created_at: z.iso.datetime({ precision: 3 }).describe('When the call was accepted, UTC'),
@@ -53,70 +53,70 @@ export const receiptSchema = z
     status: z
       .enum(receiptStatuses)
       .describe('How the call ended; `pending` while it runs. `client_aborted`: the client left before the end'),
-    tier: z.enum(receiptTiers).describe('How the energy was found; `degraded`: it was not'),
+    tier: z.enum(receiptTiers).describe('How the energy was determined; `degraded`: it was not'),
     requested_tier: z.enum(requestedTiers).describe('What the request asked for in `gw.tier`'),
     tier_reason: text('Why this tier, and the assumptions behind it, in words'),
     boundary: z.enum(boundaries).describe('What is counted'),
     boundary_excludes: z
       .array(z.string())
       .describe(
-        'What is not counted: outside the boundary, or not known. Every name here is a part with no number. `undelivered_output`: the reply broke off, so the amounts are lower bounds',
+        'What is not counted, because it is outside the boundary or unknown. Each name is a part without a number. `undelivered_output`: the reply broke off, so the amounts are lower bounds',
       ),
-    model: z
-      .string()
-      .describe('The model that was asked for; of a call that named an alias, the one of its models that answered'),
+    model: z.string().describe('The requested model; for an alias, the model that answered'),
     provider: text('Who served the call'),
-    region: text('Where it was served, a code of `GET /v1/regions`'),
+    region: text('Region that served the call, a code of `GET /v1/regions`'),
     grid_zone: text('The electricity grid of that region'),
-    prompt_tokens: tokens('Tokens read, those from a cache included; null where nobody counted'),
-    completion_tokens: tokens('Tokens written, reasoning included'),
+    prompt_tokens: tokens('Tokens read, including cached ones; null: not counted'),
+    completion_tokens: tokens('Tokens written, including reasoning'),
     simulated: z
       .literal(true)
       .optional()
       .describe(
-        'Simulated calls only: the provider is a simulator, so nothing was computed, and no number here is of the world',
+        'Simulated calls only: the provider is a simulator, so nothing was computed, and the numbers describe no real energy',
       ),
     project: z
       .string()
       .nullable()
       .optional()
       .describe(
-        'What the call is charged to: the project of its key, else `metadata.project` of the request; null: none. Absent in receipts from before there were projects',
+        'Project that the call is charged to: that of its key, otherwise `metadata.project` of the request; null: none. Absent in receipts from before projects existed',
       ),
     usage_source: z
       .enum(usageSources)
       .nullable()
-      .describe('Who counted the tokens: the provider; or the gateway, which estimated at least one count from text'),
+      .describe(
+        'Who counted the tokens: the provider, or the gateway, which estimated at least one of the counts from text',
+      ),
     energy_wh: amount('Wh. The energy of the call: the sum of the four parts below that are not null'),
     energy_accelerator_wh: amount('Wh. GPUs, reading the prompt and writing the answer'),
     energy_host_wh: amount('Wh. The rest of the servers: processors, memory, fans'),
-    energy_idle_wh: amount('Wh. The share of machines that stand ready'),
+    energy_idle_wh: amount('Wh. The share of idle machines'),
     energy_overhead_wh: amount('Wh. Cooling and power distribution of the data centre'),
     energy_low_wh: amount('Wh. Lower bound of `energy_wh`, by `uncertainty_basis`'),
     energy_high_wh: amount('Wh. Upper bound of `energy_wh`, by `uncertainty_basis`'),
     energy_split: z
       .enum(energySplits)
       .nullable()
-      .describe('Where the accelerator part comes from; `unavailable`: the source gives a total alone'),
+      .describe('Where the accelerator part comes from; `unavailable`: the source gives only a total'),
     energy_failed_attempts_wh: amount(
-      'Wh. Attempts that failed before this one, outside the sum. Always null: no provider reports it, and the methodologies count by what was written, which nobody knows of a failed attempt; `routing_trace.attempts` counts them',
+      'Wh. Earlier attempts that failed, not part of the sum. Always null: no provider reports it, and the methodologies count output tokens, which are unknown for a failed attempt; `routing_trace.attempts` counts the attempts',
     ),
     modelled_energy_wh: z
       .number()
       .nonnegative()
       .optional()
       .describe(
-        'Wh. Measured energy only: what the model gives for what was measured, the accelerators or the total (without the overhead, where the figure is)',
+        'Wh. Measured energy only: the modelled value of what was measured, the accelerators or the total (without overhead, if the figure is)',
       ),
     carbon_g: amount('gCO2e. `carbon_operation_g` + `carbon_embodied_g`'),
     carbon_operation_g: amount('gCO2e. `energy_wh` / 1000 × `grid_intensity_g_per_kwh`'),
-    carbon_embodied_g: amount('gCO2e. The share of making the hardware, by the time that it was used'),
+    carbon_embodied_g: amount('gCO2e. The share of manufacturing the hardware, by time used'),
     carbon_low_g: amount('gCO2e. Lower bound of `carbon_g`'),
     carbon_high_g: amount('gCO2e. Upper bound of `carbon_g`'),
     sci_g_per_request: amount(
       'gCO2e per call. Software Carbon Intensity, ISO/IEC 21031, with one API call as the unit; null if narrow',
     ),
-    water_ml: amount('mL. Water evaporated on site and by power stations; not that of making the hardware'),
+    water_ml: amount('mL. Water evaporated on site and by power stations, without manufacturing the hardware'),
     water_low_ml: newAmount('mL. Lower bound of `water_ml`; not in receipts of methodologies before gw-1.4'),
     water_high_ml: newAmount('mL. Upper bound of `water_ml`; not in receipts of methodologies before gw-1.4'),
     uncertainty_basis: text(
@@ -127,30 +127,32 @@ export const receiptSchema = z
       .min(1)
       .nullable()
       .describe(
-        "Power usage effectiveness of the data centre: all its energy per energy of its computers. Always the site's; in a measured total (`energy_split`: `unavailable`) it has no part",
+        'Power usage effectiveness of the data centre: all its energy per energy of its computers. Always that of the site; it plays no part in a measured total (`energy_split`: `unavailable`)',
       ),
     grid_intensity_g_per_kwh: amount('gCO2e/kWh. Average, location-based intensity of the grid zone'),
-    grid_intensity_source: text('Whose value it is, with the year where it is a yearly one'),
-    grid_intensity_observed_at: time('The time that the value is for, by its source, UTC'),
-    grid_intensity_requested_at: time('The time that the value is used for, which is that of the call, UTC'),
+    grid_intensity_source: text('Source of the value, with the year if it is a yearly one'),
+    grid_intensity_observed_at: time('The time that the value is for, according to its source, UTC'),
+    grid_intensity_requested_at: time('The time that the value is used for, that of the call, UTC'),
     grid_intensity_age_minutes: amount(
-      'Minutes between the two, one decimal; 0 within the interval of the value, null for a forecast but not for an estimate',
+      'Minutes between the two, one decimal; 0 within the interval of the value, null for a forecast (not for an estimate)',
     ),
     grid_temporal_match: z
       .enum(temporalMatches)
-      .describe('How well the value fits the time of the call. `forecast` is also what its source calls an estimate'),
+      .describe(
+        'How well the value fits the time of the call. `forecast` includes values that the source calls estimates',
+      ),
     grid_basis: z
       .enum(gridBases)
       .optional()
       .describe(
-        'What the intensity counts: `lifecycle`, the whole life cycle of the power stations; `combustion`, what they burn alone, which is lower. Absent where there are no numbers, and in methodologies before gw-1.4',
+        'What the intensity counts: `lifecycle`, the whole life cycle of the power stations; `combustion`, only what they burn, which is lower. Absent without numbers, and in methodologies before gw-1.4',
       ),
     grid_vintage: z
       .int()
       .nullable()
       .optional()
       .describe('The year of a yearly intensity; null for any other, absent as above'),
-    methodology: text('By which formulas and constants'),
+    methodology: text('Name of the formulas and constants'),
     methodology_version: text('Their version'),
     methodology_hash: text('SHA-256 over all formulas and constants'),
     lineage_digest: z
@@ -165,19 +167,19 @@ export const receiptSchema = z
     recalculable: z
       .boolean()
       .optional()
-      .describe('Degraded receipts only: whether a new version is promised, for when the reason is gone'),
+      .describe('Degraded receipts only: whether a new version follows when the reason is gone'),
   })
   .meta({ id: 'Receipt', description: 'The environmental receipt of one call' });
 
 export type Receipt = z.infer<typeof receiptSchema>;
 
-/** `usage.gw`: what stands of the receipt beside the token counts, since many frameworks keep nothing of a reply but these. */
+/** `usage.gw`: a part of the receipt next to the token counts, since many frameworks keep only those of a reply. */
 export const usageReceiptSchema = receiptSchema
   .pick({ energy_wh: true, carbon_g: true })
   .extend({ receipt_id: receiptSchema.shape.id });
 export type UsageReceipt = z.infer<typeof usageReceiptSchema>;
 
-/** The first fields of a receipt: what was called and how the call ended. All versions agree on them except for `version`. */
+/** The first fields of a receipt: the call and how it ended. They are the same in all versions except for `version`. */
 export type ReceiptHead = Pick<
   Receipt,
   | 'id'

@@ -1,9 +1,9 @@
-/** Objects whose `type` says which of their fields has to be there: content parts, tools, calls of tools, formats. */
+/** Checks objects whose `type` says which of their fields is required: content parts, tools, tool calls, formats. */
 import type { z } from 'zod';
 
 /**
- * A check for a loose object: `{ text: 'text' }` demands the field `text` where the type is `text`. Types that are not named
- * pass, since other servers have more of them. `absent`: the type of an object that names none.
+ * Returns a check for a loose object: `{ text: 'text' }` requires the field `text` if the type is `text`. Other types pass,
+ * since other servers have more of them. `absent` is the type of an object that names none.
  */
 export function requiredByType(fields: Readonly<Record<string, string>>, absent?: string) {
   const needed = new Map(Object.entries(fields));

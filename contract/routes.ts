@@ -17,210 +17,100 @@ export interface Route {
   readonly scope: Scope | null;
   readonly limit: LimitKind | null;
   readonly handler: Handler;
-  /** The reply may take as long as its client reads; Envoy breaks it off only if it does not begin, or stands still. */
+  /** The reply may take as long as its client reads; Envoy breaks it off only if it does not begin, or stalls. */
   readonly isLong?: true;
-  /** Parts of the reply can be asked for (`Range`). */
+  /** Clients can ask for parts of the reply (`Range`). */
   readonly hasParts?: true;
   /** True if a suspended account may not call it, because it spends money or gives access. */
   readonly needsActive?: true;
   readonly summary: string;
 }
 
-/** Needs no key; Envoy answers it by itself. */
+const inference = {
+  method: 'POST',
+  scope: 'inference:write',
+  limit: 'calls',
+  handler: 'sidecar',
+  needsActive: true,
+} as const;
+const catalogue = { method: 'GET', scope: 'inference:read', limit: 'calls', handler: 'control' } as const;
+const ledger = { method: 'GET', scope: 'gw:read', limit: 'management', handler: 'control' } as const;
+const evidence = { scope: 'gw:export', limit: 'management', handler: 'control' } as const;
+const keys = { scope: 'admin:keys', limit: 'management', handler: 'control' } as const;
+/** Needs no key; Envoy answers it itself. */
 const open = { method: 'GET', scope: null, limit: null, handler: 'control' } as const;
 
 export const routes: readonly Route[] = [
+  { ...inference, path: '/v1/chat/completions', summary: 'Create a chat completion with a receipt' },
+  { ...inference, path: '/v1/completions', summary: 'Create a text completion with a receipt' },
+  { ...inference, path: '/v1/embeddings', summary: 'Create embeddings with a receipt' },
+  { ...catalogue, path: '/v1/models', summary: 'List models' },
+  { ...catalogue, path: '/v1/models/{model_id}', summary: 'Read one model' },
+  { ...catalogue, path: '/v1/regions', summary: 'List regions' },
+  { ...catalogue, path: '/v1/regions/{region_code}', summary: 'Read one region' },
+  { ...ledger, path: '/v1/gw/receipts', summary: 'List the ledger' },
+  { ...ledger, path: '/v1/gw/receipts/{receipt_id}', summary: 'Read one receipt' },
   {
-    method: 'POST',
-    path: '/v1/chat/completions',
-    scope: 'inference:write',
-    limit: 'calls',
-    handler: 'sidecar',
-    needsActive: true,
-    summary: 'Create a chat completion with a receipt',
-  },
-  {
-    method: 'POST',
-    path: '/v1/completions',
-    scope: 'inference:write',
-    limit: 'calls',
-    handler: 'sidecar',
-    needsActive: true,
-    summary: 'Create a text completion with a receipt',
-  },
-  {
-    method: 'POST',
-    path: '/v1/embeddings',
-    scope: 'inference:write',
-    limit: 'calls',
-    handler: 'sidecar',
-    needsActive: true,
-    summary: 'Create embeddings with a receipt',
-  },
-  {
-    method: 'GET',
-    path: '/v1/models',
-    scope: 'inference:read',
-    limit: 'calls',
-    handler: 'control',
-    summary: 'List models',
-  },
-  {
-    method: 'GET',
-    path: '/v1/models/{model_id}',
-    scope: 'inference:read',
-    limit: 'calls',
-    handler: 'control',
-    summary: 'Read one model',
-  },
-  {
-    method: 'GET',
-    path: '/v1/regions',
-    scope: 'inference:read',
-    limit: 'calls',
-    handler: 'control',
-    summary: 'List regions',
-  },
-  {
-    method: 'GET',
-    path: '/v1/regions/{region_code}',
-    scope: 'inference:read',
-    limit: 'calls',
-    handler: 'control',
-    summary: 'Read one region',
-  },
-  {
-    method: 'GET',
-    path: '/v1/gw/receipts',
-    scope: 'gw:read',
-    limit: 'management',
-    handler: 'control',
-    summary: 'List the ledger',
-  },
-  {
-    method: 'GET',
-    path: '/v1/gw/receipts/{receipt_id}',
-    scope: 'gw:read',
-    limit: 'management',
-    handler: 'control',
-    summary: 'Read one receipt',
-  },
-  {
-    method: 'GET',
+    ...ledger,
     path: '/v1/gw/receipts/{receipt_id}/proof',
-    scope: 'gw:read',
-    limit: 'management',
-    handler: 'control',
     summary: 'Prove that a receipt is in the log of the account',
   },
   {
-    method: 'GET',
+    ...ledger,
     path: '/v1/gw/lineage/{receipt_id}',
     scope: 'gw:lineage',
-    limit: 'management',
-    handler: 'control',
     summary: 'Read how each number of a receipt was made',
   },
+  // A public text; but Envoy answers what needs no key itself, so that nobody without one reaches a service.
+  { ...ledger, path: '/v1/gw/methodology/{methodology_hash}', summary: 'Read the document whose hash is in a receipt' },
   {
-    method: 'GET',
-    path: '/v1/gw/methodology/{methodology_hash}',
-    // Public text; but what needs no key, Envoy answers by itself, so that nobody without one reaches a service.
-    scope: 'gw:read',
-    limit: 'management',
-    handler: 'control',
-    summary: 'Read the document whose hash is in a receipt',
-  },
-  {
+    ...evidence,
     method: 'POST',
     path: '/v1/gw/evidence-pack',
-    scope: 'gw:export',
-    limit: 'management',
-    handler: 'control',
     isLong: true,
     summary: 'Export receipts as a signed JSON-LD evidence pack; a long one is built by a job',
   },
   {
+    ...evidence,
     method: 'GET',
     path: '/v1/gw/evidence-pack/{pack_id}',
-    scope: 'gw:export',
-    limit: 'management',
-    handler: 'control',
     isLong: true,
     hasParts: true,
     summary: 'Read a long evidence pack, or how far its job is',
   },
   {
+    ...evidence,
     method: 'DELETE',
     path: '/v1/gw/evidence-pack/{pack_id}',
-    scope: 'gw:export',
-    limit: 'management',
-    handler: 'control',
     summary: 'Cancel the job of a long evidence pack, or give up the finished one',
   },
   {
-    method: 'GET',
+    ...ledger,
     path: '/v1/usage',
-    scope: 'gw:read',
-    limit: 'management',
-    handler: 'control',
     summary: 'Sums of requests, tokens, energy, carbon and water by day, model and more',
   },
+  { ...ledger, path: '/v1/audit-log', summary: 'Who changed what in the account' },
+  { ...keys, method: 'GET', path: '/v1/keys', summary: 'List the keys of the account' },
   {
-    method: 'GET',
-    path: '/v1/audit-log',
-    scope: 'gw:read',
-    limit: 'management',
-    handler: 'control',
-    summary: 'Who changed what in the account',
-  },
-  {
-    method: 'GET',
-    path: '/v1/keys',
-    scope: 'admin:keys',
-    limit: 'management',
-    handler: 'control',
-    summary: 'List the keys of the account',
-  },
-  {
+    ...keys,
     method: 'POST',
     path: '/v1/keys',
-    scope: 'admin:keys',
-    limit: 'management',
-    handler: 'control',
     needsActive: true,
     summary: 'Issue a key; the reply is the only one that shows it',
   },
+  { ...keys, method: 'GET', path: '/v1/keys/{key_id}', summary: 'Read one key' },
   {
-    method: 'GET',
-    path: '/v1/keys/{key_id}',
-    scope: 'admin:keys',
-    limit: 'management',
-    handler: 'control',
-    summary: 'Read one key',
-  },
-  {
+    ...keys,
     method: 'POST',
     path: '/v1/keys/{key_id}/rotate',
-    scope: 'admin:keys',
-    limit: 'management',
-    handler: 'control',
     needsActive: true,
     summary: 'Issue a successor; the predecessor goes on working',
   },
+  { ...keys, method: 'POST', path: '/v1/keys/{key_id}/revoke', summary: 'Revoke a key, within a second everywhere' },
   {
-    method: 'POST',
-    path: '/v1/keys/{key_id}/revoke',
-    scope: 'admin:keys',
-    limit: 'management',
-    handler: 'control',
-    summary: 'Revoke a key, within a second everywhere',
-  },
-  {
+    ...keys,
     method: 'POST',
     path: '/v1/keys/{key_id}/restore',
-    scope: 'admin:keys',
-    limit: 'management',
-    handler: 'control',
     needsActive: true,
     summary: 'Take a revocation back, within 90 days',
   },

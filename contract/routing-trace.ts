@@ -16,8 +16,8 @@ export const routingTraceSchema = z
     fallback_reason: text(
       'Why it fell back: no_live_grid_signal, too_few_live_signals, no_comparable_signals, none_within_tolerance, single_region',
     ),
-    region: text('Where the call was served; null if nobody knows'),
-    deployment: text('Which deployment of the region'),
+    region: text('Region that served the call; null: unknown'),
+    deployment: text('Deployment in the region'),
     attempts: z.strictObject({
       count: z.int().nonnegative(),
       failed: z.array(
@@ -64,12 +64,12 @@ export const routingTraceSchema = z
       .number()
       .nullable()
       .describe(
-        'gCO2e that the same energy would have caused in the region of `counterfactual`, less what it caused where it was served; negative if that region is cleaner; null if nobody can tell',
+        'gCO2e that the same energy would have caused in the region of `counterfactual`, minus what it caused in the chosen region; negative if that region is cleaner; null: unknown',
       ),
     counterfactual: z
       .strictObject({ region: z.string(), g_per_kwh: amount('gCO2e/kWh') })
       .nullable()
-      .describe('Where the provider preference alone would have sent the call'),
+      .describe('Region that the provider preference alone would have chosen'),
   })
   .meta({ id: 'RoutingTrace', description: 'How the region was chosen' });
 

@@ -1,13 +1,12 @@
 /**
  * Sampler parameters that chat and text completions share, with OpenAI's ranges.
  *
- * OpenAI and other servers add words each year (efforts, tiers, formats). Any short text is accepted here; the provider
- * decides which words its model takes.
+ * OpenAI and other servers keep adding values (efforts, tiers, formats), so any short text is accepted here; the provider decides
+ * which values its model takes.
  */
 import { z } from 'zod';
 import { usageReceiptSchema } from './receipt.ts';
 
-/** A word of a set that grows, 1 to 64 characters. */
 export const word = z.string().min(1).max(64);
 
 /** The name of a function, tool or schema. OpenAI allows 64 letters, digits, _ and -; other servers allow more. */
@@ -15,10 +14,10 @@ export const functionName = z
   .string()
   .regex(/^[a-zA-Z0-9_.:/-]{1,128}$/, 'expected 1 to 128 letters, digits, _, -, ., : and /');
 
-/** Any JSON object: a schema, say. */
+/** Any JSON object, such as a schema. */
 export const jsonObject = z.record(z.string(), z.unknown());
 
-/** The largest count that servers keep in 32 bits. A larger one would overflow there, or mean more than a whole context. */
+/** The largest count that fits into 32 bits; larger ones would overflow in some servers. */
 export const maxCount = 2 ** 31 - 1;
 
 export const samplingFields = {
@@ -40,7 +39,7 @@ export const samplingFields = {
   user: z.string().nullish(),
 };
 
-/** `prompt_tokens` and `completion_tokens` of a reply, and `gw`, which is ours; other counts pass through. */
+/** Other counts pass through. */
 export const usageSchema = z.looseObject({
   prompt_tokens: z.int().nonnegative(),
   completion_tokens: z.int().nonnegative().optional(),

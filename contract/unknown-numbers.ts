@@ -1,4 +1,3 @@
-/** What stands in place of the numbers where there are none. */
 import type { Receipt } from './receipt.ts';
 
 /** The numbers of a degraded receipt. */

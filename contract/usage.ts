@@ -1,10 +1,10 @@
-/** Requests and replies about what was used: sums over receipts, for accounts and for operators. */
+/** Usage: sums over receipts, for accounts and for operators. */
 import { z } from 'zod';
 import { listSchema } from './list.ts';
 import { countedSimulated, countedVersion, instantSchema } from './management.ts';
 import { gridBases, receiptStatuses, receiptTiers } from './receipt.ts';
 
-/** By what the rows of an account can be told apart, beside the time and whether the calls were simulated. */
+/** What an account can group its rows by. Time and simulated calls are always separate. */
 export const usageGroups = [
   'key_id',
   'project',
@@ -15,13 +15,12 @@ export const usageGroups = [
   'status',
   'grid_basis',
 ] as const;
-/** The same for operators. */
 export const operatorUsageGroups = ['account_id', ...usageGroups] as const;
 export type OperatorUsageGroup = (typeof operatorUsageGroups)[number];
 
 export const usageIntervals = ['day', 'month', 'total'] as const;
 
-/** Amounts of a receipt that are summed; those of the same calls with different `grid_basis` count different things. */
+/** Amounts of a receipt that are summed. Carbon with different values of `grid_basis` counts different things. */
 export const usageAmounts = {
   energy_wh: 'Wh',
   energy_low_wh: 'Wh. Sum of the lower bounds, as if all were off in the same direction; so are the other bounds',
@@ -29,16 +28,16 @@ export const usageAmounts = {
   carbon_g: 'gCO2e, location-based',
   carbon_low_g: 'gCO2e. Sum of the lower bounds',
   carbon_high_g: 'gCO2e. Sum of the upper bounds',
-  carbon_operation_g: 'gCO2e. The part of `carbon_g` that is of the electricity',
-  carbon_embodied_g: 'gCO2e. The part of `carbon_g` that is of making the hardware',
+  carbon_operation_g: 'gCO2e. The part of `carbon_g` from electricity',
+  carbon_embodied_g: 'gCO2e. The part of `carbon_g` from manufacturing the hardware',
   water_ml: 'mL',
   water_low_ml: 'mL. Sum of the lower bounds',
   water_high_ml: 'mL. Sum of the upper bounds',
   carbon_saved_g:
-    'gCO2e that the choice of regions saved: sum of `estimated_saving_g` of the routing traces, unknown where nobody can tell; negative if it cost more than it saved. An estimate, and in no other sum',
+    'gCO2e that the choice of regions saved: sum of `estimated_saving_g` of the routing traces, missing where that is unknown; negative if it cost more than it saved. An estimate, and in no other sum',
 } as const;
 export type UsageAmount = keyof typeof usageAmounts;
-/** What follows from those sums and from what operators have entered: money, and carbon by contracts. */
+/** Amounts that follow from those sums and from what operators have entered: cost, and carbon by contracts. */
 export const derivedAmounts = {
   carbon_market_g:
     'gCO2e, market-based: contracts, certificates and residual mix in place of the average of the grid, as far as operators have entered some; else as `carbon_g`',
@@ -49,7 +48,7 @@ export type DerivedAmount = keyof typeof derivedAmounts;
 export const derivedNames = Object.keys(derivedAmounts) as readonly DerivedAmount[];
 export const usageAmountNames = Object.keys(usageAmounts) as readonly UsageAmount[];
 
-/** A list in one parameter, such as `model,region`; each name once. */
+/** A comma-separated list in one parameter, such as `model,region`; each name once. */
 function groupBy(groups: readonly string[]) {
   const one = `(${groups.join('|')})`;
   return z
@@ -57,9 +56,9 @@ function groupBy(groups: readonly string[]) {
     .regex(new RegExp(`^(${one}(,${one})*)?$`), `takes a list with commas of ${groups.join(', ')}`)
     .refine((text) => new Set(text.split(',')).size === text.split(',').length, 'names something twice')
     .default('model')
-    .describe(`What rows are told apart by: a list with commas of ${groups.join(', ')}; empty: nothing but the time`);
+    .describe(`Groups rows by a comma-separated list of ${groups.join(', ')}; empty: by time only`);
 }
-/** What a `group_by` that fits names. */
+/** Splits a valid `group_by`. */
 export const groupsOf = (text: string): OperatorUsageGroup[] =>
   text === '' ? [] : (text.split(',') as OperatorUsageGroup[]);
 
@@ -72,13 +71,15 @@ const period = {
   format: z
     .enum(['json', 'csv'])
     .default('json')
-    .describe('`csv`: the rows alone, by RFC 4180 with a head, in UTF-8; `missing` is a column for each amount'),
+    .describe(
+      '`csv`: only the rows, in RFC 4180 form with a header, in UTF-8; `missing` becomes a column for each amount',
+    ),
 };
 export const usageQuerySchema = z.object({ ...period, group_by: groupBy(usageGroups) });
 export const operatorUsageQuerySchema = z.object({
   ...period,
   group_by: groupBy(operatorUsageGroups),
-  account_id: z.string().min(1).max(256).optional().describe('Of this account alone'),
+  account_id: z.string().min(1).max(256).optional().describe('Only this account'),
 });
 export type UsageQuery = z.infer<typeof operatorUsageQuerySchema>;
 
@@ -87,15 +88,15 @@ const tokens = z
   .int()
   .nonnegative()
   .nullable()
-  .describe('Exact sum of what is known; null if it is above 2^53 - 1, which no JSON number tells exactly');
+  .describe('Exact sum of the known values; null above 2^53 - 1, which JSON numbers cannot express exactly');
 const sum = (unit: string, number = z.number().nonnegative()) =>
-  number.nullable().describe(`${unit}. Sum of what is known; null if nothing is`);
+  number.nullable().describe(`${unit}. Sum of the known values; null if there are none`);
 
 const sums = {
   requests: count('Calls with a receipt'),
-  requests_measured: count('Of those, calls whose energy was measured (`tier`: `telemetry`)'),
+  requests_measured: count('Calls among them whose energy was measured (`tier`: `telemetry`)'),
   requests_modelled: count('Calls of models whose size is known (`parametric`)'),
-  requests_estimated: count('Calls of which something better was not known (`proxy`)'),
+  requests_estimated: count('Calls for which nothing better is known (`proxy`)'),
   requests_degraded: count('Calls whose receipt has no numbers (`degraded`)'),
   requests_aborted: count('Calls that the client left or the provider broke off'),
   prompt_tokens: tokens,
@@ -103,17 +104,17 @@ const sums = {
   ...(Object.fromEntries(
     Object.entries({ ...usageAmounts, ...derivedAmounts }).map(([name, unit]) => [
       name,
-      // The one that can be below 0.
+      // Only this one can be negative.
       name === 'carbon_saved_g' ? sum(unit, z.number()) : sum(unit),
     ]),
   ) as Record<UsageAmount | DerivedAmount, ReturnType<typeof sum>>),
-  currency: z.string().describe('ISO 4217, of `cost`: one for the whole gateway'),
-  energy_aborted_wh: sum('Wh. The part of `energy_wh` that is of calls in `requests_aborted`'),
+  currency: z.string().describe('ISO 4217 currency of `cost`, the same for the whole gateway'),
+  energy_aborted_wh: sum('Wh. The part of `energy_wh` of calls in `requests_aborted`'),
   grid_basis: z
     .enum([...gridBases, 'mixed'])
     .nullable()
     .describe(
-      'What the carbon counts, as `grid_basis` of the receipts; `mixed`: sums of different things, which `group_by=grid_basis` tells apart; null: there are no numbers',
+      'What the carbon counts, as `grid_basis` of the receipts; `mixed`: sums of different things, which `group_by=grid_basis` separates; null: there are no numbers',
     ),
   missing: z
     .partialRecord(
@@ -121,7 +122,7 @@ const sums = {
       z.int().positive(),
     )
     .describe(
-      'Name of a sum → calls whose value is unknown, and in no sum; where there are some. `cost`: whose tokens or price are unknown',
+      'Name of a sum → number of calls whose value is unknown and not in it; only if there are any. `cost`: calls whose tokens or price are unknown',
     ),
 };
 
@@ -147,7 +148,7 @@ const rowSchema = z.strictObject({
     .optional()
     .describe('The UTC day, or the month as 2026-11; absent where `interval` is `total`'),
   ...ownFields,
-  simulated: z.boolean().describe('Whether a simulator answered these calls; they are in no row with others'),
+  simulated: z.boolean().describe('Whether a simulator answered these calls; they are never in a row with others'),
   ...sums,
 });
 

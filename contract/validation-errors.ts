@@ -1,4 +1,4 @@
-/** The `validation_error` codes of the public port: the request is at fault, and stays so however often it is sent. */
+/** The `validation_error` codes of the public port: the request is at fault, so a retry cannot succeed. */
 import { defineErrors } from './error-definition.ts';
 
 const fixRequest = { type: 'validation_error', status: 400, retry: 'never', action: 'Fix the request.' } as const;
@@ -78,8 +78,8 @@ export const validationErrors = defineErrors({
   },
   invalid_idempotency_key: {
     ...fixRequest,
-    message: 'The Idempotency-Key has to be 1 to 255 visible ASCII characters, and stand there once.',
-    when: 'The header `Idempotency-Key` is empty, longer than 255 characters, holds others than visible ASCII, or stands there twice; or it came with a login or a logout, which take none. `param` is `Idempotency-Key`.',
+    message: 'The Idempotency-Key has to be 1 to 255 visible ASCII characters, and be sent once.',
+    when: 'The header `Idempotency-Key` is empty, longer than 255 characters, holds other characters than visible ASCII, or is sent twice; or it came with a login or a logout, which take none. `param` is `Idempotency-Key`.',
     action: 'Send a key of that form, such as a random UUID.',
   },
   idempotency_key_reused: {
@@ -92,7 +92,7 @@ export const validationErrors = defineErrors({
     ...fixRequest,
     status: 409,
     message: 'A request with this Idempotency-Key was answered, and its reply was not kept.',
-    when: 'The request has run, so it does not run again, and its reply cannot be replayed: it is larger than 2 MiB, the account has stored 256 MiB of replies within a day, or the key that it was encrypted with was taken away. Of a call `x-gw-receipt-id` and the message name the receipt; of a change the message names its `x-request-id`.',
+    when: 'The request has run, so it does not run again, and its reply cannot be replayed: it is larger than 2 MiB, the account has stored 256 MiB of replies within a day, or the key that it was encrypted with was removed. For a call, `x-gw-receipt-id` and the message name the receipt; for a change, the message names its `x-request-id`.',
     action:
       'Read the receipt, or what the change has made; to run a call again and pay for it, send it with a new key.',
     headers: ['x-gw-receipt-id'],
@@ -121,15 +121,15 @@ export const validationErrors = defineErrors({
     status: 416,
     message: 'The evidence pack has no such bytes.',
     when: 'The `Range` of the request begins behind the end of the pack, whose length is in `content-range`.',
-    action: 'Ask for bytes that are there; whoever has as many as the pack is long, has all of it.',
+    action: 'Ask for bytes within the pack; if you have as many as it is long, you have all of it.',
   },
   methodology_not_found: {
     ...fixRequest,
     status: 404,
     message: 'No methodology of this gateway has this hash.',
-    when: 'The hash in the path is not that of a methodology that this release knows. `param` is `methodology_hash`.',
+    when: 'This release knows no methodology with the hash in the path. `param` is `methodology_hash`.',
     action:
-      'Take the `methodology_hash` of a receipt as it is; if it is of a newer release, ask a gateway of that release.',
+      'Copy the `methodology_hash` of a receipt unchanged; if it is from a newer release, ask a gateway of that release.',
   },
   key_not_found: {
     ...fixRequest,
@@ -147,7 +147,7 @@ export const validationErrors = defineErrors({
     ...fixRequest,
     status: 409,
     message: 'This key has a successor that is active. Use that one, or revoke it and rotate again.',
-    when: 'The key was rotated before, and its successor is neither revoked nor expired. This happens if two rotations run at once, or if one is sent again because its reply was lost. The message names the successor.',
+    when: 'The key was rotated before, and its successor is neither revoked nor expired. This happens if two rotations run at the same time, or if one is sent again because its reply was lost. The message names the successor.',
     action: 'Use the successor; if its secret was lost, revoke it and rotate again.',
   },
   too_many_keys: {

@@ -1,11 +1,11 @@
-/** What makes a request one of a provider, whichever way it goes there: the credential, and nothing that is ours. */
+/** Filters for every request to a provider: they add the credential and remove our own headers. */
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { typed } from './typed.ts';
 
-/** The sidecar and the filter of the last resort trust these on a reply, so a provider's own are taken off. */
+/** The sidecar and degraded.lua trust these headers of a reply, so a provider's own are removed. */
 export const trustedHeaders = [
   credentialMissingHeader,
   atCapacityHeader,
@@ -26,11 +26,16 @@ export const overwriting = (key: string, value: string) => ({
   append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
 });
 
+/** A filter of access logs and local replies. */
+export const statusIs = (op: 'GE' | 'EQ', value: number) => ({
+  status_code_filter: { comparison: { op, value: { default_value: value, runtime_key: 'gw.unset' } } },
+});
+
 export const luaFilter = (script: string): object => ({
   name: 'envoy.filters.http.lua',
   typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
     default_source_code: { inline_string: script },
-    // A route is looked for by x-forwarded-proto too, which a filter behind this one takes off.
+    // Route matching also uses x-forwarded-proto, which a later filter removes.
     clear_route_cache: false,
   }),
 });
@@ -40,7 +45,7 @@ export function credentialFilter({ header, scheme, secretName }: ProviderCredent
     name: 'envoy.filters.http.credential_injector',
     typed_config: typed('envoy.extensions.filters.http.credential_injector.v3.CredentialInjector', {
       overwrite: true,
-      // Without its credential a call must fail here and not at the provider.
+      // A call without its credential must not reach the provider.
       allow_request_without_credential: false,
       credential: {
         name: 'envoy.http.injected_credentials.generic',
@@ -56,7 +61,7 @@ export function credentialFilter({ header, scheme, secretName }: ProviderCredent
                 refresh_delay: '1s',
                 request_timeout: '2s',
               },
-              // Longer than an instance of the control plane needs to know what another one knows.
+              // Longer than the instances of the control plane need to agree.
               initial_fetch_timeout: '5s',
             },
           },
@@ -68,10 +73,7 @@ export function credentialFilter({ header, scheme, secretName }: ProviderCredent
   };
 }
 
-/**
- * Only what the allow-list of the contract names reaches a provider; the sidecar has removed the rest before. `more`: further
- * mutations, of the reply too.
- */
+/** Removes our headers; the sidecar has already removed everything outside the allow-list. `more` has further mutations. */
 export function cleanUpFilter(
   kind: 'simulator' | 'openai',
   more: { readonly request?: readonly object[]; readonly response?: readonly object[] } = {},

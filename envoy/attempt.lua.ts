@@ -1,9 +1,9 @@
 /**
- * The filter that makes a call that of one deployment, where that is not called as the first one is: its path, and the
- * beginning of its body. It runs in the listener of the deployment, and leaves there whose attempt it is.
+ * The Lua filter in the listener of a deployment. It sets the deployment's own path and beginning of the body, and marks the attempt for
+ * the access log.
  *
- * Invariant: it depends on the request as the sidecar made it, never on an attempt before. Cost: about 5 µs where there is nothing
- * to do.
+ * Invariant: it depends on the request as the sidecar made it, never on an earlier attempt. It costs about 5 µs if there is nothing to
+ * do.
  */
 import {
   attemptHeader,
@@ -14,7 +14,7 @@ import {
 } from '@gw/contract/internal/attempt-headers';
 import { luaString } from './lua-string.ts';
 
-/** `path`: from the root, with {endpoint} and perhaps {model}; null if the route makes it. */
+/** `path`: absolute, with {endpoint} and optionally {model}; null if the route rewrites the path. */
 export const attemptScript = (deploymentId: string, path: string | null): string => `
 local PATH = ${path === null ? 'nil' : luaString(path)}
 
@@ -22,7 +22,7 @@ function envoy_on_request(handle)
   local headers = handle:headers()
   local receipt = headers:get(${luaString(attemptReceipt)})
   if receipt then
-    -- For the access log of this listener, which tells the sidecar why an attempt failed.
+    -- For the access log, from which the sidecar learns why an attempt failed.
     local metadata = handle:streamInfo():dynamicMetadata()
     metadata:set('gw', 'attempt_of', receipt)
     metadata:set('gw', 'deployment', ${luaString(deploymentId)})
@@ -31,7 +31,7 @@ function envoy_on_request(handle)
     local endpoint = headers:get(':path'):gsub('^/v1/', '')
     local model = headers:get(${luaString(attemptHeader(attemptPathModel, deploymentId))})
     if not model and PATH:find('{model}', 1, true) then
-      -- The sidecar does not know of this path yet; the call goes on to the next deployment.
+      -- The sidecar does not know this path yet. The call goes on to the next deployment.
       handle:respond({ [':status'] = '503' }, '')
       return
     end

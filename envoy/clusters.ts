@@ -1,13 +1,14 @@
 /**
- * The dynamic part of Envoy's configuration: what the control plane serves by xDS.
+ * The dynamic part of Envoy's configuration, which the control plane serves by xDS.
  *
- * A first attempt goes straight to its provider where it can (first-attempt.ts). Any other call goes to the cluster of a fail-over chain
- * (by priority), whose endpoints are internal listeners, one per deployment. Credential, path and host differ by deployment, so they are
- * set there, once per attempt: upstream filters of a cluster do not run when it is reached through an aggregate.
+ * A first attempt goes directly to its provider if possible (first-attempt.ts). Any other call goes to the cluster of a fail-over chain,
+ * whose endpoints are internal listeners by priority, one per deployment. Credential, path and host differ by deployment, so the
+ * listeners set them for each attempt: upstream filters of a cluster do not run when it is reached through an aggregate.
  *
  * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
  */
 import { failoverCluster } from '@gw/contract/internal/snapshot';
+import { plainSocket } from './service-clusters.ts';
 import { typed } from './typed.ts';
 
 export interface DeploymentPlace {
@@ -16,11 +17,11 @@ export interface DeploymentPlace {
   readonly baseUrl: string;
 }
 
-/** A place that is called now, and how. */
+/** A current address, and how it is called. */
 export interface DeploymentLeaf extends DeploymentPlace {
-  /** How many calls it takes at once; null: as many as there are. */
+  /** Limit of concurrent calls; null: none. */
   readonly maxConcurrentRequests: number | null;
-  /** Where its provider says how it is, from the root of the address; null: nowhere, so it is never asked. */
+  /** Absolute path of the provider's health endpoint; null: no health checks. */
   readonly healthPath: string | null;
 }
 
@@ -29,39 +30,43 @@ export interface Secret {
   readonly value: string;
 }
 
-/** Replies of 64 MiB are buffered on their way to the sidecar. */
+/** Large enough for replies of 64 MiB on their way to the sidecar. */
 export const bufferLimitBytes = 68_157_440;
 const systemCertificates = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Where nothing is bounded. A retry counts until the headers of its reply, for JSON that is the whole completion. */
+/** Effectively no limit. A retry counts until the headers of its reply, which for JSON is the whole completion. */
 const unbounded = 100_000;
 /**
- * Calls above `most` are refused, also those that are on their way to a connection of their own, so that a burst opens no more
- * connections than that. A bound of connections instead would keep calls waiting for one. Counted over all workers of this Envoy.
+ * Refuses calls above `most`, including those that wait for a connection, so that a burst opens no more connections. A limit of
+ * connections would make calls wait for one instead. The limit applies to all workers of this Envoy together.
  */
 const breakers = (most: number = unbounded) => ({
   thresholds: [{ max_connections: unbounded, max_pending_requests: most, max_requests: most, max_retries: unbounded }],
 });
 export const listenerName = (id: string) => `deployment:${id}`;
 /**
- * The origin is in the name: while a provider moves, Envoy takes up clusters and listeners one after the other, and one that
- * still injects the old credential must not find the new address behind the name that it knows.
+ * The name contains the origin: while a provider moves, Envoy updates clusters and listeners one after the other, and a listener that
+ * still injects the old credential must not reach the new address under the same name.
  */
 export const leafName = ({ baseUrl, id }: DeploymentPlace): string => `provider:${id}@${new URL(baseUrl).origin}`;
 
 /**
- * A provider that says that it is unwell (no 2xx) gets no calls from that check on; one that is out of reach, from the third on. They are
- * refused at once until a check is answered: with the usual panic threshold Envoy would send them there all the same. A spare without
- * calls is checked as often, so that it is known before it is needed. On a connection of its own: servers close idle ones after
- * about as long as the interval is, and a check that meets that would count as failed. No jitter before the first check, for which a
- * new cluster waits.
+ * A provider that reports itself unhealthy (no 2xx) gets no calls from that check on, an unreachable one from the third check on. Calls
+ * are refused immediately until a check succeeds; with the default panic threshold Envoy would send them anyway. A spare without calls is
+ * checked as often, so that its state is known before it is needed. Each check has its own connection, because servers close idle ones
+ * after about the same interval, which would count as a failure. The first check has no jitter, because a new cluster waits for it.
  */
 const healthChecks = (host: string, path: string): object => ({
   common_lb_config: { healthy_panic_threshold: { value: 0 } },
   health_checks: [
     {
-      ...{ timeout: '2s', interval: '5s', interval_jitter: '1s', no_traffic_interval: '5s' },
-      ...{ unhealthy_threshold: 3, healthy_threshold: 1, reuse_connection: false },
+      timeout: '2s',
+      interval: '5s',
+      interval_jitter: '1s',
+      no_traffic_interval: '5s',
+      unhealthy_threshold: 3,
+      healthy_threshold: 1,
+      reuse_connection: false,
       http_health_check: { host, path, expected_statuses: [{ start: 200, end: 300 }] },
     },
   ],
@@ -84,12 +89,12 @@ const protocol = (filters: readonly object[], more: object = {}) => ({
 });
 
 /**
- * How long a connection waits for its next call. A server that closes it at the moment in which a call is sent fails that call, and it may
- * not be sent again. Those that run models close after 5 s (uvicorn, Node), load balancers on the way to clouds after a minute.
+ * Idle time-outs of connections, below those of the servers: if a server closes a connection just as a call is sent, the call fails and
+ * may not be sent again. Model servers close after 5 s (uvicorn, Node), load balancers of clouds after a minute.
  */
 const idleTimeouts = { near: '4s', remote: '50s' } as const;
 
-/** The cluster of an address. `filters`: what each attempt there passes. */
+/** The cluster of an address. `filters` are its upstream filters. */
 export function leaf(
   deployment: DeploymentPlace & Partial<DeploymentLeaf>,
   name: string,
@@ -118,7 +123,7 @@ export function leaf(
       endpoints: [
         {
           lb_endpoints: [
-            // The name is the Host of a call that the route gives none.
+            // The hostname is the Host header unless the route sets one.
             { endpoint: { hostname: url.host, address: { socket_address: { address: host, port_value: port } } } },
           ],
         },
@@ -140,18 +145,14 @@ export function internalCluster(name: string, listeners: readonly string[], filt
     connect_timeout: '1s',
     per_connection_buffer_limit_bytes: bufferLimitBytes,
     circuit_breakers: breakers(),
-    // None is ever ejected: attempts go in the order of the chain, which the sidecar counts on. It is the sidecar that looks
-    // which deployments fail, and begins elsewhere.
+    // No outlier ejection: the sidecar relies on the order of the chain, and itself avoids failing deployments.
     transport_socket: {
       name: 'envoy.transport_sockets.internal_upstream',
       typed_config: typed('envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport', {
-        transport_socket: {
-          name: 'envoy.transport_sockets.raw_buffer',
-          typed_config: typed('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer'),
-        },
+        transport_socket: plainSocket,
       }),
     },
-    // A connection to a listener that has changed still leads where that led, and what that names is kept for 30 s.
+    // A connection to a replaced listener still uses the old one, whose clusters are kept for 30 s.
     typed_extension_protocol_options: protocol(filters, { common_http_protocol_options: { idle_timeout: '20s' } }),
     load_assignment: {
       cluster_name: name,
@@ -164,8 +165,8 @@ export function internalCluster(name: string, listeners: readonly string[], filt
 }
 
 /**
- * Leaf clusters, one for each address that a listener can still name, and one cluster for each fail-over chain that the sidecar can name.
- * `former` are places that are only called until listeners lead elsewhere.
+ * Leaf clusters, one for each address that a listener can still name, and one cluster for each fail-over chain. `former` are addresses
+ * that are only in use until all listeners are updated.
  */
 export function clusterResources(
   former: readonly DeploymentPlace[],
@@ -173,7 +174,7 @@ export function clusterResources(
   chains: readonly (readonly string[])[],
 ): object[] {
   const places: readonly (DeploymentPlace & Partial<DeploymentLeaf>)[] = [...former, ...current];
-  // Listeners of the release before name them by the id alone; the last place of each is the current one.
+  // Listeners of the previous release name clusters by the id alone; the last address of each is the current one.
   const byOldName = new Map(places.map((place) => [`provider:${place.id}`, place]));
   return [
     ...places.map((place) => leaf(place, leafName(place))),

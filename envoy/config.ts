@@ -4,16 +4,15 @@ import { parseHostPort } from '@gw/contract/internal/listen';
 import type { EnvoySettings } from './render.ts';
 import { addressProblem, readServiceAddresses } from './service-clusters.ts';
 
-/** What holds where nobody says otherwise. */
 export const edgeDefaults = {
   maxConnections: 20_000,
-  /** An eighth of all: see connection-groups.ts. */
+  /** An eighth of all, see connection-groups.ts. */
   maxConnectionsPerAddress: 2500,
   connectionIdleTimeoutS: 300,
   maxHeapMb: 1024,
 } as const;
 
-/** Envoy's settings from the environment. Throws a ConfigurationError that names every problem. */
+/** Reads Envoy's settings. Throws a ConfigurationError that names every problem. */
 export function loadEnvoySettings(environment: Environment, templateDir: string): EnvoySettings {
   const settings = readSettings(environment);
   const { host, port } = parseHostPort(settings.hostPort('GW_PUBLIC_LISTEN', '0.0.0.0:8080'));
@@ -58,7 +57,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
   return Object.freeze(loaded);
 }
 
-/** Reads `on` or `off`; on unless it is said. */
+/** Reads `on` or `off`; default `on`. */
 function readSwitch(settings: ReturnType<typeof readSettings>, name: string): boolean {
   const value = settings.optional(name, 'on');
   if (value !== 'on' && value !== 'off') settings.problem(`${name} is neither "on" nor "off". Example: ${name}=off`);

@@ -1,10 +1,10 @@
-/** Which web pages may call the gateway from a browser. None by default: a key in a page is a key given away. */
-
+/** Web pages that may call the gateway from a browser. None by default, because a page reveals its key. */
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
 import { idempotencyKeyHeader, reexecutedHeader, replayedHeader } from '@gw/contract/internal/idempotency-key';
 import { overheadHeader } from '@gw/contract/internal/overhead';
+import { typed } from './typed.ts';
 
-/** What the official SDK sends from a browser, besides the headers that every page may send. */
+/** Headers that the official SDK sends from a browser, besides those that every page may send. */
 const requestHeaders = [
   'authorization',
   'content-type',
@@ -37,17 +37,16 @@ const replyHeaders = [
   ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-day`]),
 ];
 
-/** The policy of the virtual host; empty without origins. */
+/** Returns the policy of the virtual host; empty without origins. */
 export function corsPolicy(origins: readonly string[]): object {
   if (origins.length === 0) return {};
   return {
-    'envoy.filters.http.cors': {
-      '@type': 'type.googleapis.com/envoy.extensions.filters.http.cors.v3.CorsPolicy',
+    'envoy.filters.http.cors': typed('envoy.extensions.filters.http.cors.v3.CorsPolicy', {
       allow_origin_string_match: origins.map((exact) => ({ exact })),
       allow_methods: 'DELETE, GET, POST',
       allow_headers: requestHeaders.join(', '),
       expose_headers: replyHeaders.join(', '),
       max_age: '600',
-    },
+    }),
   };
 }

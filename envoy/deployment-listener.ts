@@ -1,7 +1,4 @@
-/**
- * The internal listener of a deployment, where an attempt of a call becomes a call of its provider: path, beginning of the body,
- * headers, credential and host.
- */
+/** The internal listener of a deployment, which sets path, beginning of the body, headers, credential and host of an attempt. */
 import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { attemptScript } from './attempt.lua.ts';
 import {
@@ -10,6 +7,7 @@ import {
   luaFilter,
   overwriting,
   type ProviderCredential,
+  statusIs,
   trustedHeaders,
 } from './attempt-filters.ts';
 import { bufferLimitBytes, type DeploymentLeaf, leafName, listenerName } from './clusters.ts';
@@ -17,29 +15,23 @@ import { typed } from './typed.ts';
 
 export interface DeploymentEndpoint extends DeploymentLeaf {
   readonly kind: 'simulator' | 'openai';
-  /** Under `baseUrl`, with {endpoint} and perhaps {model}; null: {endpoint}. */
+  /** Below `baseUrl`, with {endpoint} and optionally {model}; null: {endpoint}. */
   readonly path: string | null;
-  /** More headers that each call gets; no secret. */
+  /** Further headers for each call; no secrets. */
   readonly headers: Readonly<Record<string, string>> | null;
-  /** Which header carries the credential (`authorization` with scheme `Bearer`, or `api-key` with none). */
   readonly credential: ProviderCredential | null;
 }
 
-/**
- * The only 401 that is Envoy's own here: nobody has given the credential, and the provider is not asked. As 429 it goes on to the
- * next deployment.
- */
+/** Envoy's own 401 here means a missing credential. As a 429 the call goes on to the next deployment. */
 const withoutCredential = (id: string): object => ({
-  filter: {
-    status_code_filter: { comparison: { op: 'EQ', value: { default_value: 401, runtime_key: 'gw.unset' } } },
-  },
+  filter: statusIs('EQ', 401),
   status_code: 429,
   headers_to_add: [overwriting('x-gw-deployment', id), overwriting(credentialMissingHeader, '1')],
 });
 
 /**
- * It has as many calls as it takes at once, and the provider is not asked. As 429 it goes on to the next deployment; the sidecar tells it
- * from a provider's 429 by the header.
+ * The deployment has reached its limit of concurrent calls. As a 429 the call goes on to the next deployment; the header distinguishes it
+ * from a provider's 429.
  */
 const atCapacity = (id: string): object => ({
   filter: { response_flag_filter: { flags: ['UO'] } },
@@ -47,19 +39,15 @@ const atCapacity = (id: string): object => ({
   headers_to_add: [overwriting('x-gw-deployment', id), overwriting(atCapacityHeader, '1')],
 });
 
-/** There is nobody to ask. The status stays 503, with which it goes on to the next deployment; a provider's has no such header. */
+/** No healthy host. The status stays 503, with which the call goes on to the next deployment; a provider's 503 lacks the header. */
 const unhealthy = (id: string): object => ({
   filter: { response_flag_filter: { flags: ['UH'] } },
   headers_to_add: [overwriting('x-gw-deployment', id), overwriting(unhealthyHeader, '1')],
 });
 
-const statusIs = (op: 'GE' | 'EQ', value: number) => ({
-  status_code_filter: { comparison: { op, value: { default_value: value, runtime_key: 'gw.unset' } } },
-});
-
 /**
- * Tells the sidecar why an attempt failed after which another deployment may be tried: nothing else that it sees says it. Status 0:
- * the time ran out before a reply began. One logger for all deployments, since each keeps a connection for each worker.
+ * Tells the sidecar why an attempt failed after which another deployment may be tried, which it cannot see otherwise. Status 0 is a
+ * time-out before the reply began. All deployments share one logger, since each logger keeps a connection per worker.
  */
 const failedAttempts = {
   name: 'envoy.access_loggers.http_grpc',
@@ -96,13 +84,13 @@ function listener(deployment: DeploymentEndpoint): object {
     match: { prefix: '/v1/' },
     route: {
       cluster: leafName(deployment),
-      // Any other path has been made by the filter.
+      // The filter sets any other path.
       ...(path === null && { prefix_rewrite: base }),
       host_rewrite_literal: url.host,
-      // The route in front counts the time and retries; a second clock here would only cut long completions.
+      // The route in front has the time-out and retries.
       timeout: '0s',
     },
-    // Overwrites what a provider may send: the sidecar trusts this header to know who answered.
+    // Overwrites a provider's own: the sidecar trusts this header.
     response_headers_to_add: [overwriting('x-gw-deployment', deployment.id)],
     response_headers_to_remove: trustedHeaders,
     request_headers_to_add: Object.entries(headers ?? {}).map(([name, value]) => overwriting(name, value)),
@@ -131,7 +119,7 @@ function listener(deployment: DeploymentEndpoint): object {
   return typed('envoy.config.listener.v3.Listener', {
     name: listenerName(deployment.id),
     internal_listener: {},
-    // What was let in goes on, however little room there is for more.
+    // Admitted calls continue under overload.
     bypass_overload_manager: true,
     per_connection_buffer_limit_bytes: bufferLimitBytes,
     filter_chains: [{ filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] }],

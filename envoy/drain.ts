@@ -1,39 +1,39 @@
 /**
- * The orderly end of an Envoy, by its admin socket. Invariant: whoever is connected, or connects before Envoy has said for a
- * while that it leaves, gets a whole reply, as long as that takes no longer than `drainS`.
+ * Shuts an Envoy down in an orderly way, by its admin socket. Invariant: clients that are connected, or connect during the notice, get a
+ * complete reply if that takes at most `drainS`.
  *
- * It imports nothing of ours: the image of Envoy has these files alone.
+ * It has no imports of ours, because Envoy's image contains only these files.
  */
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface DrainOptions {
   readonly adminSocket: string;
-  /** How long it goes on accepting connections, seconds, so that load balancers notice: `/healthz` is 503 meanwhile. */
+  /** How long it still accepts connections, seconds, while `/healthz` is 503 for load balancers. */
   readonly noticeS: number;
-  /** How long calls that are under way are waited for after that, seconds. */
+  /** How long it then waits for running calls, seconds. */
   readonly drainS: number;
-  /** Aborted when nobody wants to wait any more. */
+  /** Aborted when it should not wait any longer. */
   readonly hurry: AbortSignal;
 }
 
 const pollMs = 200;
-/** A connection without a call is one whose client has not noticed; after so long it is given up. */
+/** How long connections without a call are waited for. */
 const idleMs = 5000;
-/** Envoy sends the entries of its access log each second, and with its end not those that it still has. */
+/** Envoy sends its access log every second, and loses unsent entries when it ends. */
 const lastWordsMs = 1250;
 
-/** Resolves when Envoy can be ended; never rejects, since an Envoy that does not answer can only be ended. */
+/** Resolves when Envoy can be stopped. Never rejects, since an Envoy that does not answer can only be stopped. */
 export async function drainEnvoy({ adminSocket, noticeS, drainS, hurry }: DrainOptions): Promise<void> {
   const ask = (method: string, path: string) => askAdmin(adminSocket, method, path);
   const pause = (ms: number) => delay(ms, undefined, { signal: hurry });
   try {
-    // Each reply now asks its client to leave: `Connection: close`, or GOAWAY.
+    // Replies now have `Connection: close`, or GOAWAY follows.
     await ask('POST', '/healthcheck/fail');
-    // The configuration of an older release does not know it: there /healthz says 200 to the end.
+    // The configuration of an older release does not know it, and /healthz stays 200.
     await ask('POST', '/runtime_modify?gw.draining=100').catch(() => undefined);
     await pause(noticeS * 1000);
-    // Those behind the public one are for calls that were let in.
+    // The internal listeners are still needed for admitted calls.
     await ask('POST', '/drain_listeners?inboundonly');
     const closedAt = performance.now();
     const find = async () => open(await ask('GET', '/stats?filter=^http.public.downstream_(cx|rq)_active$'));
@@ -43,7 +43,7 @@ export async function drainEnvoy({ adminSocket, noticeS, drainS, hurry }: DrainO
       const isOver = passedMs > drainS * 1000;
       if (isOver || connections === 0 || (calls === 0 && passedMs > idleMs)) {
         await pause(lastWordsMs);
-        // A kept connection may have brought a call meanwhile.
+        // An idle connection may have started a call meanwhile.
         if (isOver || (await find()).calls === 0) break;
       }
       await pause(pollMs);

@@ -1,10 +1,10 @@
 /**
- * The way of a first attempt: to its provider at once, by the upstream filters of a cluster of its own. What the listener of a deployment
- * can do and this cannot is another try after Envoy's own refusals (no credential, at capacity, unhealthy), so it is for deployments that
- * need no such, and the sidecar takes it once a deployment has been reached by its listener.
+ * Sends a first attempt directly to its provider, through the upstream filters of its own cluster. Unlike the listener of a deployment, it
+ * cannot retry after Envoy's own refusals (no credential, at capacity, unhealthy). So it is only for deployments without these, and the
+ * sidecar uses it once a deployment has been reached through its listener.
  *
- * Invariant: Envoy has one set of headers for all attempts of a call. So an attempt behind this one gets back those that the sidecar made,
- * and none that was made for the first provider, whose credential is among them.
+ * Invariant: Envoy has one set of headers for all attempts of a call. So a later attempt restores the headers of the sidecar, and removes
+ * those made for the first provider, such as its credential.
  */
 import {
   attemptOrderNamespace,
@@ -23,25 +23,32 @@ import { typed } from './typed.ts';
 export const firstAttemptName = ({ baseUrl, id }: DeploymentPlace): string =>
   firstAttemptCluster(id, new URL(baseUrl).origin);
 
-/** What goes on from one attempt to the next as it is, so it must not be what one provider gets of its own. */
-const goesOn = /^(content-.*|accept.*|user-agent|traceparent|x-sim-.*)$/;
+/** Headers that all attempts share, so a provider must not have its own values for them. */
+const shared = /^(content-.*|accept.*|user-agent|traceparent|x-sim-.*)$/;
 
 /**
- * Whether nothing but a missing credential keeps Envoy from asking it, its own headers can be told from those that go on, and the path of
- * the call is the provider's too: what was made of a path would be in the access log.
+ * Whether only a missing credential can make Envoy refuse the call, the provider's own headers differ from the shared ones, and the path
+ * is not rewritten, since a rewritten path would be in the access log.
  */
-export function canBeFirst({ authHeader, baseUrl, headers, healthPath, maxConcurrentRequests, path }: Called): boolean {
-  const own = [authHeader ?? '', ...Object.keys(headers ?? {})];
+export function canBeFirst({
+  authHeader,
+  baseUrl,
+  headers,
+  healthPath,
+  maxConcurrentRequests,
+  path,
+}: FirstTarget): boolean {
+  const own = [...(authHeader === null ? [] : [authHeader]), ...Object.keys(headers ?? {})];
   const isPlain = healthPath === null && maxConcurrentRequests === null && path === null;
-  return isPlain && !own.some((name) => goesOn.test(name)) && /^\/v1\/?$/.test(new URL(baseUrl).pathname);
+  return isPlain && !own.some((name) => shared.test(name)) && /^\/v1\/?$/.test(new URL(baseUrl).pathname);
 }
 
-interface Called
+interface FirstTarget
   extends Pick<DeploymentEndpoint, 'baseUrl' | 'headers' | 'healthPath' | 'maxConcurrentRequests' | 'path'> {
   readonly authHeader: string | null;
 }
 
-/** A reply after which another deployment may be tried leaves word for the attempt behind it. */
+/** Records a reply after which another deployment may be tried, for the later attempt. */
 const failing = `
 function envoy_on_response(handle)
   local headers = handle:headers()
@@ -67,8 +74,8 @@ function firstAttempt(deployment: DeploymentEndpoint): object {
 }
 
 /**
- * In front of the listener of a deployment: what a first attempt has made of the headers is undone. The reply says what became of that one:
- * its status and `Retry-After`, or the client's address, by which the sidecar finds the entry of the log that says why there was none.
+ * Undoes the header changes of a first attempt in front of the listener of a deployment. The reply reports the first attempt: its status
+ * and `Retry-After`, or the client's address, by which the sidecar finds the access log entry that says why there was no reply.
  */
 const restoring = `
 local KEPT = { ['content-type'] = true, ['content-length'] = true, accept = true, ['accept-encoding'] = true,
@@ -93,7 +100,7 @@ function envoy_on_response(handle)
 end
 `;
 
-/** One cluster for the first attempts at each deployment that allows it, and one for the later attempts at any. */
+/** One cluster for the first attempts at each deployment in `first`, and one for later attempts at each of `all`. */
 export function attemptClusters(first: readonly DeploymentEndpoint[], all: readonly DeploymentPlace[]): object[] {
   const ids = [...new Set(all.map(({ id }) => id))];
   return [
@@ -102,7 +109,7 @@ export function attemptClusters(first: readonly DeploymentEndpoint[], all: reado
   ];
 }
 
-/** Takes the cluster of each attempt from what the sidecar has named, and none if it has named nothing. */
+/** Takes the cluster of each attempt from the sidecar's metadata. Without metadata the sink answers. */
 export const orderOfAttempts = {
   inline_cluster_specifier_plugin: {
     extension: {

@@ -1,4 +1,4 @@
-/** The filter that lets calls in by leases (lease.lua), and the routes that have it. */
+/** The filter that admits calls by leases (lease.lua), and its routes. */
 import { readFileSync } from 'node:fs';
 import { freeBodyKib } from '@gw/contract/access';
 import { callerField, identityNamespace, limitsDecidedHeader } from '@gw/contract/internal/identity';
@@ -7,10 +7,10 @@ import { routes } from '@gw/contract/routes';
 import { luaString } from './lua-string.ts';
 import { perRoute } from './route-parts.ts';
 
-/** Those whose calls the sidecar has, which takes from the limits of a leased one. */
+/** Only routes of the sidecar, since it takes leased calls from their limits. */
 const leased = routes.filter(({ handler }) => handler === 'sidecar');
 
-/** A lease holds for all of them: what the check of the key reads of a route must be the same. */
+/** A lease applies to all of them, so they must be equal for the key check. */
 function leaseScope(): string {
   const read = leased.map(({ limit, needsActive, scope }) => JSON.stringify([scope, limit ?? 'calls', needsActive]));
   const [scope] = leased.map((route) => route.scope);
@@ -21,7 +21,7 @@ function leaseScope(): string {
   return scope;
 }
 
-/** Turns the filter on, for a route. */
+/** Enables the filter for a route. */
 export const withLease = perRoute('lease', 'envoy.config.route.v3.FilterConfig', { config: {} });
 
 export function leaseLua(templateDir: string): string {

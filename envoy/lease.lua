@@ -1,14 +1,14 @@
--- Leases: lets a call of a key in that ext-authz has just let in, so that it is not asked about each call of a busy key.
+-- Admits calls of busy keys by leases of ext-authz, so that it is not asked about each call.
 --
--- Invariants: only what ext-authz has said lets a call in, for as many calls and for as long as it said, counted from when it
--- was asked; whatever else comes goes to ext_authz, the next filter, which alone refuses, and so does every call if something
--- here fails. A call that is let in here has metadata that no client can set, and by that the next filter does not ask.
+-- Invariants: only a lease of ext-authz admits a call, for the number of calls and the time that it states, counted from the request for
+-- it. All other calls, and all calls if something here fails, go to ext_authz, the next filter, which alone refuses. An admitted call has
+-- metadata that no client can set, which makes the next filter skip it.
 --
--- The next lease is asked for while the last one still has calls, so that others need not be asked about until it is there. Each is
--- good for its own calls and its own time.
+-- The next lease is requested while the last one still has calls, so that these are admitted meanwhile. Each lease has its own calls and
+-- time.
 --
--- Each worker of Envoy has leases of its own. The header itself is the name of a lease: Lua has no digest. It is in this memory
--- for as long as others have not taken its place.
+-- Each worker of Envoy has its own leases. They are keyed by the whole header, since Lua has no hash function, and stay in memory until
+-- other keys displace them.
 
 local ASK = { [':method'] = 'POST', [':path'] = @PATH@, [':authority'] = 'gw', ['content-type'] = 'application/grpc', te = 'trailers' }
 local SCOPE = @SCOPE@
@@ -16,12 +16,12 @@ local NAMESPACE, CALLER, LIMITS = @NAMESPACE@, @CALLER@, @LIMITS@
 local LIMITS_DECIDED = @LIMITS_DECIDED@
 -- In milliseconds.
 local LIFE, BUSY, PAUSE, PATIENCE = @LIFE@, @BUSY@, @PAUSE@, 300
--- Of larger bodies the bytes count, which the check of the key decides.
+-- Larger bodies are not free, so the key check decides them.
 local LARGEST_BODY = @LARGEST_BODY@
 local LONGEST_KEY, MOST_KEYS = 256, 4096
--- When no more than so much of a lease is left, the next one can be asked for.
+-- The next lease can be requested when at most this part of a lease is left.
 local EARLY = 2 / 3
--- Questions in vain, after which this worker asks none for a pause: ext-authz is away, or many keys are made up.
+-- Failed requests after which this worker pauses: ext-authz is unavailable, or many keys are made up.
 local MOST_IN_VAIN = 20
 
 local leases, known, latest = {}, 0, 0
@@ -29,14 +29,14 @@ local in_vain, first_in_vain = 0, 0
 
 local function keep(key, lease)
   if not leases[key] then
-    -- Who floods the gateway with keys makes busy ones ask once more, and no more than that.
+    -- A flood of keys only makes busy ones request a lease again.
     if known == MOST_KEYS then leases, known = {}, 0 end
     known = known + 1
   end
   leases[key] = lease
 end
 
--- The time. A clock that was set back would make leases good again that are over.
+-- Returns the time. A clock that was set back would make expired leases valid again.
 local function time(handle)
   local now = handle:timestamp()
   if now < latest then leases, known, in_vain, first_in_vain = {}, 0, 0, 0 end
@@ -44,12 +44,12 @@ local function time(handle)
   return now
 end
 
--- A message of gRPC: no compression, its length, its bytes.
+-- A gRPC message: no compression, length, bytes.
 local function framed(text)
   return string.char(0, 0, 0, math.floor(#text / 256), #text % 256) .. text
 end
 
--- Asks ext-authz for a lease, while this call waits. It fails without a word: then the check of the key says what is wrong.
+-- Requests a lease while this call waits. It fails silently, since the key check then reports the problem.
 local function ask(handle, key, now)
   if now - first_in_vain >= PAUSE then in_vain, first_in_vain = 0, now end
   if in_vain >= MOST_IN_VAIN then return nil end
@@ -67,13 +67,13 @@ local function is_good(lease, now)
   return lease.left > 0 and now < lease.over
 end
 
--- Whether its calls will be used up before its time is over, at the pace at which they have been used since it was asked for.
+-- Whether its calls will be used up before its time is over, at the current pace.
 local function is_ending(lease, now)
   local used = lease.calls - lease.left
   return lease.left <= EARLY * lease.calls and used * (lease.over - now) > lease.left * (now - lease.asked)
 end
 
--- The lease that was asked for before this one had ended; this one, if there is none.
+-- Returns the next lease if there is one, otherwise this one.
 local function followed(key, lease)
   local after = lease.after
   if not after then return lease end
@@ -85,9 +85,9 @@ end
 function envoy_on_request(handle)
   local headers = handle:headers()
   local key = headers:get('authorization')
-  -- Of two such headers Envoy makes one text, which is no key.
+  -- Envoy joins two such headers, which gives no valid key.
   if not key or #key > LONGEST_KEY then return end
-  -- A header that is not there is no value, not even nil.
+  -- A missing header returns no value, not even nil.
   local length = tonumber(headers:get('content-length') or '')
   if not length or length > LARGEST_BODY then return end
   local now = time(handle)
@@ -98,12 +98,12 @@ function envoy_on_request(handle)
     local is_busy = now - lease.seen < BUSY
     lease.seen = now
     if is_busy and now >= lease.rest then
-      -- Others do not wait for the answer, and the next lease is over before another one could be asked for.
+      -- Other calls do not wait for the answer, nor request another lease during the pause.
       lease.rest = now + PAUSE
       local after = ask(handle, key, now)
       headers = handle:headers() -- what was fetched before the wait is out of scope after it
       now = time(handle)
-      -- All was forgotten meanwhile, by a clock that was set back perhaps, which no lease from before can be held against.
+      -- All leases were dropped meanwhile, perhaps because the clock was set back, so this one is not valid either.
       if leases[key] ~= lease then return end
       lease.after = after
     end

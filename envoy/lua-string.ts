@@ -1,4 +1,4 @@
-/** A Lua string literal that can hold any text. */
+/** Returns the text as a Lua string literal. */
 export function luaString(text: string): string {
   return `'${text.replace(/\\/g, '\\\\').replace(/'/g, "\\'").replace(/\n/g, '\\n')}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * Why Envoy refuses a request before any other part has seen it, by the beginning of its own words for it
- * (`response.code_details`), and what the client is told. The first that fits holds.
+ * Envoy's reasons to refuse a request before any other part sees it, as prefixes of `response.code_details`, with the error for the
+ * client. The first match applies.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 
@@ -18,7 +18,7 @@ const late = (message: string, ...reasons: string[]): RefusedRequest => ({
   error: apiError('request_timeout', { message: `${message} Nothing was sent to a provider.` }),
 });
 
-/** Also of a tunnel, which has a route of its own. */
+/** Also used for tunnels, which have their own route. */
 export const noOtherProtocol = 'The gateway opens no tunnel and changes to no other protocol, such as WebSocket.';
 
 export const refusedRequests: readonly RefusedRequest[] = [

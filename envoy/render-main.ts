@@ -1,4 +1,4 @@
-/** Writes Envoy's configuration for the environment that it runs in, to the file named by the argument: for containers. */
+/** Writes Envoy's configuration from the environment to the file in the argument; for containers. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadEnvoySettings } from './config.ts';

@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { heldBodyBytes } from '@gw/contract/access';
-import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { callerAttribute, callerField, identityNamespace } from '@gw/contract/internal/identity';
@@ -15,55 +15,48 @@ import { corsPolicy } from './cors.ts';
 import { leaseLua } from './lease-lua.ts';
 import { localReplies } from './local-replies.ts';
 import { luaString } from './lua-string.ts';
-import { envoyRoutes } from './routes.ts';
+import { envoyRoutes, type RouteSettings } from './routes.ts';
 import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
+import { typed } from './typed.ts';
 
-export interface EnvoySettings {
+export interface EnvoySettings extends RouteSettings {
   readonly nodeId: string;
   readonly publicAddress: string;
   readonly publicPort: number;
-  /** PEM files, taken up again when they change; null serves plain HTTP (loopback, or behind a load balancer). */
+  /** PEM files, reloaded on change; null serves plain HTTP (loopback, or behind a load balancer). */
   readonly tls: { readonly certFile: string; readonly keyFile: string; readonly sdsFile: string } | null;
-  /** Where the instances of each service are: `unix:/path` or `host:port`. */
+  /** Addresses of the instances of each service: `unix:/path` or `host:port`. */
   readonly extAuthz: readonly string[];
   readonly receiptSidecar: readonly string[];
   readonly controlPlane: readonly string[];
   readonly adminSocket: string;
-  /** Certificates for the services that are not on Unix sockets; null: plain. */
+  /** Certificates for services that are not on Unix sockets; null: plain. */
   readonly internalTls: InternalTls | null;
   /** A file path, or /dev/stdout. */
   readonly accessLog: string;
-  readonly addresses: Addresses;
-  /** Public keys that evidence is signed with, the current one first; each 32 bytes in base64url. */
+  /** Public keys of signed evidence, the current one first; each 32 bytes in base64url. */
   readonly evidenceKeys: readonly string[];
-  /** Origins of web pages that may call from a browser (`https://app.example.com`). */
-  readonly corsOrigins: readonly string[];
-  /** Clients at once; above, connections are refused. */
+  /** Further connections are refused. */
   readonly maxConnections: number;
-  /** Of these one address may hold so many; 0: all, for behind a load balancer. */
+  /** 0: no limit, for use behind a load balancer. */
   readonly maxConnectionsPerAddress: number;
-  /** How long a connection may have no request, seconds, also before the first one. */
+  /** How long a connection may be without a request, seconds, including before the first one. */
   readonly connectionIdleTimeoutS: number;
-  /** Memory that Envoy may hold; near it, it gives back, then refuses. */
+  /** Close to it Envoy first releases memory and then refuses requests. */
   readonly maxHeapMb: number;
-  /** How long a stream may be silent, seconds. */
-  readonly streamIdleTimeoutS: number;
-  /** How long the sidecar may take for one answer, ms; then the reply passes without it. */
+  /** How long the sidecar may take for a message, ms; after that the reply passes without it. */
   readonly sidecarTimeoutMs: number;
-  /** Whether a busy key is let in for some calls at a time. */
-  readonly leases: boolean;
-  /** Folder that holds envoy.template.yaml and the Lua filters. */
+  /** Folder of envoy.template.yaml and the Lua filters. */
   readonly templateDir: string;
 }
 
-/** Certificates come by SDS from files: Envoy watches them and takes up a change without a restart. */
+/** Certificates come from files by SDS, so that Envoy reloads them without a restart. */
 function downstreamTls(tls: EnvoySettings['tls']): object {
   if (!tls) return plainSocket;
   return {
     name: 'envoy.transport_sockets.tls',
-    typed_config: {
-      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext',
+    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext', {
       common_tls_context: {
         alpn_protocols: ['h2', 'http/1.1'],
         tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
@@ -74,17 +67,21 @@ function downstreamTls(tls: EnvoySettings['tls']): object {
           },
         ],
       },
-    },
+    }),
   };
 }
+
+const tlsInspector = {
+  name: 'envoy.filters.listener.tls_inspector',
+  typed_config: typed('envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector'),
+};
 
 /** The content of the SDS file that `downstreamTls` names. */
 function certificateSecret(tls: { certFile: string; keyFile: string }): string {
   const folder = tls.certFile.slice(0, Math.max(tls.certFile.lastIndexOf('/'), 0)) || '.';
   return JSON.stringify({
     resources: [
-      {
-        '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
+      typed('envoy.extensions.transport_sockets.tls.v3.Secret', {
         name: 'public',
         tls_certificate: {
           certificate_chain: { filename: tls.certFile },
@@ -92,18 +89,18 @@ function certificateSecret(tls: { certFile: string; keyFile: string }): string {
           // A rotation moves new files into this folder; Envoy reloads on the move.
           watched_directory: { path: folder },
         },
-      },
+      }),
     ],
   });
 }
 
-/** Writes the configuration to `path`, for its owner alone, and what it refers to. It holds no secret. */
+/** Writes the configuration to `path`, readable only by its owner, and the SDS file. It contains no secret. */
 export function writeEnvoyConfig(settings: EnvoySettings, path: string): void {
   if (settings.tls) writeFileSync(settings.tls.sdsFile, certificateSecret(settings.tls), { mode: 0o600 });
   writeFileSync(path, renderEnvoy(settings), { mode: 0o600 });
 }
 
-/** The finished configuration as YAML. */
+/** Returns the configuration as YAML. */
 export function renderEnvoy(settings: EnvoySettings): string {
   const { addresses } = settings;
   const lua = degradedLua(
@@ -123,19 +120,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['CONNECTION_IDLE_TIMEOUT', `${settings.connectionIdleTimeoutS}s`],
     ['PUBLIC_ADDRESS', settings.publicAddress],
     ['PUBLIC_PORT', settings.publicPort],
-    [
-      'LISTENER_FILTERS',
-      settings.tls
-        ? [
-            {
-              name: 'envoy.filters.listener.tls_inspector',
-              typed_config: {
-                '@type': 'type.googleapis.com/envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector',
-              },
-            },
-          ]
-        : [],
-    ],
+    ['LISTENER_FILTERS', settings.tls ? [tlsInspector] : []],
     ['DOWNSTREAM_TLS', downstreamTls(settings.tls)],
     ['HELD_BODY_BYTES', heldBodyBytes],
     ['STREAM_IDLE_TIMEOUT', `${settings.streamIdleTimeoutS}s`],
@@ -162,19 +147,17 @@ export function renderEnvoy(settings: EnvoySettings): string {
   });
 }
 
-/** What the filter of the last resort can say, with 502 and 500. */
+/** The errors of degraded.lua, with 502 and 500. */
 export const luaErrors = ['upstream_error', 'receipt_generation_failed'] as const;
 
-/** Error bodies as JSON texts. */
-export interface LastResortErrors {
-  /** For a provider's failure that nobody mapped. */
-  readonly upstreamError: string;
-  /** For a reply of 200 that no receipt can be put into. */
-  readonly receiptError: string;
-}
-
-/** The filter of the last resort. */
-export function degradedLua({ upstreamError, receiptError }: LastResortErrors, templateDir: string): string {
+/**
+ * Fills in degraded.lua. The errors are JSON bodies: `upstreamError` for failures of a provider that no mapper matches, `receiptError` for
+ * a 200 that cannot contain a receipt.
+ */
+export function degradedLua(
+  { upstreamError, receiptError }: { readonly upstreamError: string; readonly receiptError: string },
+  templateDir: string,
+): string {
   return readFileSync(`${templateDir}/degraded.lua`, 'utf8')
     .replace('@UPSTREAM_ERROR@', () => luaString(upstreamError))
     .replace('@RECEIPT_ERROR@', () => luaString(receiptError))

@@ -1,24 +1,24 @@
 /**
  * Envoy's route table, made from the table of public routes in the contract.
  *
- * Invariant: every route that reaches a provider or the control plane demands key, scope and limit; what needs no key is
- * answered by Envoy alone, so a flood of it reaches nobody else. Every path that is not in the table answers 404, every
- * other method 405, both without a key.
+ * Invariant: every route to a provider or the control plane requires key, scope and limit. Envoy itself answers everything without a key,
+ * so that a flood reaches no service. Every path outside the table gives 404, every other method 405, both without a key.
  */
-
 import { type Addresses, type ApiError, apiError, errorPagePath, errorPagesPath } from '@gw/contract/errors';
 import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import { type Route, routes } from '@gw/contract/routes';
+import { overwriting } from './attempt-filters.ts';
 import { withLease } from './lease-lua.ts';
 import { byListeners, byOrder, type ProviderWay, requestTime } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { bodyActions, keyAndScope, patience, perRoute, rateLimits } from './route-parts.ts';
-import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
+import { directJson, refusal, sinkPaths } from './sink.ts';
+import { typed } from './typed.ts';
 
-/** HEAD is GET without the body of its reply: probes and caches ask so. */
+/** HEAD is GET without a body, for probes and caches. */
 const methodsOf = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
 const methodMatch = (method: string) => {
   const [only = method, ...others] = methodsOf(method);
@@ -39,17 +39,14 @@ const withoutSidecar = perRoute(
 const withoutLua = perRoute('envoy.filters.http.lua', 'envoy.extensions.filters.http.lua.v3.LuaPerRoute', {
   disabled: true,
 });
-const notBuffered = {
-  '@type': 'type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute',
-  disabled: true,
-};
+const notBuffered = typed('envoy.extensions.filters.http.buffer.v3.BufferPerRoute', { disabled: true });
 const withoutBody = { 'envoy.filters.http.buffer': notBuffered, reply_buffer: notBuffered };
-/** What Envoy answers by itself: else a 404 without a key would be a 401. */
+/** For Envoy's own answers: otherwise a 404 without a key would be a 401. */
 const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBody };
 
 function pathMatch(path: string): object {
   if (!path.includes('{')) return { path };
-  // A model id may hold slashes, and a hash a colon, raw or encoded; no other name may hold a percent sign.
+  // A model id may contain slashes, and a hash a colon, raw or encoded; no other name may contain a percent sign.
   const regex = path
     .replace('{model_id}', '.+')
     .replace('{methodology_hash}', '(?:[A-Za-z0-9._~:-]|%3[Aa])+')
@@ -57,23 +54,23 @@ function pathMatch(path: string): object {
   return { safe_regex: { regex } };
 }
 
-/** `path` tells the sink what to answer. */
+/** `path` selects the sink's answer. */
 const toSink = (path: string) => ({
   cluster: 'sink',
   timeout: '5s',
   regex_rewrite: { pattern: { regex: '.*' }, substitution: path },
 });
 
-/** A body so large that Envoy would not hold it is refused by its length; what is smaller is counted by the sidecar. */
+/** Refuses bodies that Envoy would not buffer by their length; the sidecar checks smaller ones. */
 const tooLarge = { name: 'content-length', range_match: { start: '16777217', end: '9223372036854775807' } };
 
 export interface RouteSettings {
   readonly addresses: Addresses;
   /** How long a stream may be silent, seconds. */
   readonly streamIdleTimeoutS: number;
-  /** Origins of web pages; none: no preflight is answered. */
+  /** Origins of web pages that may call from a browser (`https://app.example.com`); without any, preflights are refused. */
   readonly corsOrigins: readonly string[];
-  /** Whether a busy key is let in for some calls at a time. */
+  /** Whether busy keys get leases. */
   readonly leases: boolean;
 }
 
@@ -93,17 +90,16 @@ function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSett
     return [to(attemptOrderHeader, byOrder), to('x-gw-cluster', byListeners)];
   };
   return [
-    // The rate limit passes over direct responses, and a body is refused after the limits: so the listener behind the sink
-    // answers.
+    // The sink answers, because the rate limit filter ignores direct responses, and this refusal counts as a call.
     {
       name: 'too large',
       match: { ...match, headers: [...method, tooLarge] },
-      // Its bytes are not read, so they cost nothing.
+      // Its bytes are not read, so they are free.
       route: { ...toSink(sinkPaths.refusedSize), rate_limits: rateLimits(route.limit ?? 'calls') },
       typed_per_filter_config: { ...byItself, ...keyAndScope(route) },
     },
-    // Reached only after the sidecar's last request answer, which names the cluster and clears the route. A stream may not
-    // be silent for long; a JSON reply is silent until it is there, and its whole time is limited by the sidecar.
+    // Reached only after the sidecar's last request message, which names the cluster and clears the route. Only streams have an idle
+    // time-out; the sidecar limits the whole time of a JSON reply.
     ...provider([...method, { name: 'x-gw-stream', present_match: true }], `${streamIdleTimeoutS}s`),
     ...provider(method, '0s'),
     {
@@ -115,7 +111,7 @@ function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSett
   ];
 }
 
-/** A change that is running has its time and lets others with its idempotency key wait for 20 s; then these have theirs. */
+/** A change may wait 20 s for another one with its idempotency key, and then takes its own time. */
 const waitsForFirst = { headers: [{ name: idempotencyKeyHeader, present_match: true }], timeout: '32s' };
 
 function controlRoutes(route: Route): object[] {
@@ -125,7 +121,7 @@ function controlRoutes(route: Route): object[] {
     name: 'control',
     match: { ...pathMatch(route.path), headers: [...headers, ...further] },
     route: { cluster: 'control_plane', rate_limits: limits, ...patience(route, timeout) },
-    // Node refuses an expectation that it does not know, and has no words for it.
+    // Node would refuse an unknown `expect` without an error body.
     request_headers_to_remove: ['authorization', 'cookie', 'expect', limitsDecidedHeader],
     typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },
   });
@@ -147,7 +143,7 @@ const health = {
   typed_per_filter_config: byItself,
 };
 
-/** For load balancers, while an orderly end is under way (drain.ts). */
+/** For load balancers during an orderly shutdown (drain.ts). */
 const leaving = (addresses: Addresses): object => {
   const { match, ...others } = health;
   const runtime_fraction = { default_value: { numerator: 0 }, runtime_key: 'gw.draining' };
@@ -159,7 +155,7 @@ const leaving = (addresses: Addresses): object => {
   };
 };
 
-/** The listener behind the sink answers; a direct response here could not be read by a page of another origin. */
+/** The sink answers, since the CORS filter ignores direct responses. */
 const behindSink = (name: string, path: string) => ({
   name,
   match: { ...pathMatch(path), ...methodMatch('GET') },
@@ -167,24 +163,23 @@ const behindSink = (name: string, path: string) => ({
   typed_per_filter_config: byItself,
 });
 
-/** What needs no key. */
+/** Routes without a key. */
 const open: Readonly<Record<string, (addresses: Addresses) => object[]>> = {
   '/healthz': (addresses) => [leaving(addresses), health],
   '/openapi.json': () => [behindSink('document', '/openapi.json')],
   [keySetPath]: () => [behindSink('key set', keySetPath)],
   [errorPagesPath]: () => [behindSink('error codes', errorPagesPath)],
-  // Which codes there are, the sink says.
+  // The sink knows the codes.
   [errorPagePath]: () => [behindSink('error code', errorPagePath)],
 };
 
 function openRoutes({ path }: Route, addresses: Addresses): object[] {
   const found = open[path]?.(addresses);
-  if (!found)
-    throw new Error(`${path} needs no key, so Envoy has to answer it by itself; routes.ts does not know how.`);
+  if (!found) throw new Error(`${path} needs no key, so Envoy has to answer it itself; routes.ts does not know how.`);
   return found;
 }
 
-/** The CORS filter passes over direct responses, so preflights have a route; one that the filter refuses goes on to the sink's 405. */
+/** The CORS filter ignores direct responses, so preflights have a route. A refused one gets the sink's 405. */
 const preflight = (path: string, allow: string) => ({
   name: 'preflight',
   match: {
@@ -192,13 +187,13 @@ const preflight = (path: string, allow: string) => ({
     headers: [...methodMatch('OPTIONS').headers, { name: 'access-control-request-method', present_match: true }],
   },
   route: toSink(sinkPaths.refusedMethod),
-  response_headers_to_add: [setHeader('allow', allow)],
+  response_headers_to_add: [overwriting('allow', allow)],
   typed_per_filter_config: byItself,
 });
 
 /**
- * Envoy answers each of its own replies to a gRPC call with 200 and an empty body, whatever the status. We speak no gRPC,
- * so such a call is refused by the listener behind the sink, which does not see its content type.
+ * To a gRPC call Envoy sends local replies as 200 with an empty body. The sink refuses such calls instead, since it does not see their
+ * content type.
  */
 const grpc = {
   name: 'grpc',
@@ -229,7 +224,7 @@ export function envoyRoutes(settings: RouteSettings): object[] {
   );
   const preflights = settings.corsOrigins.length > 0 ? paths.map((path) => preflight(path, allow(path))) : [];
   return [
-    // No other route matches a tunnel, and without one Envoy would leave its client waiting.
+    // No other route matches a tunnel, and without one its client would wait for ever.
     directError(
       'tunnel',
       { connect_matcher: {} },

@@ -1,8 +1,8 @@
 /**
- * Runs Envoy, whose command line the arguments are, and ends when it ends. Envoy by itself breaks off every call at SIGTERM;
- * here SIGTERM or SIGINT lets it drain first, and a second one ends it at once.
+ * Runs Envoy with the command line in the arguments. Envoy itself aborts all calls on SIGTERM; here SIGTERM or SIGINT drains it first,
+ * and a second signal stops it immediately.
  *
- * It imports nothing of ours: the image of Envoy has these files alone.
+ * It has no imports of ours except drain.ts, because Envoy's image contains only these files.
  */
 import { spawn } from 'node:child_process';
 import { drainEnvoy } from './drain.ts';

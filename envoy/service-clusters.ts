@@ -1,22 +1,22 @@
 /**
- * Where Envoy finds the instances of a service.
+ * Clusters of the services.
  *
- * Invariant: a service's instances are all on Unix sockets or all on the network, since one cluster has one way of
- * securing its connections.
+ * Invariant: the instances of a service are all on Unix sockets or all on the network, since a cluster secures its connections in one
+ * way.
  */
 import { isIP } from 'node:net';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { isUnixSocket, type Listen, parseListen, readListen } from '@gw/contract/internal/listen';
 import { typed } from './typed.ts';
 
-/** `unix:/a.sock,unix:/b.sock` or `host:port,…`; a host may be a name that stands for many addresses. */
+/** Splits `unix:/a.sock,unix:/b.sock` or `host:port,…`; a host may be a name with several addresses. */
 export const readServiceAddresses = (text: string): string[] =>
   text
     .split(',')
     .map((address) => address.trim())
     .filter(Boolean);
 
-/** What is wrong with the addresses of a service, or null. */
+/** Returns the problem of a service's addresses, or null. */
 export function addressProblem(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return 'names no address';
   if (addresses.some(isUnixSocket) && !addresses.every(isUnixSocket))
@@ -32,7 +32,7 @@ function endpoint(address: string): object {
   return { socket_address: { address: where.host, port_value: where.port } };
 }
 
-/** Of a name all addresses are taken, and asked for again and again; what is an address already needs no resolver. */
+/** Names are resolved continuously, to all their addresses. */
 function discovery(addresses: readonly string[]): 'STATIC' | 'STRICT_DNS' {
   const isFixed = (where: Listen) => 'path' in where || isIP(where.host) !== 0;
   return addresses.map(parseListen).every(isFixed) ? 'STATIC' : 'STRICT_DNS';
@@ -40,25 +40,24 @@ function discovery(addresses: readonly string[]): 'STATIC' | 'STRICT_DNS' {
 
 export const plainSocket = {
   name: 'envoy.transport_sockets.raw_buffer',
-  typed_config: { '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer' },
+  typed_config: typed('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer'),
 };
 
 function internalSocket(addresses: readonly string[], tls: InternalTls | null): object {
   if (!tls || addresses.every(isUnixSocket)) return plainSocket;
   return {
     name: 'envoy.transport_sockets.tls',
-    typed_config: {
-      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
       common_tls_context: {
         tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
         tls_certificates: [{ certificate_chain: { filename: tls.certFile }, private_key: { filename: tls.keyFile } }],
         validation_context: { trusted_ca: { filename: tls.caFile } },
       },
-    },
+    }),
   };
 }
 
-/** Of a retry policy: what has failed once is not asked again, if there is anybody else. */
+/** Makes a retry choose another instance, if there is one. */
 export const anotherHost = {
   retry_host_predicate: [
     {
@@ -72,13 +71,12 @@ export const anotherHost = {
 const isOne = (addresses: readonly string[]): boolean => addresses.length === 1 && discovery(addresses) === 'STATIC';
 
 /**
- * How a question is asked again that nobody has answered: of several instances one may have died a moment ago. At most twice
- * more: a request that kills who reads it must not kill them all. A limit that was counted by one who died before it answered is
- * counted twice. The longest pause is also how long Envoy gives one try at a question (it makes one setting of both): one that
- * stands still leaves the time to ask another one, and a slow look at Postgres has mostly ended.
+ * Retries for requests to a service, since one of several instances may have just died. At most two, so that a request that crashes its
+ * reader does not crash all instances. A limit that an instance counted before it died is counted twice. Envoy uses the longest pause
+ * also as the time-out of each try: it leaves time for another instance if one hangs, and suffices for most slow queries.
  *
- * That another one is asked costs some 35 µs for each question, asked again or not: Envoy reads this setting anew for each. So it
- * is left out where there is no other one.
+ * Choosing another host costs some 35 µs for each request, retried or not, because Envoy evaluates this setting each time. So a single
+ * instance goes without.
  */
 function retries(addresses: readonly string[]): object {
   return {
@@ -89,7 +87,7 @@ function retries(addresses: readonly string[]): object {
   };
 }
 
-/** What the template asks for of the cluster `name`. */
+/** The values of the cluster `name` for the template. */
 export function serviceCluster(
   name: string,
   addresses: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * The receipt that a client was shown for certain, from Envoy's access log: the last resort has finished a reply without
- * the sidecar, or the sidecar has found no store for it (`unsaved`).
+ * Reads receipts that a client has certainly seen from Envoy's access log: degraded.lua finished the reply without the sidecar, or the
+ * sidecar found no store (`unsaved`).
  *
- * Invariant: it is told to the sidecar and to ext-authz, so that the death of the sidecar does not take this word with it.
- * The ledger takes it from either; twice is as good as once.
+ * Invariant: Envoy reports them to the sidecar and to ext-authz, so that they survive the death of the sidecar. The ledger accepts them
+ * from either, and more than once.
  */
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
@@ -19,20 +19,20 @@ export interface ShownReceipt {
 export const accessLogEntries = (message: StreamAccessLogsMessage): readonly AccessLogEntry[] =>
   message.httpLogs?.logEntry ?? [];
 
-/** Envoy's answer where none came in time from the sidecar. */
+/** Envoy's status if the sidecar did not answer in time. */
 const givenUp = 500;
 
-/** The id of a request that was given up before Envoy heard from the sidecar, so that no provider was asked; null for all others. */
+/** Returns the id of a request that was aborted before the sidecar answered, so that no provider was asked; otherwise null. */
 export function unsentRequest(logged: AccessLogEntry): string | null {
   if (gwFields(logged)?.receipt_id?.stringValue || logged.response?.responseCode?.value !== givenUp) return null;
   return logged.request?.requestId || null;
 }
 
-/** What the sidecar left in the metadata `gw`. */
+/** The sidecar's metadata. */
 export const gwFields = ({ commonProperties }: AccessLogEntry) =>
   commonProperties?.metadata?.filterMetadata?.gw?.fields;
 
-/** Whose call it is; null if the log does not tell, which it always does. */
+/** Returns the owner of the call; null if the log lacks it, which should not happen. */
 export function loggedCaller({ commonProperties }: AccessLogEntry) {
   const identity = commonProperties?.metadata?.filterMetadata?.[identityNamespace]?.fields;
   const accountId = identity?.account_id?.stringValue;
@@ -40,7 +40,7 @@ export function loggedCaller({ commonProperties }: AccessLogEntry) {
   return accountId && keyId ? { accountId, keyId } : null;
 }
 
-/** Null if the sidecar finished the reply, or if the log does not tell whose call it was, which it always does. */
+/** Returns null if the sidecar finished the reply, or if the log lacks the owner. */
 export function shownReceipt(logged: AccessLogEntry): ShownReceipt | null {
   const gw = gwFields(logged);
   const receiptId = gw?.receipt_id?.stringValue;
@@ -51,8 +51,8 @@ export function shownReceipt(logged: AccessLogEntry): ShownReceipt | null {
 }
 
 /**
- * The close of a call whose sidecar has not said that it was done, and whose client was shown no receipt: it left, or got an
- * error. Null for all others. Whatever the sidecar itself tells of the call takes its place.
+ * Returns the entry of a call whose sidecar has not reported its end, and whose client has seen no receipt because it left or got an
+ * error; otherwise null. A report of the sidecar replaces it.
  */
 export function unattendedReceipt(logged: AccessLogEntry): ShownReceipt | null {
   const gw = gwFields(logged);
@@ -62,7 +62,7 @@ export function unattendedReceipt(logged: AccessLogEntry): ShownReceipt | null {
   return entry ? { receiptId, entry } : null;
 }
 
-/** `rest`: further members of the JSON object. */
+/** `rest` has further members of the JSON object. */
 function degradedEntry(logged: AccessLogEntry, rest: string): string | null {
   const { degraded: block, reserved: estimate } = gwFields(logged) ?? {};
   const degraded = block?.stringValue;

@@ -1,16 +1,18 @@
 /**
- * What Envoy answers by itself, and the listener behind the cluster `sink`, which answers where a direct response of the
- * public listener would pass over a filter that has to see the request first.
+ * Envoy's own answers, and the listener behind the cluster `sink`, which answers where a direct response of the public listener would
+ * bypass a filter that has to see the request.
  *
- * Invariant: the sink forwards nothing. A path of a client matches only the last route here, the document, the key set and
- * the pages about errors, since the public listener rewrites to the other paths itself and has no route for them.
+ * Invariant: the sink forwards nothing. A client's path matches only the OpenAPI document, the key set, the error pages and the last route
+ * here, since the public listener has no route for the other paths and only rewrites to them.
  */
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, errorPagesPath } from '@gw/contract/errors';
 import { errorPagePolicy, errorPages } from '@gw/contract/errors-html';
+import { defined } from '@gw/contract/internal/defined';
 import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { pageWalls } from '@gw/contract/internal/html-text';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import { openApiDocument } from '@gw/contract/openapi';
+import { overwriting } from './attempt-filters.ts';
 
 export const sinkPaths = {
   refusedContentType: '/refused-content-type',
@@ -18,23 +20,18 @@ export const sinkPaths = {
   refusedSize: '/refused-size',
 } as const;
 
-export const setHeader = (key: string, value: string) => ({
-  header: { key, value },
-  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
-});
-
-/** A direct response; `allow` names the methods of the path. */
+/** A direct response; `allow` has the methods of the path. */
 export const refusal = (error: ApiError, addresses: Addresses, allow?: string) => ({
   direct_response: { status: error.status, body: { inline_string: errorBody(error, addresses) } },
   response_headers_to_add: [
-    ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
-    ...(allow ? [setHeader('allow', allow)] : []),
+    ...[...errorHeaders(error)].map(([name, value]) => overwriting(name, value)),
+    ...(allow ? [overwriting('allow', allow)] : []),
   ],
 });
 
 const direct = (status: number, body: string, headers: Readonly<Record<string, string>>) => ({
   direct_response: { status, body: { inline_string: body } },
-  response_headers_to_add: Object.entries(headers).map(([name, value]) => setHeader(name, value)),
+  response_headers_to_add: Object.entries(headers).map(([name, value]) => overwriting(name, value)),
 });
 
 export const directJson = (body: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -45,7 +42,7 @@ const notForwarded = apiError('internal_error', {
 });
 
 const document = ({ baseUrl }: Addresses): string => JSON.stringify(openApiDocument(baseUrl));
-/** For what changes with a release or a restart alone. */
+/** For content that changes only with a release or a restart. */
 const cached = { 'cache-control': 'public, max-age=300' };
 
 const directPage = (body: string, status = 200) =>
@@ -56,10 +53,10 @@ const directPage = (body: string, status = 200) =>
     ...cached,
   });
 
-/** The pages that `doc_url` leads to. A code of the family `invalid_<field>` has that of the family. */
+/** The pages behind `doc_url`. All codes `invalid_<field>` share one page. */
 function errorPageRoutes(addresses: Addresses): object[] {
   const { list, ofCode, unknown } = errorPages(addresses);
-  const family = ofCode.get('invalid_field') ?? unknown;
+  const family = defined(ofCode.get('invalid_field'), 'The page of invalid_field');
   return [
     { match: { path: errorPagesPath }, ...directPage(list) },
     ...[...ofCode].map(([code, page]) => ({ match: { path: `${errorPagesPath}/${code}` }, ...directPage(page) })),
@@ -68,7 +65,7 @@ function errorPageRoutes(addresses: Addresses): object[] {
   ];
 }
 
-/** `evidenceKeys`: the public keys that evidence is signed with, the current one first. */
+/** `evidenceKeys`: public keys of signed evidence, the current one first. */
 export const sinkRoutes = (addresses: Addresses, evidenceKeys: readonly string[]): object[] => [
   { match: { path: '/openapi.json' }, ...directJson(document(addresses), cached) },
   { match: { path: keySetPath }, ...directJson(JSON.stringify({ keys: evidenceKeys.map(publicJwkOf) }), cached) },

@@ -1,2 +1,2 @@
-/** A typed configuration of Envoy; `type` without its package's prefix. */
+/** A typed configuration of Envoy; `type` without the `type.googleapis.com/` prefix. */
 export const typed = (type: string, fields: object = {}) => ({ '@type': `type.googleapis.com/${type}`, ...fields });

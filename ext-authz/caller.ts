@@ -1,27 +1,41 @@
-/** Who calls, in the words of those who are told. */
+/** The caller of a request in the forms that Envoy, the sidecar and the control plane get. */
+import { bodyLimits } from '@gw/contract/access';
 import { budgetsText } from '@gw/contract/internal/budgets';
 import { callerField, identityHeaders } from '@gw/contract/internal/identity';
 import type { ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
-import { type DrawnLimits, drawnLimits } from '@gw/service/limits/drawn-limits';
-import { limitsText } from './limits/limits-text.ts';
+import { type CarriedLimits, type DrawnLimits, drawnLimits } from '@gw/service/limits/drawn-limits';
 
 export const header = (key: string, value: string) => ({ header: { key, value } });
 
 export const draws = ['calls', 'management'] as const;
 
-/** What the parts behind Envoy learn of the caller, and what its calls draw on. */
+/** The caller's identity for the services behind Envoy, and the limits of its calls. */
 export interface Caller {
   readonly fields: Readonly<Record<string, string>>;
   readonly okResponse: { readonly sidecar: OkResponse; readonly control: OkResponse };
-  /** As the rate-limit step reads them. */
+  /** The limits for the rate limit step. */
   readonly limits: string;
-  /** What the sidecar reads of a leased call: what it draws on, too. */
+  /** The caller of a leased call for the sidecar, including its limits. */
   readonly leased: string;
-  /** Of a call whose body counts nothing. */
+  /** The limits of a call whose body is free. */
   readonly drawn: Readonly<Record<(typeof draws)[number], DrawnLimits>>;
 }
 type OkResponse = NonNullable<ICheckResponse['okResponse']>;
+
+/** The limits of a key's calls as text for `drawnLimits`. */
+export function limitsText({ account, limits, publicId }: FoundKey): string {
+  const { burst, perDay, ratePerS } = account.limits;
+  const { burstKib, kibPerS } = bodyLimits[account.tier];
+  const isLimited = limits !== null && (limits.ratePerS !== null || limits.perDay !== null);
+  const carried: CarriedLimits = {
+    account: [ratePerS, burst, perDay],
+    body: [kibPerS, burstKib],
+    ...(account.shadow.length > 0 ? { shadow: account.shadow } : {}),
+    ...(isLimited ? { key: [publicId, limits.ratePerS, limits.burst, limits.perDay] } : {}),
+  };
+  return JSON.stringify(carried);
+}
 
 function made(key: FoundKey): Caller {
   const { limits, shadow } = key.account;
@@ -39,14 +53,14 @@ function made(key: FoundKey): Caller {
     ...(key.account.models ? { models: JSON.stringify(key.account.models) } : {}),
     ...(addedLatencyMs === null && addedCostPercent === null
       ? {}
-      : { tolerance: `${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}` }),
+      : { tolerance: [addedLatencyMs, addedCostPercent].join(':') }),
   };
-  // By themselves, too: for Envoy's access log, and for sidecars and Envoys of the release before.
+  // The single fields are for Envoy's access log, and for sidecars and Envoys of the previous release.
   const fields = { ...read, [callerField]: JSON.stringify(read) };
   return {
     fields,
     okResponse: {
-      // The client's own key goes no further than this.
+      // The client's key must not be passed on.
       sidecar: { headersToRemove: ['authorization'] },
       control: {
         headersToRemove: ['authorization'],
@@ -68,10 +82,9 @@ function made(key: FoundKey): Caller {
   };
 }
 
-/** The key object is the cache's own. */
+/** Keyed by the objects of the key cache. */
 const callers = new WeakMap<FoundKey, Caller>();
 
-/** Makes it once for each key. */
 export function callerOf(key: FoundKey): Caller {
   let caller = callers.get(key);
   if (!caller) {

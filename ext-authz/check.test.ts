@@ -6,10 +6,10 @@ import type { FoundKey } from '@gw/prisma/find-key';
 import { drawnLimits } from '@gw/service/limits/drawn-limits';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { describe, expect, it } from 'vitest';
+import { limitsText } from './caller.ts';
 import { makeCheck } from './check.ts';
 import { KeyCache } from './keys/key-cache.ts';
 import type { Admission } from './limits/admission.ts';
-import { limitsText } from './limits/limits-text.ts';
 
 const pepper = Buffer.alloc(32, 7);
 const { plaintext, publicId } = generateApiKey(randomBytes);

@@ -1,8 +1,8 @@
 /**
- * The Authorization service: key, then account state, then scope, then limits. A call that its limits let in at once is not asked
- * about again; about any other Envoy asks the RateLimitService (should-rate-limit.ts), which alone refuses for a limit.
+ * The Authorization service: checks key, account state, scope and limits. A call within its limits is admitted here; for any other
+ * Envoy asks the RateLimitService (should-rate-limit.ts), which alone refuses for a limit.
  *
- * Invariant: fails closed. An error (no store can confirm the key) is a 500 of ours, never an open door.
+ * Invariant: it fails closed. An error, such as no store to confirm the key, is a 500 and never admits a call.
  */
 import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
@@ -20,7 +20,7 @@ import type { Admission } from './limits/admission.ts';
 export interface CheckContext extends AuthenticateContext {
   readonly addresses: Addresses;
   readonly notes: Pick<KeyNotes, 'used' | 'failed'>;
-  /** Told of each key that could not be checked. */
+  /** Logs keys that could not be checked. */
   readonly errors: ErrorLog;
   readonly admission: Pick<Admission, 'letIn'>;
 }
@@ -28,7 +28,7 @@ export interface CheckContext extends AuthenticateContext {
 const ok = { status: { code: 0 } };
 const limitsDecided = header(limitsDecidedHeader, '1');
 
-/** Envoy asks about the limits of a call unless it is told that they are decided. */
+/** Without `limitsDecided` Envoy asks about the limits of the call. */
 const toBeAsked = ({ fields, limits, okResponse }: Caller, handler: keyof Caller['okResponse']): ICheckResponse => ({
   ...ok,
   okResponse: okResponse[handler],
@@ -54,7 +54,7 @@ function denied(code: CatalogueCode, addresses: Addresses, message?: string): IC
   return {
     status: { code: error.status === 401 ? 16 : 7 },
     deniedResponse: {
-      // The enum of the proto has the number of each HTTP status as its value.
+      // The values of the proto's enum are HTTP status codes.
       status: { code: error.status as 401 },
       headers: [...errorHeaders(error)].map(([name, value]) => header(name, value)),
       body: errorBody(error, addresses),
@@ -74,7 +74,7 @@ export function makeCheck(context: CheckContext): Check {
       errors.note(error);
       return null;
     });
-    // Fail closed: nobody can say whether this key holds.
+    // Fail closed: the key could not be checked.
     if (!result) return denied('internal_error', addresses);
     if (!result.ok) {
       const { code, whose } = result.error;
@@ -85,7 +85,7 @@ export function makeCheck(context: CheckContext): Check {
     notes.used(key);
     if (openTo !== 'all' && key.account.state === 'suspended') return denied('customer_suspended', addresses);
     const needed = scopes.find((known) => known === scope);
-    // A route without a scope that reached this filter is a mistake in the configuration.
+    // A route without a scope must not reach this filter.
     if (!needed) return denied('internal_error', addresses);
     if (!key.scopes.includes(needed)) {
       notes.failed(key, 'insufficient_scope');
@@ -97,7 +97,7 @@ export function makeCheck(context: CheckContext): Check {
     }
     const caller = callerOf(key);
     const who = handler === 'sidecar' ? 'sidecar' : 'control';
-    // An Envoy of a release that asks about every call names no limit.
+    // Older releases of Envoy's configuration name no limit and ask about every call.
     const kind = draws.find((known) => known === limit);
     if (!kind) return toBeAsked(caller, who);
     const { accountId } = key;

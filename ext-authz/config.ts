@@ -1,49 +1,33 @@
-/** The settings of ext-authz, read once from its environment. */
-import type { Addresses } from '@gw/contract/errors';
+/** The settings of ext-authz, read from its environment. */
 import {
   type Environment,
-  type InternalTls,
   readInternalTls,
   readInternalToken,
   readRedisUrl,
   readSettings,
 } from '@gw/contract/internal/environment';
-import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
-import { type Implementation, readImplementation } from '@gw/grpc/server';
+import { readPeppers } from '@gw/contract/internal/pepper';
+import { readImplementation } from '@gw/grpc/server';
 
-export interface Config {
-  /** `unix:/path` or `host:port`. */
-  readonly listen: string;
-  /** `host:port` of GET /healthz, or null. */
-  readonly healthListen: string | null;
-  readonly databaseUrl: string;
-  readonly redisUrl: string;
-  readonly internalToken: string;
-  /** For `listen` on `host:port`; null: plain. */
-  readonly internalTls: InternalTls | null;
-  /** What carries Envoy's calls to the handlers. */
-  readonly grpcServer: Implementation;
-  /** Server-side part of the key hash; never stored beside the hashes. */
-  readonly peppers: Peppers;
-  readonly addresses: Addresses;
-  readonly logLevel: string;
-  /** How many instances share the limits: each enforces its share while Redis is away. */
-  readonly instances: number;
-}
+export type Config = ReturnType<typeof loadConfig>;
 
-export function loadConfig(environment: Environment): Config {
+export function loadConfig(environment: Environment) {
   const settings = readSettings(environment);
-  const config: Config = {
+  const config = {
     listen: settings.listen('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
+    /** For `GET /healthz`; null: none. */
     healthListen: settings.hostPort('GW_AUTHZ_HEALTH_LISTEN', null),
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),
+    /** Applies to a `listen` on `host:port`; null: plain. */
     internalTls: readInternalTls(settings),
     grpcServer: readImplementation(settings),
+    /** Server-side part of the key hash; never stored with the hashes. */
     peppers: readPeppers(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
+    /** Number of instances that share the limits while Redis is unavailable. */
     instances: Math.max(1, settings.integer('GW_AUTHZ_INSTANCES', 1)),
   };
   settings.finish();

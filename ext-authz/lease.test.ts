@@ -7,10 +7,9 @@ import type { FoundKey } from '@gw/prisma/find-key';
 import { decisionOf } from '@gw/service/limits/decision';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { expect, test } from 'vitest';
-import { callerOf } from './caller.ts';
+import { callerOf, limitsText } from './caller.ts';
 import { KeyCache } from './keys/key-cache.ts';
 import { makeGrantLease } from './lease.ts';
-import { limitsText } from './limits/limits-text.ts';
 
 const pepper = Buffer.alloc(32, 7);
 const { plaintext, publicId } = generateApiKey(randomBytes);
@@ -18,7 +17,7 @@ const now = Date.parse('2026-11-21T09:00:00Z');
 const stored = storedKey({ publicId, hash: hashApiKey(plaintext, pepper), scopes: ['inference:write'] });
 const ofKey = { limits: { ratePerS: 5, burst: 10, perDay: 5000, streams: null } };
 
-interface Asked {
+interface GrantCase {
   readonly key?: Partial<FoundKey> | null | Error;
   readonly authorization?: string;
   readonly scope?: string;
@@ -27,7 +26,7 @@ interface Asked {
 }
 
 /** What gives leases, and the keys that it has noted as used. */
-function granting({ key = {}, left = [[200, 1e5]] }: Asked, instances = 1) {
+function granting({ key = {}, left = [[200, 1e5]] }: GrantCase, instances = 1) {
   const used: string[] = [];
   const clock = { ms: now };
   const find = async () => {
@@ -51,7 +50,7 @@ function granting({ key = {}, left = [[200, 1e5]] }: Asked, instances = 1) {
   return { clock, grant, used };
 }
 
-async function ask({ authorization = `Bearer ${plaintext}`, scope = 'inference:write', ...asked }: Asked) {
+async function ask({ authorization = `Bearer ${plaintext}`, scope = 'inference:write', ...asked }: GrantCase) {
   const { grant, used } = granting(asked);
   return { lease: await grant({ authorization, scope }), used };
 }
@@ -69,7 +68,7 @@ test('a key with room has one, which says who calls as the check does, and what 
   expect(used).toEqual([publicId]);
 });
 
-test.each<[string, number, Asked]>([
+test.each<[string, number, GrantCase]>([
   ['of a bucket that is full', 10, { left: [[200, 1e5]] }],
   ['of a bucket that is large, but not more than fifty', 50, { left: [[1e6, 1e6]] }],
   ['of a bucket that is used up by a half', 5, { left: [[100, 1e5]] }],
@@ -90,7 +89,7 @@ test.each<[string, number, Asked]>([
   expect((await ask(asked)).lease?.calls).toBe(calls);
 });
 
-test.each<[string, Asked]>([
+test.each<[string, GrantCase]>([
   ['with little room in its bucket', { left: [[39, 1e5]] }],
   ['with little of its day', { left: [[200, 39]] }],
   [

@@ -1,11 +1,13 @@
 /**
- * Leases: what lets some more calls of a busy key in, for a fifth of a second, without a question about each of them.
+ * Leases admit some further calls of a busy key, for a fifth of a second, without a check of each.
  *
- * Invariants: whom the check of the key would refuse gets none, and nobody is refused here: Envoy asks the check instead. Each
- * leased call takes from its limits all the same, when the sidecar has it.
+ * Invariants: a key that the check would refuse gets no lease; without one Envoy asks the check. The sidecar takes each leased call from
+ * its limits.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { leaseLifeMs, mostLeasedCalls } from '@gw/contract/internal/lease';
 import type { GrantLease } from '@gw/grpc/service';
+import { dropOldest } from '@gw/service/drop-oldest';
 import { fullState, type LimitState, takeTogether } from '@gw/service/limits/bucket';
 import type { Decision } from '@gw/service/limits/decision';
 import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
@@ -18,25 +20,25 @@ import type { KeyNotes } from './keys/key-notes.ts';
 export interface LeaseContext extends AuthenticateContext {
   readonly notes: Pick<KeyNotes, 'used'>;
   readonly limiter: Pick<Limiter, 'left'>;
-  /** How many instances give leases. */
+  /** Number of instances that grant leases. */
   readonly instances: number;
 }
 
-/** For each call of a lease its limits have room for so many: near a limit Envoy asks about each, so that the rate-limit step refuses. */
+/** A lease is granted for a twentieth of the free room, so that near a limit Envoy asks about each call. */
 const roomForOne = 20;
-/** For less nothing is gained. */
+/** Smaller leases save nothing. */
 const leastLeasedCalls = 2;
 
 export function makeGrantLease(context: LeaseContext): GrantLease {
   const given = openGivenLeases(context);
   return async ({ authorization, scope }) => {
-    // What is wrong with the key the check says, and notes.
+    // The check reports and records what is wrong with the key.
     const found = await authenticate(authorization, context).catch(() => null);
     if (!found?.ok) return null;
     const key = found.value;
     const { accountId, publicId: keyId } = key;
     if (key.account.state === 'suspended' || !key.scopes.some((each) => each === scope)) return null;
-    // An expiry holds at its second.
+    // The key must not expire during the lease.
     if (key.expiresAt !== null && key.expiresAt.getTime() <= context.now() + leaseLifeMs) return null;
     const { drawn, leased } = callerOf(key);
     const left = await context.limiter.left(accountId, 'calls', drawn.calls);
@@ -50,21 +52,21 @@ export function makeGrantLease(context: LeaseContext): GrantLease {
   };
 }
 
-/** How many calls would be let in at once. */
+/** Returns how many calls the limits would admit now. */
 function roomOf({ levels }: DrawnLimits, { quotaStates }: Decision): number {
   const rooms = levels.flatMap(({ limit }, index) => {
-    const { remaining = 0, remainingDay = 0 } = quotaStates[index] ?? {};
+    const { remaining, remainingDay } = elementAt(quotaStates, index);
     return [limit.rate === null ? Number.POSITIVE_INFINITY : remaining, remainingDay ?? Number.POSITIVE_INFINITY];
   });
   return Math.min(...rooms);
 }
 
-/** Accounts whose leases are remembered; the oldest go first. */
+/** The most accounts whose leases are remembered. */
 const mostAccounts = 10_000;
 
 /**
- * What was given in leases. A call takes from its limits only when its body is whole, so that slow ones could be let in without
- * end; so all leases of an account together are held to its rate as well, each instance to its share.
+ * Limits all leases of an account to its rate, each instance to its share. A call takes from its limits only when its body is complete,
+ * so slow calls could otherwise be admitted without limit.
  */
 function openGivenLeases({ instances, now }: Pick<LeaseContext, 'instances' | 'now'>) {
   const states = new Map<string, LimitState>();
@@ -77,7 +79,7 @@ function openGivenLeases({ instances, now }: Pick<LeaseContext, 'instances' | 'n
       const nowMs = now();
       const state = states.get(account.id) ?? fullState(limit, nowMs);
       states.delete(account.id);
-      if (states.size >= mostAccounts) states.delete(states.keys().next().value ?? '');
+      dropOldest(states, mostAccounts);
       states.set(account.id, state);
       return takeTogether([{ limit, state, cost: calls }], 0, nowMs) === 0;
     },

@@ -7,8 +7,8 @@ import type { Limiter } from '@gw/service/limits/limiter';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { limitsText } from './caller.ts';
 import { type AdmissionOptions, openAdmission } from './limits/admission.ts';
-import { limitsText } from './limits/limits-text.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
@@ -259,7 +259,9 @@ describe('the rate-limit step', () => {
     const decide = stepWith({
       limiter: {
         decide: async (_account, _kind, { levels }) => ({
-          ...{ admitted, lacking: admitted ? 0 : everyLimit.day, untilMidnightMs: 1 },
+          admitted,
+          lacking: admitted ? 0 : everyLimit.day,
+          untilMidnightMs: 1,
           quotaStates: levels.map(({ limit }) => quotaStateOf(limit, fullState(limit, morning))),
         }),
       },

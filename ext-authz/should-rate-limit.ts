@@ -1,6 +1,6 @@
 /**
- * The RateLimitService: rate and day budget of an account and of its key, and the headers that tell the client where it
- * stands. It is asked about what the check of the key has not let in (check.ts).
+ * The RateLimitService: rate and day budget of an account and of its key, and the headers with their state. Envoy asks it about calls
+ * that the key check has not admitted (check.ts).
  *
  * Invariant: every reply of a limited route carries the limit headers, and every 429 a Retry-After that lets the client in.
  */
@@ -16,12 +16,13 @@ export interface RateLimitContext {
   readonly addresses: Addresses;
 }
 
-/** Numbers of the proto's enum: messages are encoded without a conversion of names. */
+/** Values of the proto's enum. */
 const overallCode = { ok: 1, overLimit: 2 } as const;
 
+/** A missing text is empty in protobuf. */
 function descriptor(request: RateLimitRequest): Map<string, string> {
   const entries = request.descriptors?.[0]?.entries ?? [];
-  return new Map(entries.map((entry) => [entry.key ?? '', entry.value ?? '']));
+  return new Map(entries.map(({ key, value }) => [key ?? '', value ?? '']));
 }
 
 export function makeShouldRateLimit({ addresses, admission }: RateLimitContext): ShouldRateLimit {
@@ -30,7 +31,7 @@ export function makeShouldRateLimit({ addresses, admission }: RateLimitContext):
     const entries = descriptor(request);
     const kind = entries.get('kind') ?? '';
     const accountId = entries.get('account_id');
-    // An error is a refusal: Envoy lets no call pass whose limits nobody has decided.
+    // Fail closed: Envoy refuses the call on an error.
     if (!accountId || accountId === missingIdentity) throw new Error('A rate limit was asked for without an account.');
     const kib = entries.has('body') ? bodyKib(entries.get('content_length')) : 0;
     const drawn = drawnLimits(kind, accountId, entries.get('limits') ?? '', kib);

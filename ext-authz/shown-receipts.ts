@@ -1,12 +1,11 @@
 /**
- * Notes for the ledger what Envoy's access log tells of calls that may have lost their sidecar: the receipts that a client was
- * shown, which Envoy finished by itself or which the sidecar found no store for; and, where Redis was away meanwhile, so
- * that the call may be marked nowhere as under way, that there was a call at all. And which calls were given up before a provider was
- * asked, for a sidecar that stood still meanwhile and does not know.
+ * Records in the ledger what Envoy's access log says about calls that may have lost their sidecar: receipts that a client was shown,
+ * if Envoy finished the reply itself or the sidecar found no store; calls that ended while Redis was unavailable, since they may be
+ * marked as pending nowhere; and calls aborted before a provider was asked, for a sidecar that was suspended meanwhile.
  *
- * Invariant: it fails open. While Redis is away they wait in memory, up to a bound; if this process dies meanwhile they are
- * left to the sidecar, or to the lease that ends. That a call was given up does not wait: it is of use for seconds, and was told to a
- * sidecar too.
+ * Invariant: it fails open. While Redis is unavailable receipts wait in memory, up to a limit. If this process dies meanwhile, they are
+ * left to the sidecar or to the expiry of their lease. Aborted calls do not wait, because the entry is only useful for seconds and Envoy
+ * told a sidecar too.
  */
 import {
   callEndKey,
@@ -25,16 +24,15 @@ import { Gauge, type Registry } from 'prom-client';
 
 export interface ShownReceipts {
   note(message: StreamAccessLogsMessage): void;
-  /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
-  /** Hands what waits to Redis once more. */
+  /** Tries once more to write the waiting entries to Redis. */
   stop(): Promise<void>;
 }
 
 export interface ShownReceiptsOptions {
   readonly redis: Redis;
   readonly log: Logger;
-  /** How long the sidecar of a call has to tell of it, ms. */
+  /** How long the sidecar of a call may take to report it, ms. */
   readonly waitMs?: number;
 }
 
@@ -42,16 +40,16 @@ export interface ShownReceiptsOptions {
 const maxKeptChars = 16 * 1024 * 1024;
 const tendEveryMs = 1000;
 
-/** No call lasts longer, but streams, which their sidecar marks again. */
+/** No call lasts longer except streams, which their sidecar marks again. */
 const longestCallMs = 15 * 60_000;
-/** The sidecar of a call that has ended, if it lives, tells of it sooner. */
+/** A live sidecar reports the end of a call earlier. */
 const unattendedAfterMs = 10_000;
 const maxUnattended = 10_000;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what waits for Redis, and when that was away.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: the entries that wait for Redis.
 export function openShownReceipts({ redis, log, waitMs = unattendedAfterMs }: ShownReceiptsOptions): ShownReceipts {
   const kept = openKept(maxKeptChars);
-  /** In the order of their ends. */
+  /** In the order in which the calls ended. */
   const unattended = new Map<string, { readonly entry: string; readonly dueMs: number }>();
   let forgotten = 0;
   let awayMs = Number.NEGATIVE_INFINITY;
@@ -78,7 +76,7 @@ export function openShownReceipts({ redis, log, waitMs = unattendedAfterMs }: Sh
   };
   const handOver = async (untilMs: number): Promise<void> => {
     if (redis.status !== 'ready') return void noteAway();
-    // One that hangs lets no mark of a call in either.
+    // A hanging Redis has not stored marks of pending calls either.
     if (!(await taken(redis.ping()))) return;
     await kept.hand(isTaken);
     for (const [receiptId, { dueMs, entry }] of unattended) {

@@ -1,4 +1,3 @@
-/** Wires the service together. */
 import { serveEnvoy } from '@gw/grpc/server';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
 import { openStatements } from '@gw/prisma/statements';
@@ -22,15 +21,15 @@ import { openAdmission } from './limits/admission.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 import { openShownReceipts } from './shown-receipts.ts';
 
-/** Cached keys are honoured this long when neither Postgres nor Redis can be reached; then they are refused. */
+/** How long cached keys are accepted while neither Postgres nor Redis can be reached. */
 const graceMs = 60_000;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only connects the parts, in the order of their dependencies.
 export async function startExtAuthz(config: Config) {
   const log = openLog('ext-authz', config.logLevel);
   const db = openStatements(config.databaseUrl, {
     connections: 4,
-    // Within Envoy's patience of 2 s; and the poll of the key generation has to fail before it can turn to Redis.
+    // Below Envoy's time-out of 2 s.
     queryTimeoutMs: 1500,
     onConnectionLost: (error) => log.warn({ err: error }, 'a Postgres connection broke'),
   });
@@ -68,8 +67,8 @@ export async function startExtAuthz(config: Config) {
   const admission = openAdmission({
     limiter,
     metrics,
-    // Open: without Redis it counts twice, never less than once.
-    giveBack: (accountId, keyId) => void giveBackDayUnit(redis, accountId, keyId ?? '').catch(() => undefined),
+    // Fail open: without Redis the call counts twice, but never less than once.
+    giveBack: (accountId, keyId) => void giveBackDayUnit(redis, accountId, keyId).catch(() => undefined),
   });
 
   const shownReceipts = openShownReceipts({ redis, log });
@@ -80,7 +79,7 @@ export async function startExtAuthz(config: Config) {
     store: (key, renewed) => renewKeyHash(db, key, renewed),
     log,
   });
-  // Without the list each key would draw on the budget for unknown ones.
+  // Without the list, each key would use the budget for unknown ones.
   await watch.ready;
 
   const errors = openErrorLog({ log, now: monotonic, intervalMs: 10_000 });
@@ -93,7 +92,7 @@ export async function startExtAuthz(config: Config) {
       grantLease: makeGrantLease({ ...keys, notes, limiter, instances: config.instances }),
       shouldRateLimit: makeShouldRateLimit({ admission, addresses: config.addresses }),
       accessLog: shownReceipts.note,
-      // It still admits keys that it remembers, but another instance may be able to ask a store.
+      // It still accepts cached keys, but another instance may reach a store.
       isServing: () => watch.confirmed(),
     },
     onError,

@@ -1,10 +1,10 @@
-/** Calls of gRPC on streams of our HTTP/2. */
+/** gRPC calls on streams of our HTTP/2. */
 import { framed, framedWhole, MessageReader, MessageRoom } from './framing.ts';
 import { errorCode } from './http2/frames.ts';
 import type { Http2Stream, StreamHandler } from './http2/stream.ts';
 import type { Method } from './methods.ts';
 
-/** gRPC's status codes, as far as they are used. */
+/** The gRPC status codes in use. */
 export const status = { ok: 0, internal: 13, resourceExhausted: 8, unimplemented: 12, unauthenticated: 16 } as const;
 
 const literal = (text: string): Buffer => Buffer.concat([Buffer.from([text.length]), Buffer.from(text, 'latin1')]);
@@ -15,16 +15,16 @@ const trailer = (name: string, value: string): Buffer =>
 const okTrailers = trailer('grpc-status', '0');
 const onlyOk = Buffer.concat([replyHeaders, okTrailers]);
 
-/** Several of the largest replies, or 25 of the largest requests. Those beyond wait at Envoy, which has them in memory. */
+/** Enough for several of the largest replies, or 25 of the largest requests. Further ones wait in Envoy's memory. */
 const room = new MessageRoom(256 * 1024 * 1024);
 
 export function fail(stream: Http2Stream, code: number): void {
   stream.sendHeaders(Buffer.concat([replyHeaders, trailer('grpc-status', String(code))]), true);
 }
 
-type Of<Kind extends Method['kind']> = Extract<Method, { kind: Kind }>;
+type MethodOf<Kind extends Method['kind']> = Extract<Method, { kind: Kind }>;
 
-function unary({ answer }: Of<'unary'>, stream: Http2Stream): StreamHandler {
+function unary({ answer }: MethodOf<'unary'>, stream: Http2Stream): StreamHandler {
   const reader = new MessageReader((message) => {
     answer(message, () => !stream.isOpen)
       .then((response) => {
@@ -41,7 +41,7 @@ function unary({ answer }: Of<'unary'>, stream: Http2Stream): StreamHandler {
   };
 }
 
-function clientStream({ take }: Of<'client-stream'>, stream: Http2Stream): StreamHandler {
+function clientStream({ take }: MethodOf<'client-stream'>, stream: Http2Stream): StreamHandler {
   const reader = new MessageReader(take);
   return {
     data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
@@ -50,7 +50,7 @@ function clientStream({ take }: Of<'client-stream'>, stream: Http2Stream): Strea
   };
 }
 
-function bidirectional({ open }: Of<'bidirectional'>, stream: Http2Stream): StreamHandler {
+function bidirectional({ open }: MethodOf<'bidirectional'>, stream: Http2Stream): StreamHandler {
   let answered = false;
   const handler = open({
     send: (parts) => {
@@ -75,7 +75,7 @@ function bidirectional({ open }: Of<'bidirectional'>, stream: Http2Stream): Stre
   );
   return {
     data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
-    // Envoy is done with the call: answer in kind, so that it need not reset the stream.
+    // Envoy has ended the call. End it too, so that it need not reset the stream.
     ended: () => {
       handler.close();
       stream.sendHeaders(answered ? okTrailers : onlyOk, true);

@@ -1,18 +1,18 @@
 /**
- * Messages of gRPC in the data of a stream: five bytes in front of each say how long it is.
+ * gRPC messages in the data of a stream, each with a prefix of five bytes that contains its length.
  *
- * A large message gets its memory when its length is known, so all of them at once could be more than the process has; hence
- * the room, in which they take turns.
+ * The memory of a large message is allocated when its length is known. To limit their total memory, large messages take turns in a
+ * MessageRoom.
  */
 const prefixBytes = 5;
 /** A 64 MiB reply and its frame. */
 export const maxMessageBytes = 72 * 1024 * 1024;
-/** A larger message gets its place as soon as its length is known. */
+/** The memory of a larger message is allocated as soon as its length is known. */
 const largeMessage = 64 * 1024;
-/** Below this it costs less to copy the parts of a message together than to send each in a frame of its own. */
+/** Below this it is cheaper to concatenate the parts of a message than to send each in its own frame. */
 const largeParts = 16 * 1024;
 
-/** A small message. */
+/** Frames a small message. */
 export function framedWhole(message: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(prefixBytes + message.length);
   bytes[0] = 0;
@@ -21,9 +21,10 @@ export function framedWhole(message: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Parts of a large message stay where they are, but for the first. */
+/** Frames a message without copying the parts of a large one, except for the first. */
 export function framed(parts: readonly Uint8Array[]): readonly Buffer[] {
-  const [first = Buffer.alloc(0), ...others] = parts;
+  const [first, ...others] = parts;
+  if (first === undefined) return [framedWhole(Buffer.alloc(0))];
   if (others.length === 0) return [framedWhole(first)];
   const prefix = Buffer.allocUnsafe(prefixBytes);
   prefix[0] = 0;
@@ -33,7 +34,7 @@ export function framed(parts: readonly Uint8Array[]): readonly Buffer[] {
   return [Buffer.concat([prefix, first]), ...others.map(asBuffer)];
 }
 
-/** The same memory. */
+/** Returns a view of the same memory. */
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
@@ -41,18 +42,18 @@ export const asBuffer = (bytes: Uint8Array): Buffer =>
 export class MessageReader {
   readonly #deliver: (message: Buffer) => void;
   readonly #coming: (length: number) => void;
-  /** What of a message, or of its prefix, is there. */
+  /** The incomplete message or prefix so far. */
   #rest: Buffer = Buffer.alloc(0);
-  /** A message that comes in many parts, filled as they come: put together at once it would hold up everything else. */
+  /** A message in many parts, filled as they arrive, because concatenating them at the end would block everything else. */
   #large: { readonly bytes: Buffer; filled: number } | null = null;
 
-  /** `coming`: told of the beginning of a message that comes in many parts. */
+  /** `coming` is called at the beginning of a message in many parts. */
   constructor(deliver: (message: Buffer) => void, coming: (length: number) => void = () => undefined) {
     this.#deliver = deliver;
     this.#coming = coming;
   }
 
-  /** False if a message is larger than allowed or compressed, which nobody asked for. */
+  /** Returns false for a message that is too large, or compressed, which was not negotiated. */
   push(received: Buffer): boolean {
     let bytes = this.#large ? this.#fill(this.#large, received) : received;
     if (this.#large) return true;
@@ -75,7 +76,7 @@ export class MessageReader {
     return true;
   }
 
-  /** Returns what is not part of the message. */
+  /** Returns the bytes after the message. */
   #fill(large: { readonly bytes: Buffer; filled: number }, received: Buffer): Buffer {
     const taken = received.subarray(0, large.bytes.length - large.filled);
     taken.copy(large.bytes, large.filled);
@@ -89,28 +90,27 @@ export class MessageReader {
   }
 }
 
-interface Coming {
+interface LargeMessage {
   readonly size: number;
   readonly begin: () => void;
 }
 
 /**
- * Room for the large messages that are on their way.
+ * Limits the memory of large messages that are being received.
  *
- * Invariants: they come in the order in which they began; those that have room hold no more than `bytes` together, or are
- * one that is larger; who leaves makes room once.
+ * Invariants: messages enter in the order in which they began. Those inside hold at most `bytes` together, or are a single larger one.
  */
 export class MessageRoom {
   readonly #bytes: number;
-  readonly #waiting = new Set<Coming>();
-  readonly #inside = new Set<Coming>();
+  readonly #waiting = new Set<LargeMessage>();
+  readonly #inside = new Set<LargeMessage>();
   #held = 0;
 
   constructor(bytes: number) {
     this.#bytes = bytes;
   }
 
-  /** `begin` is called when there is room, at once if there is now. Returns what makes the room free again. */
+  /** Calls `begin` when there is room, possibly immediately. Returns a function that frees the room. */
   enter(size: number, begin: () => void): () => void {
     const coming = { size, begin };
     this.#waiting.add(coming);

@@ -1,13 +1,12 @@
 /**
- * gRPC on @grpc/grpc-js, for whoever would rather trust a library that many use: `GW_GRPC_SERVER=grpc-js`. The handlers are
- * the same, and so is what Envoy gets; a call costs about four times as much processor time.
+ * gRPC on @grpc/grpc-js, for those who prefer a widely used library: `GW_GRPC_SERVER=grpc-js`. Handlers and replies are the same, but a
+ * call costs about four times as much processor time.
  *
- * What it cannot give, beside the time:
- * - a large message is known only when it is whole. So all that are on their way may hold their memory at once, and Envoy's
- *   patience with a large body cannot be extended before it has come;
- * - large bodies are sent and read in one piece, so small messages of others on the connection wait for them;
- * - Node answers about a thousand resets on one connection, which many clients that leave early are, with the end of the
- *   connection: calls of others on it fail;
+ * Further disadvantages:
+ * - a large message is known only when it is complete. So all of them may hold memory at the same time, and Envoy's time-out for a large
+ *   body cannot be extended before it has arrived;
+ * - large bodies are sent and read in one piece, so small messages of other calls wait for them;
+ * - Node closes a connection after about a thousand resets, which many early disconnects of clients cause, and so fails other calls;
  * - a method that does not exist is UNIMPLEMENTED even without the internal token.
  */
 import type {
@@ -82,7 +81,7 @@ function register(server: Server, path: string, method: Method, trusts: (metadat
 }
 
 export async function openGrpcJsServer({ listen, tls, tokenCheck, methods }: ServerOptions): Promise<GrpcServer> {
-  // Loaded only by who asks for it: in the bundle of a service an import at the top would be part of every start.
+  // Imported on demand, because a static import would slow down every start.
   const { Server, ServerCredentials } = await import('@grpc/grpc-js');
   const server = new Server(options);
   const trusts = (metadata: Metadata) => tokenCheck()(metadata.get(internalTokenHeader)[0]?.toString());

@@ -1,7 +1,7 @@
 /**
- * Encodes and decodes the messages of Envoy's services, as `generate.mjs` took them from their `.proto` files.
+ * Encodes and decodes the messages of Envoy's services, which `generate.mjs` takes from their `.proto` files.
  *
- * Messages are encoded as they are, without a conversion in front: enums are given as numbers, bytes as Buffers.
+ * Messages are encoded without a prior conversion: enums are numbers, bytes are Buffers.
  */
 import protobuf from 'protobufjs';
 import json from './generated/protocols.json' with { type: 'json' };
@@ -10,7 +10,7 @@ import { MessageWriter } from './writer.ts';
 
 export interface Codec<Request, Response> {
   decode(bytes: Buffer): Request;
-  /** Returns bytes that may share their memory with others: copy what is kept. */
+  /** Returns bytes that may share memory with other messages, so copy them to keep them. */
   encode(message: Response): Uint8Array;
 }
 
@@ -24,8 +24,8 @@ function protocols(): protobuf.Root {
 }
 
 /**
- * protobufjs writes the code of a type when the first message of it comes, some milliseconds for each: done here for all
- * that messages of the type can hold, so that no call waits for it.
+ * Makes protobufjs generate the code of a type and all nested types now, because on the first message it would take some milliseconds
+ * per type.
  */
 function setUp(type: protobuf.Type): void {
   if (ready.has(type)) return;
@@ -36,10 +36,7 @@ function setUp(type: protobuf.Type): void {
 }
 const ready = new Set<protobuf.Type>();
 
-/**
- * Decodes messages without some of their fields, which are passed over unread: what Envoy repeats in every message of a
- * stream can cost more to decode than all the rest.
- */
+/** Returns a decoder that skips some fields: what Envoy repeats in every message of a stream can cost more than all the rest. */
 export function decoderWithout<Request>(
   packageName: string,
   request: string,
@@ -49,7 +46,7 @@ export function decoderWithout<Request>(
   const name = `${request}Without${fields.join('')}`;
   const json = whole.toJSON();
   for (const field of fields) delete json.fields[field];
-  // Beside the whole one, so that it finds the types of its fields.
+  // In the same namespace, so that it finds the types of its fields.
   const type = (whole.parent?.get(name) as protobuf.Type | null) ?? protobuf.Type.fromJSON(name, json);
   if (!type.parent) whole.parent?.add(type);
   type.resolveAll();
@@ -57,7 +54,7 @@ export function decoderWithout<Request>(
   return (bytes) => type.decode(bytes) as unknown as Request;
 }
 
-/** The codec of a method, e.g. of `CheckRequest` and `CheckResponse` in `envoy.service.auth.v3`. */
+/** Returns the codec of a method, e.g. for `CheckRequest` and `CheckResponse` in `envoy.service.auth.v3`. */
 export function codec<Request, Response>(
   packageName: string,
   request: string,
@@ -75,7 +72,7 @@ export function codec<Request, Response>(
 const writer = new MessageWriter();
 function encoded(type: protobuf.Type, message: object): Buffer {
   try {
-    // It has what the code that protobufjs writes for these types calls.
+    // It has all methods that the generated code of these types calls.
     type.encode(message, writer as unknown as protobuf.Writer);
     return writer.finish();
   } catch (error) {
@@ -84,16 +81,16 @@ function encoded(type: protobuf.Type, message: object): Buffer {
   }
 }
 
-/** What answers a message of ext_proc, whose body takes the place of the one that it shows, or ends the call. */
+/** An ext_proc response that replaces a body or ends the call with one. */
 interface WithBody {
   readonly immediateResponse?: object | null;
   readonly requestBody?: object | null;
   readonly responseBody?: object | null;
 }
 
-/** Numbers of fields of ProcessingResponse, BodyResponse, CommonResponse and BodyMutation; each is a message or bytes. */
+/** Field numbers in ProcessingResponse, BodyResponse, CommonResponse and BodyMutation; each field is a message or bytes. */
 const fieldNumber = { requestBody: 3, responseBody: 4, response: 1, bodyMutation: 3, body: 1 } as const;
-/** Of ProcessingResponse and ImmediateResponse. */
+/** Field numbers in ProcessingResponse and ImmediateResponse. */
 const immediateNumber = { immediateResponse: 7, body: 3 } as const;
 const lengthDelimited = 2;
 
@@ -106,9 +103,8 @@ function opening(field: number, length: number): number[] {
 }
 
 /**
- * What stands between the encoded answer and the bytes of its body, which is never copied. What stands twice in a message
- * of protobuf is merged: the answer comes first, without its body, and then the same fields again with nothing but the body
- * in them.
+ * Returns the bytes between the encoded answer and its body, so that the body is never copied. Protobuf merges repeated occurrences of a
+ * message field: the answer comes first, without its body, and then the same fields again with only the body.
  */
 export function bodyOpening(answer: WithBody, length: number): Buffer {
   const { immediateResponse, requestBody } = answer;

@@ -1,7 +1,7 @@
 /**
- * Envoy's services as methods of gRPC whose messages are bytes: what a server of gRPC has to carry, whichever it is.
+ * Envoy's services as gRPC methods with messages in bytes, independent of the server implementation.
  *
- * Invariants: a handler that throws ends its own call, and no other; a processor is closed exactly once.
+ * Invariants: a handler that throws ends only its own call; a processor is closed exactly once.
  */
 import { leasePath, leaseText, readLeaseQuestion } from '@gw/contract/internal/lease';
 import type { InternalTlsOptions } from '@gw/service/internal-tls';
@@ -19,34 +19,33 @@ import type {
   StreamAccessLogsMessage,
 } from './service.ts';
 
-/** One call of a bidirectional method, as its handler sees it. */
+/** A call of a bidirectional method, for its handler. */
 export interface BidirectionalCall {
-  /** A message in parts, of which all but the first may be large. */
+  /** Sends a message in parts, of which all but the first may be large. */
   send(parts: readonly Uint8Array[]): void;
-  /** Ends the call without an orderly status. */
+  /** Resets the call. */
   breakOff(): void;
 }
 
 interface BidirectionalHandler {
   message(bytes: Buffer): void;
-  /** A large message has begun to come. */
+  /** A large message has begun to arrive. */
   coming(): void;
   close(): void;
 }
 
-/** `answer` rejects after the error was told; `take` and handlers of bidirectional calls never throw. */
+/** `answer` rejects after it has reported the error; `take` and handlers of bidirectional calls never throw. */
 export type Method =
   | { readonly kind: 'unary'; readonly answer: (message: Buffer, isGone: () => boolean) => Promise<Uint8Array> }
   | { readonly kind: 'client-stream'; readonly take: (message: Buffer) => void }
   | { readonly kind: 'bidirectional'; readonly open: (call: BidirectionalCall) => BidirectionalHandler };
 
-/** What a server of gRPC is given. */
 export interface ServerOptions {
   /** `unix:/path` or `host:port`. */
   readonly listen: string;
-  /** Both sides show a certificate; null: plain. */
+  /** Mutual TLS; null: plain. */
   readonly tls: InternalTlsOptions | null;
-  /** Makes the check of the internal token for one connection, or one call. */
+  /** Creates the check of the internal token for a connection or a call. */
   readonly tokenCheck: () => (sent: string | undefined) => boolean;
   readonly methods: ReadonlyMap<string, Method>;
 }
@@ -54,18 +53,15 @@ export interface ServerOptions {
 export interface GrpcServer {
   /** The bound port, or null on a Unix socket. */
   readonly port: number | null;
-  /** Takes no more calls, and resolves when the open ones have ended. */
+  /** Accepts no more calls, and resolves when the open ones have ended. */
   drain(): Promise<void>;
-  /** Ends what is open. */
+  /** Aborts open calls. */
   cut(): void;
 }
 
 type OnError = (error: unknown) => void;
 
-/**
- * The calls that somebody waits for. Streams of Envoy's access log are none: they stay open for as long as Envoy does, and
- * nobody would be worse off if they ended.
- */
+/** Counts open calls. Streams of Envoy's access log do not count: they stay open as long as Envoy runs, and may be aborted. */
 export class OpenCalls {
   #open = 0;
   #whenNone: (() => void) | null = null;
@@ -83,7 +79,7 @@ export class OpenCalls {
     if (this.#open === 0) this.#whenNone?.();
   }
 
-  /** Resolves when there is none. For one caller. */
+  /** Resolves when there are none. Supports one caller. */
   none(): Promise<void> {
     if (this.#open === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -127,7 +123,7 @@ function clientStream<Message>(
   return { kind: 'client-stream', take };
 }
 
-/** Encodes what is frozen once: the answer to most events of a stream. */
+/** Encodes frozen messages only once, such as the answer to most events of a stream. */
 function encodeOnce<Message extends object>(
   encode: (message: Message) => Uint8Array,
 ): (message: Message) => Uint8Array {
@@ -143,7 +139,7 @@ function encodeOnce<Message extends object>(
   };
 }
 
-/** `decodeLater`: of all messages of a stream but the first, which alone says what is true of all of them. */
+/** `decodeLater` decodes all messages of a stream except the first, which contains what applies to all of them. */
 function processing(
   types: Codec<ProcessingRequest, IProcessingResponse>,
   decodeLater: (bytes: Buffer) => ProcessingRequest,
@@ -199,12 +195,11 @@ function withBody(message: Uint8Array, response: IProcessingResponse, body: read
 export const healthPath = '/grpc.health.v1.Health/Check';
 
 /**
- * grpc.health.v1.Health/Check: whether Envoy shall give this instance calls. NOT_SERVING means only "rather another one":
- * Envoy asks all the same where no instance serves, so a service says it as soon as another instance could do better.
+ * grpc.health.v1.Health/Check: whether Envoy should send calls to this instance. NOT_SERVING only means to prefer others: without any
+ * serving instance Envoy calls it anyway, so a service reports it as soon as another instance could do better.
  *
- * A process serves as a whole, so no name is read. Of the answer only one field matters, `status`: SERVING is 1,
- * NOT_SERVING 2. It demands the internal token like every method, and Envoy's checks carry it (`initial_metadata` in
- * envoy.template.yaml).
+ * A process serves as a whole, so the requested name is ignored. The only field of the answer is `status`: SERVING is 1, NOT_SERVING 2.
+ * It requires the internal token like every method, and Envoy's checks send it (`initial_metadata` in envoy.template.yaml).
  */
 const health = (isServing: () => boolean, onError: OnError): Method => ({
   kind: 'unary',
@@ -218,13 +213,13 @@ const health = (isServing: () => boolean, onError: OnError): Method => ({
   },
 });
 
-/** Lines of text, not a message of protobuf. */
+/** Lines of text instead of protobuf. */
 const leaseCodec: Codec<Parameters<GrantLease>[0], Awaited<ReturnType<GrantLease>>> = {
   decode: (bytes) => readLeaseQuestion(bytes.toString()),
   encode: (lease) => Buffer.from(leaseText(lease)),
 };
 
-/** By their paths. */
+/** Returns the methods by path. */
 export function methodsOf(
   { check, grantLease, shouldRateLimit, openProcessor, accessLog }: EnvoyServices,
   isServing: () => boolean,

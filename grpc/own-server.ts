@@ -1,4 +1,4 @@
-/** gRPC on our own HTTP/2: docs/decisions/0001-own-grpc-server.md says why. */
+/** gRPC on our own HTTP/2, see docs/decisions/0001-own-grpc-server.md. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
@@ -19,7 +19,8 @@ export async function openOwnServer({ listen, tls, tokenCheck, methods }: Server
         fail(stream, status.unauthenticated);
         return nothing;
       }
-      const method = methods.get(headers.get(':path') ?? '');
+      const path = headers.get(':path');
+      const method = path === undefined ? undefined : methods.get(path);
       if (method) return openCall(method, stream);
       fail(stream, status.unimplemented);
       return nothing;

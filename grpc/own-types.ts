@@ -1,19 +1,19 @@
 /**
- * The two types that most of an answer to Envoy is made of, written without the code that protobufjs makes for them, which asks of each
- * value all that it could be: metadata, given as plain values, and headers.
+ * Encodes the two types that make up most of an answer to Envoy, metadata as plain values and headers. The generated code of protobufjs
+ * is slower, because it tests each value for every possible type.
  *
- * Invariant: the bytes are those that protobufjs writes for the same content (writer.test.ts).
+ * Invariant: the bytes equal those of protobufjs for the same content (writer.test.ts).
  */
 import type protobuf from 'protobufjs';
 import type { MessageWriter } from './writer.ts';
 
-/** What a `google.protobuf.Struct` holds. */
+/** The content of a `google.protobuf.Struct`. */
 export interface Metadata {
   readonly [name: string]: MetadataValue;
 }
 export type MetadataValue = string | number | boolean | null | Metadata | readonly MetadataValue[];
 
-/** A field's number and what kind of bytes follow, in one byte (protobuf's wire types: 0 a number, 1 a double, 2 a length). */
+/** The tag byte: field number and wire type (0: number, 1: double, 2: length). */
 const tag = (field: number, wire: 0 | 1 | 2): number => (field << 3) | wire;
 
 /** `fields` of Struct; `key` and `value` of its entries; `values` of ListValue. */
@@ -70,7 +70,7 @@ interface HeaderOption {
   readonly keepEmptyValue?: boolean | null;
 }
 
-/** Its fields, and those of HeaderValue. */
+/** Tags of HeaderValueOption, and of HeaderValue. */
 const [optionHeader, optionAction] = [tag(1, 2), tag(3, 0)];
 const [headerKey, headerValue, headerRaw] = [tag(1, 2), tag(2, 2), tag(3, 2)];
 
@@ -78,7 +78,7 @@ const writeHeaderOption =
   (byProtobufjs: Write<HeaderOption>): Write<HeaderOption> =>
   (option, writer) => {
     const { append, appendAction, header, keepEmptyValue } = option;
-    // Nobody here gives these two.
+    // We never set these two.
     if (append != null || keepEmptyValue != null) return byProtobufjs(option, writer);
     if (header != null) {
       const { key, rawValue, value } = header;
@@ -94,7 +94,7 @@ const writeHeaderOption =
 
 type Write<Message> = (message: Message, writer: MessageWriter) => MessageWriter;
 
-/** Has messages of the type written here, if it is one of the two. Its own code must have been made before. */
+/** Replaces the generated encoder of the type if it is one of the two. The encoder must exist already. */
 export function writeByOwn(type: protobuf.Type): void {
   const byProtobufjs = type.encode.bind(type) as unknown as Write<HeaderOption>;
   const own: Readonly<Record<string, unknown>> = {

@@ -16,7 +16,6 @@ import type { EnvoyServices, RpcServer } from './service.ts';
 export const implementations = ['own', 'grpc-js'] as const;
 export type Implementation = (typeof implementations)[number];
 
-/** Reads `GW_GRPC_SERVER`: which implementation carries the calls. */
 export function readImplementation(settings: SettingReader): Implementation {
   const value = settings.optional('GW_GRPC_SERVER', 'own');
   const known = implementations.find((each) => each === value);
@@ -24,26 +23,26 @@ export function readImplementation(settings: SettingReader): Implementation {
   return known ?? 'own';
 }
 
-/** Where a service listens for Envoy, and what it asks of it. */
+/** Where and how a service listens for Envoy. */
 export interface Listener {
   /** `unix:/path` (mode 0600) or `host:port`. */
   readonly listen: string;
   readonly internalToken: string;
-  /** For `host:port` alone: a Unix socket does not leave the machine. */
+  /** Only for `host:port`, since a Unix socket does not leave the machine. */
   readonly internalTls?: InternalTls | null;
   readonly grpcServer?: Implementation;
 }
 
-/** How long it takes, ms, until Envoy has heard that a service leaves: it asks for health every 0.5 s (envoy.template.yaml). */
+/** Time, ms, until Envoy knows that a service leaves, with health checks every 0.5 s (envoy.template.yaml). */
 const heardWithinMs = 750;
 
-/** How long to wait after the cut, ms: Node's http2 keeps a connection that has never spoken HTTP/2 for ten seconds. */
+/** Wait after the cut, ms, since Node's http2 keeps a connection without any HTTP/2 for ten seconds. */
 const closedWithinMs = 1000;
 
-/** How long, ms, after the last call Envoy's access log may say how it ended: Envoy sends what it has each second. */
+/** Wait, ms, after the last call for its entry in Envoy's access log, which Envoy sends every second. */
 const lastWordsMs = 1250;
 
-/** Resolves after `ms`, or as soon as one of the signals says that nobody waits for it any more. */
+/** Resolves after `ms`, or when one of the signals is aborted. */
 const pause = (ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> => {
   const given = signals.filter((signal) => signal !== undefined);
   return delay(ms, undefined, { signal: AbortSignal.any(given) }).catch(() => undefined);
@@ -55,10 +54,7 @@ async function open(implementation: Implementation, options: ServerOptions) {
   return openGrpcJsServer(options);
 }
 
-/**
- * Listens for Envoy's calls and refuses each call without the internal token. `onError` gets what handlers throw. Rejects if the
- * address is taken.
- */
+/** Listens for Envoy's calls. `onError` gets the errors of handlers. Rejects if the address is in use. */
 export async function serveEnvoy(
   { listen, internalToken, internalTls = null, grpcServer = 'own' }: Listener,
   services: EnvoyServices,
@@ -68,7 +64,7 @@ export async function serveEnvoy(
   const isServing = () => !isLeaving && (services.isServing?.() ?? true);
   const where = parseListen(listen);
   const path = 'path' in where ? where.path : null;
-  // A socket file that a killed process left would make the bind fail.
+  // A socket file from a killed process would make the bind fail.
   if (path) rmSync(path, { force: true });
   const calls = new OpenCalls();
   const server = await open(grpcServer, {
@@ -103,8 +99,8 @@ export async function serveEnvoy(
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /**
- * Returns a function that makes a check for one connection. The check compares in constant time until the connection has
- * shown the right token; after that a plain comparison tells it nothing new, and Envoy sends the same token on every call.
+ * Returns a function that creates the check for one connection. The check compares in constant time until the connection has sent the
+ * right token. After that a plain comparison reveals nothing new, and Envoy sends the same token with every call.
  */
 function tokenChecks(internalToken: string): () => (sent: string | undefined) => boolean {
   const expected = digest(`Bearer ${internalToken}`);

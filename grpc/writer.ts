@@ -1,47 +1,47 @@
 /**
- * Writes messages of protobuf straight into memory, for the code that protobufjs writes for each type.
+ * A protobuf writer for the generated code of protobufjs that writes directly into memory.
  *
- * Why our own: its writer keeps every number and text as an object until a message is finished, and makes its memory then,
- * which costs more than all the bytes. Here they are written at once; the length of what lies in a message is put in front when
- * that is known, which moves what is longer than 127 bytes by a byte or two.
+ * The writer of protobufjs keeps every number and string as an object until a message is finished, which costs more than the bytes
+ * themselves. This one writes them immediately. It inserts the length of a nested message at its end, which moves the content of messages
+ * longer than 127 bytes by a byte or two.
  *
- * Invariant: the bytes are those of protobufjs' own writer (writer.test.ts), for what the messages of Envoy's services hold: well-formed
- * text, whole numbers, and bytes that are bytes.
+ * Invariant: the bytes equal those of protobufjs' own writer (writer.test.ts) for the content of Envoy's messages: well-formed strings,
+ * integers, and bytes.
  */
 
-/** Messages are cut from memory of this size. A small one that is kept keeps all of it. */
+/** Messages share buffers of this size, so a small message that is kept keeps its whole buffer. */
 const slabBytes = 64 * 1024;
-/** A new one is taken where less is left than most messages have. */
+/** More than the size of most messages; extra room in a new buffer. */
 const roomBytes = 4 * 1024;
-/** Up to here a loop is faster than a call out of JavaScript. */
+/** Up to this length a loop is faster than a native call. */
 const shortText = 24;
-/** A character is three bytes at most, so a text of this length has a length of one byte in any case. */
+/** A UTF-16 unit takes at most three bytes, so the size of such a text fits into one byte. */
 const textOfShortLength = Math.floor(0x7f / 3);
 
-/** Bytes of the longest length of 32 bits. */
+/** The most bytes of a 32-bit length. */
 const longestLength = 5;
 const lengthBytes = (length: number): number =>
   length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x200000 ? 3 : length < 0x10000000 ? 4 : 5;
 
-/** One message at a time: what `finish` returns is its bytes, and the next one begins. */
+/** Writes one message at a time, up to `finish`. */
 export class MessageWriter {
   #slab: Buffer = Buffer.allocUnsafeSlow(slabBytes);
   #begin = 0;
   #at = 0;
-  /** Where the messages begin that the one being written lies in, by the place of their length. */
+  /** Offsets of the lengths of the open nested messages. */
   #outer: number[] = [];
 
-  /** Bytes of a message that shares its memory with others. */
+  /** Returns the message; its memory is shared with others. */
   finish(): Buffer {
     const bytes = this.#slab.subarray(this.#begin, this.#at);
     this.#begin = this.#at;
     this.#outer = [];
-    // What was made for one large message would be kept by small ones.
+    // Small messages must not keep the buffer of a large one.
     if (this.#slab.length > slabBytes) this.#renew();
     return bytes;
   }
 
-  /** Forgets what was written of a message that cannot be, and trusts nothing that it has left. */
+  /** Discards a message that could not be written. */
   drop(): void {
     this.#outer = [];
     this.#renew();
@@ -59,7 +59,7 @@ export class MessageWriter {
     return this;
   }
 
-  /** Also what an enumeration has; a negative number takes ten bytes. */
+  /** Also for enums; a negative number takes ten bytes. */
   int32(value: number): this {
     if (value >= 0) return this.uint32(value);
     return this.#int64(BigInt(value));
@@ -115,16 +115,16 @@ export class MessageWriter {
     return this;
   }
 
-  /** Begins a message in this one. */
+  /** Begins a nested message. */
   fork(): this {
     this.#need(1);
     this.#outer.push(this.#at++);
     return this;
   }
 
-  /** Ends it. */
+  /** Ends a nested message. */
   ldelim(): this {
-    // Before the place is known, since it may be moved.
+    // First, because it may move the message.
     this.#need(longestLength - 1);
     const place = this.#outer.pop();
     if (place === undefined) throw new Error('No message has begun in this one.');
@@ -153,7 +153,7 @@ export class MessageWriter {
     return this;
   }
 
-  /** Makes room for so many bytes. A message that no longer fits is moved to new memory, larger than usual if it has to be. */
+  /** Makes room for more bytes. Moves a message that does not fit to a new, possibly larger buffer. */
   #need(bytes: number): void {
     if (this.#at + bytes <= this.#slab.length) return;
     const written = this.#at - this.#begin;

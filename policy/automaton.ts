@@ -1,9 +1,9 @@
 /**
- * Finds many phrases in one pass (Aho and Corasick, 1975), whatever stands between their letters.
+ * Finds many phrases in one pass (Aho and Corasick, 1975), ignoring gaps between their letters.
  *
- * Invariants: one step of the table for each letter of the text, however many phrases there are; no state ends more than
- * `maxNested` phrases, so that a found letter costs no more either. Gaps are no letters: `n-e r.v e` is `nerve`. A digit
- * is also the letter that it looks like (`0` and `o`), and no letter is ever another one: an LED is no IED.
+ * Invariants: each letter of the text costs one step of the table, regardless of the number of phrases. At most `maxNested` phrases end
+ * in one state, which limits the cost of a match. Gaps are not letters: `n-e r.v e` is `nerve`. A digit also counts as the letter that it
+ * looks like (`0` and `o`), but letters are never confused: an LED is not an IED.
  */
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { isUnspaced } from './fold.ts';
@@ -11,16 +11,16 @@ import { isUnspaced } from './fold.ts';
 export interface Phrase {
   /** Folded, without gaps. */
   readonly letters: string;
-  /** What is found when it is found: the place of a rule. */
+  /** Index of the rule that the phrase belongs to. */
   readonly rule: number;
   readonly goingOn: GoingOn;
 }
 
-/** What may follow a phrase, by its letters as `alike` reads them. */
+/** Conditions on the text after a phrase, in letters as `alike` reads them. */
 export interface GoingOn {
-  /** Where the sentence goes on with one of these, it does not count. */
+  /** The phrase does not count if the sentence continues with one of these. */
   readonly unless: readonly string[];
-  /** Where the sentence goes on without one of these, it does not count. Null: whatever follows. */
+  /** If not null, the phrase does not count if the sentence continues with anything else. */
   readonly before: readonly string[] | null;
 }
 
@@ -33,8 +33,8 @@ export interface Ending {
 }
 
 /**
- * `classes`: folded code unit → column. `next`: state + column → state, where a state is the place of its row.
- * `next[state]` is the place in `endings` of what ends there, or 0.
+ * `classes` maps a folded code unit to a column, and `next` maps state + column to a state, which is the offset of its row.
+ * `next[state]` is the index in `endings` of the phrases that end there, or 0.
  */
 export interface Automaton {
   readonly classes: Uint16Array;
@@ -45,15 +45,15 @@ export interface Automaton {
 export const maxNested = 16;
 /** 4 bytes each. */
 const maxCells = 8_000_000;
-/** The columns before the first letter: of endings, and of letters that are in no phrase. */
+/** Column 0 is for endings, this one for letters in no phrase. */
 const otherColumn = 1;
 const firstColumn = 2;
 
-/** Digits that are read as one letter. A 1 is an i or an l, whichever a phrase goes on with. */
+/** Digits that count as one letter. A 1 is an i or an l, whichever continues a phrase. */
 const lettersOfDigits = new Map(['0o', '3e', '4a', '5s', '7t'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]));
 const [one, letterI, letterL] = [0x31, 0x69, 0x6c];
 
-/** For what follows a phrase: the letter that stands for all that it is taken for, 1, i and l among them. */
+/** Returns the letter that represents all look-alikes, such as 1, i and l, in the text after a phrase. */
 export const representative = (unit: number): number =>
   unit === one || unit === letterL ? letterI : (lettersOfDigits.get(unit) ?? unit);
 
@@ -71,7 +71,7 @@ function columnsOf(phrases: readonly Phrase[]): { readonly classes: Uint16Array;
   return { classes, width };
 }
 
-/** The automaton, or why it would be too large. */
+/** Returns the automaton, or why it would be too large. */
 export function buildAutomaton(phrases: readonly Phrase[]): Result<Automaton, string> {
   const { classes, width } = columnsOf(phrases);
   const letters = phrases.reduce((sum, phrase) => sum + phrase.letters.length, 0);
@@ -95,7 +95,7 @@ export function buildAutomaton(phrases: readonly Phrase[]): Result<Automaton, st
   return link(next.slice(0, rows * width), classes, width, ends);
 }
 
-/** Makes the tree of phrases into the table: where a phrase breaks off, its longest end that begins another goes on. */
+/** Completes the tree of phrases: where a phrase fails to match, its longest suffix that begins another phrase continues. */
 function link(
   next: Int32Array,
   classes: Uint16Array,
@@ -125,7 +125,7 @@ function link(
         queue.push(child);
       }
     }
-    // After the letters, so that what both a digit and a letter lead to is gone on from once.
+    // After the letters, so that a state reached by a digit and a letter is queued only once.
     if (asOne) next[state + (classes[one] ?? 0)] = asOne;
   }
   return ok({ classes, next, endings });

@@ -1,8 +1,8 @@
 /**
- * Makes a set of rules ready to be matched, or says of each rule that cannot be why.
+ * Compiles a set of rules for matching, or returns a problem for each invalid rule.
  *
- * Invariant: what compiles is bounded in memory and in work for each letter of a text; the rest is refused here, so that it
- * is refused when an operator submits it and not when a request meets it.
+ * Invariant: compiled rules are limited in memory and in work per letter. Others are refused here, when an operator submits them, and not
+ * during a request.
  */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import { err, ok, type Result } from '@gw/contract/internal/result';
@@ -13,28 +13,28 @@ import { compilePattern, jointPattern, maxJointSize, type Pattern } from './patt
 import { longestPhrase } from './scan.ts';
 
 export interface CompiledRules {
-  /** Those that are enabled, in their order. */
+  /** The enabled rules, in order. */
   readonly rules: readonly PolicyRule[];
-  /** Finds phrases, and the literals of patterns, by the rule's place. */
+  /** Finds phrases, and the `needs` of patterns, by rule index. */
   readonly automaton: Automaton;
-  /** By the rule's place; null for a rule with phrases. */
+  /** By rule index; null for a rule with phrases. */
   readonly patterns: readonly (Pattern | null)[];
-  /** Matches wherever one of several patterns does; null if there are not several. */
+  /** Matches where any of the patterns does; null for fewer than two. */
   readonly joint: Pattern | null;
 }
 
 export interface RuleProblem {
-  /** Null: of all rules together. */
+  /** Null: all rules together. */
   readonly rule: string | null;
   /** A clause: `its pattern is refused: …`. */
   readonly reason: string;
 }
 
 const minLetters = 3;
-/** In scripts without gaps between words, two signs are a word. */
+/** In scripts without gaps between words, two characters can be a word. */
 const minUnspacedLetters = 2;
 
-/** A letter may look Latin in one case alone, so a phrase in another script is known in each case that it is written in. */
+/** Returns a phrase in all usual cases if it is not ASCII, since a letter may look Latin in only one case. */
 function spellings(phrase: string): readonly string[] {
   if (!/\P{ASCII}/u.test(phrase)) return [lettersOf(phrase)];
   const lower = phrase.toLowerCase();
@@ -43,14 +43,14 @@ function spellings(phrase: string): readonly string[] {
   return [...new Set([phrase, lower, phrase.toUpperCase(), words, sentence].map(lettersOf))];
 }
 
-/** Returns the letters as the automaton reads them: digits as the letters that they look like. */
+/** Replaces look-alikes by their representative. */
 function alike(letters: string): string {
   let read = '';
   for (let at = 0; at < letters.length; at++) read += String.fromCharCode(representative(letters.charCodeAt(at)));
   return read;
 }
 
-/** What follows a phrase where it goes on as an exception: `shelter` after `makeabomb` for `bombshelter`. */
+/** Returns how a phrase continues as an exception: `shelter` after `makeabomb` for `bombshelter`. */
 function tailsAfter(phrase: string, exceptions: readonly string[]): readonly string[] {
   const tails = new Set<string>();
   for (const exception of exceptions)
@@ -66,8 +66,7 @@ function phraseProblem(letters: string): string | null {
   return letters.length > longestPhrase ? `becomes more than ${longestPhrase} letters` : null;
 }
 
-/** What is gathered from the rules of a set. */
-interface Parts {
+interface RuleParts {
   readonly phrases: Phrase[];
   readonly patterns: (Pattern | null)[];
   readonly problems: RuleProblem[];
@@ -75,8 +74,8 @@ interface Parts {
 
 const whatever = { unless: [], before: null };
 
-/** `place`: undefined for a rule that is checked alone, since it is not enabled. */
-function addPhrases(rule: PolicyRule & { kind: 'phrases' }, place: number | undefined, parts: Parts): void {
+/** `place` is undefined for a disabled rule, which is only checked. */
+function addPhrases(rule: PolicyRule & { kind: 'phrases' }, place: number | undefined, parts: RuleParts): void {
   const exceptions = (rule.unless ?? []).flatMap(spellings).map(alike);
   const before = rule.before?.flatMap(spellings).map(alike) ?? null;
   for (const word of rule.before ?? [])
@@ -95,7 +94,7 @@ function addPhrases(rule: PolicyRule & { kind: 'phrases' }, place: number | unde
   }
 }
 
-function addPattern(rule: PolicyRule & { kind: 'pattern' }, place: number | undefined, parts: Parts): void {
+function addPattern(rule: PolicyRule & { kind: 'pattern' }, place: number | undefined, parts: RuleParts): void {
   const result = compilePattern(rule.pattern);
   if (!result.ok) parts.problems.push({ rule: rule.id, reason: `its pattern is refused: ${result.error}` });
   else if (place !== undefined) parts.patterns[place] = result.value;
@@ -107,14 +106,11 @@ function addPattern(rule: PolicyRule & { kind: 'pattern' }, place: number | unde
   }
 }
 
-/**
- * Returns the enabled rules ready to be matched, or a problem for each rule that cannot be. Rules that are not enabled are
- * checked too, so that none fails when it is enabled later.
- */
+/** Compiles the enabled rules. Disabled ones are checked too, so that none fails when it is enabled later. */
 export function compileRules(set: readonly PolicyRule[]): Result<CompiledRules, readonly RuleProblem[]> {
   const rules = set.filter(({ enabled }) => enabled);
   const places = new Map(rules.map(({ id }, place) => [id, place]));
-  const parts: Parts = { phrases: [], patterns: rules.map(() => null), problems: [] };
+  const parts: RuleParts = { phrases: [], patterns: rules.map(() => null), problems: [] };
   for (const rule of set)
     if (rule.kind === 'phrases') addPhrases(rule, places.get(rule.id), parts);
     else addPattern(rule, places.get(rule.id), parts);

@@ -1,14 +1,14 @@
 /**
- * The rules that a gateway starts with: requests for help with a few grave wrongs, worded as such. To speak of a subject
- * is no such request, so history, news, medicine, teaching and defence pass.
+ * The default rules: explicit requests for help with a few grave crimes. Merely mentioning a subject does not match, so history, news,
+ * medicine, teaching and defence pass.
  *
- * Invariant: they are few and plain, so that an operator can read them and put better ones in their place. They would
- * rather miss a request than refuse a harmless one: what is asked for ends the sentence, or goes on by a word that makes
- * nothing else of it, so a bomb shelter is no bomb.
+ * Invariant: the rules are few and simple, so that an operator can read and replace them. They rather miss a request than refuse a
+ * harmless one: the object of a request must end the sentence or be followed by a word that does not change its meaning, so a bomb
+ * shelter does not match.
  */
 import { type Policy, type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 
-/** Each of `heads` before each of `tails`. */
+/** Combines each of `heads` with each of `tails`. */
 const each = (heads: readonly string[], tails: readonly string[]): string[] =>
   heads.flatMap((head) => tails.map((tail) => `${head} ${tail}`));
 
@@ -18,13 +18,13 @@ const asks = [
 ];
 const guides = ['instructions for', 'instructions on', 'guide to'];
 
-/** `making` follows `guides`, `make` all else. */
+/** `making` follows `guides`, `make` follows `asks`. */
 const asked = (make: readonly string[], making: readonly string[], what: readonly string[]): string[] => [
   ...each(asks, each(make, what)),
   ...each(guides, each(making, what)),
 ];
 
-/** What may follow the name of a substance or of a weapon, and leaves it what it is. */
+/** Words that may follow the name of a substance or weapon without changing its meaning. */
 const details = ['at', 'from', 'out', 'using', 'with', 'without', 'and', 'please', 'step', 'quickly', 'myself'];
 
 const rule = { action: 'block', enabled: true } as const;
@@ -240,7 +240,7 @@ const acceptableUse: readonly PolicyRule[] = [
 
 export const defaultRules: readonly PolicyRule[] = [...dualUse, ...acceptableUse];
 
-/** In force where no other set was ever published. */
+/** In force until another set is published. */
 export const defaultPolicy: Policy = {
   version: 0,
   sha256: rulesSha256(defaultRules),

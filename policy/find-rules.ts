@@ -1,10 +1,9 @@
 /**
- * Which rules match the texts of a request.
+ * Finds the rules that match the texts of a request.
  *
- * Invariants: the work grows with the length of the texts and nothing else that a client can choose; no other call of the
- * process waits for more than about `blockUnits` of it. What is small, which nearly everything is, is answered at once. A
- * letter becomes at most eighteen, so a byte costs at most six times what a plain one does. Only one piece of the normalised
- * text is held at a time, so memory does not grow with the text.
+ * Invariants: the work only depends on the length of the texts, and blocks other calls for at most about `blockUnits`. Small texts, which
+ * are nearly all, are matched synchronously. A character becomes at most eighteen letters, so a byte costs at most six times as much as
+ * an ASCII one. Only one piece of the normalised text is in memory at a time.
  */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { CompiledRules } from './compile.ts';
@@ -12,24 +11,21 @@ import { Normaliser, pieceChars, seam } from './normalise.ts';
 import { mostReadings, type Pattern } from './pattern.ts';
 import { Scan } from './scan.ts';
 
-/** Work between two turns. One unit is one letter looked at once, some 5 ns. */
+/** Work between two turns. A unit is one step for one letter, some 5 ns. */
 const blockUnits = 1 << 20;
 const sliceChars = 1 << 16;
-/** A pattern takes one step for a letter as long as its table of states holds, and else as many as it has instructions. */
+/** A pattern takes one step per letter while its state table suffices, otherwise as many as it has instructions. */
 const instructionsPerUnit = 32;
-/** Patterns see a long text in pieces, which overlap by this much: a match of more letters may be missed. */
+/** Overlap of the pieces of a long text for patterns, which may miss a longer match. */
 const overlap = 1 << 9;
 
-/** What the work since the last yield may have cost. */
+/** Yields the cost of the work since the last yield. */
 type Work<T = readonly PolicyRule[]> = Generator<number, T, void>;
 
-/** Texts to screen. A phrase is never found across two of them. */
+/** Texts to screen. Phrases do not match across two of them. */
 export type Texts = readonly string[];
 
-/**
- * Returns the rules that match any of the texts, in the order of the set. For long texts it returns a promise, and lets other
- * work run between blocks by `turn`.
- */
+/** Returns the rules that match any of the texts, in order. For long texts it returns a promise, and awaits `turn` between blocks. */
 export function findRules(
   compiled: CompiledRules,
   texts: Texts,
@@ -39,7 +35,7 @@ export function findRules(
   return blockOf(work) ?? finish(work, turn);
 }
 
-/** Does the same as `findRules` in one go, for threads, where no other call waits. */
+/** Like `findRules` without yielding, for worker threads. */
 export function findRulesAtOnce(compiled: CompiledRules, texts: Texts): readonly PolicyRule[] {
   const work = match(compiled, texts);
   for (;;) {
@@ -58,7 +54,7 @@ async function finish(work: Work, turn: () => Promise<void>): Promise<readonly P
   }
 }
 
-/** Does work of about `blockUnits`. Returns null if that does not finish it. */
+/** Does about `blockUnits` of work. Returns null if it is not finished. */
 function blockOf(work: Work): readonly PolicyRule[] | null {
   for (let spent = 0; spent < blockUnits; ) {
     const step = work.next();
@@ -76,7 +72,7 @@ function* match({ rules, automaton, patterns, joint }: CompiledRules, texts: Tex
     while (!scan.ended) {
       const before = scan.letters;
       scan.read(sliceChars);
-      // One sign may become eighteen letters.
+      // One character may become eighteen letters.
       yield Math.max(sliceChars, scan.letters - before);
     }
     const likely = patterns.flatMap((pattern, place) => (pattern && found[place] === 1 ? [{ pattern, place }] : []));
@@ -90,12 +86,17 @@ function* match({ rules, automaton, patterns, joint }: CompiledRules, texts: Tex
 const costOf = (pattern: Pattern, piece: string): number =>
   (piece.length * (piece.includes(seam) ? mostReadings : 1) * pattern.size) / instructionsPerUnit;
 
-interface Likely {
+interface LikelyPattern {
   readonly pattern: Pattern;
   readonly place: number;
 }
 
-function* matchPatterns(text: string, likely: readonly Likely[], joint: Pattern | null, found: Uint8Array): Work<void> {
+function* matchPatterns(
+  text: string,
+  likely: readonly LikelyPattern[],
+  joint: Pattern | null,
+  found: Uint8Array,
+): Work<void> {
   const first = likely.length > 1 ? joint : null;
   const normaliser = new Normaliser(text);
   for (let held = ''; ; ) {
@@ -119,7 +120,7 @@ function* matchPatterns(text: string, likely: readonly Likely[], joint: Pattern 
   }
 }
 
-/** Returns the last gap before `end`, so that no word is cut into two, or `end` if no gap is near. */
+/** Returns the last gap before `end`, so that no word is cut, or `end` if there is no gap nearby. */
 function gapBefore(text: string, end: number): number {
   const near = text.slice(end - overlap / 2, end).lastIndexOf(' ');
   return near === -1 ? end : end - overlap / 2 + near;

@@ -1,17 +1,18 @@
 /**
- * What a code point counts as in screening: letters and digits in one form, nothing at all, or a gap between words.
+ * Folds code points for screening: into normalised letters and digits, into nothing, or into a gap between words.
  *
- * Invariants: the form depends on the code point alone, so a text can be taken in any pieces; folding a folded text
- * changes nothing. It is coarser than NFKC with case folding: what NFKC makes equal is equal here. Marks over letters
- * go with what no reader sees, so accents make no difference, and each letter that looks like a Latin one becomes it.
+ * Invariants: folding depends only on the code point, so a text can be folded in any pieces, and it is idempotent. It is coarser than
+ * NFKC with case folding: texts that NFKC makes equal are equal here. Combining marks and invisible characters are removed, so accents
+ * are ignored, and letters that look like a Latin one become it.
  */
+import { defined } from '@gw/contract/internal/defined';
 import { latinShapes } from './lookalikes.ts';
 
-/** Marks that lie on letters, and what has no width or no shape: zero-width, soft hyphen, variation selectors, tags. */
+/** Combining marks and invisible characters: zero-width, soft hyphen, variation selectors, tags. */
 const invisible = /[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 const wordPart = /[\p{L}\p{N}\p{Mc}]/u;
 
-/** Letters in circles and squares that no normal form undoes, and the letters that flags are made of: first, last. */
+/** Ranges of enclosed letters without a decomposition, and of the regional indicators in flags. */
 const framedLetters: readonly (readonly [number, number])[] = [
   [0x1f150, 0x1f169],
   [0x1f170, 0x1f189],
@@ -25,12 +26,12 @@ function framed(codePoint: number): string | null {
   return range ? String.fromCharCode(codeOfA + codePoint - range[0]) : null;
 }
 
-/** A letter by its shape first, since it may look Latin in one case alone. */
+/** Shape first, then lower case, since a letter may look Latin in only one case. */
 const shaped = (letter: string): string => (latinShapes.get(letter) ?? letter).toLowerCase();
 
 /**
- * Returns what a code point becomes: small letters and digits, a space for a gap, or nothing if it is invisible. A few code
- * points become several letters. NFKD is that of UAX 15; the shapes are in lookalikes.ts.
+ * Returns lower-case letters and digits, a space for a gap, or nothing for an invisible code point. A few code points become several
+ * letters. NFKD is defined in UAX 15; the shapes are in lookalikes.ts.
  */
 export function foldCodePoint(codePoint: number): string {
   const letter = framed(codePoint);
@@ -48,19 +49,19 @@ export function foldCodePoint(codePoint: number): string {
   return folded;
 }
 
-/** What `foldedPoint` says of a code point that does not become one code unit. */
+/** Results of `foldedPoint` for code points that do not become one code unit. */
 export const unit = {
-  /** Nothing is left of it. */
+  /** It is removed. */
   dropped: 1,
-  /** It becomes several code units: ask `foldedText`. */
+  /** It becomes several code units; use `foldedText`. */
   several: 2,
-  /** Half of a surrogate pair: ask for the code point. */
+  /** Half of a surrogate pair; use the code point. */
   surrogate: 3,
   gap: 0x20,
 } as const;
 const unknown = 0;
 
-/** Filled when a code point is first met: what lies above U+FFFF is rare, and its table is made when it is needed. */
+/** Filled lazily. Code points above U+FFFF are rare, so their table is created on demand. */
 const low = new Uint16Array(0x10000);
 let high: Uint16Array<ArrayBuffer> | null = null;
 const severals = new Map<number, string>();
@@ -90,15 +91,15 @@ export function foldedPoint(codePoint: number): number {
   return value;
 }
 
-/** Returns the same as `foldCodePoint`, from the tables. */
+/** Like `foldCodePoint`, from the tables. */
 export function foldedText(codePoint: number): string {
   const folded = foldedPoint(codePoint);
-  if (folded === unit.several) return severals.get(codePoint) ?? '';
+  if (folded === unit.several) return defined(severals.get(codePoint), 'A folded text');
   if (folded === unit.dropped) return '';
   return folded === unit.surrogate ? ' ' : String.fromCharCode(folded);
 }
 
-/** True for letters of scripts without gaps between words, and for halves of surrogate pairs: each of them ends a word. */
+/** Whether the letter can end a word by itself: in scripts without gaps between words, and halves of surrogate pairs. */
 export const isUnspaced = (folded: number): boolean =>
   folded >= 0x0e00 && ((folded >= 0x2e80 && folded <= 0xdfff) || folded <= 0x0eff || isSouthEastAsian(folded));
 const isSouthEastAsian = (folded: number): boolean =>

@@ -1,7 +1,7 @@
 /**
- * JSON that comes as a text, as the arguments of a tool call do: a model is shown what it says, not how it is escaped.
+ * Unescapes JSON inside a string, such as the arguments of a tool call, since a model reads the unescaped text.
  *
- * Invariant: nothing is parsed or built, so a text that is deep, long or no JSON at all costs no more than its length.
+ * Invariant: it does not parse, so deeply nested, long or invalid JSON costs no more than its length.
  */
 const backslash = 0x5c;
 /** `\u` and four digits. */
@@ -10,7 +10,7 @@ const letterU = 0x75;
 const named = new Map(['b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]));
 const fourDigits = /^[0-9a-f]{4}$/i;
 
-/** The text with the escapes of its strings undone; empty if there are none. NUL, which parts texts, is left out. */
+/** Returns the text without escapes, or an empty text if it has none. Removes NUL, which separates texts. */
 export function jsonUnescaped(text: string): string {
   if (!text.includes('\\')) return '';
   const units = new Uint16Array(text.length);

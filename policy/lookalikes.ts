@@ -1,11 +1,11 @@
 /**
  * Letters that look like Latin ones.
  *
- * Invariant: they are taken by their shape, so capitals and small letters are apart: Cyrillic `Н` is an H to the eye, and
- * Greek `ν` a v although `Ν` is an N. A value is in ASCII.
+ * Invariant: only the shape counts, so capital and small letters differ: Cyrillic `Н` looks like H, and Greek `ν` like v although `Ν`
+ * looks like N. All values are ASCII.
  */
 
-/** Letters, and below each the Latin one that it looks like. */
+/** Letters, and at the same position the Latin letter that each looks like. */
 const rows: readonly (readonly [script: string, letters: string, latin: string])[] = [
   ['Cyrillic capitals', 'АВЕКМНОРСТУХЅІЈԀԚԜӀҮҺԌӨѲ', 'ABEKMHOPCTYXSIJDQWIYHGOO'],
   ['Cyrillic small', 'авекмнорстухѕіјԁԛԝӏүһԍөѳьгпѵѡҽꙇћ', 'abekmhopctyxsijdqwlyhgoobrnvweih'],

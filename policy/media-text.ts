@@ -1,28 +1,28 @@
 /**
- * Words that come as a medium: a text file as a data URL, or encoded bytes that are text after all.
+ * Extracts text from media: text files as data URLs, and encoded bytes that turn out to be text.
  *
- * Invariant: what is declared to be text is read however broken it is, so that a bad byte hides nothing; what is declared
- * to be something else is read if it begins as text does, which images, sound and most documents do not.
+ * Invariant: media declared as text are read even if malformed, so that a bad byte hides nothing. Other media are read if they begin like
+ * text, which images, sound and most documents do not.
  */
 
-/** `data:`, the type with its parameters, and `;base64` where the bytes are so encoded. */
+/** `data:`, the type with its parameters, and optionally `;base64`. */
 const dataUrl = /^data:([^,]{0,200}?)(;base64)?,/i;
-/** Types whose bytes are words; no type at all means plain text. */
+/** Types that contain text; a missing type means plain text. */
 const wordy =
   /^(?:;|$|text\/|application\/(?:[\w.+-]+\+)?(?:json|xml|yaml|x-yaml|x-ndjson|javascript|rtf|sql|x-sh|x-tex)\b|image\/svg)/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: no text holds them.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: no text contains them.
 const noText = /[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]/;
-/** Letters of base64 that tell what it begins with. */
+/** Characters of base64 that are decoded to recognise text. */
 const sniffed = 64;
 
 export interface Medium {
-  /** What stands in the request, without bytes that hold no words. */
+  /** The value in the request, without encoded bytes. */
   readonly text: string;
-  /** What the bytes say; empty if they are not text. */
+  /** The decoded text; empty if the bytes are not text. */
   readonly words: string;
 }
 
-/** `isBytes`: the field holds bare base64, without a data URL. Null if `value` is plain text. */
+/** `isBytes`: the field contains base64 without a data URL. Returns null if `value` is plain text. */
 export function mediumOf(value: string, isBytes: boolean): Medium | null {
   const found = dataUrl.exec(value);
   if (!found) return isBytes ? encoded('', value, false) : null;
@@ -38,13 +38,13 @@ function encoded(head: string, content: string, isWordy: boolean): Medium {
   const begins = decoded(Buffer.from(content.slice(0, sniffed), 'base64')).replace(/\ufffd{1,3}$/, '');
   const isText = isWordy || (begins !== '' && !noText.test(begins));
   return {
-    // What is not base64 where it belongs is text all the same.
+    // Content that is not valid base64 counts as text.
     text: onlyBase64.test(content) ? head : head + content,
     words: isText ? decoded(Buffer.from(content, 'base64')) : '',
   };
 }
 
-/** NUL is left out: it stands between the letters of a text in UTF-16, and between the texts of a request. */
+/** Removes NUL, which separates the texts of a request. */
 function decoded(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const encoding =
@@ -53,14 +53,14 @@ function decoded(bytes: Uint8Array): string {
 }
 
 const percent = 0x25;
-/** Value of a hexadecimal digit by its code, and 16 for what is none. */
+/** Value of a hexadecimal digit by its character code; 16 for all others. */
 const digits = Uint8Array.from({ length: 256 }, (_, code) => {
   const value = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(value) ? 16 : value;
 });
 const digit = (code: number | undefined): number => digits[code ?? 0] ?? 16;
 
-/** As bytes first, in one pass: a bad byte hides no other, and millions of them cost little. */
+/** Decodes bytes in one pass, so that a bad byte hides no other and millions of them are cheap. */
 function percentDecoded(text: string): string {
   const bytes = Buffer.from(text);
   let length = 0;

@@ -1,28 +1,29 @@
 /**
- * A text as the patterns of rules see it: small letters and digits, words apart by one space.
+ * Normalises a text for patterns: lower-case letters and digits, with single spaces between words.
  *
- * Invariant: where two texts of a request meet without a gap of their own, one NUL stands instead of the space, so that
- * they can be read both as one word and as two.
+ * Invariant: where two texts of a request meet without a gap, there is a NUL instead of a space, so that they can be read as one word or
+ * as two.
  */
+import { defined } from '@gw/contract/internal/defined';
 import { foldedPoint, foldedText, unit } from './fold.ts';
 
-/** Between the texts of a request; no text of a request holds it. */
+/** Separates the texts of a request, which never contain it. */
 export const seam = '\0';
 const seamUnit = 0;
 
-/** Code units that are read at once; patterns see a long text in pieces of this length. */
+/** Code units per read, and the length of the pieces for patterns. */
 export const pieceChars = 1 << 12;
-/** No code point becomes more than eighteen letters, and a gap may stand before them. */
+/** A code point becomes at most eighteen letters and a gap. */
 const room = 19 * (pieceChars + 1);
-/** Written and made a string within one `read`, so all texts share it. */
+/** Shared by all texts, because it is only used within one `read`. */
 const written = new Uint16Array(room);
 
 export class Normaliser {
   readonly #text: string;
   #at = 0;
-  /** Whether a letter was read. */
+  /** Whether it has read a letter. */
   #begun = false;
-  /** What stands before the next letter: nothing, `seamUnit` or a gap. */
+  /** The gap before the next letter: none, `seamUnit` or a space. */
   #gap: number | null = null;
 
   constructor(text: string) {
@@ -33,7 +34,7 @@ export class Normaliser {
     return this.#at >= this.#text.length;
   }
 
-  /** Reads the next `pieceChars` code units, or those that are left, and returns what they become. */
+  /** Normalises the next `pieceChars` code units. */
   read(): string {
     const text = this.#text;
     const end = Math.min(text.length, this.#at + pieceChars);
@@ -78,7 +79,6 @@ export class Normaliser {
   }
 }
 
-/** The whole of a text at once. */
 export function normalise(text: string): string {
   const normaliser = new Normaliser(text);
   let normalised = '';
@@ -86,6 +86,8 @@ export function normalise(text: string): string {
   return normalised;
 }
 
-/** The letters alone, as phrases are compared. For short texts. */
+/** Returns only the letters, to compare phrases. For short texts. */
 export const lettersOf = (text: string): string =>
-  Array.from(text, (character) => foldedText(character.codePointAt(0) ?? 0).replaceAll(' ', '')).join('');
+  Array.from(text, (character) => foldedText(defined(character.codePointAt(0), 'A code point')))
+    .join('')
+    .replaceAll(' ', '');

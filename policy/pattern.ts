@@ -1,8 +1,8 @@
 /**
- * Patterns of rules: RE2 syntax, matched in linear time by re2js.
+ * Patterns of rules in RE2 syntax, matched in linear time by re2js.
  *
- * Invariants: a pattern matches no empty text and asks for nothing that a normalised text never holds; its program is
- * small, so that its worst case is bounded.
+ * Invariants: a pattern does not match the empty text and contains nothing that a normalised text cannot contain. The size of its program
+ * is limited, and so its worst case.
  */
 import { errorText } from '@gw/contract/internal/error-text';
 import { err, ok, type Result } from '@gw/contract/internal/result';
@@ -10,17 +10,17 @@ import { RE2JS } from 're2js';
 import { normalise, seam } from './normalise.ts';
 
 export interface Pattern {
-  /** Instructions of its program: a letter never costs more than so many steps. */
+  /** Instructions of its program, the most steps per letter. */
   readonly size: number;
   /** Whether it matches anywhere in a normalised text. */
   test(normalised: string): boolean;
 }
 
 export const maxProgramSize = 1000;
-/** Of all patterns of a set together. */
+/** For all patterns of a set together. */
 export const maxJointSize = 20_000;
 
-/** The pattern without escapes and sets of characters: what is left stands for itself, or is an operator. */
+/** Removes escapes and character classes, which leaves literals and operators. */
 const plainPart = (source: string): string =>
   source
     .replace(/\\[AzZ]/g, '^')
@@ -29,17 +29,17 @@ const plainPart = (source: string): string =>
     .replace(/\[\^?\]?[^\]]*\]/g, '')
     .replace(/\(\?(?:P?<[^>]*>|[a-zA-Z-]*:?)/g, '(');
 
-/** Operators of RE2 that may stand in a pattern beside letters. */
+/** RE2 operators that are allowed in a pattern. */
 const operators = /[()|*+?{}.,0-9 ]/g;
 
-/** Letters and signs that no normalised text holds; null if there are none. */
+/** Returns a character that no normalised text contains, or null. */
 function foreignPart(source: string): string | null {
   const rest = plainPart(source).replace(operators, '');
   for (const letter of rest) if (normalise(letter) !== letter) return letter;
   return null;
 }
 
-/** The pattern, or why it is refused. */
+/** Returns the pattern, or why it is refused. */
 export function compilePattern(source: string): Result<Pattern, string> {
   let expression: RE2JS;
   try {
@@ -59,24 +59,20 @@ export function compilePattern(source: string): Result<Pattern, string> {
   return ok({ size, test: (text) => testAtSeams(expression, text) });
 }
 
-/**
- * What matches wherever one of `sources` does, in one pass; each has to compile alone. Null for none, and where a pass of
- * all together says no more than that of one.
- */
+/** Returns a pattern that matches where any of the valid `sources` does; null for fewer than two, where it would be useless. */
 export function jointPattern(sources: readonly string[]): Pattern | null {
   if (sources.length < 2) return null;
   const expression = RE2JS.compile(sources.map((source) => `(?:${source})`).join('|'));
   return { size: expression.programSize(), test: (text) => testAtSeams(expression, text) };
 }
 
-/** Readings in which some seams join two texts and the others part them. */
+/** Readings in which some seams join two texts and the others separate them. */
 const mixedReadings = 4;
 export const mostReadings = 2 + mixedReadings;
 
 /**
- * Texts that meet are read as two words, as one where all do, and as one where each `mixedReadings`th does: so a word that
- * is cut is whole again in one of them, while its neighbours are apart. However many seams there are, there are no more
- * readings than `mostReadings`.
+ * Returns the readings of a text with seams: all separated, all joined, and with every `mixedReadings`th seam joined. So one reading
+ * restores a word that was split, without joining its neighbours. The number of readings is limited to `mostReadings`.
  */
 function* readings(text: string): Generator<string, void, void> {
   if (!text.includes(seam)) return yield text;

@@ -1,27 +1,28 @@
 /**
- * Goes over a text once and notes which rules' phrases stand in it, as whole words.
+ * Scans a text once for the phrases of rules, as whole words.
  *
- * Invariant: the text may be taken in pieces of any length, with the same outcome.
+ * Invariant: the result does not depend on the pieces in which the text is read.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { type Automaton, type Ending, representative } from './automaton.ts';
 import { foldedPoint, foldedText, isUnspaced, unit } from './fold.ts';
 import { seam } from './normalise.ts';
 
-/** More letters than a phrase can have: where the last ones began a word. A power of two. */
+/** Letters for which word starts are remembered, a power of two and the longest phrase. */
 const remembered = 4096;
 export const longestPhrase = remembered;
 const seamUnit = seam.charCodeAt(0);
 const longestGap = 64;
 /**
- * What stands in the gap after a sentence, or after a text within the request. A point or a colon within a word is none
- * (`bomb.png`), nor is one line end, since lines are broken anywhere.
+ * Matches the gap after a sentence, or after a text of the request. A full stop or colon within a word (`bomb.png`) does not count, nor
+ * does a single line break, which may be anywhere.
  */
 const sentenceEnd = /[\0?!;…。？！；｡．)\]}<\\]|[.:].|\n\s*\n|"\s*[,:]/su;
 
 export class Scan {
   readonly #automaton: Automaton;
   readonly #text: string;
-  /** 1 at the place of each rule that was found. */
+  /** 1 at the index of each rule that was found. */
   readonly #found: Uint8Array;
   readonly #wordStarts = new Uint8Array(remembered);
   #state = 0;
@@ -39,12 +40,12 @@ export class Scan {
     return this.#at >= this.#text.length;
   }
 
-  /** Looked at so far. */
+  /** Letters read so far. */
   get letters(): number {
     return this.#letters;
   }
 
-  /** Reads at least `count` code units more, if there are as many. */
+  /** Reads at least `count` further code units, if there are as many. */
   read(count: number): void {
     const { classes, next } = this.#automaton;
     const text = this.#text;
@@ -91,9 +92,9 @@ export class Scan {
     this.#at = at;
   }
 
-  /** `after` is where the text goes on, or -1 within a letter that becomes several, where no word ends. */
+  /** `after` is the next position, or -1 within a character that becomes several letters, where no word can end. */
   #note(place: number, letters: number, after: number): void {
-    for (const ending of this.#automaton.endings[place] ?? [])
+    for (const ending of elementAt(this.#automaton.endings, place))
       if (this.#found[ending.rule] !== 1 && this.#isWhole(ending, letters, after)) this.#found[ending.rule] = 1;
   }
 
@@ -106,7 +107,7 @@ export class Scan {
     return !this.#goesOn(unless, after, false) && (before === null || this.#goesOn(before, after, true));
   }
 
-  /** Whether the text, or a sentence of it, ends before its next letter. A long gap is an end. */
+  /** Whether the text or the sentence ends before the next letter. A long gap is an end. */
   #isSentenceEnd(from: number): boolean {
     const text = this.#text;
     const last = Math.min(text.length, from + longestGap);
@@ -119,7 +120,7 @@ export class Scan {
     return true;
   }
 
-  /** Whether one of `tails` follows at `from`, and ends with a word; over seams only what makes a phrase count. */
+  /** Whether one of `tails` follows at `from` and ends with a word. `overSeams`: it may continue in the next text. */
   #goesOn(tails: readonly string[], from: number, overSeams: boolean): boolean {
     const text = this.#text;
     let read = '';
@@ -138,7 +139,7 @@ export class Scan {
     return false;
   }
 
-  /** Whether no letter of the same word follows at `from`. What is not seen is passed over. */
+  /** Whether no letter of the same word follows at `from`, ignoring invisible characters. */
   #isWordEnd(from: number): boolean {
     const text = this.#text;
     for (let at = from; at < text.length; ) {

@@ -1,8 +1,8 @@
 /**
- * Which addresses we connect to, where somebody has named them: neither what `refused-host` refuses nor a listener of our own.
+ * Guards connections to addresses from configuration: refuses what `refused-host` refuses, and the gateway's own listeners.
  *
- * Invariant: it judges what a name leads to, and gives just that to connect to, so that another answer of DNS a moment later
- * changes nothing. One bad address among several is enough: which of them is taken, is not ours to say.
+ * Invariant: it judges the resolved addresses and returns exactly these to connect to, so that a different DNS answer a moment later
+ * changes nothing. One refused address among several is enough, because the caller may pick any of them.
  */
 import dns, { type LookupAddress } from 'node:dns';
 import { isIP, isIPv6 } from 'node:net';
@@ -12,31 +12,28 @@ import { isLoopback } from '@gw/contract/internal/loopback';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 
 export interface OwnListener {
-  /** Of the gateway's own, in words: `Postgres (GW_DATABASE_URL)`. */
+  /** Description for people: `Postgres (GW_DATABASE_URL)`. */
   readonly what: string;
-  /** A name or an address; `0.0.0.0` and `::` are all addresses of this machine. */
+  /** A name or an address; `0.0.0.0` and `::` mean all addresses of this machine. */
   readonly host: string;
   readonly port: number;
-  /** Others may be behind the same address, as at an ingress: there it is told by its name, and by its address as a number. */
+  /** Others may share the address, as at an ingress, so only its name and its numeric address are refused. */
   readonly isShared?: boolean;
 }
 
-/** All addresses of a name; rejects if there are none. */
+/** Returns all addresses of a name; rejects if there are none. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export interface AddressGuard {
-  /** Returns the addresses to connect to. Rejects with AddressRefused, or with what DNS says. */
+  /** Returns the addresses to connect to. Rejects with AddressRefused or the error of DNS. */
   admitted(hostname: string, port: number): Promise<readonly LookupAddress[]>;
-  /**
-   * Returns why nobody is to connect to this URL, in words; null if nothing is known against it, also of a name that DNS
-   * does not know here or not in time.
-   */
+  /** Returns why connections to this URL are refused, or null. A name that cannot be resolved in time is not refused. */
   refusal(url: string): Promise<string | null>;
 }
 
 export class AddressRefused extends Error {}
 
-/** A name whose answer takes longer is taken as one that DNS does not know. */
+/** How long `refusal` waits for DNS. */
 const patienceMs = 5000;
 
 const systemLookup: Lookup = (hostname) =>
@@ -58,7 +55,7 @@ export function openAddressGuard(own: readonly OwnListener[] = [], lookup: Looku
     const named = refusedHost(urlOf(hostname));
     if (named !== null) throw new AddressRefused(named);
     const near = own.filter((listener) => listener.port === port);
-    // By its name also where DNS does not know it.
+    // The name is compared too, because it may not resolve here.
     for (const { host: ours, what } of near) if (ours === hostname) throw new AddressRefused(ownText(what));
     const family = isIP(hostname);
     const addresses = family === 0 ? await lookup(hostname) : [{ address: hostname, family }];
@@ -88,7 +85,6 @@ export function openAddressGuard(own: readonly OwnListener[] = [], lookup: Looku
 
 const ownText = (what: string): string => `the gateway's own ${what}`;
 
-/** Where a connection for this URL goes. */
 export function targetOf(url: string): { readonly hostname: string; readonly port: number } {
   const { hostname, port, protocol } = new URL(url);
   return { hostname: bare(hostname), port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
@@ -97,7 +93,7 @@ export function targetOf(url: string): { readonly hostname: string; readonly por
 async function addressesOf({ host }: OwnListener, lookup: Lookup): Promise<ReadonlySet<string>> {
   if (host === '0.0.0.0' || host === '::') return machineAddresses();
   if (isIP(host) !== 0) return new Set([canonical(host)]);
-  // Of a listener whose name nobody knows, there is only the name to compare.
+  // A listener whose name does not resolve is only recognised by its name.
   const found = await lookup(host).catch(() => []);
   return new Set(found.map(({ address }) => canonical(withoutZone(address))));
 }
@@ -107,12 +103,12 @@ function machineAddresses(): ReadonlySet<string> {
   return new Set(['127.0.0.1', ...found.map(({ address }) => canonical(withoutZone(address)))]);
 }
 
-/** One text for one address: IPv4 out of its IPv6 form, and one for all of loopback. */
+/** Normalises an address: IPv4-mapped IPv6 becomes IPv4, and all loopback addresses become one. */
 function canonical(address: string): string {
   const text = bare(new URL(urlOf(address)).hostname);
-  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(text) ?? [];
-  const parts = [high, low].map((part) => Number.parseInt(part ?? '', 16));
-  const plain = high === undefined ? text : parts.flatMap((part) => [part >> 8, part & 255]).join('.');
+  const [, ...mapped] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(text) ?? [];
+  const parts = mapped.map((part) => Number.parseInt(part, 16));
+  const plain = parts.length === 0 ? text : parts.flatMap((part) => [part >> 8, part & 255]).join('.');
   return isLoopback(plain) ? '127.0.0.1' : plain;
 }
 

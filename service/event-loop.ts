@@ -1,14 +1,13 @@
 /**
- * How long the event loop is held by what it runs: while one turn computes, no other call goes on.
+ * Measures how long single turns block the event loop.
  *
- * Invariant: what counts is the processor time of the main thread, not the clock: on a machine that is shared, a thread that
- * only waits for a processor holds nothing, and waits as long as all others. Where the system does not tell it per thread,
- * it is the clock after all.
+ * Invariant: it counts processor time of the main thread and not wall time, because on a shared machine a thread that waits for a
+ * processor blocks nothing itself. Systems without processor time per thread use wall time.
  */
 import { openSync, readSync } from 'node:fs';
 import { Histogram, type Registry } from 'prom-client';
 
-/** Processor time of the thread that asks so far, ms. */
+/** Returns a clock for the processor time of the calling thread, ms. */
 function processorClock(): () => number {
   const clock = () => performance.now();
   try {
@@ -28,18 +27,17 @@ export interface Clocks {
   readonly processor: () => number;
 }
 
-/** Between two looks while the loop works; so much at most of other turns is counted to the one that a look finds, ms. */
+/** Interval between samples of a busy loop, ms, and so the most time of other turns that a sample includes. */
 export const lookEveryMs = 5;
-/** Looks that see next to nothing follow each other more and more slowly, since each wakes a processor up, ms. */
+/** The longest interval, ms, of an idle loop, since each sample wakes up a processor. */
 const longestRestMs = 100;
-/** Pauses up to this one are so short that what others spent in them does not matter, ms. */
+/** During intervals up to this one, ms, the time of other turns is negligible. */
 const shortPauseMs = 10;
 
 /**
- * What one look says after a pause of `pauseMs`, ms: the processor time since the look before. A turn that is shorter than
- * the pause shows at most as that; one that is longer shows whole, with what little came before it. After a rest it is the
- * time by which the look came late, if that is less, since many short turns are no long one: the first turn after a rest may
- * show as less than it was.
+ * Returns a function that samples after a pause of `pauseMs`, ms. `usedMs` is the processor time since the previous sample. `heldMs`
+ * estimates the longest turn: after a short pause it is `usedMs`; after a long one it is limited to the delay of the sample, since
+ * many short turns are not a long one, so the first turn after a rest may be underestimated.
  */
 export function makeLook({ processor, wall }: Clocks): (pauseMs: number) => { heldMs: number; usedMs: number } {
   let [wallBefore, processorBefore] = [wall(), processor()];
@@ -53,7 +51,7 @@ export function makeLook({ processor, wall }: Clocks): (pauseMs: number) => { he
   };
 }
 
-/** The pause to the next look: a service that does nothing is to leave the processor alone. */
+/** Returns the pause to the next sample. It grows while the service is idle. */
 export function nextPause(pauseMs: number, usedMs: number): number {
   const atRestMs = 1 + 0.05 * pauseMs;
   return usedMs > atRestMs ? lookEveryMs : Math.min(2 * pauseMs, longestRestMs);
@@ -61,7 +59,7 @@ export function nextPause(pauseMs: number, usedMs: number): number {
 
 let held: Histogram | null = null;
 
-/** Shows in `registry` how long the loop of this process is held; it is watched once, however many ask. */
+/** Adds the histogram to `registry`. The process samples only once for all registries. */
 export function watchEventLoop(registry: Registry): void {
   held ??= watch();
   registry.registerMetric(held);

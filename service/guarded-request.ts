@@ -1,12 +1,13 @@
 /**
- * One request to an address that somebody has named: a provider, Prometheus, a grid source, an identity provider.
+ * A request to a configured address: a provider, Prometheus, a grid source, an identity provider.
  *
- * Invariant: it ends, within `timeoutMs` and `maxBytes`; it never goes to an address that the guard refuses, whatever DNS says
- * of the name, since what was resolved is judged and then connected to; redirects are not followed.
+ * Invariant: it ends within `timeoutMs` and `maxBytes`. It never goes to an address that the guard refuses, since the guard judges the
+ * resolved addresses that are connected to. Redirects are not followed.
  */
 import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http';
 import { Agent as HttpsAgent, request as overHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { elementAt } from '@gw/contract/internal/defined';
 import { errorText } from '@gw/contract/internal/error-text';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type AddressGuard, AddressRefused, targetOf } from './address-guard.ts';
@@ -16,10 +17,10 @@ export interface GuardedRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The limit for the whole reply, body included. */
+  /** Limit for the whole reply, including the body. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Of which replies the body is read; of all, unless given. Of the others it is empty. */
+  /** Whether to read the body; otherwise it is empty. Default: always. */
   readonly readsBody?: (status: number) => boolean;
 }
 
@@ -31,15 +32,15 @@ export interface GuardedReply {
 
 export interface GuardedFailure {
   readonly reason: 'refused' | 'timeout' | 'too_large' | 'unreachable';
-  /** Part of a sentence, without header or body. */
+  /** Part of a sentence, without headers or body. */
   readonly text: string;
-  /** What the system calls it: `ECONNREFUSED`, `ENOTFOUND`, …; empty if it has no name for it. */
+  /** Error code of the system (`ECONNREFUSED`, `ENOTFOUND`, …), or empty. */
   readonly code: string;
 }
 
-/** Connections without a request are closed after this. Then a server that closes its own is seldom met in the act. */
+/** Idle connections are closed before most servers would close them, which avoids a race. */
 const idleMs = 4000;
-/** Each connection was judged when it was opened: all that use these agents bring `lookup`. */
+/** Pooled connections are safe because each was opened with `lookup`. */
 const pool = { keepAlive: true, timeout: idleMs, maxFreeSockets: 8 };
 interface Agents {
   readonly http: HttpAgent;
@@ -47,7 +48,7 @@ interface Agents {
 }
 const agents = new WeakMap<AddressGuard, Agents>();
 
-/** What one guard has admitted, another might not. */
+/** Guards do not share agents, because another guard might refuse the connections. */
 function agentsOf(guard: AddressGuard): Agents {
   const known = agents.get(guard) ?? { http: new HttpAgent(pool), https: new HttpsAgent(pool) };
   agents.set(guard, known);
@@ -62,17 +63,16 @@ export async function guardedRequest(
   const { hostname, port } = targetOf(given.url);
   const signal = AbortSignal.timeout(given.timeoutMs);
   try {
-    // A number is connected to without any look-up.
+    // Node does not call `lookup` for an IP address.
     if (isIP(hostname) !== 0) await Promise.race([guard.admitted(hostname, port), aborted(signal)]);
     return await sent(guard, given, { port, signal });
   } catch (error) {
     if (error instanceof AddressRefused || signal.aborted) return err(failureOf(error, given));
-    // A header that cannot be sent throws at once; the message would repeat it.
+    // An invalid header throws synchronously, and the message would contain it.
     return err({ reason: 'unreachable', text: 'its headers cannot be sent', code: '' });
   }
 }
 
-/** Rejects once the time is over. */
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -88,7 +88,9 @@ function sent(
   return new Promise((resolve) => {
     const failed = (cause: unknown) => resolve(err(failureOf(signal.aborted ? signal.reason : cause, given)));
     const options = {
-      ...{ method, signal, lookup: judgedLookup(guard, port) },
+      method,
+      signal,
+      lookup: judgedLookup(guard, port),
       headers: { 'user-agent': 'gw', 'accept-encoding': 'identity', ...headers },
     };
     const take = (response: IncomingMessage) => {
@@ -106,14 +108,14 @@ function sent(
   });
 }
 
-interface Ends {
+interface ReplyCallbacks {
   readonly done: (text: string) => void;
   readonly failed: (cause: unknown) => void;
 }
 
 class TooLarge extends Error {}
 
-function collect(response: IncomingMessage, { maxBytes }: GuardedRequest, { done, failed }: Ends): void {
+function collect(response: IncomingMessage, { maxBytes }: GuardedRequest, { done, failed }: ReplyCallbacks): void {
   const parts: Buffer[] = [];
   let bytes = 0;
   response.on('data', (part: Buffer) => {
@@ -143,9 +145,9 @@ const judgedLookup =
   (hostname, { all }, callback) => {
     guard.admitted(hostname, port).then(
       (addresses) => {
-        const [first] = addresses;
-        if (all) callback(null, [...addresses]);
-        else callback(null, first?.address ?? '', first?.family);
+        if (all) return callback(null, [...addresses]);
+        const { address, family } = elementAt(addresses, 0);
+        callback(null, address, family);
       },
       (error: Error) => callback(error, ''),
     );

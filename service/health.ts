@@ -1,13 +1,13 @@
-/** Serves `GET /healthz` and `GET /metrics` of a service to the monitoring system, not to clients. */
+/** Serves `GET /healthz` and `GET /metrics` of a service for monitoring, not for clients. */
 import { createServer } from 'node:http';
 import { parseListen } from '@gw/contract/internal/listen';
 import type { Registry } from 'prom-client';
 import { serviceMetrics } from './metrics.ts';
 
 export interface HealthReport {
-  /** False also while an orderly end is under way. */
+  /** Also false during an orderly shutdown. */
   readonly ok: boolean;
-  /** Whether each dependency of the service is there, by its name. */
+  /** Whether each dependency is available, by name. */
   readonly details: Readonly<Record<string, boolean>>;
 }
 
@@ -17,8 +17,8 @@ export interface HealthEndpoint {
 }
 
 /**
- * Listens on `listen`, which is `host:port`; rejects if the port is taken. Health is 200 if the service can do its work and 503
- * otherwise, both with the details. Metrics are in Prometheus' text format; `register` adds those of the service itself.
+ * Listens on `listen`, which is `host:port`; rejects if the port is taken. Health is 200 if the service can do its work, otherwise
+ * 503, both with the details. Metrics are in Prometheus' text format; `register` adds those of the service itself.
  */
 export async function serveHealth(
   part: string,

@@ -1,4 +1,4 @@
-/** TLS between Envoy and the services across machines: both sides show a certificate of the private authority. */
+/** Mutual TLS between Envoy and the services across machines, with certificates of the private authority. */
 import { readFileSync } from 'node:fs';
 import type { InternalTls } from '@gw/contract/internal/environment';
 

@@ -1,12 +1,12 @@
 /**
- * What no store has taken yet and a client has been told of: in memory, up to a bound.
+ * A bounded buffer in memory for entries that clients have seen but no store has taken yet.
  *
- * Invariant: an entry leaves only when a store has it; above the bound a new one is refused and counted as lost.
+ * Invariant: an entry leaves only when a store has it. If the buffer is full, a new entry is refused and counted as lost.
  */
 export interface Kept {
-  /** Keeps an entry, in place of one of the same id. Returns false, and counts it as lost, if there is no room. */
+  /** Adds an entry or replaces the one with the same id. Returns false and counts it as lost if there is no room. */
   add(receiptId: string, entry: string): boolean;
-  /** Hands the entries to `take`, a batch at a time, until one is not taken. Returns how many were. */
+  /** Passes the entries to `take` in batches until one is not taken. Returns how many were. */
   hand(take: (receiptId: string, entry: string) => Promise<boolean>): Promise<number>;
   readonly size: number;
   readonly lost: number;
@@ -14,7 +14,7 @@ export interface Kept {
 
 const batch = 100;
 
-/** `maxChars` bounds the characters of all entries together. */
+/** `maxChars` limits the characters of all entries together. */
 export function openKept(maxChars: number): Kept {
   const entries = new Map<string, string>();
   let chars = 0;
@@ -41,7 +41,7 @@ export function openKept(maxChars: number): Kept {
         const some = [...entries].slice(0, batch);
         const done = await Promise.all(some.map(([receiptId, entry]) => take(receiptId, entry)));
         for (const [at, [receiptId, entry]] of some.entries()) {
-          // Replaced meanwhile: then what was taken is not the last word.
+          // An entry that was replaced meanwhile has to be stored again.
           if (!done[at] || entries.get(receiptId) !== entry) continue;
           remove(receiptId);
           taken += 1;

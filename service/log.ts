@@ -1,15 +1,15 @@
 /**
- * The log of a service: JSON lines on standard output. An error is logged as `err`, with its stack.
+ * The log of a service: JSON lines on standard output. Errors are logged as `err`, with their stack.
  *
- * Invariant: secrets never reach it. Callers log ids and codes, not headers or bodies; of an error only its type, message,
- * stack and code are written, since libraries attach commands, rows and replies to theirs; passwords in URLs are removed.
+ * Invariant: the log contains no secrets. Callers log ids and codes, not headers or bodies. Only type, message, stack and code of an
+ * error are written, since libraries attach commands, rows and replies to theirs. Passwords in URLs are removed.
  */
 import { errorText } from '@gw/contract/internal/error-text';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
 
-/** In characters: the message of a failed validation of a whole catalogue is longer than anyone reads. */
+/** In characters; the validation error of a whole catalogue would be longer than anyone reads. */
 const longestMessage = 1000;
 const longestStack = 6000;
 
@@ -19,7 +19,7 @@ const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^\s/]+@/g,
 /** Pino's serializer, whose message and stack include the causes, without the other properties of the error. */
 function serializedError(error: unknown): unknown {
   if (!(error instanceof Error)) return withoutUserInfo(String(error)).slice(0, longestMessage);
-  // Pino marks what it has seen, and an error may be frozen.
+  // Pino marks errors as seen, which fails for a frozen one.
   if (!Object.isExtensible(error)) return withoutUserInfo(errorText(error)).slice(0, longestMessage);
   const { type, message, stack, code } = pino.stdSerializers.err(error);
   return {
@@ -38,7 +38,7 @@ export function openLog(part: string, level: string, destination: DestinationStr
       base: { part },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: serializedError },
-      // A second line of defence, for objects of libraries that carry more than they should.
+      // A second line of defence, for objects of libraries that contain secrets.
       redact: {
         paths: [
           'authorization',

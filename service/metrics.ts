@@ -1,10 +1,10 @@
-/** Metrics that every service has, for Prometheus. */
+/** Prometheus metrics of every service. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { watchEventLoop } from './event-loop.ts';
 
 /**
- * What prom-client learns of the loop by waking up a hundred times a second, which is most of what an idle service would do;
- * `gw_event_loop_held_seconds` tells more for less. It cannot be left out, only be told to sample next to never.
+ * prom-client measures these by waking up a hundred times a second, which is most of an idle service's work, and
+ * `gw_event_loop_held_seconds` is more accurate. They cannot be switched off, so they sample almost never.
  */
 const sampledLag = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map(
   (each) => `nodejs_eventloop_lag_${each}_seconds`,
@@ -13,10 +13,7 @@ const neverMs = 86_400_000;
 
 type Dependencies = Readonly<Record<string, boolean>>;
 
-/**
- * Returns a registry with the metrics of the process, how long the event loop is held, and `gw_up{dependency="…"}`, which is 1
- * if the dependency is there and 0 if it is not.
- */
+/** Returns a registry with metrics of the process and the event loop, and `gw_up{dependency="…"}`: 1 if available, otherwise 0. */
 export function serviceMetrics(part: string, dependencies: () => Dependencies | Promise<Dependencies>): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ part });
@@ -25,7 +22,7 @@ export function serviceMetrics(part: string, dependencies: () => Dependencies | 
   watchEventLoop(registry);
   const up = new Gauge({
     name: 'gw_up',
-    help: 'Whether what the service depends on is there',
+    help: 'Whether a dependency of the service is available',
     labelNames: ['dependency'],
     registers: [],
     async collect() {

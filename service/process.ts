@@ -1,22 +1,21 @@
-/** Runs a service process: one start, one orderly end. */
+/** Runs a service process with an orderly shutdown. */
 import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from './log.ts';
 
-/** How long an orderly end can take, ms, beside what a service waits for its calls; then the process exits with 1. */
+/** The longest shutdown, ms, after the time for running calls. After that the process exits with 1. */
 const endWithinMs = 10_000;
 
 interface Service {
   readonly log: Logger;
-  /** How long it waits for calls that are under way, seconds. */
+  /** How long it waits for running calls, seconds. */
   readonly drainS?: number;
-  /** `hurry` is aborted when nobody wants to wait for them any more. */
+  /** `hurry` is aborted when it should not wait any longer. */
   readonly stop: (hurry: AbortSignal) => Promise<void>;
 }
 
 /**
- * Runs `start`, and on SIGTERM or SIGINT the `stop` that it returns; a second signal makes it hurry. An error at start ends
- * the process with the message alone. An uncaught error later ends it too, since its state cannot be trusted; the supervisor
- * starts it again.
+ * Runs `start`, and on SIGTERM or SIGINT the `stop` that it returns; a second signal makes it hurry. An error at startup prints only
+ * its message. A later uncaught error ends the process too, since its state cannot be trusted; the supervisor restarts it.
  */
 export async function runService(start: () => Promise<Service>): Promise<void> {
   let service: Service;

@@ -1,9 +1,9 @@
-/** Writes commands to Redis: RESP, an array of pieces with their lengths in bytes. */
+/** Encodes commands for Redis in RESP: an array of strings with their lengths in bytes. */
 
-/** Bytes go as they are, texts as UTF-8. */
+/** Strings are sent as UTF-8. */
 export type Command = readonly (string | Buffer)[];
 
-/** One character is one byte (Latin-1), as in replies. */
+/** Returns Latin-1, one character for each byte, as in replies. */
 export function textOf(command: Command): string {
   let text = `*${command.length}\r\n`;
   for (const part of command) {

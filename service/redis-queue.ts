@@ -1,4 +1,4 @@
-/** Groups of commands whose replies are still to come, in the order in which they were sent. */
+/** Groups of commands that wait for their replies, in the order of sending. */
 import type { Reply } from './redis-replies.ts';
 
 export interface Group {
@@ -6,7 +6,7 @@ export interface Group {
   readonly size: number;
   /** By a monotonic clock, ms. */
   readonly sentAt: number;
-  /** It is waited for without a time-out. */
+  /** Has no time-out. */
   readonly isPatient: boolean;
   readonly resolve: (replies: readonly Reply[]) => void;
   readonly reject: (error: Error) => void;
@@ -15,7 +15,7 @@ export interface Group {
 export function openQueue() {
   const groups: (Group | undefined)[] = [];
   let head = 0;
-  /** All before it were sent too long ago: each is told so once. */
+  /** Groups before this index have timed out, and were rejected once. */
   let late = 0;
   const first = (): Group | undefined => groups[head];
   const shift = (): void => {
@@ -28,7 +28,7 @@ export function openQueue() {
   };
   return {
     add: (group: Group): void => void groups.push(group),
-    /** Returns whether a reply was waited for. */
+    /** Returns whether a group was waiting for a reply. */
     take(reply: Reply): boolean {
       const group = first();
       if (group === undefined) return false;
@@ -40,9 +40,8 @@ export function openQueue() {
       else group.resolve(group.replies);
       return true;
     },
-    /** When the one was sent that has waited longest. */
     oldestSentAt: (): number | undefined => first()?.sentAt,
-    /** Those that were sent earlier fail; their replies are waited for all the same, so that the next ones find theirs. */
+    /** Rejects groups sent before `time`. They stay in the queue, so that later groups get their own replies. */
     giveUpBefore(time: number): void {
       for (late = Math.max(late, head); late < groups.length; late++) {
         const group = groups[late];

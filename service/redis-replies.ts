@@ -1,21 +1,21 @@
 /**
- * Reads replies of Redis: RESP2, without arrays in arrays, which no command of ours is answered by.
+ * Parses RESP2 replies of Redis, without nested arrays, which none of our commands returns.
  *
- * Invariant: whatever comes in pieces is read as if it had come whole; what is no reply ends the connection.
+ * Invariant: replies are parsed the same however they are split into pieces; anything else ends the connection.
  */
 
-/** An error is a reply like others: `-…`. */
+/** Errors (`-…`) are replies too. */
 export type PlainReply = string | number | null | Error;
 export type Reply = PlainReply | readonly PlainReply[];
 
 /**
- * Returns what takes the next piece of text (Latin-1). `take` gets each reply and says whether it was waited for; `fail` gets what
- * cannot go on.
+ * Returns a function for the next piece of text (Latin-1). `take` gets each reply and returns whether it was expected; `fail` gets fatal
+ * errors.
  */
 export function readReplies(take: (reply: Reply) => boolean, fail: (error: Error) => void): (piece: string) => void {
   let pieces: string[] = [];
   let length = 0;
-  /** So many characters are there before it is worth looking: else a long reply would be read anew with each of its pieces. */
+  /** Characters needed before the next attempt, so that a long reply is not parsed again with each of its pieces. */
   let needed = 0;
   return (piece) => {
     pieces.push(piece);
@@ -29,7 +29,8 @@ export function readReplies(take: (reply: Reply) => boolean, fail: (error: Error
         needed = found - from;
         break;
       }
-      if (found === 'none' || !take(found.reply)) return fail(new Error('Redis sent what is no reply to a command.'));
+      if (found === 'none' || !take(found.reply))
+        return fail(new Error('Redis sent something that is not a reply to a command.'));
       from = found.next;
     }
     const rest = text.slice(from);
@@ -38,14 +39,14 @@ export function readReplies(take: (reply: Reply) => boolean, fail: (error: Error
   };
 }
 
-/** A number: where the text has to reach at least. */
-type Found<R extends Reply> = { readonly reply: R; readonly next: number } | number | 'none';
+/** A number is the length that the text must reach first. */
+type ParsedReply<R extends Reply> = { readonly reply: R; readonly next: number } | number | 'none';
 
-function replyAt(text: string, from: number): Found<Reply> {
+function replyAt(text: string, from: number): ParsedReply<Reply> {
   return text[from] === '*' ? arrayAt(text, from) : plainReplyAt(text, from);
 }
 
-function arrayAt(text: string, from: number): Found<readonly PlainReply[] | null> {
+function arrayAt(text: string, from: number): ParsedReply<readonly PlainReply[] | null> {
   const end = text.indexOf('\r\n', from);
   if (end === -1) return text.length + 1;
   const length = Number(text.slice(from + 1, end));
@@ -62,7 +63,7 @@ function arrayAt(text: string, from: number): Found<readonly PlainReply[] | null
   return { reply: replies, next };
 }
 
-function plainReplyAt(text: string, from: number): Found<PlainReply> {
+function plainReplyAt(text: string, from: number): ParsedReply<PlainReply> {
   const end = text.indexOf('\r\n', from);
   if (end === -1) return text.length + 1;
   const next = end + 2;
@@ -81,7 +82,7 @@ function plainReplyAt(text: string, from: number): Found<PlainReply> {
   }
 }
 
-function textReply(text: string, from: number, length: number): Found<string | null> {
+function textReply(text: string, from: number, length: number): ParsedReply<string | null> {
   if (length === -1) return { reply: null, next: from };
   if (!Number.isSafeInteger(length) || length < 0) return 'none';
   const end = from + length;

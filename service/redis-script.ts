@@ -1,10 +1,10 @@
-/** Scripts inside of Redis, by the lean connection. */
+/** Lua scripts over a RedisWriter. */
 import { createHash } from 'node:crypto';
 import type { Command, RedisWriter, Reply } from './redis-writer.ts';
 
 export type Script = (keys: readonly string[], args: Command) => Promise<Reply | undefined>;
 
-/** Runs a script by its digest; one that Redis does not know is sent whole. */
+/** Runs a script by its digest, and sends it as a whole if Redis does not know it. */
 export function redisScript(redis: Pick<RedisWriter, 'send'>, lua: string): Script {
   const sha1 = createHash('sha1').update(lua).digest('hex');
   return (keys, args) => {

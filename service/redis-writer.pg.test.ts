@@ -110,11 +110,11 @@ test('commands fail at once while Redis is away, what was under way fails, and i
   const failed = expect(underWay).rejects.toThrow();
   process.kill(valkey.pid, 'SIGKILL');
   await failed;
-  await expect(writer.send(['PING'])).rejects.toThrow('Redis is away.');
+  await expect(writer.send(['PING'])).rejects.toThrow('Redis is unavailable.');
   valkey = await start();
   await vi.waitUntil(writer.isReady, 15_000);
   expect(await writer.send(['PING'])).toEqual(['PONG']);
-  expect(said).toEqual(['Redis is away', 'Redis is back']);
+  expect(said).toEqual(['Redis is unavailable', 'Redis is back']);
 });
 
 test('a Redis that stands still fails what waits for it in time, and later answers go to whom they belong', async () => {
@@ -166,7 +166,7 @@ test('what was sent before the end still reaches Redis', async () => {
   const sent = [writer.send(['SET', 'large', large]), writer.send(['SET', 'last', 'words'])];
   writer.stop();
   expect(await Promise.all(sent)).toEqual([['OK'], ['OK']]);
-  await expect(writer.send(['PING'])).rejects.toThrow('Redis is away.');
+  await expect(writer.send(['PING'])).rejects.toThrow('Redis is unavailable.');
   expect([await other.strlen('large'), await other.get('last')]).toEqual([large.length, 'words']);
 });
 

@@ -1,10 +1,10 @@
 /**
- * A connection to Redis (Valkey) for commands of the hot path, for which the client of all other commands costs more than they do:
- * all commands of one turn of the event loop leave in one write, and there is one promise for each group of them.
+ * A lean connection to Redis (Valkey) for the hot path, where ioredis costs more than the commands themselves: all commands of one turn
+ * of the event loop leave in one write, and each group of commands has one promise.
  *
- * Invariants: replies come in the order of the commands. While the connection is away, commands fail at once and are not queued; when it
- * breaks, those without a reply fail, and may have been carried out. It reconnects for ever, and breaks a connection that has not
- * answered for ten seconds: what waits there would fill the memory.
+ * Invariants: replies come in the order of the commands. Without a connection, commands fail immediately and are not queued. When it
+ * breaks, commands without a reply fail and may have been executed. It always reconnects, and closes a connection that has not answered
+ * for ten seconds, because waiting commands would fill the memory.
  */
 import { EventEmitter, once } from 'node:events';
 import { createConnection, isIP, type Socket } from 'node:net';
@@ -18,19 +18,16 @@ export type { Command } from './redis-commands.ts';
 export type { Reply } from './redis-replies.ts';
 
 export interface RedisWriter {
-  /**
-   * Sends commands one behind the other. Resolves with their replies; rejects if one of them is an error, if the connection is away or
-   * breaks, or if Redis takes longer than the time-out.
-   */
+  /** Sends commands in order. Rejects if a reply is an error, on a time-out, or without a connection. */
   send(...commands: readonly Command[]): Promise<readonly Reply[]>;
-  /** The same without a time-out, for who is patient by a clock of its own: what fails here was not sent, or its connection broke. */
+  /** The same without a time-out, for callers with their own: a failed command was not sent, or the connection broke. */
   readonly patient: Pick<RedisWriter, 'send'>;
   readonly isReady: () => boolean;
-  /** Makes the connection anew, at once. */
+  /** Reconnects immediately. */
   renew(): void;
-  /** Resolves when it is ready, or after `waitMs` even if it is not: a service also starts without Redis. */
+  /** Resolves when it is ready, or after `waitMs`, since a service also starts without Redis. */
   untilReady(waitMs: number): Promise<void>;
-  /** What was sent before still leaves. */
+  /** Commands sent before are still written. */
   stop(): void;
 }
 
@@ -38,7 +35,7 @@ export interface RedisWriterOptions {
   /** `redis://…`, `rediss://…`, or the path of a Unix socket. */
   readonly url: string;
   readonly log: Logger;
-  /** Infinity: none, for who is patient by a clock of its own. */
+  /** Infinity: none. */
   readonly commandTimeoutMs: number;
 }
 
@@ -46,15 +43,15 @@ const connectTimeoutMs = 2000;
 const longestRetryMs = 1000;
 const timeoutEveryMs = 100;
 const longestSilenceMs = 10_000;
-/** What keeps NAT and load balancers from forgetting a connection, or shows that they have. */
+/** Keeps NAT and load balancers from dropping a connection, or reveals that they have. */
 const keepAliveMs = 30_000;
-/** How long what was sent before the end has to leave. */
+/** How long commands sent before `stop` may take to be written. */
 const lastWordsMs = 2000;
 
 const nothing = (): void => undefined;
 
 export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptions): RedisWriter {
-  const place = placeOf(url);
+  const target = targetOf(url);
   let connection: Connection | null = null;
   let attempt = 0;
   let away = false;
@@ -63,7 +60,7 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
   const onceReady = new EventEmitter();
 
   const open = (): void => {
-    const opened = openConnection(place, commandTimeoutMs, {
+    const opened = openConnection(target, commandTimeoutMs, {
       onReady: () => {
         connection = opened;
         attempt = 0;
@@ -74,8 +71,7 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
       onClose: (error) => {
         connection = null;
         if (isStopped) return;
-        // One line for an outage, not one for each attempt.
-        if (!away) log.warn({ err: error }, 'Redis is away');
+        if (!away) log.warn({ err: error }, 'Redis is unavailable');
         away = true;
         attempt += 1;
         retry = setTimeout(open, Math.min(50 * attempt, longestRetryMs));
@@ -87,7 +83,7 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
   open();
 
   const send = (commands: readonly Command[], isPatient: boolean): Promise<readonly Reply[]> =>
-    connection === null ? Promise.reject(new Error('Redis is away.')) : connection.send(commands, isPatient);
+    connection === null ? Promise.reject(new Error('Redis is unavailable.')) : connection.send(commands, isPatient);
 
   return {
     send: (...commands) => send(commands, false),
@@ -108,16 +104,16 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
   };
 }
 
-interface Place {
+interface RedisTarget {
   readonly connect: () => Socket;
-  /** The event by which the socket says that it can be written to. */
+  /** The event when the socket can be written to. */
   readonly connected: 'connect' | 'secureConnect';
-  /** What has to be sent before anything else. */
+  /** Commands before all others. */
   readonly hello: readonly Command[];
 }
 
-/** Throws for a URL that names no Redis. */
-function placeOf(url: string): Place {
+/** Throws for a URL of another protocol. */
+function targetOf(url: string): RedisTarget {
   if (url.startsWith('/')) return { connect: () => createConnection(url), connected: 'connect', hello: [] };
   const { hostname, password, pathname, port, protocol, username } = new URL(url);
   if (protocol !== 'redis:' && protocol !== 'rediss:') throw new Error(`Redis cannot be reached by ${protocol}.`);
@@ -146,7 +142,7 @@ function placeOf(url: string): Place {
 interface Connection {
   readonly send: (commands: readonly Command[], isPatient: boolean) => Promise<readonly Reply[]>;
   readonly close: () => void;
-  /** The same, when what was sent has left. */
+  /** Closes after the pending writes. */
   readonly end: () => void;
 }
 
@@ -155,8 +151,12 @@ interface ConnectionEvents {
   readonly onClose: (error: Error) => void;
 }
 
-function openConnection(place: Place, commandTimeoutMs: number, { onClose, onReady }: ConnectionEvents): Connection {
-  const socket = place.connect();
+function openConnection(
+  target: RedisTarget,
+  commandTimeoutMs: number,
+  { onClose, onReady }: ConnectionEvents,
+): Connection {
+  const socket = target.connect();
   const waiting = openQueue();
   let out = '';
   let failure = new Error('Redis closed the connection.');
@@ -166,7 +166,7 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
     if (text !== '') socket.write(text, 'latin1');
   };
   const send = (commands: readonly Command[], isPatient: boolean): Promise<readonly Reply[]> => {
-    // First all, then any: of a group that cannot be written nothing is sent.
+    // Encodes all before any is sent, so that a failure sends none of the group.
     const text = commands.map(textOf).join('');
     if (out === '') setImmediate(flush);
     out += text;
@@ -203,9 +203,9 @@ function openConnection(place: Place, commandTimeoutMs: number, { onClose, onRea
     waiting.failAll(failure);
     onClose(failure);
   });
-  socket.once(place.connected, () => {
-    // A server that is reading its file answers this with an error, and is not ready.
-    send([...place.hello, ['PING']], false)
+  socket.once(target.connected, () => {
+    // A server that is still loading its data answers with an error and is not ready.
+    send([...target.hello, ['PING']], false)
       .then(() => {
         clearTimeout(connecting);
         onReady();

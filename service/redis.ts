@@ -1,12 +1,11 @@
-/** Opens the connection to Redis (Valkey) for every service. */
 import { Redis } from 'ioredis';
 import type { Logger } from './log.ts';
 
 /**
- * Opens a connection that reconnects for ever.
+ * Opens a connection to Redis (Valkey) that always reconnects.
  *
- * A command that takes longer than `commandTimeoutMs` fails. While the connection is away commands fail at once and are not
- * queued: each caller has its own way to go on without Redis, and a queue would only replay stale work.
+ * A command that takes longer than `commandTimeoutMs` fails. Without a connection, commands fail immediately and are not queued: each
+ * caller has its own fallback, and a queue would only replay stale work.
  */
 export function openRedis(
   url: string,
@@ -16,8 +15,8 @@ export function openRedis(
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // Subscribers subscribe at each `ready` by themselves: the client's own way leaves a rejection that nobody handles, which
-    // ends the process, if the connection is lost again at once.
+    // Subscribers subscribe themselves at each `ready`: the client's own resubscription causes an unhandled rejection, which ends the
+    // process, if the connection breaks again immediately.
     autoResubscribe: false,
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(50 * attempt, 1000),
@@ -26,8 +25,7 @@ export function openRedis(
   });
   let away = false;
   redis.on('error', (error: Error) => {
-    // One line for an outage, not one for each attempt.
-    if (!away) log.warn({ err: error }, 'Redis is away');
+    if (!away) log.warn({ err: error }, 'Redis is unavailable');
     away = true;
   });
   redis.on('ready', () => {
@@ -37,7 +35,7 @@ export function openRedis(
   return redis;
 }
 
-/** Resolves when the connection is ready, or after `waitMs` even if it is not: a service also starts without Redis. */
+/** Resolves when the connection is ready, or after `waitMs`, since a service also starts without Redis. */
 export function untilReady(redis: Redis, waitMs: number): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** What chat and text completions share: the words of a choice, why it ended, and the usage of the whole reply. */
+/** Shared by chat and text completions: the text of a choice, its finish reason, and the usage. */
 import type { Directives } from './directives.ts';
 import { type EnergyReport, reportEnergy } from './energy.ts';
 import type { Call } from './request.ts';
@@ -10,7 +10,7 @@ export interface Answer {
   readonly finishReason: 'stop' | 'length';
 }
 
-/** Applies stop sequences, then the limit of tokens, to a finished text. */
+/** Applies stop sequences, then the token limit. */
 export function limitText(text: string, call: Call): Answer {
   const stopped = call.stops.length === 0 ? text : cutAtStop(text, call.stops);
   const tokens = countTokens(stopped);
@@ -18,7 +18,7 @@ export function limitText(text: string, call: Call): Answer {
   return { text: cutTokens(stopped, call.maxTokens), tokens: call.maxTokens, finishReason: 'length' };
 }
 
-/** One answer for each choice that was asked for; the second differs from the first. */
+/** Returns one answer for each choice; they differ. */
 export function makeAnswers(call: Call, seed: number, directives: Directives): Answer[] {
   const answers: Answer[] = [];
   for (let index = 0; index < call.choices; index++) {
@@ -44,7 +44,7 @@ export const usageOf = (promptTokens: number, completionTokens: number): Usage =
 });
 
 export interface Figures {
-  /** Undefined (so absent in JSON) where a fault omits it. */
+  /** Undefined, and so absent in JSON, if a fault omits it. */
   readonly usage: unknown;
   readonly energy: EnergyReport;
 }

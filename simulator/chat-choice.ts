@@ -1,4 +1,4 @@
-/** The message of one choice in a chat completion: words, JSON if JSON was asked for, or a call of a tool. */
+/** The message of a choice in a chat completion: text, requested JSON, or a tool call. */
 import { type Answer, limitText, makeAnswers } from './answer.ts';
 import type { Directives } from './directives.ts';
 import { type Call, isFields } from './request.ts';
@@ -19,7 +19,7 @@ export interface Choice {
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
 }
 
-/** The function that has to be called: the one named by `tool_choice`, or the first one with `"required"`. */
+/** Returns the function to call: the one named by `tool_choice`, or the first one for `"required"`. */
 function forcedTool(call: Call): { name: string; parameters: unknown } | null {
   const { tools, tool_choice: wanted } = call.fields;
   const named = isFields(wanted) && isFields(wanted.function) ? wanted.function.name : null;
@@ -33,7 +33,7 @@ function forcedTool(call: Call): { name: string; parameters: unknown } | null {
   return null;
 }
 
-/** The content that `response_format` asks for, or null for plain words. */
+/** Returns the content for `response_format`, or null for plain text. */
 function structuredText(call: Call, words: string): string | null {
   const format = call.fields.response_format;
   if (!isFields(format)) return null;

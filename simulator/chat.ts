@@ -60,7 +60,7 @@ function asJson({ id, call, choices, figures, topLogprobs, echo }: Completion): 
   return withEnergy(reply, figures.energy);
 }
 
-/** Makes the text of chunks. What all chunks of a stream share is serialised once, because a stream is mostly chunks. */
+/** Returns a function that writes chunks. The parts that all chunks of a stream share are serialised once. */
 function chunkWriter({
   id,
   call,
@@ -119,9 +119,13 @@ function asStream(completion: Completion): StreamReply {
     tokensPerSecond: completion.call.model.tokensPerSecond,
     firstTokenMs: completion.call.model.firstTokenMs,
     headers: figures.energy.headers,
-    // The first chunk carries what was asked to be echoed.
-    head: [withFields(head[0] ?? '', echo), ...head.slice(1), ...earlyEnergy(figures.energy, emptyChunk(completion))],
-    // A thousand open streams would else hold some hundred megabytes that are sent minutes later.
+    // The first chunk carries the echo.
+    head: [
+      ...head.slice(0, 1).map((event) => withFields(event, echo)),
+      ...head.slice(1),
+      ...earlyEnergy(figures.energy, emptyChunk(completion)),
+    ],
+    // Lazily, because a thousand open streams would hold some hundred megabytes.
     tokens: {
       length: pieces.length,
       at: (position) => {

@@ -10,7 +10,7 @@ import { seedOf } from './seed.ts';
 import { earlyEnergy, endOfStream } from './stream-energy.ts';
 import { countTokens, inTurn, slice } from './text.ts';
 
-/** The texts of a `prompt` or `input`: a text, several, token ids, or several lists of them. Null if it is none. */
+/** Returns the texts or token lists of a `prompt` or `input`, or null if it is neither. */
 export function promptTexts(prompt: unknown): readonly (string | readonly number[])[] | null {
   const isIds = (value: unknown): value is number[] =>
     Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'number');
@@ -20,7 +20,6 @@ export function promptTexts(prompt: unknown): readonly (string | readonly number
   return prompt.every((item) => typeof item === 'string' || isIds(item)) ? prompt : null;
 }
 
-/** A token id is one token, text is counted by the rule of text.ts. */
 export const promptTokenCount = (texts: readonly (string | readonly number[])[]): number =>
   texts.reduce((sum, text) => sum + (typeof text === 'string' ? countTokens(text) : text.length), 0);
 
@@ -82,7 +81,7 @@ function asStream({ id, model, includeUsage, answers, figures, topLogprobs, echo
 export function completionReply(body: Buffer, directives: Directives, echo: Echo): Reply {
   const call = readCall(body, 'chat');
   if (isReply(call)) return call;
-  // Null is a prompt of nothing; none at all is a mistake.
+  // Null is an empty prompt; a missing one is an error.
   const prompts = promptTexts(call.fields.prompt === null ? '' : call.fields.prompt);
   if (prompts === null) return errorReply(400, 'prompt has to be a text or a list of texts.', 'prompt');
   const seed = seedOf(call.model.id, prompts);

@@ -1,11 +1,9 @@
-/** Where the simulated provider listens. The only file of this service that reads the environment. */
-
 export interface Config {
   readonly host: string;
   readonly port: number;
 }
 
-/** Port 0 takes a free one; the address that was taken is printed at start. */
+/** Reads where the simulator listens. Port 0 takes a free one, which is printed at startup. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const listen = env.GW_SIM_LISTEN ?? '127.0.0.1:9000';
   const match = /^(.+):(\d{1,5})$/.exec(listen);

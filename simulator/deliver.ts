@@ -1,7 +1,7 @@
 /**
- * Puts a reply on the wire, at its pace, or breaks it on the way as the faults ask.
+ * Sends a reply at its pace, or breaks it as the faults request.
  *
- * Invariant: nothing goes on after the client has gone; every timer ends with the response.
+ * Invariant: nothing continues after the client has disconnected; every timer ends with the response.
  */
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -18,9 +18,9 @@ export interface Timing {
   readonly holds: Holds;
 }
 
-/** Headers that a provider might send and a gateway has no reason to pass on. */
+/** Headers that a provider might send and a gateway should not pass on. */
 const PROVIDER_HEADERS = { 'x-sim-provider': 'simulator', 'set-cookie': 'sim_session=1' } as const;
-/** What a dishonest provider could claim of the gateway, or make a browser do. */
+/** Headers of a dishonest provider that imitate the gateway or affect browsers. */
 const FORGED_HEADERS = {
   'x-gw-finished': '1',
   'x-gw-overhead-ms': '987654.32',
@@ -41,10 +41,10 @@ const SSE_HEADERS = {
   'cache-control': 'no-cache',
 } as const;
 
-/** How a reply ends: broken off and left hanging are for half a reply, or one that lacks only its end. */
+/** How a reply ends. `cut` and `stall` send half a reply, or one that lacks only its end. */
 type Ending = 'complete' | 'cut' | 'stall';
 
-/** Where a stream without a pace is held in its middle. */
+/** The pace of an unpaced stream that is held in its middle. */
 const FASTEST_PER_SECOND = 1_000_000;
 
 const stalls = ['stall-mid', 'stall-end', 'stall-energy'] as const;
@@ -54,20 +54,20 @@ function endingOf({ faults }: Directives): Ending {
   return stalls.some((fault) => faults.has(fault)) ? 'stall' : 'complete';
 }
 
-/** Whether all that the reply has to say is said, even if its end is never marked. */
+/** Whether the reply is complete except perhaps for its end marker. */
 const isWhole = (ending: Ending, { faults }: Directives): boolean =>
   ending === 'complete' || faults.has('stall-end') || faults.has('stall-energy');
 
 const providerHeaders = ({ faults }: Directives): Readonly<Record<string, string>> =>
   faults.has('own-headers') ? { ...PROVIDER_HEADERS, ...FORGED_HEADERS } : PROVIDER_HEADERS;
 
-/** Writes the last bytes, then ends the response, breaks its connection off, or leaves it open. */
+/** Writes the last bytes, then ends the response, cuts its connection, or leaves it open. */
 function finish(res: ServerResponse, last: string | Uint8Array, ending: Ending): void {
   if (ending === 'complete') res.end(last);
   else res.write(last, () => ending === 'cut' && res.socket?.destroy());
 }
 
-/** Pieces of 1 to 24 bytes, each in a turn of its own, so that characters and events are cut anywhere. The last is left to `end`. */
+/** Writes pieces of 1 to 24 bytes, each in its own turn, so that characters and events are split anywhere. `end` writes the last. */
 function writePieces(res: ServerResponse, bytes: Uint8Array, end: (last: Uint8Array) => void): void {
   const random = randomNumbers(bytes.length);
   let position = 0;
@@ -106,7 +106,7 @@ function sendBytes(
     writeRest(0);
     return;
   }
-  // Between two events, if it is a stream: what holds half an event may make of it what it likes after a while.
+  // Between two events of a stream, because a gateway may give up on half an event.
   const boundary = sent.lastIndexOf('\n\n', sent.length >> 1);
   const half = boundary < 0 ? sent.length >> 1 : boundary + 2;
   write(sent.subarray(0, half), (last) => {
@@ -132,14 +132,16 @@ function sendJson(res: ServerResponse, reply: JsonReply, directives: Directives,
   }
 }
 
-/** Events one by one at their pace, or all in one write if the pace is 0 and nothing is to wait in their middle. */
+/** Sends events one by one at their pace, or all in one write if the pace is 0 and the stream is not held in its middle. */
 function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directives, { holds, now }: Timing): void {
   const { head, tokens, tail } = reply;
   const perSecond = directives.tokensPerSecond ?? reply.tokensPerSecond;
   const ending = endingOf(directives);
   const whole = isWhole(ending, directives);
   const count = whole ? tokens.length : tokens.length >> 1;
-  const halfEvent = tokens.at(count)?.slice(0, 40) ?? '';
+  const halfEvent = slice(tokens, count, count + 1)
+    .join('')
+    .slice(0, 40);
   const rest = whole ? tail.join('') : halfEvent;
   const isHeld = directives.hold?.at === 'middle';
   res.writeHead(200, { ...providerHeaders(directives), ...SSE_HEADERS, ...reply.headers });
@@ -161,7 +163,7 @@ function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directi
   else pacedRest(0);
 }
 
-/** `split` and `gzip` are about bytes: they send the whole stream without a pace. */
+/** `split` and `gzip` work on bytes, and send the whole stream without a pace. */
 function sendStream(res: ServerResponse, reply: StreamReply, directives: Directives, timing: Timing): void {
   const { faults } = directives;
   if (faults.has('split') || faults.has('gzip')) {
@@ -173,7 +175,7 @@ function sendStream(res: ServerResponse, reply: StreamReply, directives: Directi
   }
 }
 
-/** Sends the reply once it is released, and after its delay. */
+/** Sends the reply after its release and its delay. */
 export function deliver(res: ServerResponse, reply: Reply, directives: Directives, timing: Timing): void {
   const { faults } = directives;
   if (faults.has('stall')) return;

@@ -1,8 +1,8 @@
 /**
- * What a request asks of the simulator itself, by its `x-sim-*` headers.
+ * The `x-sim-*` headers, by which a request controls the simulator.
  *
- * A site is the first part of a path before `/v1`: with `/paris/v1/…` and `/oslo/v1/…` as two base URLs, one simulator
- * stands for two providers, and `x-sim-fault: paris:reset` breaks one of them only.
+ * A site is the part of a path before `/v1`: with `/paris/v1/…` and `/oslo/v1/…` as two base URLs, one simulator acts as two providers,
+ * and `x-sim-fault: paris:reset` breaks only one of them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Hold, holdPoints } from './holds.ts';
@@ -46,7 +46,7 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-/** By the names that the catalogue of deployments has for them. */
+/** Named as in the catalogue of deployments. */
 const energyShapes = ['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts', 'energy_header'] as const;
 export type EnergyShape = (typeof energyShapes)[number];
 
@@ -57,14 +57,14 @@ export interface Directives {
   readonly tokensPerSecond: number | null;
   /** Time before the response headers; null is the model's own. */
   readonly delayMs: number | null;
-  /** Where the reply waits to be released by `/sim/release?marker=…`; a delay comes behind that. */
+  /** Where the reply waits for `/sim/release?marker=…`; a delay follows. */
   readonly hold: Hold | null;
   readonly faults: ReadonlySet<Fault>;
-  /** What the reply says of its energy. */
+  /** Energy in the reply. */
   readonly energy: EnergyAsked;
-  /** Any JSON in place of the usage; undefined for what was really read and written. */
+  /** Any JSON in place of the usage; undefined for the real usage. */
   readonly usage: unknown;
-  /** The size of the reply, or of one event, with the fault `big`; of what tells the energy, with `big-energy`. */
+  /** Size of the reply or of one event with the fault `big`; of the energy with `big-energy`. */
   readonly bytes: number;
   readonly text: TextStyle;
   readonly echoHeaders: boolean;
@@ -74,11 +74,11 @@ export interface Directives {
 export interface EnergyAsked {
   /** Null leaves it to the model. */
   readonly shapes: readonly EnergyShape[] | null;
-  /** Any JSON in place of the figure, in the unit of the shape; undefined for the figure that the tokens give. */
+  /** Any JSON in place of the figure, in the unit of the shape; undefined for the computed figure. */
   readonly value: unknown;
 }
 
-/** No faults, no delay: for what the simulator says about itself. */
+/** No faults and no delay, for replies about the simulator itself. */
 export const plainDirectives: Directives = {
   tokens: null,
   tokensPerSecond: 0,
@@ -93,7 +93,7 @@ export const plainDirectives: Directives = {
   echoBody: false,
 };
 
-/** A header that cannot be followed. The request is refused, so that a test with a typing error cannot pass. */
+/** An invalid header. The request is refused, so that a test with a typo cannot pass. */
 export interface BadDirective {
   readonly header: string;
   readonly message: string;
@@ -152,7 +152,7 @@ function readEnergy(shapes: string | null, value: string | null): EnergyAsked | 
   }
 }
 
-/** `x-sim-hold: middle` with the marker by which it is released. */
+/** `x-sim-hold: middle`, with the marker that releases it. */
 function readHold(point: string | null, marker: string | null): Hold | null | BadDirective {
   if (point === null) return null;
   const at = holdPoints.find((candidate) => candidate === point);

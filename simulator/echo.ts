@@ -1,9 +1,9 @@
-/** What reached the simulator, shown in its reply: so that a test sees what a provider would see. */
+/** Echoes the request in the reply, so that tests see what a provider would see. */
 import type { Directives } from './directives.ts';
 
 export interface Echo {
   readonly sim_path?: string;
-  /** Names in lower case; a header that came twice is a list. */
+  /** Names in lower case; a repeated header is a list. */
   readonly sim_headers?: Readonly<Record<string, string | readonly string[]>>;
   /** The body as text, unparsed. */
   readonly sim_body?: string;
@@ -11,12 +11,12 @@ export interface Echo {
 
 const NOTHING: Echo = {};
 
-/** `rawHeaders` alternates names and values, as node:http gives them, so that no header is merged or dropped. */
+/** `rawHeaders` alternates names and values, as in node:http, so that no header is merged or dropped. */
 export function headerList(rawHeaders: readonly string[]): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] ?? '').toLowerCase();
-    const value = rawHeaders[i + 1] ?? '';
+    const [written, value] = rawHeaders.slice(i, i + 2) as [string, string];
+    const name = written.toLowerCase();
     const earlier = headers[name];
     headers[name] = earlier === undefined ? value : [...(typeof earlier === 'string' ? [earlier] : earlier), value];
   }

@@ -1,4 +1,4 @@
-/** `POST /v1/embeddings`: unit vectors made from a hash of the input, as numbers or as base64 of little-endian float32. */
+/** `POST /v1/embeddings`: unit vectors from a hash of the input, as numbers or as base64 of little-endian float32. */
 import { promptTexts, promptTokenCount } from './completions.ts';
 import type { Directives } from './directives.ts';
 import type { Echo } from './echo.ts';
@@ -11,7 +11,7 @@ const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4096;
 const MAX_INPUTS = 2048;
 
-/** Length 1; the same for the same seed, whatever the place of the text in the list. */
+/** The same vector for the same seed, regardless of the text's position in the list. */
 function unitVector(seed: number, dimensions: number): Float32Array {
   const random = randomNumbers(seed);
   const vector = Float32Array.from({ length: dimensions }, () => random() * 2 - 1);

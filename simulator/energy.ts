@@ -1,22 +1,21 @@
 /**
- * Energy as providers with meters report it, in the shapes that are published; each shape has its place in a JSON reply
- * and in a stream. The numbers are made up, but agree with each other: joules = power × duration × attribution ratio, and
- * 3.6 MJ are one kWh.
+ * Energy in the published shapes of providers that measure it; each shape has its place in a JSON reply and in a stream. The numbers
+ * are made up but consistent: joules = power × duration × attribution ratio, and 3.6 MJ are one kWh.
  */
 import type { Directives, EnergyShape } from './directives.ts';
 import type { SimModel } from './models.ts';
 
-/** Everything that one reply says about energy. */
+/** The energy statements of a reply. */
 export interface EnergyReport {
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** Fields of a JSON reply. */
   readonly fields: Fields;
-  /** A word that is taken back: first in a JSON reply, under the same names; in a stream on an event before the tokens. */
+  /** A statement that is superseded: first in a JSON reply, under the same names; in a stream, an event before the tokens. */
   readonly earlyFields: Fields;
-  /** In a stream: fields of the last chunk with choices, and of the final chunk, which has the usage if there is one. */
+  /** In a stream: fields of the last chunk with choices, and of the final chunk, which has any usage. */
   readonly lastFields: Fields;
   readonly finalFields: Fields;
-  /** In a stream: whole comments, or fields of an event of its own with empty choices. */
+  /** In a stream: complete comments, or fields of a separate event without choices. */
   readonly comments: readonly string[];
   readonly events: readonly Fields[];
 }
@@ -25,7 +24,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const POWER_W = 640;
 const TOKENS_PER_S = 60;
-/** Reading a prompt is much quicker than writing an answer. */
 const PROMPT_TOKENS_PER_S = 3000;
 const RATIO = 0.125;
 const J_PER_KWH = 3_600_000;
@@ -33,15 +31,15 @@ const J_PER_KWH = 3_600_000;
 interface Amount {
   readonly durationS: number;
   readonly joules: number;
-  /** Stands in for the figure, in the unit of the shape; undefined for the figure that the tokens give. */
+  /** Replaces the figure, in the unit of the shape; undefined for the computed figure. */
   readonly instead: unknown;
-  /** Makes each object larger than it has to be. */
+  /** Extra fields that enlarge each object. */
   readonly padding: Fields;
 }
 
-type Part = Partial<EnergyReport>;
+type EnergyPart = Partial<EnergyReport>;
 
-function neuralwatt({ durationS, instead, joules, padding }: Amount): Part {
+function neuralwatt({ durationS, instead, joules, padding }: Amount): EnergyPart {
   const figure = instead === undefined ? joules : instead;
   const energy = {
     energy_joules: figure,
@@ -55,7 +53,7 @@ function neuralwatt({ durationS, instead, joules, padding }: Amount): Part {
   return { fields: { energy }, comments: [`: energy ${JSON.stringify(energy)}\n\n`] };
 }
 
-function greenpt({ durationS, instead, joules, padding }: Amount): Part {
+function greenpt({ durationS, instead, joules, padding }: Amount): EnergyPart {
   const impact = {
     version: '20250922',
     inferenceTime: { total: durationS * 1000, unit: 'ms' },
@@ -66,7 +64,7 @@ function greenpt({ durationS, instead, joules, padding }: Amount): Part {
   return { fields: { impact }, events: [{ impact }] };
 }
 
-function melious({ instead, joules, padding }: Amount): Part {
+function melious({ instead, joules, padding }: Amount): EnergyPart {
   const kwh = joules / J_PER_KWH;
   const environment_impact = {
     energy_kwh: instead === undefined ? kwh : instead,
@@ -81,20 +79,20 @@ function melious({ instead, joules, padding }: Amount): Part {
   return { fields: { environment_impact }, finalFields: { environment_impact } };
 }
 
-function ecologits({ instead, joules, padding }: Amount): Part {
+function ecologits({ instead, joules, padding }: Amount): EnergyPart {
   const kwh = joules / J_PER_KWH;
   const value = instead === undefined ? { min: kwh * 0.75, max: kwh * 1.25 } : instead;
   const impacts = { energy: { type: 'energy', name: 'Energy', value, unit: 'kWh' }, ...padding };
   return { fields: { impacts }, lastFields: { impacts } };
 }
 
-function energyHeader({ instead, joules }: Amount): Part {
+function energyHeader({ instead, joules }: Amount): EnergyPart {
   const figure = instead === undefined ? joules : instead;
   const text = typeof figure === 'string' ? figure : JSON.stringify(figure);
   return { headers: { 'x-energy-joules': text, 'x-energy-method': 'simulated' } };
 }
 
-const makers: Readonly<Record<EnergyShape, (amount: Amount) => Part>> = {
+const makers: Readonly<Record<EnergyShape, (amount: Amount) => EnergyPart>> = {
   neuralwatt,
   greenpt,
   melious,
@@ -102,7 +100,7 @@ const makers: Readonly<Record<EnergyShape, (amount: Amount) => Part>> = {
   energy_header: energyHeader,
 };
 
-/** What the reply of a model says about the energy of so many tokens, as the directives want it. */
+/** Returns the energy statements for a number of tokens, according to the directives. */
 export function reportEnergy(
   model: SimModel,
   directives: Directives,
@@ -125,7 +123,7 @@ export function reportEnergy(
   return faults.has('energy-twice') ? twice(reportOf({ ...said, joules: said.joules * 2 }), report) : report;
 }
 
-/** About so many bytes, in many small objects. */
+/** Returns many small objects of about `bytes` in total. */
 const paddingOf = (bytes: number): object[] => Array.from({ length: bytes >> 8 }, () => ({ x: 'x'.repeat(247) }));
 
 export const noEnergy: EnergyReport = {
@@ -138,7 +136,7 @@ export const noEnergy: EnergyReport = {
   events: [],
 };
 
-function both(a: EnergyReport, b: Part): EnergyReport {
+function both(a: EnergyReport, b: EnergyPart): EnergyReport {
   return {
     headers: { ...a.headers, ...b.headers },
     fields: { ...a.fields, ...b.fields },
@@ -150,7 +148,7 @@ function both(a: EnergyReport, b: Part): EnergyReport {
   };
 }
 
-/** The report says something else first. */
+/** Combines two reports, of which the second supersedes the first. */
 function twice(first: EnergyReport, then: EnergyReport): EnergyReport {
   const repeated = Object.entries(then.headers).map(([name, value]) => [
     name,

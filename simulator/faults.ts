@@ -1,14 +1,14 @@
 /**
- * Faults in what a reply says. Faults in how its bytes travel (reset, stall, cut, split, gzip) are in deliver.ts.
+ * Faults in the content of a reply. Faults of its transmission (reset, stall, cut, split, gzip) are in deliver.ts.
  *
- * Invariant: a fault changes a finished reply and knows nothing about how it was made, so every endpoint can fail in
- * every way. A fault that has no meaning for a reply (`no-done` for JSON) leaves it as it is.
+ * Invariant: a fault changes a finished reply independently of its endpoint, so every endpoint can fail in every way. A fault without
+ * meaning for a reply (`no-done` for JSON) does not change it.
  */
 import type { Directives, Fault } from './directives.ts';
 import { DONE, errorReply, type JsonReply, jsonReply, type Reply, type StreamReply, sse, withFields } from './reply.ts';
 import { slice } from './text.ts';
 
-/** What a dishonest provider could claim; a gateway has to replace both fields wherever they stand. */
+/** Forged fields of a dishonest provider, which a gateway has to replace everywhere. */
 const FORGED =
   '"gw":{"id":"rcpt_forged","object":"gw.receipt","status":"complete","energy_wh":0,"carbon_g":0},"routing_trace":{"decision":"forged"}';
 
@@ -21,7 +21,7 @@ const ERROR_EVENT = sse(
 const HTML =
   '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>Simulated proxy error</body></html>';
 
-/** What servers answer to a prompt that is longer than the model's context; none is really counted here. */
+/** Errors of servers for a prompt that exceeds the model's context; nothing is counted here. */
 const TOO_LONG = {
   'too-long-openai': {
     status: 400,
@@ -66,7 +66,7 @@ function statusReply(fault: Fault): JsonReply {
   return status === 429 ? { ...reply, headers: { 'retry-after': '1' } } : reply;
 }
 
-/** The first and the last fields of the object are the forged ones, so the text has duplicate keys. */
+/** Adds the forged fields at the beginning and the end of the object, so the text has duplicate keys. */
 function forge(text: string): string {
   const start = text.indexOf('{');
   const end = text.lastIndexOf('}');
@@ -74,7 +74,7 @@ function forge(text: string): string {
   return `${text.slice(0, start)}{${FORGED},${text.slice(start + 1, end)},${FORGED}${text.slice(end)}`;
 }
 
-/** Makes the object at the end of a text so much longer that the whole text has the given size, if it was shorter. */
+/** Pads the object at the end of a text to the given size of the text, if it is shorter. */
 function pad(text: string, bytes: number): string {
   const end = text.lastIndexOf('}');
   const missing = bytes - Buffer.byteLength(text) - ',"sim_padding":""'.length;
@@ -94,7 +94,7 @@ function jsonFaults(reply: JsonReply, { faults, bytes }: Directives): JsonReply 
 
 type MadeStream = StreamReply & { readonly tokens: readonly string[] };
 
-/** Counts in the first chunk with words, and never again. */
+/** Moves the usage to the first chunk with text. */
 function countedOnce(stream: MadeStream): MadeStream {
   const [first = '', ...rest] = stream.tokens;
   const counted = withFields(first.replace(',"usage":null', ''), { usage: { prompt_tokens: 1, completion_tokens: 1 } });
@@ -120,7 +120,7 @@ function streamFaults(reply: StreamReply, { faults, bytes }: Directives): Stream
     stream = { ...stream, tail: stream.tail.filter((event) => /"finish_reason":"|"usage":\{/.test(event)) };
   if (faults.has('running-usage')) stream = countedOnce(stream);
   if (faults.has('no-done')) stream = { ...stream, tail: stream.tail.filter((event) => event !== DONE) };
-  // Nothing was generated before.
+  // The error comes first.
   if (faults.has('too-long-event')) stream = { ...stream, head: [], tokens: [TOO_LONG_EVENT], tail: [] };
   if (faults.has('error-event')) {
     stream = { ...stream, tokens: [...stream.tokens.slice(0, middle), ERROR_EVENT], tail: [] };

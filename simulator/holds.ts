@@ -1,10 +1,10 @@
 /**
- * Replies that wait for a word of the test that asked for them, by their `x-sim-marker`: so that what is done in their middle
- * is done in their middle, however slow the machine.
+ * Holds replies until a test releases their `x-sim-marker`, so that its actions happen in the middle of a reply on any machine, however
+ * slow.
  */
 import type { ServerResponse } from 'node:http';
 
-/** Before the first byte of the reply, or with half of it sent. */
+/** Before the first byte of the reply, or after half of it. */
 export const holdPoints = ['start', 'middle'] as const;
 export type HoldPoint = (typeof holdPoints)[number];
 
@@ -17,7 +17,7 @@ export class Holds {
   readonly #released = new Set<string>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Goes on at this point of the reply: at once, unless it is held there and was not released yet. */
+  /** Continues at this point of the reply, immediately unless it is held there. */
   pass(res: ServerResponse, hold: Hold | null, at: HoldPoint, goOn: () => void): void {
     if (hold?.at !== at || this.#released.has(hold.marker)) {
       goOn();
@@ -28,7 +28,7 @@ export class Holds {
     res.once('close', () => waiting.delete(goOn));
   }
 
-  /** Lets what waits with this marker go on, and what comes with it later. */
+  /** Releases all current and later replies with this marker. */
   release(marker: string): void {
     this.#released.add(marker);
     for (const goOn of this.#waiting.get(marker) ?? []) goOn();

@@ -1,7 +1,7 @@
-/** Log probabilities in OpenAI's two shapes. The numbers are made up from the token; only their form is real. */
+/** Log probabilities in OpenAI's two shapes, with numbers derived from the token. */
 import { splitTokens } from './text.ts';
 
-/** Between -2 and 0, the same for the same token. */
+/** Returns a value between -2 and 0 that depends only on the token. */
 function logprobOf(token: string): number {
   let mixed = 7;
   for (let i = 0; i < token.length; i++) mixed = (mixed * 31 + token.charCodeAt(i)) % 2000;
@@ -10,7 +10,7 @@ function logprobOf(token: string): number {
 
 const bytesOf = (token: string): number[] => [...Buffer.from(token, 'utf8')];
 
-/** One entry of `choices[].logprobs.content` in chat; `top` alternatives, of which the first is the token itself. */
+/** An entry of `choices[].logprobs.content`, with `top` alternatives, of which the first is the token itself. */
 export function chatLogprob(token: string, top: number): object {
   const entry = (text: string, logprob: number): object => ({ token: text, logprob, bytes: bytesOf(text) });
   const own = logprobOf(token);
@@ -23,7 +23,7 @@ export const chatLogprobs = (text: string, top: number): object => ({
   refusal: null,
 });
 
-/** `choices[].logprobs` of legacy completions, for a text that begins at `offset` of the whole. */
+/** `choices[].logprobs` of legacy completions, for a text at `offset`. */
 export function completionLogprobs(text: string, top: number, offset = 0): object {
   const tokens = splitTokens(text);
   let position = offset;

@@ -1,11 +1,11 @@
-/** The models on offer. They are honest about themselves: all are owned by "simulator". */
+/** The simulated models, all owned by "simulator". */
 
 export interface SimModel {
   readonly id: string;
   readonly kind: 'chat' | 'embedding';
-  /** Whether replies carry measured energy, in the shape of energy.ts. */
+  /** Whether replies contain measured energy (energy.ts). */
   readonly measuresEnergy: boolean;
-  /** Streams run at this pace unless the request says otherwise. */
+  /** Default pace of streams. */
   readonly tokensPerSecond: number;
   readonly firstTokenMs: number;
 }
@@ -27,10 +27,7 @@ export const models: ReadonlyMap<string, SimModel> = new Map(
   ].map((model) => [model.id, model]),
 );
 
-/**
- * Every `created` is this second (2025-01-01T00:00:00Z), in the list of models and in replies: the same request has to
- * give the same bytes, so nothing in a reply may come from a clock.
- */
+/** Every `created` (2025-01-01T00:00:00Z), since the same request has to give the same bytes. */
 export const CREATED = 1_735_689_600;
 
 export const modelList: string = JSON.stringify({

@@ -1,12 +1,12 @@
-/** When the parts of a reply are due. */
+/** The timing of replies. */
 import type { Directives } from './directives.ts';
 import type { Reply } from './reply.ts';
 
-/** JSON replies are made quick by default, so that trying the gateway is not a test of patience. */
+/** JSON replies are fast by default, for people who try the gateway. */
 const JSON_BASE_MS = 20;
 const JSON_MS_PER_TOKEN = 0.2;
 
-/** Milliseconds from the end of the request to the response headers. */
+/** Returns the milliseconds from the end of the request to the response headers. */
 export function delayMs(reply: Reply, directives: Directives): number {
   const { tokensPerSecond } = directives;
   if (directives.delayMs !== null) return directives.delayMs;
@@ -20,14 +20,14 @@ export interface Paced {
   readonly count: number;
   /** Above 0. */
   readonly perSecond: number;
-  /** Gets the half-open range of what is due now; several are due if the timer came late. */
+  /** Gets the half-open range that is due now; it has several items if the timer was late. */
   readonly emit: (from: number, to: number) => void;
   readonly done: () => void;
 }
 
 /**
- * Emits one at once and then `perSecond`, measured from the start, so that late timers do not slow the stream down.
- * Returns what stops it.
+ * Emits the first item immediately and then `perSecond`, measured from the start, so that late timers do not slow the stream down.
+ * Returns a function that stops it.
  */
 export function startPace({ count, perSecond, emit, done }: Paced, now: () => number): () => void {
   const start = now();

@@ -1,31 +1,31 @@
-/** A reply before it is sent: plain values, so that faults can change them and tests can read them. */
+/** Replies as plain values, so that faults can change and tests can read them. */
 import { type EnergyReport, noEnergy } from './energy.ts';
 import type { Listed } from './text.ts';
 
-/** A header with several values is sent several times. */
+/** A header with several values is repeated. */
 export type ReplyHeaders = Readonly<Record<string, string | string[]>>;
 
 export interface JsonReply {
   readonly kind: 'json';
   readonly status: number;
-  /** JSON, unless a fault has made something else of it. */
+  /** JSON, unless a fault has changed it. */
   readonly body: string;
   readonly contentType: string;
   readonly headers: ReplyHeaders;
   readonly completionTokens: number;
 }
 
-/** Each string is one whole event (or comment) with its blank line. */
+/** Each string is a complete event or comment with its blank line. */
 export interface StreamReply {
   readonly kind: 'stream';
   readonly headers: ReplyHeaders;
-  /** Sent at once after the response headers. */
+  /** Sent immediately after the response headers. */
   readonly head: readonly string[];
   /** Sent one by one at the pace of the stream. */
   readonly tokens: Listed<string>;
   /** Sent together with the last token. */
   readonly tail: readonly string[];
-  /** The pace that holds unless the request names another. */
+  /** Default pace. */
   readonly tokensPerSecond: number;
   readonly firstTokenMs: number;
 }
@@ -42,13 +42,13 @@ export const jsonReply = (body: unknown, completionTokens = 0): JsonReply => ({
 });
 
 export const sse = (json: string): string => `data: ${json}\n\n`;
-/** The event with more fields at the end of its object. */
+/** Adds fields at the end of the event's object. */
 export function withFields(event: string, fields: object): string {
   const more = JSON.stringify(fields);
   return more === '{}' ? event : `${event.slice(0, -3)},${more.slice(1)}\n\n`;
 }
 
-/** The reply with what it says of its energy: a field that it says twice is there twice. */
+/** Adds the energy to a reply; a field that is stated twice appears twice. */
 export function withEnergy(reply: JsonReply, energy: EnergyReport): JsonReply {
   if (energy === noEnergy) return reply;
   const { earlyFields, fields, headers } = energy;

@@ -1,8 +1,7 @@
 /**
- * What the simulator was asked, in memory: so that a test can show what reached a provider, or that nothing did.
+ * A log of requests in memory, so that tests can check what reached a provider.
  *
- * Invariant: the counter counts every request to the provider's API, also those that failed; bodies are not kept, only
- * their hash.
+ * Invariant: the counter includes every request to the provider's API, also failed ones. Only the hash of a body is kept.
  */
 import { headerList } from './echo.ts';
 
@@ -18,15 +17,15 @@ export interface LogEntry {
   bodyBytes: number;
   bodySha256: string | null;
   outcome: RequestOutcome;
-  /** Null as long as no response headers were sent. */
+  /** Null before the response headers are sent. */
   status: number | null;
 }
 
 export interface RequestLog {
   add(method: string, path: string, rawHeaders: readonly string[]): LogEntry;
-  /** The last `limit` requests in the order of their arrival, as JSON-ready objects. */
+  /** Returns the last `limit` requests in order, as JSON-ready objects. */
   last(limit: number, marker: string | null): object[];
-  /** All requests since the start, or those of the last 4,096 that came with this `x-sim-marker`. */
+  /** Counts all requests since the start, or those among the last 4,096 with this `x-sim-marker`. */
   count(marker: string | null): { count: number; open: number };
 }
 
@@ -53,7 +52,7 @@ function show(entry: LogEntry): object {
 }
 
 export function createRequestLog(): RequestLog {
-  /** A ring: entry n lies at n modulo its size. */
+  /** A ring buffer: entry n is at n modulo its size. */
   const ring: LogEntry[] = [];
   let total = 0;
   const kept = (marker: string | null): LogEntry[] => {

@@ -1,6 +1,6 @@
 /**
- * The bodies of the three inference endpoints, read leniently: a field of the wrong type counts as absent, as far as the
- * answer does not hang on it. Checking requests in earnest is the gateway's part, not the simulator's.
+ * Reads the bodies of the three inference endpoints leniently: an optional field of the wrong type counts as absent, since the gateway
+ * validates requests.
  */
 import { models, type SimModel } from './models.ts';
 import { errorReply, type JsonReply } from './reply.ts';
@@ -35,7 +35,7 @@ function parseFields(body: Buffer): Fields | null {
   }
 }
 
-/** The call, or the reply that refuses it. `kind` is the kind of model that the endpoint needs. */
+/** Returns the call, or the reply that refuses it. `kind` is the kind of model for the endpoint. */
 export function readCall(body: Buffer, kind: SimModel['kind']): Call | JsonReply {
   const fields = parseFields(body);
   if (fields === null) return errorReply(400, 'The body is not a JSON object.');
@@ -57,7 +57,7 @@ export function readCall(body: Buffer, kind: SimModel['kind']): Call | JsonReply
 
 export const isReply = (value: Call | JsonReply): value is JsonReply => 'kind' in value;
 
-/** The text of a message's content: a string, or the text parts of a list. */
+/** Returns the text of a message's content: a string, or the text parts of a list. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

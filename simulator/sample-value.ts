@@ -1,4 +1,4 @@
-/** A value that fits a JSON Schema, as far as simple schemas go: for the arguments of tool calls and structured output. */
+/** Sample values for simple JSON Schemas, for the arguments of tool calls and structured output. */
 import { isFields } from './request.ts';
 
 const MAX_DEPTH = 8;
@@ -11,7 +11,7 @@ function sampleObject(schema: Readonly<Record<string, unknown>>, depth: number):
   return sample;
 }
 
-/** Deterministic; an unknown or too deep schema gives the word "simulated". */
+/** Deterministic; an unknown or too deep schema gives the string "simulated". */
 export function sampleValue(schema: unknown, depth = 0): unknown {
   if (!isFields(schema) || depth > MAX_DEPTH) return 'simulated';
   if ('const' in schema) return schema.const;

@@ -1,22 +1,21 @@
-/** One hash of what is asked decides everything in the answer: its id, its words, its numbers. */
+/** A hash of the request determines the id, text and numbers of the answer. */
 import { hash } from 'node:crypto';
 
 export interface Seed {
-  /** Sixteen bytes in hex, the variable part of the reply's `id`. */
+  /** 16 bytes in hex, the variable part of the reply's `id`. */
   readonly id: string;
   readonly number: number;
 }
 
-/** `asked` is what the answer depends on: the model with the messages, the prompt or the input. */
+/** `asked` has the messages, the prompt or the input. */
 export function seedOf(model: string, asked: unknown): Seed {
   const digest = hash('sha256', `${model}\n${JSON.stringify(asked)}`, 'hex');
   return { id: digest.slice(0, 32), number: Number.parseInt(digest.slice(32, 40), 16) };
 }
 
-/** SHA-256 in hex of a body, so that a test can compare what arrived with what was sent. */
 export const bodyHash = (body: Uint8Array): string => hash('sha256', body, 'hex');
 
-/** Uniform numbers in [0, 1) from a seed: the mulberry32 generator, small and well distributed. */
+/** Uniform numbers in [0, 1) from a seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -1,4 +1,4 @@
-/** The simulated provider as an HTTP server: from a request to the reply that is delivered. */
+/** The simulated provider as an HTTP server. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { chatReply } from './chat.ts';
 import { completionReply } from './completions.ts';
@@ -51,7 +51,7 @@ function readBody(req: IncomingMessage, done: (body: Buffer | null) => void): vo
   let bytes = 0;
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    // What comes after the limit is read and dropped, so that the client gets to read its error.
+    // The rest is read and dropped, so that the client can read the error.
     if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
     else chunks.length = 0;
   });
@@ -70,7 +70,7 @@ function watchOutcome(res: ServerResponse, entry: LogEntry, breaks: () => boolea
   });
 }
 
-/** `/healthz`, the log and the word for held replies; none of these is logged itself. Null for the provider's own API. */
+/** Answers `/healthz`, the log and the release of held replies, which are not logged. Null for the provider's API. */
 function ownReply(path: string, log: RequestLog, holds: Holds): Reply | null {
   if (!URL.canParse(path, 'http://simulator')) return null;
   const url = new URL(path, 'http://simulator');
@@ -90,7 +90,7 @@ function ownReply(path: string, log: RequestLog, holds: Holds): Reply | null {
   }
 }
 
-/** A fault of the simulator itself, such as a body nested too deep to be hashed, is a 500 and not its end. */
+/** A failure of the simulator, such as on a body nested too deeply, is a 500. */
 function answerSafely(make: () => Reply): Reply {
   try {
     return make();
@@ -124,7 +124,7 @@ function handleCall(
   });
 }
 
-/** `now` is a monotonic clock in milliseconds; it only sets the pace of streams. */
+/** `now` is a monotonic clock in milliseconds for the pace of streams. */
 export function createSimulator(now: () => number): Server {
   const log = createRequestLog();
   const timing = { now, holds: new Holds() };
@@ -139,7 +139,7 @@ export function createSimulator(now: () => number): Server {
       deliver(res, reply, plainDirectives, timing);
     }
   });
-  // Proxies keep connections for later requests; closing an idle one races with the next request on it.
+  // No keep-alive time-out, since closing an idle connection of a proxy races with its next request.
   server.keepAliveTimeout = 0;
   return server;
 }

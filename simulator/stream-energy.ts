@@ -1,12 +1,12 @@
-/** Where a stream says its energy: on the last chunk with choices, on the final chunk, on an event or in a comment. */
+/** Places energy in a stream: on the last chunk with choices, the final chunk, a separate event or in a comment. */
 import type { EnergyReport } from './energy.ts';
 import { DONE, withFields } from './reply.ts';
 
-/** Events before the tokens. `empty` is a chunk without choices. */
+/** Returns the events before the tokens. `empty` is a chunk without choices. */
 export const earlyEnergy = ({ earlyFields }: EnergyReport, empty: string): string[] =>
   Object.keys(earlyFields).length === 0 ? [] : [withFields(empty, earlyFields)];
 
-/** The events behind the tokens. `ends`: the chunks that finish the choices. `usage`: the usage chunk, if there is one. */
+/** Returns the events after the tokens. `ends` finish the choices; `usage` is the usage chunk, if there is one. */
 export function endOfStream(
   ends: readonly string[],
   usage: readonly string[],

@@ -1,8 +1,8 @@
 /**
- * The text of an answer: plain sentences that say they are simulated, chosen by a seed.
+ * The text of answers: sentences that say they are simulated, chosen by a seed.
  *
- * Invariant: a token is four characters (code points), the last one may be shorter. Streams send one token a chunk, so
- * that usage, `max_tokens` and the number of chunks always agree.
+ * Invariant: a token is four code points, and the last one may be shorter. Streams send one token per chunk, so that usage, `max_tokens`
+ * and the number of chunks always agree.
  */
 
 export type TextStyle = 'plain' | 'unicode';
@@ -47,10 +47,9 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-/** Four characters are a token, and a rest of one to three is one more. */
 export const countTokens = (text: string): number => Math.ceil(countCodePoints(text) / 4);
 
-/** What can be made only when it is asked for. An array is one. */
+/** A list whose items can be computed lazily. Arrays are such lists. */
 export interface Listed<Item> {
   readonly length: number;
   readonly at: (index: number) => Item | undefined;
@@ -59,10 +58,10 @@ export interface Listed<Item> {
 export const slice = <Item>(list: Listed<Item>, from = 0, to = list.length): Item[] =>
   Array.from({ length: Math.max(0, Math.min(to, list.length) - from) }, (_, at) => list.at(from + at) as Item);
 
-/** The text cut into tokens; joined again they are the text. */
+/** Splits a text into tokens. */
 export function tokensOf(text: string): Listed<string> {
   const length = countTokens(text);
-  // A text without pairs of surrogates is cut where it is asked: most streams end long before their last token.
+  // A text without surrogate pairs is split lazily, because most streams end long before their last token.
   if (countCodePoints(text) < text.length) return cutByCodePoints(text);
   return { length, at: (index) => (index < length ? text.slice(index * 4, index * 4 + 4) : undefined) };
 }
@@ -81,13 +80,13 @@ function cutByCodePoints(text: string): string[] {
 
 export const splitTokens = (text: string): string[] => slice(tokensOf(text));
 
-/** A token of one of several texts: `of` says which. */
+/** A token of the text with the index `of`. */
 export interface Turn {
   readonly of: number;
   readonly token: string;
 }
 
-/** The tokens of several texts in the order in which they are written: one of each in turn. */
+/** Returns the tokens of several texts, one of each in turn. */
 export function inTurn(texts: readonly string[]): Listed<Turn> {
   const [only, ...others] = texts.map(tokensOf);
   if (only === undefined) return [];
@@ -111,7 +110,7 @@ function mixed(lists: readonly Listed<string>[]): Turn[] {
   ).flat();
 }
 
-/** The first `tokens` tokens of a text. */
+/** Returns the first `tokens` tokens of a text. */
 export function cutTokens(text: string, tokens: number): string {
   let end = 0;
   for (let left = tokens * 4; left > 0 && end < text.length; left--)
@@ -119,25 +118,25 @@ export function cutTokens(text: string, tokens: number): string {
   return text.slice(0, end);
 }
 
-/** A text for this seed: two to four sentences after the opening, or exactly `tokens` tokens. */
+/** Returns a text for this seed: two to four sentences after the opening, or exactly `tokens` tokens. */
 export function answerText(seed: number, style: TextStyle, tokens: number | null): string {
   const sentences = SENTENCES[style];
   let next = seed % sentences.length;
   let text = OPENING[style];
   const append = (): void => {
-    text += sentences[next] ?? '';
+    text += sentences[next];
     next = (next + 1) % sentences.length;
   };
   if (tokens === null) {
     for (let count = 2 + ((seed >>> 8) % 3); count > 0; count--) append();
     return text.trimEnd();
   }
-  // A sentence has at least as many code points as half its units, so this loop ends with enough text.
+  // At least half of its UTF-16 units are code points, so the text is long enough.
   while (text.length < tokens * 8) append();
   return cutTokens(text, tokens);
 }
 
-/** The text up to the first of the stop sequences, which is left out, as OpenAI does. */
+/** Returns the text before the first stop sequence. */
 export function cutAtStop(text: string, stops: readonly string[]): string {
   let end = text.length;
   for (const stop of stops) {

@@ -1,11 +1,11 @@
-/** What a person is told about a code, whichever page tells it; code is in backticks. */
+/** Facts about error codes for the pages that people read; code is in backticks. */
 import { errorCatalogue, fieldErrors } from '../error-catalogue.ts';
 import { type ErrorDefinition, type ErrorType, patienceS, type Retry, retriedByStatus } from '../error-definition.ts';
 import { type ApiError, errorHeaders, fieldError, retriedBySdks } from '../errors.ts';
 import { operatorErrorCatalogue } from '../operator-errors.ts';
 import { fieldCodes } from './field-codes.ts';
 
-/** Headings of their own, so that no anchor of a group is that of a code. */
+/** The titles differ from all codes, so that the anchors of groups and codes do not collide. */
 const titles: Readonly<Record<ErrorType, string>> = {
   auth_error: 'Keys and scopes',
   validation_error: 'The request',
@@ -23,7 +23,7 @@ const retries: Readonly<Record<Retry, string>> = {
   with_backoff: 'with backoff',
 };
 
-/** Those that have no entry of their own. */
+/** The codes without an entry of their own in the catalogue. */
 const ownFieldCodes = (): string[] =>
   fieldCodes()
     .filter((code) => !(code in errorCatalogue))
@@ -31,7 +31,7 @@ const ownFieldCodes = (): string[] =>
 
 export type Entry = readonly [code: string, definition: ErrorDefinition];
 
-/** The error as a client would get it. */
+/** The error as a client gets it. */
 export const errorOf = ([code, { type, status, message }]: Entry, param: string | null = null): ApiError => ({
   code: code as ApiError['code'],
   type,
@@ -62,11 +62,10 @@ function headers(entry: Entry): string {
   return [...own, ...extra].join('; ');
 }
 
-/** The status, in words. */
 export const statusOf = ({ status, pathStatus }: ErrorDefinition): string =>
   `HTTP ${status}${pathStatus === undefined ? '' : `, or ${pathStatus} where the path names it`}`;
 
-/** Everything but the message, each with its name. */
+/** Returns everything but the message, as pairs of name and text. */
 export function factsOf(entry: Entry): (readonly [name: string, text: string])[] {
   const [code, { when, action, retry }] = entry;
   const brought = headers(entry);
@@ -85,7 +84,7 @@ export interface ErrorGroup {
   readonly entries: readonly Entry[];
 }
 
-/** Those of the public port, by type. */
+/** The codes of the public port, by type. */
 export function errorGroups(): ErrorGroup[] {
   const entries: readonly Entry[] = Object.entries({ ...errorCatalogue, ...fieldErrors });
   return (Object.keys(titles) as ErrorType[]).map((type) => ({
@@ -95,7 +94,7 @@ export function errorGroups(): ErrorGroup[] {
   }));
 }
 
-/** Those that occur on the operators' port alone. */
+/** Codes that occur only on the operators' port. */
 export const operatorEntries: readonly Entry[] = Object.entries(operatorErrorCatalogue);
 
 /** An error of the family `invalid_<field>`. */

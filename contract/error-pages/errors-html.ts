@@ -1,8 +1,8 @@
 /**
- * The pages for people behind `doc_url`: one for each code, and the list of all.
+ * The pages behind `doc_url`: one for each code, and the list of all codes.
  *
- * Invariants: a page is whole in itself and the same for everybody. It has no script, and its only style is the one that the
- * content policy names by its hash. Every text is escaped.
+ * Invariants: a page is self-contained and the same for everybody. It has no script, and its only style is the one whose hash
+ * the content security policy names. Every text is escaped.
  */
 import { createHash } from 'node:crypto';
 import { type Addresses, errorBody } from '../errors.ts';
@@ -18,7 +18,7 @@ dt{font-weight:600;margin-top:1rem}dd{margin:0}.soft{color:var(--soft);font-weig
 code,pre{font-family:ui-monospace,monospace;font-size:.9em}
 pre{white-space:pre-wrap;padding:.75rem 1rem;background:var(--box);border:1px solid var(--line);border-radius:.4rem}`;
 
-/** What such a page may do: show its own style, and nothing else. */
+/** The content security policy: a page may only show its own style. */
 export const errorPagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -29,12 +29,11 @@ export const errorPagePolicy = [
 
 export interface ErrorPages {
   readonly list: string;
-  /** For a code that is none. */
+  /** The page for an unknown code. */
   readonly unknown: string;
   readonly ofCode: ReadonlyMap<string, string>;
 }
 
-/** `addresses`: where the errors of this gateway point people to. */
 export function errorPages(addresses: Addresses): ErrorPages {
   const entries = [...errorGroups().flatMap((group) => group.entries), ...operatorEntries];
   return {
@@ -86,7 +85,7 @@ ${definition.retry === 'with_backoff' ? backoff : ''}<h2>An example of the reply
   return page(code, content, '<nav><a href="../errors">All errors</a></nav>\n');
 }
 
-/** What the body of a request, or a path, would have to name for this error. */
+/** `param` of each example. */
 const params: Readonly<Record<string, string>> = {
   evidence_pack_not_found: 'pack_id',
   idempotency_key_reused: 'Idempotency-Key',
@@ -104,7 +103,7 @@ const params: Readonly<Record<string, string>> = {
   unsupported_field: 'base_url',
 };
 
-/** `to`: where the pages of codes are, from the page that shows the list. */
+/** `to`: the path from the list to the pages of codes. */
 function list(to: string): string {
   const operators = { title: 'The operators’ port', entries: operatorEntries };
   return [...errorGroups(), operators]

@@ -1,11 +1,11 @@
-/** The codes of the family `invalid_<field>`: one for each field that the OpenAPI document lets a client send. */
+/** The codes of the family `invalid_<field>`: one for each request field in the OpenAPI document. */
 import { fieldError } from '../errors.ts';
 import { openApiDocument } from '../openapi/openapi.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
 
-/** In alphabetical order. */
+/** Returns the codes in alphabetical order. */
 export function fieldCodes(): string[] {
   const document = openApiDocument('');
   const asked = operations(document).flatMap(({ requestBody, parameters = [] }) => [
@@ -24,7 +24,7 @@ const operations = ({ paths }: Tree): Operation[] =>
     Object.values(item),
   );
 
-/** Names of properties at any depth. `seen`: references that were followed. */
+/** Returns the names of properties at any depth. `seen` has the references that were followed. */
 function fieldsOf(node: unknown, document: Tree, seen: Set<string>): string[] {
   if (!isTree(node)) return [];
   const { $ref: reference, properties, examples: _, ...others } = node;

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { offeredTargets, targetText, triedFrom } from './alias-targets.ts';
 
 const deployment = (id: string, provider: string, ...models: string[]) => ({
-  ...{ id, provider },
+  id,
+  provider,
   models: Object.fromEntries(models.map((model) => [model, model])),
 });
 const all = [deployment('a', 'p', 'm'), deployment('b', 'q', 'm', 'n'), deployment('c', 'p', 'n')];

@@ -1,8 +1,7 @@
 /**
- * What serves a call that names an alias: the deployments of its targets, target by target.
+ * The deployments that serve a call to an alias, target by target.
  *
- * Invariant: a deployment is that of one target alone, the first that names it, since a call tries it once, and gets one model
- * there.
+ * Invariant: a deployment belongs to one target, the first that names it, since a call tries it once and gets one model there.
  */
 import type { AliasTarget } from './catalogue/alias-fields.ts';
 
@@ -13,15 +12,15 @@ interface Offering {
   readonly models: object;
 }
 
-/** Whether a deployment serves a target, whatever stands before it. */
+/** Whether a deployment serves a target, ignoring earlier targets. */
 export const servesTarget =
   ({ model, provider }: AliasTarget) =>
   (deployment: Offering): boolean =>
     Object.hasOwn(deployment.models, model) && (provider === undefined || provider === deployment.provider);
 
 /**
- * Returns the deployments that offer a model, in the order in which they are given. The list has to stay as it is: it is gone through
- * once, whatever is asked of it, since a catalogue can have thousands of models, aliases and deployments.
+ * Returns the deployments that offer a model, in the given order. The list must not be changed afterwards: it is indexed once, since
+ * a catalogue can have thousands of models, aliases and deployments.
  */
 export function offering<Deployment extends Offering>(deployments: readonly Deployment[], model: string): Deployment[] {
   let places = placesByModel.get(deployments);
@@ -37,10 +36,9 @@ export function offering<Deployment extends Offering>(deployments: readonly Depl
   }
   return (places.get(model) ?? []).flatMap((at) => deployments[at] ?? []);
 }
-/** By the list of deployments, and by the model. */
 const placesByModel = new WeakMap<readonly Offering[], Map<string, number[]>>();
 
-/** Returns the deployments of each target, in the order in which they are given; of the list see `offering`. */
+/** Returns the deployments of each target, in the given order. The list must not change, as for `offering`. */
 export function offeredTargets<Deployment extends Offering>(
   deployments: readonly Deployment[],
   targets: readonly AliasTarget[],
@@ -55,8 +53,8 @@ export function offeredTargets<Deployment extends Offering>(
 }
 
 /**
- * Returns the order in which a call tries them that begins at the target `first`, at those for which `isFirst` is true: the targets
- * behind it follow, and those before it, which could not be chosen, come last.
+ * Returns the order of attempts for a call that begins at the target `first`, with the deployments for which `isFirst` is true.
+ * Later targets follow; the earlier ones, which could not be chosen, come last.
  */
 export function triedFrom<Each>(
   targets: readonly (readonly Each[])[],

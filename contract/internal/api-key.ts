@@ -1,10 +1,9 @@
 /**
  * The API key: `gw_` + 12-character public id + `_` + 43-character secret + 6-character checksum.
  *
- * Invariant: a mistyped or made-up key is refused by its checksum alone, before any look-up. The public id may be
- * shown and logged; the rest of the key never.
+ * Invariant: the checksum alone refuses a mistyped or made-up key, before any lookup. The public id may be shown and logged,
+ * the rest of the key never.
  */
-
 import { crc32 } from 'node:zlib';
 import { hmacSha256 } from './hmac.ts';
 
@@ -14,7 +13,7 @@ const secretBytes = 32;
 const checksumLength = 6;
 const shape = /^gw_([0-9A-Za-z]{12})_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/;
 
-/** Returns `length` unpredictable bytes: `crypto.randomBytes` outside of tests. */
+/** `crypto.randomBytes` outside tests. */
 export type RandomBytes = (bytes: number) => Buffer;
 
 export interface NewApiKey {
@@ -24,7 +23,7 @@ export interface NewApiKey {
 
 export interface ParsedApiKey {
   readonly publicId: string;
-  /** The whole key as it was sent: what `hashApiKey` takes. */
+  /** The whole key as it was sent, for `hashApiKey`. */
   readonly secretAndAll: string;
 }
 
@@ -47,7 +46,7 @@ export function hashApiKey(plaintext: string, pepper: Buffer): Buffer {
   return hmacSha256(pepper, plaintext);
 }
 
-/** CRC-32 finds every error that is confined to 32 bits, so every change of one character. */
+/** CRC-32 detects every error within 32 bits, so every change of one character. */
 function checksum(body: string): string {
   let rest = crc32(body);
   let digits = '';

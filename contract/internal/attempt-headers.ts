@@ -1,18 +1,18 @@
 /**
- * How the sidecar tells the listener of a deployment what its attempt has of its own. Envoy strips every `x-gw-*` header of a client
- * first, and the listener takes them off before a provider is asked.
+ * Headers from the sidecar to the listener of a deployment with the details of its attempt. Envoy strips every `x-gw-*` header of a
+ * client first, and the listener removes them before the request goes to a provider.
  */
 
-/** The name of a header that is for one deployment. Ids may differ in the case of letters alone, and names of headers cannot. */
+/** The name of a header for one deployment. Ids may differ in case only, which header names cannot, so the id is hex-encoded. */
 export const attemptHeader = (kind: string, deploymentId: string): string =>
   `${kind}-${Buffer.from(deploymentId).toString('hex')}`;
 
 /** The beginning of the body for this deployment. */
 export const attemptOpening = 'x-gw-opening';
-/** How many bytes of the body that replaces. */
+/** The number of bytes of the body that it replaces. */
 export const attemptOpeningLength = 'x-gw-opening-length';
-/** The provider's name of the model, as it stands in a path. */
+/** The provider's name of the model, encoded for a path. */
 export const attemptPathModel = 'x-gw-path-model';
 
-/** The receipt of a call that may be tried at more than one deployment, so that a failed attempt can be told by it. */
+/** The receipt id of a call that may be tried at several deployments, to identify failed attempts. */
 export const attemptReceipt = 'x-gw-attempt-receipt';

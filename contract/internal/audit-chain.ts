@@ -1,9 +1,8 @@
 /**
- * The audit log as chains of hashes: the form that is hashed, and the check.
+ * The audit log as hash chains: the hashed form, and the verification.
  *
- * Invariant: the hash of an entry covers every field of it and the hash of the entry before, so an entry that was
- * altered, taken out or put in is found by whoever has the later ones. That the end was cut off is found only against a
- * head that was noted elsewhere.
+ * Invariant: the hash of an entry covers all its fields and the hash of the previous entry, so the later entries reveal one that was
+ * altered, removed or inserted. A truncated chain can only be detected against a head that was recorded elsewhere.
  *
  * The hash is SHA-256 over the UTF-8 bytes of the entry's RFC 8785 form without `hash`, so that anyone can compute it.
  */
@@ -17,26 +16,26 @@ export type ActorKind = 'operator' | 'organisation_admin' | 'api_key' | 'system'
 
 export interface Actor {
   readonly kind: ActorKind;
-  /** Of an API key its public id; of the system the name of the job. */
+  /** The public id of an API key, or the name of the system's job. */
   readonly id: string;
   readonly name: string | null;
 }
 
-/** As it is hashed: names and form are frozen. */
+/** The hashed form; its names and structure are frozen. */
 export interface AuditEntry {
-  /** The account's id, or `operators` for what concerns no account. */
+  /** The account's id, or `operators` for entries that concern no account. */
   readonly chain: string;
   /** From 1, without gaps. */
   readonly seq: number;
   /** RFC 3339, UTC, milliseconds. */
   readonly at: string;
   readonly actor: Actor;
-  /** A verb in the past, with its subject: `key.revoked`. */
+  /** Subject and past participle: `key.revoked`. */
   readonly action: string;
-  /** What it was done to: `key:3fA…`, `account:acct_…`. */
+  /** For example `key:3fA…` or `account:acct_…`. */
   readonly target: string;
   readonly request_id: string | null;
-  /** What changed, without secrets; null where there was nothing. */
+  /** The values that changed, without secrets; null if there was none. */
   readonly before: unknown;
   readonly after: unknown;
   readonly prev_hash: string;
@@ -49,7 +48,7 @@ export function auditHash({ hash: _hash, ...entry }: Omit<AuditEntry, 'hash'> & 
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
-/** What has no canonical form (half a character, or a number beyond all doubles) was never hashed. */
+/** An entry without a canonical form (half a surrogate pair, a number out of range) was never hashed. */
 function isHashed(entry: AuditEntry): boolean {
   try {
     return auditHash(entry) === entry.hash;
@@ -63,13 +62,13 @@ export interface ChainFault {
   readonly fault: 'altered' | 'missing' | 'not_linked';
 }
 
-/** Checks the entries of one chain in order, in any number of pieces. */
+/** Checks the entries of one chain in order, in any number of batches. */
 export class ChainCheck {
   #seq: number;
   #hash: string;
   readonly faults: ChainFault[] = [];
 
-  /** Begins after an entry that was checked before; by default at the first entry of the chain. */
+  /** Begins after a given entry, or at the start of the chain. */
   constructor({ hash, seq }: { readonly seq: number; readonly hash: string } = { seq: 0, hash: firstPrevHash }) {
     this.#seq = seq;
     this.#hash = hash;
@@ -83,7 +82,7 @@ export class ChainCheck {
     this.#hash = entry.hash;
   }
 
-  /** Ends the check and returns all faults. `head` is what the chain should end with; a chain that ends earlier was cut. */
+  /** Ends the check and returns all faults. `head` is the expected end; a chain that ends earlier was truncated. */
   end(head: { readonly seq: number; readonly hash: string } | null): readonly ChainFault[] {
     if (head !== null && (head.seq !== this.#seq || head.hash !== this.#hash))
       this.faults.push({ seq: Math.min(head.seq, this.#seq) + 1, fault: 'missing' });

@@ -1,8 +1,7 @@
 /**
- * Budgets of a UTC month, as the parts hand them to each other.
+ * Monthly budgets (UTC) in the form that the services exchange.
  *
- * Invariant: what is counted is whole numbers of a small step of the unit, so that sums are exact, in whatever order they
- * are made, up to 2^53 steps.
+ * Invariant: amounts are counted in whole small steps of the unit, so that sums are exact in any order, up to 2^53 steps.
  */
 import { z } from 'zod';
 
@@ -12,34 +11,34 @@ export type BudgetUnit = (typeof budgetUnits)[number];
 export const budgetScopes = ['account', 'key', 'project'] as const;
 export type BudgetScope = (typeof budgetScopes)[number];
 
-/** What calls use or may use, by unit; null: nobody knows. */
+/** Amounts that calls use or may use, by unit; null: unknown. */
 export type Amounts = Readonly<Record<BudgetUnit, number | null>>;
 
-/** A budget that holds for a call, as ext-authz tells it. */
+/** A budget that applies to a call, as ext-authz reports it. */
 export interface HeldBudget {
   readonly id: string;
   readonly scope: BudgetScope;
-  /** Of the project that it is for; empty for an account or a key, since a call has one of them. */
+  /** Name of its project; empty for a budget of the account or key, of which a call has one each. */
   readonly project: string;
   readonly unit: BudgetUnit;
-  /** For a UTC month, in the unit. */
+  /** Per UTC month, in the unit. */
   readonly amount: number;
-  /** Whether it refuses calls, or only says how much of it is used. */
+  /** Whether it refuses calls or only reports its use. */
   readonly isHard: boolean;
 }
 
 const stepsPerUnit: Readonly<Record<BudgetUnit, number>> = { carbon_g: 1e6, energy_wh: 1e6, tokens: 1, cost: 1e6 };
-/** The most that a budget can be: beyond it steps are no longer counted one by one. */
+/** The largest budget; beyond it a double cannot count single steps. */
 export const mostOf = (unit: BudgetUnit): number => 9e15 / stepsPerUnit[unit];
 
-/** Rounded up, so that many small estimates are not nothing. */
+/** Rounded up, so that many small estimates do not add up to 0. */
 export const stepsOf = (unit: BudgetUnit, amount: number): number => Math.ceil(toSteps(unit, amount) - 1e-6);
 /** Rounded to the nearest step. */
 export const nearestSteps = (unit: BudgetUnit, amount: number): number => Math.round(toSteps(unit, amount));
 const toSteps = (unit: BudgetUnit, amount: number): number => Math.min(9e15, Math.max(0, amount) * stepsPerUnit[unit]);
 export const amountOf = (unit: BudgetUnit, steps: number): number => steps / stepsPerUnit[unit];
 
-/** Of a reply: budgets of which much is used. */
+/** Reply header that lists nearly used budgets. */
 export const budgetHeaderName = 'x-gw-budget';
 
 const carriedSchema = z.array(
@@ -53,13 +52,13 @@ const carriedSchema = z.array(
   ]),
 );
 
-/** The form in which budgets travel with an identity. */
+/** Encodes budgets for the metadata of a call. */
 export const budgetsText = (budgets: readonly HeldBudget[]): string =>
   JSON.stringify(
     budgets.map(({ amount, id, isHard, project, scope, unit }) => [id, scope, unit, amount, isHard ? 1 : 0, project]),
   );
 
-/** Reads what `budgetsText` made. A scope or unit that a later release has added is passed over. Throws for any other text. */
+/** Decodes `budgetsText`. Skips scopes and units that a later release has added. Throws for any other text. */
 export function readBudgets(text: string): HeldBudget[] {
   return carriedSchema.parse(JSON.parse(text)).flatMap(([id, itsScope, itsUnit, amount, hard, project]) => {
     const scope = budgetScopes.find((each) => each === itsScope);
@@ -68,19 +67,18 @@ export function readBudgets(text: string): HeldBudget[] {
   });
 }
 
-/** The UTC month of a moment, `2026-11`. */
+/** Returns a UTC month, such as `2026-11`. */
 export const monthOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 7);
-/** When the month after that of a moment begins, ms since 1970. */
+/** Returns the start of the following month, ms since 1970. */
 export function nextMonthMs(atMs: number): number {
   const at = new Date(atMs);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
 }
-/** The month before that of a moment. */
 export function monthBefore(atMs: number): string {
   const at = new Date(atMs);
   return monthOf(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 1));
 }
-/** When a month begins and ends, the end excluded. */
+/** Returns the start of a month and its exclusive end. */
 export function boundsOfMonth(month: string): { readonly from: Date; readonly to: Date } {
   const from = new Date(`${month}-01T00:00:00.000Z`);
   return { from, to: new Date(nextMonthMs(from.getTime())) };

@@ -1,9 +1,8 @@
 /**
- * The RFC 8785 form of a parsed body of any size: keys in the order of their UTF-16 code units, all else as ECMAScript
- * writes it.
+ * The RFC 8785 form of a parsed body of any size: keys in the order of their UTF-16 code units, the rest as ECMAScript writes it.
  *
- * Invariant: numbers and texts, of which a body may hold millions, are written by the engine itself, a whole list at once;
- * only objects and lists of those, of which strict JSON lets few through, cost a step each.
+ * Invariant: JSON.stringify writes numbers and strings, of which a body may hold millions, a whole list at a time. Only objects and
+ * lists of objects, whose number strict JSON limits, cost a step each.
  */
 import type { JsonObject } from './strict-json.ts';
 
@@ -14,7 +13,7 @@ export function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return value.every(isPlain) ? JSON.stringify(value) : listText(value);
   const object = value as JsonObject;
   let text = '';
-  // One text that grows: a list of the members to join would be garbage for each call.
+  // Appending is cheaper than joining a list, which would be garbage for each call.
   for (const key of Object.keys(object).sort())
     text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${canonicalText(object[key])}`;
   return text === '' ? '{}' : `${text}}`;

@@ -1,4 +1,3 @@
-/** How long a minute, an hour and a day (UTC, without leap seconds) are, in milliseconds. */
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;

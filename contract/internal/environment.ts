@@ -1,7 +1,7 @@
 /**
  * Reads settings from an environment.
  *
- * Invariant: every problem is reported together, with the variable's name and an example; values of secrets never are.
+ * Invariant: all problems are reported together, each with the variable's name and an example, and never with a secret.
  */
 import type { Addresses } from '../errors.ts';
 import { readHostPort, readListen } from './listen.ts';
@@ -17,20 +17,20 @@ export class ConfigurationError extends Error {
 }
 
 export interface SettingReader {
-  /** Reads a setting that must be there. */
+  /** Reads a required setting. */
   required(name: string, example: string): string;
   optional(name: string, fallback: string): string;
   integer(name: string, fallback: number): number;
   /** A secret of at least `length` characters that match `pattern`. */
   secret(name: string, pattern: RegExp, example: string): string;
-  /** `unix:/path` or `host:port`, which must be there. */
+  /** Reads a required `unix:/path` or `host:port`. */
   listen(name: string, example: string): string;
-  /** `host:port`, or the fallback; the example is for a fallback of null. */
+  /** Reads `host:port`; the example is for a fallback of null. */
   hostPort<Fallback extends string | null>(name: string, fallback: Fallback, example?: string): string | Fallback;
   addresses(): Addresses;
-  /** Adds a problem that a service found by itself. Name the variable, give an example, and never show a secret. */
+  /** Adds a problem that a service found itself. Name the variable, give an example, and never include a secret. */
   problem(text: string): void;
-  /** Throws a ConfigurationError that names every problem, if there was one. Call it last. */
+  /** Throws a ConfigurationError if there were problems. Call it last. */
   finish(): void;
 }
 
@@ -45,7 +45,7 @@ export function readSettings(environment: Environment): SettingReader {
   const docsUrl = (): Pick<Addresses, 'docsUrl'> => {
     const value = environment.GW_DOCS_URL;
     if (!value) return {};
-    // The fragment is the code.
+    // The code becomes the fragment.
     if (!/^https?:\/\/[^\s#]+$/.test(value))
       problems.push('GW_DOCS_URL is not the address of a page. Example: GW_DOCS_URL=https://docs.example.com/errors');
     return { docsUrl: value };
@@ -94,7 +94,7 @@ export function readSettings(environment: Environment): SettingReader {
   };
 }
 
-/** The internal token: what Envoy shows to each internal listener. */
+/** The token by which Envoy authenticates to the services. */
 export const readInternalToken = (settings: SettingReader): string =>
   settings.secret(
     'GW_INTERNAL_TOKEN',
@@ -102,19 +102,19 @@ export const readInternalToken = (settings: SettingReader): string =>
     '<at least 32 of A-Z a-z 0-9 _ ->, e.g. from: openssl rand -hex 32',
   );
 
-/** Where Redis (Valkey) is: `redis://…`, `rediss://…` over TLS, or the path of a Unix socket. It can hold a password. */
+/** The address of Redis (Valkey): `redis://…`, `rediss://…` over TLS, or the path of a Unix socket. It can contain a password. */
 export const readRedisUrl = (settings: SettingReader): string =>
   settings.secret('GW_REDIS_URL', /^(?:rediss?:\/\/.|\/)/, 'redis://localhost:6379');
 
-/** Certificate files of the connections between Envoy and the services, where they cross machines. */
+/** Certificate files for connections between Envoy and the services across machines. */
 export interface InternalTls {
   readonly certFile: string;
   readonly keyFile: string;
-  /** The authority that signs both sides. It has to be private: anyone that it signs for can talk to the services. */
+  /** The authority that signs both sides. It has to be private, since every certificate of it grants access to the services. */
   readonly caFile: string;
 }
 
-/** Returns null without `GW_INTERNAL_TLS_CERT_FILE`: then there are Unix sockets, or one private network. */
+/** Returns null without `GW_INTERNAL_TLS_CERT_FILE`, for Unix sockets or one private network. */
 export function readInternalTls(settings: SettingReader): InternalTls | null {
   const certFile = settings.optional('GW_INTERNAL_TLS_CERT_FILE', '');
   if (!certFile) return null;

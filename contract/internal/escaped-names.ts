@@ -1,30 +1,30 @@
 /**
- * JSON whose names have escapes, which JSON.parse may take for others: V8 13 and 14 (Node 24 and 26), once they have seen a name with
- * a backslash in it, read `"\""` or `"\n"` as that one (https://github.com/nodejs/node/issues/63785). So a request of one customer could
- * change what is read of another one's, and what is written again of a reply (legacy completions name their tokens in `top_logprobs`).
- * What others have written and is handed on is read here; all else that is parsed has names of ours.
+ * Parses JSON whose names contain escapes, which JSON.parse may confuse: V8 13 and 14 (Node 24 and 26), once they have seen a name
+ * with a backslash, read `"\""` or `"\n"` as that name (https://github.com/nodejs/node/issues/63785). So one customer's request could
+ * change how another one is read, and how a reply is rewritten (legacy completions name their tokens in `top_logprobs`). JSON from
+ * outside that is passed on must be parsed here; all other JSON has names of our own.
  */
 import { elementAt } from './defined.ts';
 
 export interface EscapedName {
   readonly name: string;
-  /** Where it stands in its text, with its quotes. */
+  /** Its position in the text, including the quotes. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Half of a surrogate pair: no text that came as UTF-8 has it, but in an escape. */
+/** Half of a surrogate pair, which text decoded from UTF-8 can contain only as an escape. */
 const mark = '\udc00';
 const backslash = 0x5c;
 
-/** As JSON.parse, for a text that came as UTF-8. */
+/** Like JSON.parse, for text decoded from UTF-8. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   const names = text.includes('\\') ? escapedNames(text) : [];
   return names.length === 0 ? value : parseEscapedNames(text, names);
 }
 
-/** The same. `names`: all of its names with escapes, in their order. */
+/** Like `parseJson`, with all names that contain escapes, in order. */
 export function parseEscapedNames(text: string, names: readonly EscapedName[]): unknown {
   let plain = '';
   let at = 0;
@@ -59,7 +59,7 @@ function escapedNames(text: string): EscapedName[] {
   return names;
 }
 
-/** Puts the names in; objects without any stay as they are. */
+/** Restores the names; objects without any stay unchanged. */
 function renamed(value: unknown, names: readonly EscapedName[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const object = value as Record<string, unknown>;

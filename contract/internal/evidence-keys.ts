@@ -1,8 +1,7 @@
 /**
  * The Ed25519 keys (RFC 8032) that evidence is signed with.
  *
- * Invariant: of a key that is no longer in use the public part alone is kept, and stays published: what it has signed can be
- * checked for ever.
+ * Invariant: the public part of a former key stays published, so that its signatures can always be verified.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { SettingReader } from './environment.ts';
@@ -13,11 +12,11 @@ export const keySetPath = '/.well-known/jwks.json';
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly publicJwk: PublicJwk;
-  /** Keys of before, whose signatures hold on. */
+  /** Former keys, whose signatures stay valid. */
   readonly former?: readonly PublicJwk[];
 }
 
-/** In front of the 32 bytes in PKCS #8 (RFC 8410). */
+/** PKCS #8 prefix of the 32 key bytes (RFC 8410). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** `seed`: 32 bytes, the private key of RFC 8032, as 64 hexadecimal digits. */
@@ -28,7 +27,7 @@ export function signingKeyOf(seed: string): SigningKey {
   return { privateKey, publicJwk: publicJwkOf(x) };
 }
 
-/** Reads `GW_EVIDENCE_PUBLIC_KEYS`: `<key>,<key>`, the current one first. What is wrong is reported to `settings`. */
+/** Reads `GW_EVIDENCE_PUBLIC_KEYS`: `<key>,<key>`, the current one first. */
 export function readPublicKeys(settings: SettingReader): string[] {
   const keys = settings
     .optional('GW_EVIDENCE_PUBLIC_KEYS', '')
@@ -37,7 +36,7 @@ export function readPublicKeys(settings: SettingReader): string[] {
     .filter(Boolean);
   if (!keys.every(isPublicKey))
     settings.problem(
-      'GW_EVIDENCE_PUBLIC_KEYS is no list of public Ed25519 keys (32 bytes in base64url, 43 characters each). The control plane says its own at its start.',
+      'GW_EVIDENCE_PUBLIC_KEYS is not a list of public Ed25519 keys (32 bytes in base64url, 43 characters each). The control plane logs its own at startup.',
     );
   return keys;
 }

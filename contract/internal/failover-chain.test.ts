@@ -129,7 +129,8 @@ function widely(models: number, aliases: number): typeof offer & Pick<Snapshot, 
       offer.regions.map(({ code }) => deployment(`d${at}${code}`, code, name(at))),
     ),
     aliases: Array.from({ length: aliases }, (_, at) => ({
-      ...{ id: `alias${at}`, created: 0 },
+      id: `alias${at}`,
+      created: 0,
       targets: [0, 1, 2].map((next) => ({ model: name(at + next) })),
     })),
   };

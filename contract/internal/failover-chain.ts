@@ -1,17 +1,17 @@
 /**
- * Fail-over chains: which deployments a call tries, in which order. The control plane makes an Envoy cluster for each
- * chain and the sidecar names one of them, so both take the chains from here.
+ * Fail-over chains: the deployments that a call tries, in order. The control plane makes an Envoy cluster for each chain and the
+ * sidecar names one of them, so both compute the chains here.
  *
- * Invariant: a chain depends on the deployments, the preferences and which regions are active, never on the grid; so a
- * change of the grid needs no new cluster. Neither does a change of one region's status, in a catalogue of few regions: Envoy
- * has the chains of what may be next.
+ * Invariant: a chain depends on the deployments, the preferences and the active regions, never on the grid, so that a change of the
+ * grid needs no new cluster. In a catalogue with few regions, neither does a change of one region's status: Envoy has the chains
+ * for these states in advance.
  */
 import { offeredTargets, offering, triedFrom } from './alias-targets.ts';
 import type { Snapshot, SnapshotDeployment } from './snapshot.ts';
 
 type Offer = Pick<Snapshot, 'aliases' | 'deployments' | 'regions'>;
 
-/** Returns the ids of all deployments of the model: those in `firstRegion` first, then by the preference of their regions. */
+/** Returns the ids of all deployments of the model: first those in `firstRegion`, then by the preference of their regions. */
 export function failoverChain(offer: Offer, modelId: string, firstRegion: string): string[] {
   const rank = rankOf(offer, firstRegion);
   return serving(offer, modelId)
@@ -34,16 +34,16 @@ export function inPreference(offer: Offer): SnapshotDeployment[] {
 const regionsOf = (deployments: readonly SnapshotDeployment[]): Set<string> =>
   new Set(deployments.map(({ region }) => region));
 
-/** Returns the offer without the regions that take no calls at the moment. */
+/** Returns the offer without inactive regions. */
 export function activeOffer(offer: Offer): Offer {
   const active = new Set(offer.regions.filter(({ status }) => status === 'active').map(({ code }) => code));
   return { ...offer, deployments: offer.deployments.filter(({ region }) => active.has(region)) };
 }
 
-/** Returns each chain that a call can name, once: over the active regions, and each deployment alone. */
+/** Returns every distinct chain that a call can name: over the active regions, and each deployment alone. */
 export const namedFailoverChains = (offer: Offer): string[][] => distinct(offer, chainsOf(activeOffer(offer)));
 
-/** Returns each chain that Envoy has to have: those that a call can name, and those that one can name next. */
+/** Returns every chain that Envoy needs: those that a call can name now, and those after a change of one region's status. */
 export function allFailoverChains(offer: Offer): string[][] {
   let chains = known.get(offer);
   if (!chains) {
@@ -51,7 +51,7 @@ export function allFailoverChains(offer: Offer): string[][] {
     const ofModels = distinct(offer, [...modelChains(offer), ...modelChains(active)]);
     chains = distinct(offer, [...ofModels, ...aliasChains(offer), ...aliasChains(active)]);
     const areModelsFew = ofModels.length <= fewChains;
-    // What models have in advance does not depend on aliases; a snapshot waits for the chains of all, so without it none is of use.
+    // Aliases do not affect the chains of models in advance. A snapshot waits for both, so aliases need those of the models too.
     const areAliasesFew = areModelsFew && chains.length - ofModels.length <= fewChains;
     const next = [
       ...(areModelsFew ? nextOffers(offer).flatMap(modelChains) : []),
@@ -62,15 +62,15 @@ export function allFailoverChains(offer: Offer): string[][] {
   }
   return chains;
 }
-/** By the catalogue, which never changes: Envoy asks each second. */
+/** Keyed by the immutable catalogue, since Envoy asks every second. */
 const known = new WeakMap<Offer, string[][]>();
 /**
- * Each is a cluster of some 90 KB in Envoy; above this there are none for what may be next. It holds for the chains of models, and for
- * those that aliases add.
+ * Above this there are no chains in advance, since each is a cluster of some 90 KB in Envoy. It limits the chains of models and those
+ * that aliases add separately.
  */
 const fewChains = 200;
 
-/** Returns them once each, with those of each deployment alone. */
+/** Removes duplicates and adds the chain of each deployment alone. */
 function distinct({ deployments }: Offer, chains: readonly string[][]): string[][] {
   const all = [...deployments.map(({ id }) => [id]), ...chains].filter((chain) => chain.length > 0);
   return [...new Map(all.map((chain) => [chain.join('>'), chain])).values()];
@@ -102,10 +102,10 @@ function aliasChains(offer: Offer): string[][] {
   });
 }
 
-/** Each chain is a cluster in Envoy, and there are this many times as many of them for a model. */
+/** The chains in advance multiply the clusters of a model by the number of its regions. */
 const fewRegions = 5;
 
-/** Returns what is active after the status of one region has changed, of the models that few regions serve. */
+/** Returns the active offers after a change of one region's status, limited to models in few regions. */
 function nextOffers(offer: Offer): Offer[] {
   const models = [...new Set(offer.deployments.flatMap((deployment) => Object.keys(deployment.models)))];
   const regionsOf = (model: string) => new Set(serving(offer, model).map(({ region }) => region));
@@ -117,7 +117,7 @@ function nextOffers(offer: Offer): Offer[] {
     models: Object.fromEntries(Object.entries(deployment.models).filter(isFew)),
   }));
   return [...new Set(deployments.map(({ region }) => region))].map((changed) => {
-    // What this region does not serve is as before.
+    // Only models in the changed region get new chains.
     const models = new Set(
       deployments.filter(({ region }) => region === changed).flatMap((each) => Object.keys(each.models)),
     );
@@ -129,14 +129,14 @@ function nextOffers(offer: Offer): Offer[] {
   });
 }
 
-/** Returns the regions with another status of one of them. */
+/** Returns the regions with the status of one of them changed. */
 const regionsAfter = ({ regions }: Offer, changed: string): Snapshot['regions'] =>
   regions.map((region) => {
     if (region.code !== changed) return region;
     return { ...region, status: region.status === 'active' ? ('degraded' as const) : ('active' as const) };
   });
 
-/** The same for the aliases, each over all of its targets together. */
+/** Like `nextOffers` for aliases, each with all of its targets. */
 function nextOfAliases(offer: Offer): Offer[] {
   const served = (offer.aliases ?? []).map((alias) => ({
     alias,

@@ -1,29 +1,29 @@
 /**
- * How a first attempt goes to its provider without the deployment's listener, and what Envoy then tells of it. The sidecar names the
- * clusters of all attempts of such a call in metadata, since Envoy keeps every change of a header for the attempts after it.
+ * Names shared by the sidecar and Envoy for first attempts that go to their provider without the deployment's listener. The sidecar
+ * names the clusters of all attempts in metadata, since Envoy keeps header changes of one attempt for the later ones.
  */
 
 /** Namespaces of Envoy's dynamic metadata. */
 export const attemptOrderNamespace = 'gw.order';
 export const firstAttemptNamespace = 'gw.first_attempt';
 
-/** What the route of such a call is chosen by. */
+/** Selects the route of such a call. */
 export const attemptOrderHeader = 'x-gw-order';
 
-/** On the reply of a later attempt, by Envoy alone: what became of the first one. */
+/** Set only by Envoy on the reply of a later attempt: the outcome of the first one. */
 export const firstAttemptHeader = 'x-gw-first-attempt';
 
-/** In the namespace `gw`: the id of the call. */
+/** Field in the namespace `gw`: the id of the call. */
 export const requestIdField = 'request_id';
 
-/** In the namespace `gw`: headers as the sidecar made them, for the attempts after the first. */
+/** Field in the namespace `gw`: headers as the sidecar made them, for later attempts. */
 export const laterHeaders = 'later_headers';
 
 const prefix = 'first:';
 
 /**
- * The cluster of first attempts at a deployment. The origin is in the name, so that a provider that moves has one for each place until no
- * call names the former.
+ * The cluster of first attempts at a deployment. Its name contains the origin, so that a provider that moves has both clusters until
+ * no call names the old one.
  */
 export const firstAttemptCluster = (deploymentId: string, origin: string): string =>
   `${prefix}${deploymentId}@${origin}`;

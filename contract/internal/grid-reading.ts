@@ -1,20 +1,17 @@
 /**
- * Which reading of a zone holds at a given moment.
+ * Chooses the reading of a grid zone for a given time.
  *
- * Invariant: it depends on the moment of the call, not on when the snapshot was made, so a control plane that is away
- * never lets an old value pass for a current one.
+ * Invariant: the choice depends on the time of the call and not on that of the snapshot, so an old value never counts as current
+ * while the control plane is unavailable.
  */
 import { dayMs, minuteMs } from './durations.ts';
 import type { Snapshot, SnapshotGridReading } from './snapshot.ts';
 
-/** The age, ms, beyond which a measured value says less about the moment than the yearly average. */
+/** The age, ms, beyond which a measured value is less accurate than the yearly average. */
 export const freshMs = 120 * minuteMs;
 const weekMs = 7 * dayMs;
 
-/**
- * Returns the zone's reading if it fits the moment, else the yearly average, else the reading even so; null if there is
- * neither.
- */
+/** Returns the zone's reading if it fits the time, otherwise the yearly average, otherwise the reading; null without either. */
 export function gridReadingFor(
   { grid, gridFloor = [] }: Pick<Snapshot, 'grid' | 'gridFloor'>,
   zone: string,
@@ -27,8 +24,8 @@ export function gridReadingFor(
 }
 
 /**
- * Returns the moments (ms since 1970, `until` excluded) at which the reading says something of the grid as it is then: a measured
- * value until it is 120 minutes old, a forecast during its interval; null for what stands in for such a value.
+ * Returns the times (ms since 1970, `until` exclusive) for which the reading is live: a measured value until it is 120 minutes old, a
+ * forecast during its interval. Null for substitutes, which are never live.
  */
 export function liveWindow(reading: SnapshotGridReading): { readonly from: number; readonly until: number } | null {
   if (reading.signal === 'annual' || reading.temporalMatch === 'none' || reading.temporalMatch === 'prior_week')
@@ -40,7 +37,7 @@ export function liveWindow(reading: SnapshotGridReading): { readonly from: numbe
 }
 
 /**
- * True if the reading fits the moment `at` (ms since 1970): a live value as long as it is that, a value of a week ago during its
+ * Whether the reading fits the time `at` (ms since 1970): a live value during its live window, a value of a week ago during its
  * interval, and a yearly average always.
  */
 export function fits(reading: SnapshotGridReading, at: number): boolean {

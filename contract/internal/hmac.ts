@@ -1,9 +1,9 @@
-/** HMAC-SHA-256 (RFC 2104), by two hashes in one call each: `createHmac` of Node 24 takes five times as long for a key's length. */
+/** HMAC-SHA-256 (RFC 2104) from two one-shot hashes, because `createHmac` in Node 24 takes five times as long for an API key. */
 import { hash } from 'node:crypto';
 
 const blockBytes = 64;
 
-/** `text` is taken as UTF-8. Returns 32 bytes. */
+/** Encodes `text` as UTF-8. Returns 32 bytes. */
 export function hmacSha256(secret: Uint8Array, text: string): Buffer {
   const key = secret.length > blockBytes ? hash('sha256', secret, 'buffer') : secret;
   const inner = Buffer.alloc(blockBytes + Buffer.byteLength(text), 0x36);

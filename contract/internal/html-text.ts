@@ -1,9 +1,7 @@
-/** Text within HTML, and what keeps a page of ours apart from others. */
-
 export const escaped = (text: unknown): string =>
   String(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Headers of each page for people, beside the content policy that fits it. */
+/** Headers of every HTML page, in addition to its content security policy. */
 export const pageWalls = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

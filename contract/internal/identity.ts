@@ -1,27 +1,27 @@
 /**
- * How a verified identity travels behind Envoy.
+ * How a verified identity is passed on behind Envoy.
  *
  * Invariant: only ext-authz makes it. Envoy strips every `x-gw-*` header of a client first, and each internal
- * listener demands the internal token, so that a direct call with forged headers is refused.
+ * listener requires the internal token, so that a direct call with forged headers is refused.
  */
 import type { AccountTier, Scope } from '../access.ts';
 
-/** Dynamic-metadata namespace that ext-authz fills; the rate limit and the sidecar read it. */
+/** Dynamic metadata namespace that ext-authz fills for the rate limit and the sidecar. */
 export const identityNamespace = 'envoy.filters.http.ext_authz';
 
-/** The field in which ext-authz has what the sidecar reads of it, as a JSON object of strings. */
+/** The field for the sidecar, a JSON object of strings. */
 export const callerField = 'caller';
 
 /**
- * The attribute by which Envoy gives the sidecar that field, with the first message of a call alone: metadata that it forwards it copies
- * twice for each message, so for each event of a stream. An expression in CEL.
+ * The CEL attribute by which Envoy sends that field to the sidecar, only with the first message of a call. Envoy copies forwarded
+ * metadata twice for each message, so for each event of a stream.
  */
 export const callerAttribute = `metadata.filter_metadata['${identityNamespace}']['${callerField}']`;
 
-/** Envoy sends this in a question about limits if ext-authz has said nothing. No account has this name. */
+/** Envoy sends this in a rate limit request if ext-authz set no identity. No account has this name. */
 export const missingIdentity = 'missing';
 
-/** Of a call whose limits ext-authz has decided with its key, so that Envoy does not ask about them. A client's own is stripped. */
+/** Tells Envoy that ext-authz has decided the limits together with the key. A client's own header is stripped. */
 export const limitsDecidedHeader = 'x-gw-limits-decided';
 
 export interface Identity {
@@ -29,7 +29,7 @@ export interface Identity {
   readonly keyId: string;
   readonly tier: AccountTier;
   readonly scopes: readonly Scope[];
-  /** Allow-list of models, or null for all. */
+  /** Allowed models, or null for all. */
   readonly models: readonly string[] | null;
 }
 

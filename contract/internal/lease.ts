@@ -1,25 +1,23 @@
 /**
- * A lease: ext-authz lets some more calls of a key in without being asked about each of them (docs/decisions/0052-leases.md).
+ * A lease lets Envoy admit further calls of a key without a check of each (docs/decisions/0052-leases.md).
  *
- * Envoy's Lua filter asks for it (`envoy/lease.lua`) and has no codec, so the messages of this method are lines of text.
+ * Envoy's Lua filter requests it (`envoy/lease.lua`) and has no codec, so the messages of this method are lines of text.
  */
 
-/** The method of gRPC. */
 export const leasePath = '/gw.lease.v1.Leases/Grant';
 
-/** How long a lease is good for, ms, from when it was asked for. */
+/** Validity of a lease, ms, from the request for it. */
 export const leaseLifeMs = 200;
 
-/** A key that asks again within this time, ms, is busy enough to be given one. */
+/** A key with a second call within this time, ms, is busy enough for a lease. */
 export const leaseBusyMs = 200;
 
-/** Where there was no lease, the next one is asked for after this time, ms. */
+/** Pause, ms, after a refused lease. */
 export const leasePauseMs = 1000;
 
-/** Calls of one lease, at most. */
 export const mostLeasedCalls = 50;
 
-/** The metadata of a leased call in which Envoy has its limits as they were when the lease was given: `<header>=<value> …`. */
+/** Metadata field of a leased call with its limits at the time of the lease: `<header>=<value> …`. */
 export const leasedLimitsField = 'leased_limits';
 
 export interface LeaseQuestion {
@@ -32,9 +30,9 @@ export interface Lease {
   readonly calls: number;
   readonly accountId: string;
   readonly keyId: string;
-  /** The headers of the limits, as `leasedLimitsField` has them. */
+  /** The limit headers in the form of `leasedLimitsField`. */
   readonly limits: string;
-  /** What the sidecar learns of the caller, with what the calls draw on in `leased`. One text for all leases of a key. */
+  /** The caller for the sidecar, with the limits of its calls in `leased`. The same for all leases of a key. */
   readonly caller: string;
 }
 
@@ -43,6 +41,6 @@ export function readLeaseQuestion(text: string): LeaseQuestion {
   return { scope: text.slice(0, Math.max(end, 0)), authorization: text.slice(end + 1) };
 }
 
-/** Null: none. A first line of words, of which a later release may have more; a line of headers; the rest is the caller. */
+/** Encodes a lease, or null for none: a line of words (later releases may add some), a line of headers, and the caller. */
 export const leaseText = (lease: Lease | null): string =>
   lease === null ? '' : `${lease.calls} ${lease.accountId} ${lease.keyId}\n${lease.limits}\n${lease.caller}`;

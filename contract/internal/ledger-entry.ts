@@ -1,8 +1,8 @@
 /**
- * What the sidecar hands to the ledger: the receipt as the client saw it, and whose it is.
+ * The entry that the sidecar writes to the ledger: the receipt as the client saw it, and its owner.
  *
- * The digest of what the ledger holds is SHA-256 over the UTF-8 bytes of the RFC 8785 form, so that anybody who has the
- * content can compute it. Names and form are frozen.
+ * The digest of an entry is SHA-256 over the UTF-8 bytes of the RFC 8785 form, so that anyone with the content can compute it. Names
+ * and form are frozen.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -15,15 +15,15 @@ export const ledgerEntrySchema = z.object({
   accountId: z.string(),
   keyId: z.string(),
   endpoint: z.string(),
-  // Open, unlike the public schema: during an upgrade a newer sidecar may write a field that this reader does not know.
+  // Open, unlike the public schema, since a newer sidecar may write further fields during an upgrade.
   receipt: z.looseObject(receiptSchema.shape),
-  // Stored as it came, and read by nobody here: other releases have more or fewer fields, at any depth.
+  // Stored unread: other releases have more or fewer fields, at any depth.
   routingTrace: z.looseObject({}).nullable(),
-  /** Everything that the numbers were made from: the argument of `assess` in the methodology package. */
+  /** The argument of `assess` in the methodology package, from which the numbers were computed. */
   facts: z.unknown().nullable(),
-  /** The client certainly saw this receipt, so it replaces an earlier one of this id and version. */
+  /** The client is known to have seen this receipt, so it replaces an earlier one of this id and version. */
   shown: z.literal(true).optional(),
-  /** What the call was estimated at, if it has budgets and its receipt does not have all numbers. */
+  /** The estimate of the call, if it has budgets and its receipt lacks some numbers. */
   reserved: z.record(z.string(), z.number().nullable()).optional(),
 });
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
@@ -37,15 +37,14 @@ export interface LedgerContent {
   readonly facts: unknown;
 }
 
-/** Returns the digest of a receipt's content: SHA-256 in hexadecimal. */
 export const ledgerDigest = (content: LedgerContent): string => textDigest(canonicalText(content));
 
-/** Returns the SHA-256 of the UTF-8 bytes, in hexadecimal. */
+/** SHA-256 of the UTF-8 bytes, in hexadecimal. */
 export const textDigest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
 const formOf = 'The canonical form of what a receipt is sealed by';
 
-/** Returns the RFC 8785 form. Numbers that JSON cannot express are stored as null, and have no canonical form of their own. */
+/** Returns the RFC 8785 form. Numbers that JSON cannot express become null, as they are stored. */
 export function canonicalText(content: unknown): string {
   try {
     return plainCanonicalText(content);
@@ -54,7 +53,7 @@ export function canonicalText(content: unknown): string {
   }
 }
 
-/** It has the last word on all that is no plain JSON. */
+/** The fallback for anything that is not plain JSON. */
 function byLibrary(content: unknown): string {
   try {
     return defined(canonicalize(content), formOf);

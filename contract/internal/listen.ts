@@ -1,11 +1,11 @@
 /**
- * Where a process listens, or is found: `unix:/path` or `host:port`.
+ * Addresses of processes: `unix:/path` or `host:port`.
  *
- * Invariant: an IPv6 address is in brackets, `[::1]:8080`; without them no one could say where its port begins.
+ * Invariant: an IPv6 address is in brackets, `[::1]:8080`; otherwise its port would be ambiguous.
  */
 import { isIPv6 } from 'node:net';
 
-/** As `server.listen` takes it: an IPv6 host without its brackets. */
+/** The form for `server.listen`: an IPv6 host without brackets. */
 interface HostPort {
   readonly host: string;
   readonly port: number;
@@ -14,10 +14,9 @@ export type Listen = HostPort | { readonly path: string };
 
 const unixPrefix = 'unix:';
 
-/** True for a Unix socket: it stays on this machine and has the permissions of a file. */
 export const isUnixSocket = (text: string): boolean => text.startsWith(unixPrefix);
 
-/** Reads `host:port`; returns null for any other text. Port 0 takes a free port. */
+/** Returns null for any text but `host:port`. Port 0 takes a free port. */
 export function readHostPort(text: string): HostPort | null {
   const [, bracketed, name, digits] = /^(?:\[([^\]]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? name;
@@ -26,17 +25,16 @@ export function readHostPort(text: string): HostPort | null {
   return { host, port };
 }
 
-/** Reads `unix:/path` or `host:port`; returns null for any other text. */
+/** Returns null for any text but `unix:/path` or `host:port`. */
 export function readListen(text: string): Listen | null {
   if (!isUnixSocket(text)) return readHostPort(text);
   const path = text.slice(unixPrefix.length);
   return path === '' ? null : { path };
 }
 
-/** Reads an address that the settings have checked already. Throws if the text is neither `unix:/path` nor `host:port`. */
+/** Reads an address that the settings have validated. Throws for any other text. */
 export const parseListen = (text: string): Listen => known(readListen(text), text, 'neither unix:/path nor host:port');
 
-/** Reads an address that the settings have checked already. Throws if the text is not `host:port`. */
 export const parseHostPort = (text: string): HostPort => known(readHostPort(text), text, 'not host:port');
 
 function known<T>(listen: T | null, text: string, problem: string): T {

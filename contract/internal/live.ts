@@ -1,45 +1,45 @@
 /**
- * How a sidecar does at this moment, as it leaves it in Redis every two seconds: counts of the last seconds, and times in buckets
- * that can be added up over sidecars.
+ * The live report that each sidecar writes to Redis every two seconds: counts of the last seconds, and times in buckets that can be
+ * summed over sidecars.
  */
 import { z } from 'zod';
 
 const count = z.int().nonnegative();
-/** How many times fell into which bucket. */
+/** Pairs of bucket and count. */
 const timesSchema = z.array(z.tuple([count, count]));
 export type Times = z.infer<typeof timesSchema>;
 
 export const liveReportSchema = z.object({
   /** By the clock of Redis, ms since 1970. */
   at: z.number(),
-  /** What the counts are of, s: less than `liveWindowS` soon after a start. */
+  /** The period of the counts, s: less than `liveWindowS` just after a start. */
   windowS: z.number().positive(),
-  /** Calls with a receipt that ended: all, those whose provider failed, those whose client went, those without numbers. */
+  /** Ended calls with a receipt: all, and those with a provider failure, an early client disconnect, or no numbers. */
   calls: count,
   failed: count,
   aborted: count,
   degraded: count,
-  /** Requests without a receipt that ended with an error of 4xx, and of 5xx. A release before this one tells of none. */
+  /** Requests without a receipt that ended with a 4xx, and with a 5xx. Earlier releases do not report them. */
   refused: count.default(0),
   errors: count.default(0),
-  /** From when the provider is asked until its reply is whole, failed attempts of others with it. */
+  /** From the request to the provider until its complete reply, including failed attempts. */
   took: timesSchema,
-  /** What the gateway took of a call beside that, where Envoy has told it. */
+  /** The gateway's own time per call, if Envoy reported it. */
   overhead: timesSchema,
-  /** Streams that are open now. */
+  /** Open streams. */
   streams: count,
 });
 export type LiveReport = z.infer<typeof liveReportSchema>;
 
-/** What a report counts at most, and how often it is written anew, s. */
+/** The longest period of a report, and the interval between reports, s. */
 export const liveWindowS = 10;
 export const liveEveryS = 2;
-/** A report that is older is of a sidecar that is gone or cut off, s. */
+/** An older report, s, belongs to a sidecar that has ended or lost its connection. */
 export const liveHoldsS = 3 * liveEveryS;
-/** How long one is left in Redis, s. */
+/** How long Redis keeps a report, s. */
 export const liveKeptS = 60;
 
-/** Buckets begin here, ms, and four of them double a time: what is read from them is off by at most 10 %. */
+/** The first bucket, ms; four buckets double a time, so a value read from them is off by at most 10 %. */
 const firstMs = 0.05;
 const perDoubling = 4;
 const lastBucket = 100;
@@ -47,10 +47,9 @@ const lastBucket = 100;
 export const bucketOf = (ms: number): number =>
   Math.min(lastBucket, Math.max(0, Math.floor(Math.log2(Math.max(ms, firstMs) / firstMs) * perDoubling)));
 
-/** The geometric middle of a bucket, ms. */
 const middleOf = (bucket: number): number => firstMs * 2 ** ((bucket + 0.5) / perDoubling);
 
-/** The time, ms, that the part `q` of all times does not exceed; null if there are none. */
+/** Returns the quantile `q` in ms; null without any times. */
 export function quantile(times: Times, q: number): number | null {
   const sorted = [...times].sort(([a], [b]) => a - b);
   const all = sorted.reduce((sum, [, times]) => sum + times, 0);

@@ -1,4 +1,3 @@
-/** Addresses that do not leave the machine. */
 /** True for a loopback host. IPv6 can be in brackets, as `URL` gives it, or without, as a socket takes it. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' ||
@@ -6,7 +5,7 @@ export const isLoopback = (hostname: string): boolean =>
   hostname === '::1' ||
   /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
 
-/** True if nobody can read on the way what is sent to this URL: https, or http on loopback. */
+/** Whether traffic to this URL is protected from eavesdropping: https, or http on loopback. */
 export function isConfidentialUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -1,9 +1,9 @@
 /**
- * A step of an application as it is hashed. The entry of the step in the operators' chain of the audit log holds the hash,
- * so that a step that was altered, taken out or put in is found like an entry.
+ * The hashed form of a step of an application. The operators' chain of the audit log contains the hash, so that an altered, removed or
+ * inserted step is detected like an entry.
  *
- * The hash is SHA-256 over the UTF-8 bytes of the step's RFC 8785 form. It stands in no chain that a customer reads: what a
- * screening found could be guessed from it.
+ * The hash is SHA-256 over the UTF-8 bytes of the step's RFC 8785 form. It is in no chain that customers can read, because the result
+ * of a screening could be guessed from it.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';

@@ -1,13 +1,13 @@
 /**
- * The server-side part of key hashes, kept outside of the database.
+ * The server-side part of key hashes, kept outside the database.
  *
- * Two are known at once, so that a pepper can be exchanged while keys work: new hashes take the current one, and a key is
- * verified with the one whose version stands beside its hash.
+ * There can be two, so that a pepper can be rotated while keys stay valid: new hashes use the current one, and a key is verified
+ * with the version stored next to its hash.
  */
 import type { SettingReader } from './environment.ts';
 
 export interface Pepper {
-  /** Rises with each new pepper; stands beside each hash. */
+  /** Rises with each new pepper; stored with each hash. */
   readonly version: number;
   readonly secret: Buffer;
 }
@@ -20,12 +20,10 @@ export interface Peppers {
 export const pepperOf = ({ current, other }: Peppers, version: number): Pepper | null =>
   current.version === version ? current : other?.version === version ? other : null;
 
-/**
- * True if the pepper of this version was taken out on purpose. An unknown version above the known ones belongs to an instance
- * with newer settings.
- */
+/** Whether the pepper of this version was removed. An unknown higher version belongs to an instance with newer settings. */
 export const isRetired = (peppers: Peppers, version: number): boolean =>
-  pepperOf(peppers, version) === null && version < Math.max(peppers.current.version, peppers.other?.version ?? 0);
+  pepperOf(peppers, version) === null &&
+  [peppers.current, peppers.other].some((known) => known && version < known.version);
 
 const form = /^[0-9a-f]{64}$/i;
 const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';

@@ -1,26 +1,26 @@
 /**
- * The RFC 8785 form of JSON values that come in the same few shapes over and over, as receipts do: the order of the names of each
- * shape is found once, which makes it three times as fast as a library.
+ * The RFC 8785 form of JSON values with few recurring shapes, such as receipts. The names of each shape are sorted only once, which
+ * makes it three times as fast as a library.
  *
- * Not for what clients send (canonical-text.ts): the names of the shapes are kept.
+ * Not for client input (see canonical-text.ts), since the shapes are kept in memory.
  */
 
-/** Thrown for what is left to a library: nobody sees its words. */
+/** Leaves a value to the library. */
 class NotPlainError extends Error {}
 
-/** The names of an object as they come, where each stands in order, and how they begin their members in that order. */
+/** The names of an object as given and sorted, and the text in front of each sorted member. */
 interface Shape {
   readonly names: readonly string[];
   readonly sorted: readonly string[];
   readonly openings: readonly string[];
 }
 
-/** By first name and number of names. */
+/** Keyed by the number of names and the first name. */
 const shapes = new Map<string, Shape[]>();
 const mostShapes = 200;
-let held = 0;
+let shapeCount = 0;
 
-/** Returns the RFC 8785 form. Throws for what is no plain JSON: what JSON has no form for, or only by a method of its own. */
+/** Returns the RFC 8785 form. Throws for anything but plain JSON, including objects with `toJSON`. */
 export function plainCanonicalText(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -38,8 +38,8 @@ export function plainCanonicalText(value: unknown): string {
   }
 }
 
-/** What JSON escapes, and halves of pairs, which may stand alone. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+/** Characters that JSON escapes, and surrogates, which may be unpaired. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find.
 const special = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 function quoted(text: string): string {
@@ -75,11 +75,11 @@ function shapeOf(names: readonly string[]): Shape {
   const sorted = [...names].sort();
   const openings = sorted.map((name, at) => `${at === 0 ? '' : ','}${quoted(name)}:`);
   const shape = { names, sorted, openings };
-  if (held >= mostShapes) {
+  if (shapeCount >= mostShapes) {
     shapes.clear();
-    held = 0;
+    shapeCount = 0;
   }
-  held += 1;
+  shapeCount += 1;
   shapes.set(mark, [...(shapes.get(mark) ?? []), shape]);
   return shape;
 }

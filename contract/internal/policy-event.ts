@@ -1,7 +1,7 @@
 /**
- * A request that a rule matched, as the sidecar hands it to the audit log.
+ * A request that matched a screening rule, as the sidecar reports it to the audit log.
  *
- * Invariant: it holds only a salted hash of the text. Anybody who has the text can show with it that it was this one.
+ * Invariant: it contains only a salted hash of the text, with which anyone who has the text can prove that it was this one.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { canonicalText } from './canonical-text.ts';
 import type { JsonObject } from './strict-json.ts';
 
 export const policyEventSchema = z.object({
-  /** The id of this event: the event can come twice, and counts once. */
+  /** Identifies the event, which may be delivered twice but counts once. */
   id: z.uuid(),
   /** RFC 3339, UTC, milliseconds. */
   at: z.iso.datetime({ precision: 3 }),
@@ -17,13 +17,13 @@ export const policyEventSchema = z.object({
   key_id: z.string(),
   request_id: z.string().nullable(),
   action: z.enum(['block', 'flag']),
-  /** Of the first rule that blocks, else of the first that matched. */
+  /** Code of the first blocking rule, otherwise of the first match. */
   code: z.enum(['dual_use_screen_block', 'acceptable_use_violation']),
-  /** Every rule that matched and is in force for the account, in the order of the set. */
+  /** All matching rules in force for the account, in the order of the set. */
   rule_ids: z.array(z.string()).min(1),
   policy_version: z.int().nonnegative(),
   policy_sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** 16 random bytes of this event alone, in hex. */
+  /** 16 random bytes per event, in hex. */
   text_salt: z.string().regex(/^[0-9a-f]{32}$/),
   /** `screenedSha256` of the body. */
   text_sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -32,7 +32,7 @@ export type PolicyEvent = z.infer<typeof policyEventSchema>;
 
 /**
  * Returns SHA-256, in hexadecimal, over the bytes of the salt and the UTF-8 bytes of the RFC 8785 form of the request's body
- * without `gw` and `extra_body`. Anybody who has the request can compute it in any language.
+ * without `gw` and `extra_body`. Anyone with the request can compute it in any language.
  */
 export function screenedSha256(salt: Uint8Array, body: JsonObject): string {
   const { gw: _gw, extra_body: _extraBody, ...screened } = body;

@@ -1,14 +1,14 @@
 /**
- * The rules that the text of requests is screened by, as data: one format for the operator API, the store, the snapshot
- * and the engine in the policy package, which also refuses what this form alone cannot see (`compileRules`).
+ * The format of screening rules for the operator API, the store, the snapshot and the engine in the policy package, which has further
+ * checks of its own (`compileRules`).
  *
- * Invariant: a set within these bounds cannot make the hot path slow.
+ * Invariant: a set within these limits cannot slow down the hot path.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 
-/** Each screen has an error code of its own. */
+/** The error code of each screen. */
 export const screenCodes = {
   dual_use: 'dual_use_screen_block',
   acceptable_use: 'acceptable_use_violation',
@@ -16,12 +16,12 @@ export const screenCodes = {
 
 export const maxRules = 200;
 export const maxPhrasesPerRule = 1000;
-/** Of all rules of a set together. */
+/** In all rules of a set together. */
 export const maxPhrases = 5000;
 export const maxPhraseChars = 200;
 export const maxUnless = 100;
 export const maxBefore = 100;
-/** Of all rules of a set together. */
+/** In all rules of a set together. */
 export const maxPatterns = 50;
 export const maxPatternChars = 1000;
 export const maxNeeds = 100;
@@ -32,7 +32,7 @@ export const ruleIdSchema = z
   .max(64);
 
 export const screenSchema = z.enum(['dual_use', 'acceptable_use']);
-/** `flag`: the call passes and is recorded. */
+/** `flag` records the call and lets it pass. */
 export const actionSchema = z.enum(['block', 'flag']);
 
 const ruleFields = {
@@ -40,30 +40,29 @@ const ruleFields = {
   title: z.string().min(1).max(200),
   screen: screenSchema,
   action: actionSchema,
-  /** A rule that is not enabled matches nothing. */
   enabled: z.boolean(),
 };
 
 const phrase = z.string().min(1).max(maxPhraseChars);
 
-/** Both kinds are matched against the normalised text, see docs/use-policy.md. */
+/** Both kinds match the normalised text, see docs/use-policy.md. */
 export const policyRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     ...ruleFields,
     kind: z.literal('phrases'),
-    /** Whole words in this order; case, marks, punctuation and look-alike letters make no difference. */
+    /** Whole words in this order; case, accents, punctuation and look-alike letters are ignored. */
     phrases: z.array(phrase).min(1).max(maxPhrasesPerRule),
-    /** A phrase that goes on as one of these in its sentence does not count: `bomb shelter` spares `make a bomb` before `shelter`. */
+    /** A phrase that continues as one of these does not count: `bomb shelter` exempts `make a bomb` before `shelter`. */
     unless: z.array(phrase).max(maxUnless).optional(),
-    /** Where given, a phrase counts only at the end of a sentence or before one of these words. */
+    /** If present, a phrase counts only at the end of a sentence or before one of these words. */
     before: z.array(phrase).max(maxBefore).optional(),
   }),
   z.strictObject({
     ...ruleFields,
     kind: z.literal('pattern'),
-    /** RE2 syntax, matched in linear time. The text is in small letters, its words one space apart. */
+    /** RE2 syntax, matched in linear time. The text is in lower case with single spaces between words. */
     pattern: z.string().min(1).max(maxPatternChars),
-    /** The pattern is tried on texts alone that hold one of these as whole words: name each form, `agent` and `agents`. */
+    /** The pattern is tried only on texts with one of these as whole words. Name each form, `agent` and `agents`. */
     needs: z.array(phrase).min(1).max(maxNeeds),
   }),
 ]);
@@ -81,17 +80,17 @@ export const policyRulesSchema = z
   .refine((rules) => counted(rules).phrases <= maxPhrases, `more than ${maxPhrases} phrases in all rules together`)
   .refine((rules) => counted(rules).patterns <= maxPatterns, `more than ${maxPatterns} rules with a pattern`);
 
-/** A whole set as it is published; version 0 is the built-in default. */
+/** A published set; version 0 is the built-in default. */
 export const policySchema = z.object({
   version: z.int().nonnegative(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   rules: policyRulesSchema,
-  /** Account id → ids of the rules that are passed over for it. */
+  /** Maps an account id to the ids of the rules that do not apply to it. */
   exemptions: z.record(z.string(), z.array(z.string())),
 });
 export type Policy = z.infer<typeof policySchema>;
 
-/** SHA-256 of the RFC 8785 form of the rules, in hex: the same set has the same hash, however its keys are ordered. */
+/** SHA-256 of the RFC 8785 form of the rules, in hex. */
 export function rulesSha256(rules: readonly PolicyRule[]): string {
   const text = canonicalize(rules);
   if (text === undefined) throw new Error('The rules have no canonical form.');

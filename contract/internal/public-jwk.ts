@@ -1,7 +1,7 @@
 /**
- * Public Ed25519 keys as everybody finds them: JSON Web Keys (RFC 7517, 8037). It runs in browsers too.
+ * Public Ed25519 keys as JSON Web Keys (RFC 7517, 8037). This module also runs in browsers.
  *
- * Invariant: a key is known by its thumbprint (RFC 7638), which nobody can choose.
+ * Invariant: the id of a key is its thumbprint (RFC 7638), which cannot be chosen.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
@@ -18,9 +18,12 @@ export interface PublicJwk {
 
 /** `x`: 32 bytes in base64url. */
 export const publicJwkOf = (x: string): PublicJwk => ({
-  ...{ kty: 'OKP', crv: 'Ed25519', x },
+  kty: 'OKP',
+  crv: 'Ed25519',
+  x,
   kid: base64url(sha256(utf8ToBytes(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x })))),
-  ...{ use: 'sig', alg: 'EdDSA' },
+  use: 'sig',
+  alg: 'EdDSA',
 });
 
 const base64url = (bytes: Uint8Array): string =>
@@ -29,6 +32,6 @@ const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replace(/=+$/, '');
 
-/** Of the last character only the first four bits count; others of it would stand for the same bytes. */
+/** Only the first four bits of the last character count; other characters would encode the same bytes. */
 const form = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 export const isPublicKey = (x: string): boolean => form.test(x);

@@ -1,4 +1,4 @@
-/** What came of something that can be refused, or can fail, without being an error in the program. */
+/** The outcome of an operation that can be refused or fail without a bug. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export const ok = <T>(value: T): Result<T, never> => ({ ok: true, value });

@@ -1,9 +1,9 @@
 /**
- * JSON that every parser reads alike.
+ * Accepts only JSON that every parser reads alike.
  *
- * Invariant: what passes is valid UTF-8, at most 64 levels deep, without duplicate keys, NUL, lone surrogates or numbers
- * out of range. So the provider cannot read it differently from what was validated here. What holds too many parts is
- * refused while it is read: building millions of objects or keys would hold up every other call for seconds.
+ * Invariant: accepted input is valid UTF-8, at most 64 levels deep, without duplicate keys, NUL, lone surrogates or numbers out of
+ * range, so the provider cannot read it differently. Input with too many parts is refused while it is read: building millions of
+ * objects or keys would block every other call for seconds.
  */
 import { errorText } from './error-text.ts';
 import { type EscapedName, endOfString, parseEscapedNames } from './escaped-names.ts';
@@ -13,21 +13,21 @@ export type JsonObject = Record<string, unknown>;
 interface NotStrict {
   readonly problem: string;
   readonly why: 'malformed' | 'too many parts';
-  /** Of a number that is out of range: the field of the body that it is the value of, if it is one. */
+  /** For a number out of range: the top-level field with this value, if there is one. */
   readonly field?: string;
 }
 export type StrictJson = Result<unknown, NotStrict>;
 
 const maxDepth = 64;
-/** Keys, texts, lists and objects; more than any request that is taken has. Numbers are cheap and not counted. */
+/** Keys, strings, lists and objects; no legitimate request has as many. Numbers are cheap and not counted. */
 const maxParts = 120_000;
 const tooManyParts = 'too many parts';
 const refuse = (problem: string): StrictJson => err({ problem, why: 'malformed' });
 
-// Keeps a byte order mark, so that JSON.parse refuses it.
+// With a byte order mark JSON.parse fails.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** `mostParts`: fewer than any request may have, where a body that has more is read elsewhere. */
+/** `mostParts`: a lower limit, for callers that hand larger bodies to another thread. */
 export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): StrictJson {
   let text: string;
   try {
@@ -36,7 +36,7 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
     return refuse('The body is not valid UTF-8.');
   }
   if (text.trim() === '') return refuse('The body is empty; send a JSON object.');
-  // Before JSON.parse, whose recursion a hostile nesting could exhaust.
+  // Before JSON.parse, because hostile nesting could exhaust its recursion.
   const escaped: EscapedName[] = [];
   const found = structureProblem(text, mostParts, escaped);
   if (found?.problem === tooManyParts)
@@ -49,7 +49,7 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
   } catch (error) {
     return refuse(`The body is not valid JSON: ${errorText(error).slice(0, 200)}`);
   }
-  // Only an escape can bring in NUL or half a surrogate pair.
+  // Only an escape can contain NUL or half of a surrogate pair.
   if (text.includes('\\u') && hasBadCharacter(value))
     return refuse('A string in the body holds NUL or half of a surrogate pair.');
   return ok(value);
@@ -58,7 +58,7 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
 interface Frame {
   /** Keys of an object so far; null for an array. */
   readonly keys: Set<string> | null;
-  /** Whether the next string of an object is a key. */
+  /** Whether the next string is a key. */
   expectKey: boolean;
 }
 
@@ -66,16 +66,15 @@ const quote = 0x22;
 
 const numberToken = /[-+.0-9eE]+/y;
 
-interface Found {
+interface StructureProblem {
   readonly problem: string;
   readonly field?: string;
 }
 
 /**
- * What JSON.parse would not notice. Its own errors (an unclosed string, say) are left to it. `escaped` gets the names that have
- * escapes.
+ * Finds problems that JSON.parse accepts, and leaves syntax errors to it. Adds names with escapes to `escaped`.
  */
-function structureProblem(text: string, mostParts: number, escaped: EscapedName[]): Found | null {
+function structureProblem(text: string, mostParts: number, escaped: EscapedName[]): StructureProblem | null {
   const frames: Frame[] = [];
   let parts = 0;
   for (let i = 0; i < text.length; i++) {
@@ -114,7 +113,7 @@ function structureProblem(text: string, mostParts: number, escaped: EscapedName[
   return null;
 }
 
-/** A number that a double cannot hold, or a whole number that it would change. Malformed ones are left to JSON.parse. */
+/** Whether a double cannot hold the number, or not exactly if it is an integer. Malformed ones are left to JSON.parse. */
 function inexact(token: string): boolean {
   if (/^-?\d+$/.test(token)) return !Number.isSafeInteger(Number(token));
   return /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(token) && !Number.isFinite(Number(token));

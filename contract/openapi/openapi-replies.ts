@@ -1,5 +1,4 @@
 /** The parts of the OpenAPI document that every route shares: headers and error replies. */
-
 import { type CatalogueCode, errorCatalogue } from '../error-catalogue.ts';
 import type { ErrorDefinition } from '../error-definition.ts';
 import { apiError, errorBody, errorHeaders } from '../errors.ts';
@@ -34,15 +33,15 @@ const limitHeaders = [
 ] as const;
 
 const header = (schema: Json, description: string): Json => ({ description, schema });
-/** One item for each budget; `used` is a part of 1, rounded down, and may be above it. */
+/** One item for each budget; `used` is a fraction, rounded down, and may exceed 1. */
 const budgetItem = `(${budgetUnits.join('|')});scope=(${budgetScopes.join('|')});kind=(hard|soft);used=\\d{1,6}\\.\\d{3}`;
 const budgetHeaderPattern = `^${budgetItem}(, ${budgetItem})*$`;
 const count: Json = { type: 'integer', minimum: 0 };
 
 export const headers = {
   etag: header({ type: 'string' }, 'The hash, in quotes; `If-None-Match` with it is answered 304'),
-  'cache-control': header({ type: 'string' }, 'What was read is good for ever'),
-  'x-request-id': header({ type: 'string' }, 'Names this call; quote it when you ask for help'),
+  'cache-control': header({ type: 'string' }, 'The reply never changes'),
+  'x-request-id': header({ type: 'string' }, 'Identifies this call; quote it when you ask for help'),
   'x-gw-receipt-id': header({ type: 'string' }, 'On every reply whose call reached a provider'),
   [budgetHeaderName]: header(
     { type: 'string', pattern: budgetHeaderPattern },
@@ -50,7 +49,7 @@ export const headers = {
   ),
   [overheadHeader]: header(
     { type: 'number', minimum: 0 },
-    'How long the gateway took of this call, ms, without the provider; of a stream until the provider was asked. Missing where a first attempt failed',
+    'Time that the gateway spent on this call, ms, without the provider; for a stream, until the request was sent. Missing if a first attempt failed',
   ),
   'idempotent-replayed': header(
     { type: 'string', const: 'true' },
@@ -78,13 +77,12 @@ export const headers = {
 } as const;
 type HeaderName = keyof typeof headers;
 
-/** Headers that every such reply has, and headers that it may have. */
 function headersOf(always: readonly HeaderName[], sometimes: readonly HeaderName[] = []): Json {
   const certain = always.map((name) => [name, { ...headers[name], required: true }]);
   return Object.fromEntries([...certain, ...sometimes.map((name) => [name, ref('headers', name)])]);
 }
 
-/** What it does once however often it is asked for; a read needs no key for that. */
+/** Reads are idempotent without a key. */
 export const takesIdempotencyKey = ({ method }: Pick<Route, 'method'>): boolean => method !== 'GET';
 
 export function successHeaders(route: Route, isImmutable = false): Json {
@@ -123,8 +121,8 @@ export const errorSchema: Json = {
   },
 };
 
-/** OpenAPI 3.1 has no word for a sequence of events: the schema is that of one event, in the words of its successor. */
-export const eventSchema = (chunk: string): Json => ({
+/** OpenAPI 3.1 cannot describe a sequence of events, so this is the schema of one event, in the form that OpenAPI 3.2 has. */
+export const eventSchema = (chunk: Json): Json => ({
   type: 'object',
   required: ['data'],
   properties: {
@@ -134,7 +132,7 @@ export const eventSchema = (chunk: string): Json => ({
         {
           type: 'string',
           contentMediaType: 'application/json',
-          contentSchema: { anyOf: [ref('schemas', chunk), ref('schemas', 'Error')] },
+          contentSchema: { anyOf: [chunk, ref('schemas', 'Error')] },
         },
       ],
     },
@@ -154,7 +152,7 @@ export function errorResponses(): Json {
 function errorResponse(status: number): Json {
   const codes = entries.filter(([, entry]) => statusesOf(entry).includes(status));
   const names = codes.map(([code]) => code);
-  // One for each field of a request.
+  // There is one code for each field of a request.
   const family = status === 400 ? { pattern: '^invalid_[A-Za-z0-9_]+$' } : null;
   const listed = { enum: names };
   const schema = {
@@ -179,14 +177,14 @@ function errorResponse(status: number): Json {
   };
 }
 
-/** From the errors themselves: what all codes of the status bring is certain, what some bring is possible. */
+/** A header that all codes of the status have is required; one that only some have is optional. */
 function errorHeadersOf(status: number, names: readonly CatalogueCode[]): Json {
   const brought = names.map((name) => errorHeaders(apiError(name, { status })));
   const possible = (Object.keys(headers) as HeaderName[]).filter((name) => brought.some((each) => each.has(name)));
   const certain = possible.filter((name) => brought.every((each) => each.has(name)));
-  // A call without a key, or with a method that no route has, meets no limit.
+  // Calls without a key, or with a method that no route has, are refused before any limit applies.
   const limited = status === 401 || status === 405 ? [] : limitHeaders;
-  // A provider's error is a reply to a call that has reserved.
+  // A call that reached a provider has reserved from its budgets.
   const ofBudgets = names.some((name) => name.startsWith('upstream_')) ? ([budgetHeaderName] as const) : [];
   const futile = status === 429 ? (['x-should-retry'] as const) : [];
   return headersOf(

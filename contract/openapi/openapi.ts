@@ -1,14 +1,17 @@
 /**
  * The OpenAPI 3.1 document, made from the table of routes, the schemas and the error catalogue.
  *
- * Invariant: a public route without an entry in `operations` throws, so that the document is never behind the product.
+ * Invariant: a public route without an entry in `operations` throws, so that the document cannot miss one.
  */
 import { z } from 'zod';
 import { errorCatalogue, fieldErrors } from '../error-catalogue.ts';
+import { packJobSchema } from '../evidence.ts';
+import { defined } from '../internal/defined.ts';
 import { operatorErrorCatalogue } from '../operator-errors.ts';
+import { receiptSchema } from '../receipt.ts';
 import { type Route, routes } from '../routes.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
-import { type Operation, operations, requestSchemas, responseSchemas } from './openapi-operations.ts';
+import { type Operation, operations } from './openapi-operations.ts';
 import {
   errorResponses,
   errorSchema,
@@ -25,6 +28,7 @@ import {
 
 /** Returns the OpenAPI 3.1 document as JSON. `baseUrl` becomes its only server. */
 export function openApiDocument(baseUrl: string): Json {
+  const all = Object.values(operations);
   return {
     openapi: '3.1.0',
     info: {
@@ -37,8 +41,15 @@ export function openApiDocument(baseUrl: string): Json {
     paths: paths(),
     components: {
       schemas: {
-        ...jsonSchemas(requestSchemas, 'input'),
-        ...jsonSchemas(responseSchemas, 'output'),
+        // Requests may have unknown fields and lack those with a default.
+        ...jsonSchemas(
+          all.flatMap(({ request }) => request ?? []),
+          'input',
+        ),
+        ...jsonSchemas(
+          [...all.flatMap(({ chunk, response }) => [response ?? [], chunk ?? []].flat()), packJobSchema],
+          'output',
+        ),
         Error: errorSchema,
       },
       headers,
@@ -46,15 +57,18 @@ export function openApiDocument(baseUrl: string): Json {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The API key' } },
     },
     'x-error-catalogue': { ...errorCatalogue, ...fieldErrors },
-    // For programs that speak with the operators' port.
+    // For clients of the operators' port.
     'x-operator-error-catalogue': operatorErrorCatalogue,
   };
 }
 
-/** Converts schemas to JSON Schema; those that have a name, also within others, become references. */
-function jsonSchemas(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Json {
+const nameOf = (schema: z.ZodType): string => defined(schema.meta()?.id, 'The id of a schema');
+const schemaRef = (schema: z.ZodType): Json => ref('schemas', nameOf(schema));
+
+/** Converts schemas to JSON Schema; nested schemas that have an id become references. */
+function jsonSchemas(schemas: readonly z.ZodType[], io: 'input' | 'output'): Json {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  for (const schema of schemas) registry.add(schema, { id: nameOf(schema) });
   const uri = (id: string) => `#/components/schemas/${id}`;
   const { __shared: shared, ...converted } = z.toJSONSchema(registry, { io, uri }).schemas;
   const all = { ...shared?.$defs, ...converted } as Record<string, object>;
@@ -69,7 +83,7 @@ const exampleOf = (id: string): Json => {
   return found === undefined ? {} : { examples: [found[1]] };
 };
 
-/** `$id` would change what the references are relative to; `id` is not a keyword of JSON Schema. */
+/** `$id` would change the base of the references; `id` is not a keyword of JSON Schema. */
 function withoutIdentity(schema: object): Json {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !['$id', 'id', '$schema'].includes(key)));
 }
@@ -96,7 +110,7 @@ function operation(route: Route): Json {
     ...(route.scope ? { security: [{ bearer: [] }], 'x-scope': route.scope } : { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(known.request && {
-      requestBody: { required: !known.requestOptional, content: jsonBody(ref('schemas', known.request)) },
+      requestBody: { required: !known.requestOptional, content: jsonBody(schemaRef(known.request)) },
     }),
     responses: responses(route, known),
   };
@@ -128,24 +142,24 @@ const streamText =
   'Success. With `stream: true` server-sent events: each `data:` is one chunk, the last chunk with choices carries `gw` and `routing_trace`, and `[DONE]` ends the stream; a provider that fails midway gives one event with an error instead';
 
 function responses(route: Route, known: Operation): Json {
-  const schema = known.response === null ? { type: 'object' } : ref('schemas', known.response);
+  const schema = known.response === null ? { type: 'object' } : schemaRef(known.response);
   const content: Json = known.isPage ? { ...pageBody } : jsonBody(schema, known.mediaType);
   if (known.csv) content['text/csv'] = { schema: { type: 'string' } };
-  if (known.chunk) content['text/event-stream'] = { schema: eventSchema(known.chunk) };
+  if (known.chunk) content['text/event-stream'] = { schema: eventSchema(schemaRef(known.chunk)) };
   const success = {
     description: known.chunk ? streamText : 'Success',
     headers: successHeaders(route, known.immutable),
     content,
   };
   const pending = {
-    description: 'The call is still under way; the block has status `pending`',
+    description: 'The call is still running; the receipt has status `pending`',
     headers: successHeaders(route),
-    content: jsonBody(ref('schemas', 'Receipt')),
+    content: jsonBody(schemaRef(receiptSchema)),
   };
   const job = {
-    description: 'A job builds it, or will; `Location` says where it can be had, `Retry-After` when to look again',
+    description: 'A job builds it; `Location` is its address, `Retry-After` says when to ask again',
     headers: successHeaders(route),
-    content: jsonBody(ref('schemas', 'EvidencePackJob')),
+    content: jsonBody(schemaRef(packJobSchema)),
   };
   return {
     200: success,
@@ -153,22 +167,22 @@ function responses(route: Route, known: Operation): Json {
     ...(known.mayBeJob && { 202: job }),
     ...(route.hasParts && {
       206: {
-        description: 'The bytes that `Range` asks for, of a state that does not change',
+        description: 'The bytes that `Range` asks for',
         headers: successHeaders(route),
         content: { '*/*': {} },
       },
     }),
     ...(known.immutable && {
-      304: { description: '`If-None-Match` names what was asked for', headers: successHeaders(route, true) },
+      304: { description: '`If-None-Match` names the current version', headers: successHeaders(route, true) },
     }),
     ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
     ...(known.isPage && route.path.includes('{') && { 404: unknownPage(route) }),
   };
 }
 
-/** A name that nothing has is told to people; what can be no name at all makes an unknown path. */
+/** An unknown code gets a page for people; a path that cannot be a code is an unknown path. */
 const unknownPage = (route: Route): Json => ({
-  description: 'There is no such code; the page lists those that there are',
+  description: 'There is no such code; the page lists all codes',
   headers: successHeaders(route),
   content: { ...pageBody, ...jsonBody(ref('schemas', 'Error')) },
 });

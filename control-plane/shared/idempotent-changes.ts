@@ -14,7 +14,7 @@ import {
   reexecutedHeader,
   replayedHeader,
 } from '@gw/contract/internal/idempotency-key';
-import type { Claim, Found, Idempotency, StoredReply } from '@gw/service/idempotency';
+import type { Claim, ClaimResult, Idempotency, StoredReply } from '@gw/service/idempotency';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from './context.ts';
 import { refuse, whenOver } from './replies.ts';
@@ -159,7 +159,7 @@ function storedReply(reply: FastifyReply, payload: unknown, stamp: string): Stor
   return { status: reply.statusCode, headers, body: [body] };
 }
 
-function errorOf(found: Exclude<Found, { readonly is: 'claimed' | 'replay' }>): ApiError {
+function errorOf(found: Exclude<ClaimResult, { readonly is: 'claimed' | 'replay' }>): ApiError {
   switch (found.is) {
     case 'reused':
       return apiError('idempotency_key_reused', { param });

@@ -1,8 +1,8 @@
 /**
- * From the Authorization header to an identity, or to the reason why not.
+ * Turns an Authorization header into a verified key, or the reason for its refusal.
  *
- * Invariant: malformed keys are refused by their checksum, before any look-up; hashes are compared in constant time. A
- * key whose pepper is not known here, but elsewhere, is a fault of ours and not a wrong key.
+ * Invariant: the checksum refuses malformed keys before any lookup, and hashes are compared in constant time. A key whose pepper is only
+ * configured on another instance is a fault of ours and not a wrong key.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
@@ -16,16 +16,16 @@ type Code = Extract<CatalogueCode, 'invalid_api_key' | 'revoked_api_key' | 'expi
 
 interface NotVerified {
   readonly code: Code;
-  /** Whose verification failed: the key itself, one that does not exist, or nothing that looks like a key. */
+  /** The key that failed, or why there is none. */
   readonly whose: FoundKey | 'unknown' | 'malformed' | 'missing';
 }
 
 export interface AuthenticateContext {
   readonly cache: KeyCache;
   readonly peppers: Peppers;
-  /** Told of a key that was verified with an older pepper than the current one. */
+  /** Called for a key that was verified with an older pepper. */
   readonly renew: (key: FoundKey, plaintext: string) => void;
-  /** Wall-clock time, ms since 1970: an expiry holds at its second. */
+  /** Wall clock, ms since 1970. */
   readonly now: () => number;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Tells the key cache of changes: at once by Redis pub/sub, and by a poll of the generation in Postgres in case a message
- * was lost; what changed is forgotten, and everything only where that is not known. While Postgres is away its copy in Redis
- * stands in; while both are away nothing confirms the cache, and it refuses after its grace time.
+ * Invalidates the key cache on changes: immediately by Redis pub/sub, and by polling the generation in Postgres in case a message was
+ * lost. It drops the changed keys, or all of them if the changes are unknown. While Postgres is unavailable, the copy of the generation
+ * in Redis replaces it. Without both nothing confirms the cache, and it refuses keys after its grace time.
  *
- * A change is known at the latest after `pollMs` and `patienceMs` and the time of a query, together well under 1 s: a
- * store that stands still is not waited for, since both are asked at once.
+ * A change takes effect after at most `pollMs`, `patienceMs` and the time of a query, together well under 1 s. A hanging store causes
+ * no further delay, since both are asked concurrently.
  */
 import { accountOfMessage, keyChangedChannel, keyGenerationKey } from '@gw/contract/internal/redis';
 import { err, ok, type Result } from '@gw/contract/internal/result';
@@ -17,14 +17,14 @@ import type { KeyDirectory } from './key-directory.ts';
 export interface ChangeWatchOptions {
   readonly cache: KeyCache;
   readonly directory: KeyDirectory;
-  /** The generation in Postgres, which rises with every change of a key or an account, and what changed since `known`. */
+  /** Returns the generation in Postgres, which rises with every change of a key or an account, and the changes since `known`. */
   readonly changes: (known: number | null) => Promise<KeyChanges>;
   readonly redis: Redis;
   readonly subscriber: Redis;
   /** Monotonic, ms. */
   readonly now: () => number;
   readonly pollMs: number;
-  /** How long one poll waits for Postgres. */
+  /** How long a poll waits for Postgres, ms. */
   readonly patienceMs: number;
   readonly log: Logger;
 }
@@ -32,7 +32,7 @@ export interface ChangeWatchOptions {
 export interface ChangeWatch {
   /** Whether a store answered the last poll. */
   readonly confirmed: () => boolean;
-  /** When the first poll has ended, and the directory was read, if Postgres is there. */
+  /** Resolves after the first poll, when the directory has been read if Postgres is available. */
   readonly ready: Promise<void>;
   stop(): void;
 }
@@ -40,13 +40,13 @@ export interface ChangeWatch {
 export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   const { cache, directory, changes, redis, subscriber, now, pollMs, patienceMs, log } = options;
   let known: number | null = null;
-  // The last one that Postgres said. What has changed is asked since then, for the list of ids gets nothing from the copy.
+  // The last generation from Postgres, from which changes are requested: the copy in Redis brings no ids for the directory.
   let said: number | null = null;
   let confirmed = true;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  // What was published while the connection was away is lost; the next poll notices it.
+  // Messages during a disconnection are lost; the next poll detects their changes.
   const listen = () => void subscriber.subscribe(keyChangedChannel).catch(() => undefined);
   subscriber.on('message', (_channel, publicId) => {
     const account = accountOfMessage(publicId);
@@ -61,12 +61,12 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
     const copy = await redis.get(keyGenerationKey).catch(() => null);
     return copy === null ? null : Number(copy);
   };
-  /** `fromPostgres`: only then every key up to now is known to be counted. */
+  /** Only a generation `fromPostgres` is known to include every change. */
   const current = async (): Promise<KeyChanges & { fromPostgres: boolean }> => {
     const [asked, copy] = await Promise.all([within(changes(said), patienceMs), copyOf()]);
     if (asked.ok) return { ...asked.value, fromPostgres: true };
-    // A copy older than what Postgres has told is a leftover and confirms nothing.
-    if (copy === null || copy < (known ?? 0)) throw asked.error;
+    // A copy older than the known generation is stale and confirms nothing.
+    if (copy === null || (known !== null && copy < known)) throw asked.error;
     return { generation: copy, since: null, fromPostgres: false };
   };
   const tellDirectory = async (found: KeyChanges, askedAt: number): Promise<void> => {
@@ -82,7 +82,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
       const askedAt = now();
       const { fromPostgres, ...found } = await current();
       const { generation, since } = found;
-      if (generation !== known) forget(cache, generation < (known ?? 0) ? null : since);
+      if (generation !== known) forget(cache, known !== null && generation < known ? null : since);
       known = generation;
       cache.confirm();
       if (fromPostgres) reading = tellDirectory(found, askedAt);
@@ -93,7 +93,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
       confirmed = false;
     }
     if (!stopped) timer = setTimeout(() => void poll(), pollMs);
-    // The next poll does not wait for it: a list may be long.
+    // The next poll does not wait for a long list.
     await reading;
   };
 
@@ -113,7 +113,7 @@ function forget(cache: KeyCache, since: KeyChanges['since']): void {
   for (const accountId of since.accountIds) cache.forgetAccount(accountId);
 }
 
-/** Returns the answer, or an error if it takes longer than `patienceMs`: a later answer would be too old to use. */
+/** Returns the answer, or an error if it takes longer than `patienceMs`, because it would be outdated. */
 async function within<T>(answer: Promise<T>, patienceMs: number): Promise<Result<T, unknown>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Result<T, unknown>>((resolve) => {

@@ -1,8 +1,8 @@
 /**
- * Tells the log of keys that could not be checked.
+ * Logs keys that could not be checked.
  *
- * Invariant: a flood of calls writes one line per interval, not one per call: anybody can make such calls while Postgres
- * is away, and they must not fill the disk.
+ * Invariant: it writes at most one line per interval, since anyone can cause such calls while Postgres is unavailable, and they must not
+ * fill the disk.
  */
 import type { Logger } from '@gw/service/log';
 
@@ -10,7 +10,7 @@ export interface ErrorLogOptions {
   readonly log: Pick<Logger, 'error'>;
   /** Monotonic, ms. */
   readonly now: () => number;
-  /** Between two lines, ms. */
+  /** Least time between two lines, ms. */
   readonly intervalMs: number;
 }
 
@@ -25,7 +25,6 @@ export function openErrorLog({ log, now, intervalMs }: ErrorLogOptions): ErrorLo
     note(error) {
       unwritten += 1;
       if (now() - lastAt < intervalMs) return;
-      // Those since the last line, this one among them.
       log.error({ err: error, calls: unwritten }, 'keys could not be checked');
       lastAt = now();
       unwritten = 0;

@@ -1,19 +1,18 @@
 /**
- * Public ids in ascending order of their bytes, 12 bytes each, searched in halves; and beside them the few that came later,
- * so that a million ids are not copied for each new one.
+ * A sorted list of public ids, 12 bytes each, with binary search. New ids are kept separately, so that a million ids are not copied for
+ * each one.
  */
 
 /** Length of a public id, bytes. */
 export const width = 12;
 
-/** As many come later before they are put in order with the others: of a million ids that takes some 10 ms, and calls wait. */
+/** New ids before a merge, which blocks calls for some 10 ms with a million ids. */
 const mostLater = 1000;
 
 export class IdList {
   #sorted: Buffer;
   readonly #later = new Set<string>();
 
-  /** `sorted`: 12 bytes each, in ascending order. */
   constructor(sorted: Buffer) {
     this.#sorted = sorted;
   }
@@ -44,7 +43,7 @@ export class IdList {
     this.#later.clear();
   }
 
-  /** Where the first sorted id begins that is not below this one. */
+  /** Returns the offset of the first sorted id that is not below this one. */
   #placeOf(id: string): number {
     const wanted = Buffer.from(id, 'latin1');
     let low = 0;

@@ -1,11 +1,11 @@
 /**
- * Keys in memory: a key is looked up once, then answered from here until something about it changes.
+ * Caches keys until they change.
  *
- * Invariant: an entry is served only if it was read after the last change that this instance knows of, and only while a
- * store has confirmed within `graceMs` that nothing has changed. A look-up that was under way when a change arrived is
- * thrown away and made again, so that it cannot bring a revoked key back.
+ * Invariant: an entry is served only if it was read after the last known change, and only while a store has confirmed within `graceMs`
+ * that nothing has changed. A lookup that runs while a change arrives is repeated, so that it cannot restore a revoked key.
  */
 import type { FoundKey } from '@gw/prisma/find-key';
+import { dropOldest } from '@gw/service/drop-oldest';
 import type { Admission } from './key-directory.ts';
 
 export interface KeyStore {
@@ -13,28 +13,28 @@ export interface KeyStore {
 }
 
 export interface KeyCacheOptions {
-  /** Time in ms; monotonic enough for ages. */
+  /** Monotonic, ms. */
   readonly now: () => number;
-  /** Entries at most; the oldest go first. */
+  /** The most entries; the oldest are dropped. */
   readonly capacity: number;
-  /** How long entries are used when no store answers, ms. */
+  /** How long entries are served without a confirmation, ms. */
   readonly graceMs: number;
-  /** Whether the store is asked for an id that is not here. */
+  /** Decides whether to look up an id that is not cached. */
   readonly admit: (publicId: string) => Admission;
 }
 
-/** Thrown if no store can say now whether the key is valid. */
+/** Thrown if no store can confirm the key. */
 export class KeysUnconfirmedError extends Error {}
 
 const attempts = 3;
-/** Unknown ids that were asked for; only so many as spare a client with a wrong key its look-ups. */
+/** Cached unknown ids, enough to avoid lookups for clients with a wrong key. */
 const unknownCapacity = 1000;
 
 interface LookUp {
   readonly result: Promise<FoundKey | null>;
-  /** A change that concerns it arrived after its last query. */
+  /** Whether a relevant change arrived after its last query. */
   stale: boolean;
-  /** Accounts that changed since then; whose key it is shows when it is found. */
+  /** Accounts that changed since then; the key's account is only known from the result. */
   readonly accounts: Set<string>;
 }
 
@@ -42,7 +42,7 @@ export class KeyCache {
   readonly #store: KeyStore;
   readonly #options: KeyCacheOptions;
   readonly #known = new Map<string, FoundKey>();
-  /** Ids that no key has. Apart, so that a flood of made-up keys cannot push real ones out. */
+  /** Ids that do not exist, kept separately so that a flood of made-up keys cannot displace real ones. */
   readonly #unknown = new Set<string>();
   readonly #underWay = new Map<string, LookUp>();
   #confirmedAt: number;
@@ -53,12 +53,12 @@ export class KeyCache {
     this.#confirmedAt = options.now();
   }
 
-  /** A store said that nothing has changed since the last known change. */
+  /** Notes that a store has confirmed that there are no further changes. */
   confirm(): void {
     this.#confirmedAt = this.#options.now();
   }
 
-  /** Drops a key of which something has changed, or which is new. */
+  /** Drops a changed or new key. */
   forget(publicId: string): void {
     this.#unknown.delete(publicId);
     this.#known.delete(publicId);
@@ -66,13 +66,12 @@ export class KeyCache {
     if (lookUp) lookUp.stale = true;
   }
 
-  /** Drops all keys of an account that has changed. It looks through all entries, since this happens rarely. */
+  /** Drops all keys of an account. A rare operation, so it scans all entries. */
   forgetAccount(accountId: string): void {
     for (const [publicId, key] of this.#known) if (key.accountId === accountId) this.#known.delete(publicId);
     for (const lookUp of this.#underWay.values()) lookUp.accounts.add(accountId);
   }
 
-  /** Drops all keys, because any of them can have changed. */
   forgetAll(): void {
     this.#unknown.clear();
     this.#known.clear();
@@ -92,7 +91,7 @@ export class KeyCache {
     if (running) return running.result;
     const admission = this.#options.admit(publicId);
     if (admission === 'unknown') return null;
-    // Fails closed, and not with a 401: the key may be a good one.
+    // Fail closed, but not with a 401, because the key may be valid.
     if (admission === 'unsure')
       throw new KeysUnconfirmedError('Too many unknown keys, and no fresh list of the real ones.');
     return this.#begin(publicId).result;
@@ -118,7 +117,7 @@ export class KeyCache {
       this.#keep(publicId, found);
       return found;
     }
-    // What was read last may be older than the last change, so it is not even used once.
+    // The last result may be outdated already.
     throw new KeysUnconfirmedError('The key changed again and again while it was looked up.');
   }
 
@@ -131,16 +130,4 @@ export class KeyCache {
       this.#unknown.add(publicId);
     }
   }
-}
-
-interface Entries {
-  readonly size: number;
-  keys(): IterableIterator<string>;
-  delete(id: string): boolean;
-}
-
-function dropOldest(entries: Entries, capacity: number): void {
-  if (entries.size < capacity) return;
-  const oldest = entries.keys().next().value;
-  if (oldest !== undefined) entries.delete(oldest);
 }

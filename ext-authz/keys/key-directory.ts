@@ -1,21 +1,21 @@
 /**
- * Which public ids exist, so that a flood of made-up keys asks nobody.
+ * Knows which public ids exist, so that a flood of made-up keys causes no lookups.
  *
- * Invariant: an id is refused without a look-up only if no key had it at some moment within the last second. That is known of
- * a table that was read, and of what has changed since, as long as the polls told all of it; else the table is read again. A
- * key that was issued since is looked up: because a message told of it, or out of a small budget of look-ups per second for
- * ids that are not known here. Where neither the list nor the budget can tell, the answer is that nobody knows.
+ * Invariant: an id is refused without a lookup only if no key had it at some time within the last second. The list is read from the
+ * table and updated by the polled changes; if changes are missing, it is read again. A newer key is looked up because a message
+ * announced it, or from a small budget of lookups per second for unknown ids. If neither the list nor the budget suffices, the result is
+ * `unsure`.
  *
- * An id whose key is gone stays until the table is read again, and costs look-ups of that id alone.
+ * The id of a deleted key stays until the table is read again, and only causes lookups of that id.
  */
 import type { KeyChanges } from '@gw/prisma/find-key';
 import { IdList, width } from './id-list.ts';
 
-/** Look-ups of unknown ids: as many at once, and as many per second. */
+/** Lookups of unknown ids. */
 export const budget = { burst: 50, ratePerS: 20 } as const;
-/** An id that is not in a list of this age or less belongs to no key that has to be known yet. */
+/** The age of a list, ms, up to which an id that it lacks is refused. */
 const freshMs = 1000;
-/** Ids that messages told of; more than can be issued between two polls. */
+/** The most announced ids, more than can be issued between two polls. */
 const mostTold = 10_000;
 
 export type Admission = 'look_up' | 'unknown' | 'unsure';
@@ -27,11 +27,11 @@ export interface DirectoryOptions {
   readonly load: () => Promise<Buffer>;
 }
 
-/** How far a list is complete. */
+/** The extent to which a list is complete. */
 interface Extent {
-  /** Every key up to this generation is in the list; `broken` if changes are missing, so that it can no longer follow. */
+  /** The list has every key up to this generation; `broken` if changes are missing. */
   generation: number;
-  /** Every key that was issued before this is in the list. */
+  /** The list has every key issued before this time. */
   at: number;
 }
 
@@ -41,9 +41,9 @@ export class KeyDirectory {
   readonly #options: DirectoryOptions;
   #ids = new IdList(Buffer.alloc(0));
   #held: Extent = { generation: broken, at: Number.NEGATIVE_INFINITY };
-  /** Of the table that is being read, with the ids that came meanwhile: it may be without them. */
+  /** The table being read, and the ids that arrived meanwhile, which it may lack. */
   #reading: (Extent & { readonly missed: Set<string> }) | null = null;
-  /** When a message told of which id. */
+  /** Announced ids, and when. */
   readonly #told = new Map<string, number>();
   #tokens: number = budget.burst;
   #tokensAt: number;
@@ -53,14 +53,14 @@ export class KeyDirectory {
     this.#tokensAt = options.now();
   }
 
-  /** Notes an id of which a message said that something has changed, since it can be new. */
+  /** Notes the id of a changed key, which may be new. */
   tell(publicId: string): void {
     if (publicId.length === width && this.#told.size < mostTold) this.#told.set(publicId, this.#options.now());
   }
 
   /**
-   * Postgres said at `askedAt` or later what has changed since the generation that was `known`. Reads the whole table only if
-   * the list is not complete up to that one, or more has changed than is told.
+   * Applies the changes since the generation `known`, which Postgres reported at `askedAt` or later. Reads the whole table only if the
+   * list was not complete up to that generation, or the changes are unknown.
    */
   async confirm(known: number | null, { generation, since }: KeyChanges, askedAt: number): Promise<void> {
     for (const id of since?.publicIds ?? []) {
@@ -96,7 +96,7 @@ export class KeyDirectory {
     }
   }
 
-  /** A message comes after its change, so the list has what was told before Postgres was asked. */
+  /** A message follows its change, so the list has all ids announced before the query. */
   #dropTold(): void {
     for (const [id, at] of this.#told) if (at < this.#held.at) this.#told.delete(id);
   }

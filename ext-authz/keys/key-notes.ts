@@ -1,26 +1,26 @@
 /**
- * What is noted of keys beside the decision: the day of the last use, and how often verification failed and why.
+ * Records the day of the last use of each key, and the number of failed verifications by reason.
  *
- * Invariant: noting costs a call no round trip and cannot fail it. Counts are gathered in memory and brought to Redis
- * each second; while it is away they wait here, within bounds: beyond them failures are counted together, not by key.
+ * Invariant: recording costs a call no round trip and cannot fail it. Counts are collected in memory and written to Redis every second.
+ * While it is unavailable they stay here, within limits: beyond these, failures are not counted by key.
  */
 import { dayMs, minuteMs } from '@gw/contract/internal/durations';
 import { failedKeysKey, failedMinutesKey, usedKeysKey } from '@gw/contract/internal/redis';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { Redis } from 'ioredis';
 
-/** Keys with a noted use, and counters of failures, at most. */
+/** The most keys with a recorded use, and counters of failures. */
 const capacity = 50_000;
-/** Longer than any outage of the control plane that somebody would leave alone, seconds. */
+/** Longer than a plausible outage of the control plane, seconds. */
 const keptS = (7 * dayMs) / 1000;
 
 export type Failure = 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'insufficient_scope';
 
 export interface KeyNotes {
   used(key: FoundKey): void;
-  /** Of a key that does not exist, or of what is none: counted together. */
+  /** Keys that do not exist, or are malformed, are counted together. */
   failed(whose: FoundKey | 'unknown' | 'malformed', code: Failure): void;
-  /** Brings what was gathered to Redis. Fails open: on an error it is kept for the next time. */
+  /** Writes the collected counts to Redis. Fails open: on an error they are kept for the next time. */
   flush(): Promise<void>;
 }
 
@@ -32,11 +32,11 @@ export interface KeyNotesOptions {
 
 export function openKeyNotes({ redis, now }: KeyNotesOptions): KeyNotes {
   let day = 0;
-  /** Keys whose use on `day` was noted. */
+  /** Keys whose use on `day` is recorded. */
   const noted = new Set<string>();
-  /** `<day> <id>` on the way to Redis. */
+  /** `<day> <id>`, to be written. */
   let uses = new Set<string>();
-  /** `<minute> <id or -> <code>` → count, on the way to Redis. */
+  /** `<minute> <id or -> <code>` → count, to be written. */
   let failures = new Map<string, number>();
 
   const add = (wanted: string, count: number): void => {

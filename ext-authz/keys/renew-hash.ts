@@ -1,15 +1,15 @@
 /**
- * Hashes keys anew that were verified with an older pepper, so that this one can be taken out some day.
+ * Rehashes keys that were verified with an older pepper, so that it can be removed later.
  *
- * Invariant: never more than one statement at a time, beside the traffic; a key whose renewal failed, or found no room,
- * goes on with its old hash and is tried again when it is next read from the database.
+ * Invariant: it runs one statement at a time. A key whose renewal failed or found no room keeps its old hash and is retried when it is
+ * next read from the database.
  */
 import { hashApiKey } from '@gw/contract/internal/api-key';
 import type { Pepper } from '@gw/contract/internal/pepper';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
 
-/** Waiting renewals at most; the rest is tried at its next reading. */
+/** The most waiting renewals. */
 const capacity = 1000;
 
 export interface RenewalOptions {

@@ -1,13 +1,12 @@
 /**
  * The server side of one HTTP/2 connection, as far as gRPC needs it (RFC 9113).
  *
- * Why our own: Node's http2 makes several objects, streams and event emitters for each request, which costs more than
- * everything a call of Envoy asks for. Here a stream is one small object, and all that one turn of the event loop
- * writes leaves in one system call.
+ * Node's http2 creates several objects, streams and event emitters for each request, which costs more than handling a call of Envoy. Here
+ * a stream is one small object, and all writes of one turn of the event loop leave in one system call.
  *
- * Invariants: a stream's `closed` is called exactly once, however it ends, even if the peer is gone without a word; bytes
- * to a peer never exceed its flow-control windows; frames and header blocks are bounded. How much of messages a peer may leave half
- * sent is not: only Envoy, behind the internal token, gets that far.
+ * Invariants: a stream's `closed` is called exactly once in all cases, even if the peer vanishes; bytes to a peer never exceed its
+ * flow-control windows; frames and header blocks are limited in size. Incomplete messages are not, since only Envoy, which has the
+ * internal token, gets that far.
  */
 import type { Socket } from 'node:net';
 import {
@@ -37,12 +36,12 @@ import { Http2Stream, Sender, type StreamHandler } from './stream.ts';
 export type OpenStream = (headers: ReadonlyMap<string, string>, stream: Http2Stream) => StreamHandler;
 
 /**
- * Room that we give to one stream: Envoy writes at once what there is room for, and what other streams send comes behind it.
- * With much more, some bodies of megabytes hold up the small messages of everybody else.
+ * Window of a stream. Envoy immediately writes as much as the window allows, so with a much larger one, bodies of megabytes would delay
+ * the small messages of other streams.
  */
 const streamWindow = 256 * 1024;
 const maxStreams = 10_000;
-/** Room is given back in portions of this size: for the connection, whose room is never used up, and for a stream. */
+/** The windows of the connection and of a stream are refilled in portions of this size. */
 const refillAt = 1024 * 1024;
 const refillStreamAt = streamWindow / 4;
 
@@ -82,7 +81,7 @@ export class Http2Connection {
     this.#outbox.write(windowUpdate(0, maxWindow - initialWindow));
   }
 
-  /** No new streams; the socket ends when the open ones have. */
+  /** Accepts no new streams; the socket ends after the open ones. */
   goAway(): void {
     if (this.#goingAway) return;
     this.#goingAway = true;
@@ -94,7 +93,7 @@ export class Http2Connection {
     this.#socket.destroy();
   }
 
-  /** Gives back the room that was used up on a stream, unless it is held. */
+  /** Refills the window of a stream, unless it is held. */
   refill(stream: Http2Stream): void {
     if (stream.held || stream.received === 0 || !stream.isOpen) return;
     this.#outbox.write(windowUpdate(stream.id, stream.received));
@@ -107,7 +106,7 @@ export class Http2Connection {
     this.#close(stream);
   }
 
-  /** We are done with the stream; a peer that is not is told to stop. */
+  /** Closes a finished stream, and resets it if the peer has not ended it. */
   #finish(stream: Http2Stream): void {
     if (!stream.remoteEnded) this.#outbox.write(reset(stream.id, errorCode.none));
     this.#close(stream);
@@ -135,7 +134,7 @@ export class Http2Connection {
     try {
       this.#reader.push(bytes, (frame_) => this.#frame(frame_));
     } catch (error) {
-      // An error of ours ends the connection too: its state cannot be trusted.
+      // A bug of ours ends the connection too, since its state cannot be trusted.
       this.#broken = true;
       const code = error instanceof ProtocolError ? error.code : errorCode.internal;
       this.#socket.end(goAway(this.#lastStream, code));
@@ -171,15 +170,12 @@ export class Http2Connection {
       case frameType.windowUpdate:
         return this.#widen(id, payload.readUInt32BE(0) & 0x7fffffff);
       default:
-        // GOAWAY (the peer closes by itself), PRIORITY, and what later versions add.
+        // GOAWAY (the peer closes the connection itself), PRIORITY, and unknown types.
         return;
     }
   }
 
-  /**
-   * An open stream, or null if it has ended: what a peer sends may cross our end of it, so it is passed over. Throws
-   * ProtocolError for one that was never opened.
-   */
+  /** Returns an open stream, or null if it has ended, since frames may cross. Throws ProtocolError if it was never opened. */
   #known(id: number): Http2Stream | null {
     if (id > this.#lastStream) throw new ProtocolError(errorCode.protocol, 'a frame of a stream that was never opened');
     return this.#streams.get(id) ?? null;
@@ -201,7 +197,7 @@ export class Http2Connection {
     const stream = new Http2Stream(id, this);
     this.#streams.set(id, stream);
     const handler = this.#open(headers, stream);
-    // It may have been answered and closed already.
+    // The handler may have closed it already.
     if (!stream.isOpen) return handler.closed();
     stream.handler = handler;
     if (end) this.#ended(stream);

@@ -1,7 +1,7 @@
 /**
- * Frames of HTTP/2 (RFC 9113, sections 4 and 6): cut from the bytes of a peer, checked, and written.
+ * Reads, checks and writes frames of HTTP/2 (RFC 9113, sections 4 and 6).
  *
- * Invariant: of what a peer sends at most one unfinished frame is held, which is at most as large as we announced.
+ * Invariant: at most one incomplete frame of a peer is buffered, and it is at most as large as we announced.
  */
 
 export const frameType = {
@@ -30,7 +30,7 @@ export const errorCode = {
   calm: 11,
 } as const;
 
-/** The peer broke the protocol: its connection ends with this code (RFC 9113, section 7). */
+/** A violation of the protocol, which ends the connection with this code (RFC 9113, section 7). */
 export class ProtocolError extends Error {
   readonly code: number;
 
@@ -50,8 +50,8 @@ export interface Frame {
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 export const headerBytes = 9;
 /**
- * What we announce: the payload of one frame. A message that is larger comes in several, and so has memory of its own,
- * which can be handed to a thread; what is left of a frame it shared would be gone with it.
+ * The payload size that we announce. A larger message comes in several frames and so gets its own memory, which can be transferred to a
+ * thread without losing the rest of a shared frame.
  */
 export const maxFrameSize = 64 * 1024;
 
@@ -89,10 +89,10 @@ export const reset = (stream: number, code: number): Buffer => frame(frameType.r
 export const goAway = (lastStream: number, code: number): Buffer =>
   frame(frameType.goAway, 0, 0, Buffer.concat([uint32(lastStream), uint32(code)]));
 
-/** A flow-control window as it begins, and its limit. */
+/** Initial size and limit of flow-control windows. */
 export const initialWindow = 65_535;
 export const maxWindow = 0x7fffffff;
-/** No peer may allow less in one frame; one that says nothing allows this. */
+/** Smallest and default frame size of a peer. */
 export const smallestFrameLimit = 16_384;
 
 export const settingId = { enablePush: 2, maxStreams: 3, initialWindowSize: 4, maxFrameSize: 5 } as const;
@@ -107,23 +107,22 @@ export function settings(values: Readonly<Record<number, number>>): Buffer {
   return frame(frameType.settings, 0, 0, payload);
 }
 
-/** Throws ProtocolError for a value that no peer may choose. */
+/** Throws ProtocolError for an invalid value. */
 export function readSettings(payload: Buffer): Map<number, number> {
   const values = new Map<number, number>();
   for (let at = 0; at + 6 <= payload.length; at += 6)
     values.set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
-  if ((values.get(settingId.initialWindowSize) ?? 0) > maxWindow) {
+  const { initialWindowSize, enablePush } = settingId;
+  if ((values.get(initialWindowSize) ?? initialWindow) > maxWindow)
     throw new ProtocolError(errorCode.flowControl, 'a window above its limit');
-  }
-  if ((values.get(settingId.enablePush) ?? 0) > 1)
-    throw new ProtocolError(errorCode.protocol, 'neither push nor no push');
+  if ((values.get(enablePush) ?? 1) > 1) throw new ProtocolError(errorCode.protocol, 'neither push nor no push');
   const frameLimit = values.get(settingId.maxFrameSize) ?? smallestFrameLimit;
   if (frameLimit < smallestFrameLimit || frameLimit > 0xffffff)
     throw new ProtocolError(errorCode.protocol, 'no such frame size');
   return values;
 }
 
-/** The payload without padding, and without the `skip` bytes that stand in front. Throws ProtocolError. */
+/** Returns the payload without padding and without the first `skip` bytes. Throws ProtocolError. */
 export function unpadded(flags: number, payload: Buffer, skip = 0): Buffer {
   const padded = (flags & flag.padded) !== 0;
   const padding = padded ? (payload[0] ?? 0) : 0;
@@ -147,7 +146,7 @@ const sizes: ReadonlyMap<number, number> = new Map([
   [frameType.windowUpdate, 4],
 ]);
 
-/** What a frame must be, whatever state its connection is in. Throws ProtocolError. */
+/** Checks a frame regardless of the connection's state. Throws ProtocolError. */
 export function checkFrame({ type, flags, stream, payload }: Frame): void {
   if (type === frameType.pushPromise) throw new ProtocolError(errorCode.protocol, 'a client cannot push');
   if (stream === 0 ? ofStreams.has(type) : ofConnection.has(type)) {
@@ -168,7 +167,7 @@ export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
   #sawPreface = false;
 
-  /** Hands every whole frame to `deliver`, in order. Throws ProtocolError. */
+  /** Passes every complete frame to `deliver`, in order. Throws ProtocolError. */
   push(received: Buffer, deliver: (frame: Frame) => void): void {
     const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, received]) : received;
     let at = this.#skipPreface(bytes);
@@ -185,7 +184,7 @@ export class FrameReader {
       });
       at = end;
     }
-    // A copy: the rest must not keep the whole buffer alive.
+    // Copied, so that the rest does not keep the whole buffer alive.
     this.#rest = at === 0 ? bytes : Buffer.from(bytes.subarray(at));
   }
 

@@ -1,7 +1,7 @@
 /**
- * Puts header blocks together that come in several frames, and decodes them.
+ * Assembles and decodes header blocks from one or more frames.
  *
- * Invariant: no other frame comes between the parts of a block, and a block is bounded.
+ * Invariant: no other frame comes between the parts of a block, and the size of a block is limited.
  */
 import { errorCode, type Frame, flag, frameType, ProtocolError, unpadded } from './frames.ts';
 import { HpackDecoder } from './hpack.ts';
@@ -20,7 +20,7 @@ export class HeaderBlocks {
   readonly #decoder = new HpackDecoder();
   #open: { readonly stream: number; readonly end: boolean; readonly parts: Buffer[]; size: number } | null = null;
 
-  /** Any frame goes through here first. Throws ProtocolError. */
+  /** Must be called first for every frame. Throws ProtocolError. */
   admit({ type, stream }: Frame): void {
     const continues = type === frameType.continuation;
     if (continues ? this.#open?.stream !== stream : this.#open !== null) {
@@ -28,7 +28,7 @@ export class HeaderBlocks {
     }
   }
 
-  /** A HEADERS or CONTINUATION frame; returns the block once it is whole. */
+  /** Takes a HEADERS or CONTINUATION frame. Returns the block once it is complete. */
   push({ type, flags, stream, payload }: Frame): HeaderBlock | null {
     const begins = type === frameType.headers;
     const part = begins ? unpadded(flags, payload, flags & flag.priority ? 5 : 0) : payload;

@@ -1,7 +1,7 @@
 /**
- * Header compression of HTTP/2 (RFC 7541), decoding only; our own headers are few and constant.
+ * Decodes the header compression of HTTP/2 (RFC 7541). Encoding is not needed, because our own headers are few and constant.
  *
- * Invariant: one decoder per connection sees every header block in order, since each block may change the dynamic table.
+ * Invariant: a connection has one decoder that gets every header block in order, since each may change the dynamic table.
  */
 import { errorCode, ProtocolError } from './frames.ts';
 
@@ -11,10 +11,7 @@ class CompressionError extends ProtocolError {
   }
 }
 
-/**
- * The Huffman code (RFC 7541, appendix B). It is canonical: codes of one length rise with the symbol, so the lengths alone
- * define it.
- */
+/** The Huffman code (RFC 7541, appendix B). Codes of one length rise with the symbol, so the lengths define it. */
 const codeLengths = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
   28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
@@ -55,11 +52,11 @@ function buildTree(): Int32Array {
 
 const tree = buildTree();
 
-/** The decoded bytes as a latin-1 string; null if the input is not a valid code. */
+/** Returns the decoded bytes as a Latin-1 string, or null for an invalid code. */
 function decodeHuffman(bytes: Uint8Array): string | null {
   let out = '';
   let node = 0;
-  /** Bits since the last symbol, and whether all of them were ones: only such may pad the end, at most seven. */
+  /** Bits since the last symbol, and whether all are ones: only up to seven ones may pad the end. */
   let pending = 0;
   let ones = true;
   for (const byte of bytes) {
@@ -99,11 +96,11 @@ const staticTable: readonly Field[] = [
   .join('|')
   .split('|')
   .map((entry) => {
-    const [name = '', value = ''] = entry.split('=');
+    const [name, value = ''] = entry.split('=', 2) as [string, string?];
     return [name, value];
   });
 
-/** We announce nothing else, so this is the size that both sides start with. */
+/** The default size, since we announce no other. */
 const tableBytes = 4096;
 const sizeOf = ([name, value]: Field) => name.length + value.length + 32;
 
@@ -128,7 +125,7 @@ export class HpackDecoder {
     return headers;
   }
 
-  /** Before the fields of a block the peer may say how much of the table it uses, and nowhere else. */
+  /** A peer may resize the table only before the fields of a block. */
   #resizeTable(): void {
     while (((this.#bytes[this.#at] ?? 0) & 0xe0) === 0x20) {
       this.#capacity = this.#integer(5);

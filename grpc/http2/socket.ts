@@ -1,22 +1,22 @@
 /**
- * The socket below a connection: what one turn of the event loop writes leaves in one system call, and a peer that is gone
- * without a word is noticed, because its machine has died, or the network between. TCP would keep such a connection for a
- * quarter of an hour when something of ours is on its way, and for ever when nothing is.
+ * The socket of a connection. All writes of one turn of the event loop leave in one system call, and a peer that vanished, because its
+ * machine or the network died, is detected. TCP alone would keep such a connection for a quarter of an hour with unacknowledged data, and
+ * for ever without.
  *
- * Invariant: a peer that answers pings is never given up, however long this process stood still meanwhile: it takes two
- * ticks of the timer, with a turn of the event loop between them in which an answer is read.
+ * Invariant: a peer that answers pings is never dropped, however long this process was suspended: it takes two ticks of the timer, with
+ * a turn of the event loop in between that reads an answer.
  */
 import type { Socket } from 'node:net';
 
-/** A peer that leaves this much unread, beyond what flow control holds back, is given up. */
+/** The connection to a peer that leaves this much unread, beyond flow control, is closed. */
 const maxUnreadBytes = 256 * 1024 * 1024;
 
-/** Up to here what waits is copied together. */
+/** Up to this size, pending writes are concatenated. */
 const copiedBytes = 128 * 1024;
 
 const sizeOf = (waiting: readonly Buffer[]): number => waiting.reduce((sum, { length }) => sum + length, 0);
 
-/** Gathers what is written until the next turn of the event loop. */
+/** Collects writes until the next turn of the event loop. */
 export class Outbox {
   readonly #socket: Socket;
   #waiting: Buffer[] = [];
@@ -43,7 +43,7 @@ export class Outbox {
     else this.#writeAll(waiting);
   }
 
-  /** Many megabytes: as they lie, still in one system call. */
+  /** Writes many megabytes without a copy, still in one system call. */
   #writeAll(waiting: readonly Buffer[]): void {
     this.#socket.cork();
     for (const bytes of waiting) this.#socket.write(bytes);
@@ -51,7 +51,7 @@ export class Outbox {
   }
 }
 
-/** A peer that was silent from one tick to the next is asked; one that is still silent at the next is given up. */
+/** A peer that was silent for one tick gets a ping; if it is still silent at the next, it is dropped. */
 export const tickMs = 5000;
 
 export function destroyWhenSilent(socket: Socket, ping: () => void): void {

@@ -1,6 +1,6 @@
 /**
- * A stream of a connection, small since there is one for every call of Envoy; and how what streams send leaves within the
- * windows that the peer gives (RFC 9113, section 5.2).
+ * A stream of a connection, small because there is one for every call of Envoy, and the sender, which respects the windows of the peer
+ * (RFC 9113, section 5.2).
  *
  * Invariant: bytes to a peer never exceed its flow-control windows, and no frame is larger than it allows.
  */
@@ -19,20 +19,20 @@ import {
 
 export interface StreamHandler {
   data(bytes: Buffer): void;
-  /** The peer has sent all it will. */
+  /** The peer has ended its side. */
   ended(): void;
-  /** Nothing more can be sent or will come. Called once. */
+  /** The stream is closed. Called once. */
   closed(): void;
 }
 
-/** What waits for room: frames in order; the last one may end the stream. */
+/** A queued frame. */
 interface Outgoing {
   bytes: Buffer;
   readonly end: boolean;
   readonly headers: boolean;
 }
 
-/** The connection as a stream sees it. */
+/** The part of a connection that its streams use. */
 interface Carrier {
   readonly sender: Sender;
   resetStream(stream: Http2Stream, code: number): void;
@@ -44,12 +44,12 @@ export class Http2Stream {
   readonly #connection: Carrier;
   handler: StreamHandler | null = null;
   isOpen = true;
-  /** What the peer lets us send. */
+  /** Bytes that the peer allows us to send. */
   window: number;
-  /** Received since room was last given back. */
+  /** Bytes received since the last refill. */
   received = 0;
   remoteEnded = false;
-  /** The peer gets no more room on this stream for now. */
+  /** Whether refills are suspended. */
   held = false;
   readonly queue: Outgoing[] = [];
 
@@ -74,7 +74,7 @@ export class Http2Stream {
     this.#connection.sender.drain(this);
   }
 
-  /** Leaves the peer what room it has on this stream, and no more until `resume`. */
+  /** Suspends refills of the peer's window until `resume`. */
   hold(): void {
     this.held = true;
   }
@@ -84,35 +84,34 @@ export class Http2Stream {
     this.#connection.refill(this);
   }
 
-  /** Breaks the stream off. */
   reset(code: number): void {
     this.#connection.resetStream(this, code);
   }
 }
 
-/** What one stream sends in one turn of the event loop. */
+/** The most bytes of one stream in one turn of the event loop. */
 const portionBytes = 512 * 1024;
-/** What a frame holds is copied behind its header up to here: for less it costs more to write it by itself. */
+/** Up to this size, copying a payload behind its frame header is cheaper than a separate write. */
 const copiedBytes = 4096;
 
 export class Sender {
   readonly #write: (bytes: Buffer) => void;
   readonly #finish: (stream: Http2Stream) => void;
-  /** What has more to send than one turn takes. */
+  /** Streams with more to send than fits into one turn. */
   readonly #later = new Set<Http2Stream>();
-  /** What the peer lets all streams send together. */
+  /** Bytes that the peer allows all streams together. */
   #window = initialWindow;
   #frameLimit = smallestFrameLimit;
-  /** What the peer lets a new stream send. */
+  /** Initial window of new streams. */
   streamWindow = initialWindow;
 
-  /** `finish` is told of each stream whose last frame was written. */
+  /** `finish` is called for each stream whose last frame was written. */
   constructor(write: (bytes: Buffer) => void, finish: (stream: Http2Stream) => void) {
     this.#write = write;
     this.#finish = finish;
   }
 
-  /** What the peer has set, which is true of streams that are open as well. */
+  /** Applies the peer's settings, also to open streams. */
   adjust(settings: ReadonlyMap<number, number>, open: Iterable<Http2Stream>): void {
     const window = settings.get(settingId.initialWindowSize) ?? this.streamWindow;
     const change = window - this.streamWindow;
@@ -131,7 +130,7 @@ export class Sender {
     for (const stream of [...open]) this.drain(stream);
   }
 
-  /** Sends as much of the queue as the windows allow; of many megabytes a portion in each turn, so that others go between. */
+  /** Sends as much of the queue as the windows allow, at most a portion per turn, so that other streams take turns. */
   drain(stream: Http2Stream): void {
     if (!stream.isOpen) return;
     let left = portionBytes;

@@ -12,7 +12,7 @@ import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { CompiledRules } from '@gw/policy/compile';
 import type { Texts } from '@gw/policy/find-rules';
-import { type Verdict, verdictOf } from '@gw/policy/verdict';
+import { type ScreeningVerdict, verdictOf } from '@gw/policy/verdict';
 import type { Parsed } from '../api/parse.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { type Outgoing, outgoing } from '../api/provider-body.ts';
@@ -39,7 +39,7 @@ export interface Tools {
 
 /** What the rules found, with only a salted hash of the text, both in hexadecimal. */
 export interface Finding {
-  readonly verdict: Verdict;
+  readonly verdict: ScreeningVerdict;
   readonly salt: string;
   readonly sha256: string;
 }
@@ -96,7 +96,7 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
   });
 }
 
-function found(verdict: Verdict, salt: Uint8Array, body: Parameters<typeof screenedSha256>[1]): Finding {
+function found(verdict: ScreeningVerdict, salt: Uint8Array, body: Parameters<typeof screenedSha256>[1]): Finding {
   return { verdict, salt: Buffer.from(salt).toString('hex'), sha256: screenedSha256(salt, body) };
 }
 

@@ -4,7 +4,7 @@ import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Asked, type BudgetUse, redisBudgetUse } from './budget-use.ts';
+import { type BudgetUse, redisBudgetUse, type WantedShare } from './budget-use.ts';
 
 let redis: Redis;
 let use: BudgetUse;
@@ -62,7 +62,7 @@ test('whatever comes in whatever order, what is used is the base and each call o
         'which' in one ? one.which.map((id) => ({ id, steps: one.steps[ids.indexOf(id)] as number })) : [];
       if (one.do === 'reserve' || one.do === 'again') {
         const floor = 50;
-        const asked: Asked[] = sharesOf().map((each) => ({ ...each, most: most[each.id] ?? null, floor }));
+        const asked: WantedShare[] = sharesOf().map((each) => ({ ...each, most: most[each.id] ?? null, floor }));
         const before = asked.map(({ id }) => sum(of, id) + (of.bases.has(id) ? 0 : floor));
         const full = asked.findIndex(
           (each, at) => each.most !== null && (before[at] as number) + each.steps > each.most,

@@ -1,43 +1,44 @@
 /**
- * What is used of budgets, counted in Redis by all instances together.
+ * The use of budgets, counted in Redis by all instances together.
  *
- * Invariant: commands reach Redis in the order in which they were asked for, so that a call is settled after it was reserved.
- * The promises reject if Redis does not answer.
+ * Invariant: commands reach Redis in the order of the calls here, so that a call is settled after it was reserved. The promises reject
+ * if Redis does not answer.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { budgetCallsKey, budgetUseKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 import { rebaseScript, releaseScript, reserveScript, settleScript } from './scripts.lua.ts';
 
-/** Whose budgets, and of which month (`2026-11`). */
+/** The budgets of an account in a month (`2026-11`). */
 export interface Book {
   readonly accountId: string;
   readonly month: string;
 }
 
-/** So many steps of one budget. */
-export interface Share {
+/** A number of steps of one budget. */
+export interface BudgetShare {
   readonly id: string;
   readonly steps: number;
 }
 
-export interface Asked extends Share {
-  /** The most steps that may be used; null: as many as there are. */
+export interface WantedShare extends BudgetShare {
+  /** The most steps that may be used; null: unlimited. */
   readonly most: number | null;
-  /** What is used at least, as far as this instance knows: it counts where Redis has lost what it knew. */
+  /** The least use known to this instance, in case Redis has lost its count. */
   readonly floor: number;
 }
 
 export interface Reserved {
-  /** The place of the budget that has too little left; null: it was reserved. */
+  /** Index of the budget that has too little left; null: all were reserved. */
   readonly refusedBy: number | null;
-  /** What is used of each, with this call if it was reserved. */
+  /** The use of each budget, including this call if it was reserved. */
   readonly used: readonly number[];
-  /** Whether Redis knows what the receipts of each sum up to. */
+  /** For each budget, whether Redis has the sum of its receipts. */
   readonly known: readonly boolean[];
 }
 
 export interface BudgetState {
-  /** Null: Redis has not been told yet what the receipts sum up to. */
+  /** Null: Redis does not have the sum of the receipts yet. */
   readonly base: number | null;
   readonly used: number;
   readonly held: number;
@@ -45,36 +46,36 @@ export interface BudgetState {
 
 export interface CountedCall {
   readonly state: 'reserved' | 'settled';
-  readonly shares: readonly Share[];
+  readonly shares: readonly BudgetShare[];
 }
 
 export interface BudgetUse {
-  /** Reserves of all budgets of a call, or of none. `anyway`: also above an amount, unless the call is there already. */
-  reserve(book: Book, receiptId: string, asked: readonly Asked[], anyway?: boolean): Promise<Reserved>;
-  settle(book: Book, receiptId: string, shares: readonly Share[]): Promise<unknown>;
+  /** Reserves from all budgets of a call, or from none. `anyway`: also above a limit, unless the call is already known. */
+  reserve(book: Book, receiptId: string, asked: readonly WantedShare[], anyway?: boolean): Promise<Reserved>;
+  settle(book: Book, receiptId: string, shares: readonly BudgetShare[]): Promise<unknown>;
   release(book: Book, receiptId: string): Promise<unknown>;
-  /** Returns those of the receipts whose calls Redis does not know. */
+  /** Returns the receipts whose calls Redis does not know. */
   missing(book: Book, receiptIds: readonly string[]): Promise<string[]>;
-  /** Which turn of bases it is, for `rebase`. */
+  /** Returns the number of the current bases, for `rebase`. */
   turn(book: Book): Promise<number>;
-  /** The calls that are in no base, by the ids of their receipts. */
+  /** Returns the calls that no base includes, by receipt id. */
   calls(book: Book): Promise<ReadonlyMap<string, CountedCall>>;
-  /** Sets the bases and forgets the calls in them; false if another turn has come since. */
-  rebase(book: Book, turn: number, bases: readonly Share[], inBases: readonly string[]): Promise<boolean>;
+  /** Sets the bases and forgets the calls in them. Returns false if another instance has done so since `turn`. */
+  rebase(book: Book, turn: number, bases: readonly BudgetShare[], inBases: readonly string[]): Promise<boolean>;
   state(book: Book, id: string): Promise<BudgetState>;
 }
 
 export function redisBudgetUse(redis: Redis): BudgetUse {
-  // Scripts travel whole, as those of slots do: one that has to be sent again would come behind what was asked after it.
+  // EVAL and not EVALSHA: a script that has to be sent again would arrive after later commands.
   const run = (script: string, { accountId, month }: Book, args: readonly (string | number)[]) =>
     redis.eval(script, 2, budgetUseKey(accountId, month), budgetCallsKey(accountId, month), ...args);
-  const flat = (shares: readonly Share[]) => shares.flatMap(({ id, steps }) => [id, steps]);
+  const flat = (shares: readonly BudgetShare[]) => shares.flatMap(({ id, steps }) => [id, steps]);
   return {
     async reserve(book, receiptId, asked, anyway = false) {
       const rules = asked.flatMap(({ floor, id, most, steps }) => [id, steps, most ?? -1, floor]);
       const reply = await run(reserveScript, book, [receiptId, anyway ? 1 : 0, ...rules]);
-      const [refused = 0, ...found] = reply as number[];
-      const used = asked.map((_, at) => found[2 * at] ?? 0);
+      const [refused, ...found] = reply as [number, ...number[]];
+      const used = asked.map((_, at) => elementAt(found, 2 * at));
       const known = asked.map((_, at) => found[2 * at + 1] === 1);
       return { refusedBy: refused === 0 ? null : refused - 1, used, known };
     },

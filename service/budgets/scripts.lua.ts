@@ -1,15 +1,14 @@
 /**
- * What is used of the budgets of one account in one month, inside Redis, so that any number of instances agree.
+ * Scripts that count the use of an account's budgets in a month inside Redis, so that any number of instances agree.
  *
- * Two hashes. The first has of each budget `base:<id>`, the sum of the receipts that Postgres has; `used:<id>`, that and
- * all calls of the second hash; `held:<id>`, the part of it that is reserved; and `turn`, which counts the bases. The second
- * has of each call that is in no base its receipt's id, with `r:` (reserved) or `s:` (settled), and `<id>=<steps>;` for each of
- * its budgets.
+ * There are two hashes. The first has three fields for each budget: `base:<id>`, the sum of the receipts in Postgres; `used:<id>`, the
+ * base and all calls of the second hash; `held:<id>`, the reserved part of it. Its field `turn` counts the bases. The second maps the
+ * receipt id of each call that no base includes to `r:` (reserved) or `s:` (settled) and `<id>=<steps>;` for each of its budgets.
  *
- * Invariants: `used` is the base and the calls; a call is in one of them. Steps are whole numbers, added as integers.
+ * Invariants: `used` is the base plus the calls, and a call is in only one of them. Steps are added as integers.
  */
 
-/** Longer than a month, and than receipts take to come. */
+/** Longer than a month plus the delay of receipts. */
 export const keptS = 45 * 86_400;
 
 const head = `
@@ -19,7 +18,7 @@ local function take_out(receipt)
   if not entry then return false end
   local reserved = string.sub(entry, 1, 1) == 'r'
   for id, steps in string.gmatch(entry, '([%w_-]+)=(%d+)') do
-    -- Redis takes no "-0" for a number.
+    -- Redis does not accept "-0" as a number.
     local less = steps == '0' and '0' or '-' .. steps
     redis.call('HINCRBY', use, 'used:' .. id, less)
     if reserved then redis.call('HINCRBY', use, 'held:' .. id, less) end
@@ -41,11 +40,11 @@ end
 `;
 
 /**
- * Reserves for one call, of all of its budgets or of none, in one atomic step.
+ * Reserves for one call from all of its budgets or from none, in one atomic step.
  *
- * ARGV receipt, 1: reserve whatever is used, unless the call is there; then for each budget id, steps, the most that may be
- * used or -1, and what is used at least where Redis does not know the base. Returns the place of the budget that has too
- * little left, from 1, or 0; then for each what is used after it, or without it where it was refused, and 1 if the base is known.
+ * ARGV: receipt; 1 to reserve regardless of the use, unless the call is known; then for each budget its id, steps, the limit or -1, and
+ * the minimum use if Redis has no base. Returns the index, from 1, of the budget that has too little left, or 0; then for each budget
+ * its use, including this call unless refused, and 1 if Redis has the base.
  */
 export const reserveScript = `${head}
 local ids, steps, reply = {}, {}, {0}
@@ -71,7 +70,7 @@ end
 return reply
 `;
 
-/** Puts what a call used in the place of what was reserved. ARGV receipt, then for each budget id and steps. */
+/** Replaces a call's reservation by its actual use. ARGV: receipt, then for each budget id and steps. */
 export const settleScript = `${head}
 local ids, steps = {}, {}
 for i = 2, #ARGV, 2 do ids[#ids + 1], steps[#steps + 1] = ARGV[i], ARGV[i + 1] end
@@ -80,17 +79,17 @@ put_in(ARGV[1], 's', ids, steps)
 return 0
 `;
 
-/** Gives back what was reserved. ARGV receipt. */
+/** Releases a reservation. ARGV: receipt. */
 export const releaseScript = `${head}
 take_out(ARGV[1])
 return 0
 `;
 
 /**
- * Sets the bases, takes out the calls that are in them, and makes `used` and `held` again; nothing if somebody else has done
- * so since `turn`.
+ * Sets the bases, removes the calls that they include, and recomputes `used` and `held`, unless another instance has done so since
+ * `turn`.
  *
- * ARGV turn, how many budgets, for each id and steps of its base, then receipts. Returns 1 if it did, else 0.
+ * ARGV: turn, number of budgets, id and base in steps of each, then receipts. Returns 1 if done, otherwise 0.
  */
 export const rebaseScript = `${head}
 if (redis.call('HGET', use, 'turn') or '0') ~= ARGV[1] then return 0 end

@@ -1,50 +1,50 @@
 /**
- * Claims of idempotency keys in Redis, shared by all instances: one script each.
+ * Claims of idempotency keys in Redis, shared by all instances; one script for each operation.
  *
- * Invariant: giving a claim up never overtakes taking it, since it is asked for when that has been answered, or was given up: a script
- * that was sent by its digest is not sent again then.
+ * Invariant: releasing a claim never overtakes taking it. It is sent only after that was answered or has failed, and a script that
+ * was sent by digest is not sent again then.
  */
 import { idempotencyBytesKey, idempotencyClaimKey } from '@gw/contract/internal/redis';
 import { redisScript } from '../redis-script.ts';
 import type { RedisWriter } from '../redis-writer.ts';
 import { claimScripts } from './scripts.lua.ts';
 
-/** One try at running a call. */
+/** One attempt to run a call. */
 export interface ClaimId {
   readonly accountId: string;
-  /** Names the account, the path and the idempotency key, and shows nothing of the last. */
+  /** Identifies account, path and idempotency key without revealing the key. */
   readonly digest: string;
   readonly owner: string;
   readonly fingerprint: string;
 }
 
 export type TakenClaim =
-  /** `mayHaveRun`: somebody before may have run. */
+  /** `mayHaveRun`: an earlier owner may have run the call. */
   | { readonly is: 'claimed'; readonly mayHaveRun: boolean; readonly lifeMs: number }
   | { readonly is: 'running' | 'reused' | 'unknown' }
   /** `reply` is null if it was not kept. */
   | { readonly is: 'done'; readonly reference: string; readonly reply: Buffer | null };
 
-/** `not_kept`: the key stands for its reference alone. `lost`: the claim has become another one's, or nobody can say. */
+/** `not_kept`: only the reference is stored. `lost`: the claim has another owner by now, or the outcome is unknown. */
 export type Finished = 'kept' | 'not_kept' | 'lost';
 const finished: readonly Finished[] = ['lost', 'not_kept', 'kept'];
 
 /** The promises reject if Redis does not answer. */
 export interface Claims {
-  /** `formerly`: the fingerprint by the encryption key before. */
+  /** `formerly`: the fingerprint under the previous encryption key. */
   take(id: ClaimId, formerly: string): Promise<TakenClaim>;
-  /** Resolves to false if the claim has become another one's. */
+  /** Resolves to false if the claim has another owner by now. */
   renew(id: ClaimId, lifeMs: number): Promise<boolean>;
-  /** Null as the `reply`: it is not to be kept. */
+  /** A null `reply` is not stored. */
   finish(id: ClaimId, lifeMs: number, reference: string, reply: Buffer | null): Promise<Finished>;
   free(id: ClaimId, mayHaveRun: boolean): Promise<unknown>;
 }
 
-/** Of a reply, in which one character is one byte. */
+/** Replies of Redis are Latin-1, one character for each byte. */
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 const utf8 = (text: string): string => bytesOf(text).toString();
 
-/** `redis`: a connection for them alone, which a large reply does not hold up. Tests pass `scripts` with a clock of their own. */
+/** `redis` is a connection of their own, so that large replies do not delay other commands. Tests pass scripts with a fake clock. */
 export function redisClaims(
   redis: Pick<RedisWriter, 'send'>,
   scripts: Readonly<Record<keyof typeof claimScripts, string>> = claimScripts,
@@ -57,7 +57,7 @@ export function redisClaims(
   const readReply = async (key: string): Promise<TakenClaim> => {
     const [kept] = await redis.send(['HMGET', key, 'r', 'b']);
     const [reference, reply] = kept as readonly (string | null)[];
-    // Its time was over just now.
+    // It has just expired.
     if (!reference) return { is: 'unknown' };
     return { is: 'done', reference: utf8(reference), reply: typeof reply === 'string' ? bytesOf(reply) : null };
   };

@@ -7,7 +7,14 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RedisWriter } from '../redis-writer.ts';
 import type { Claims } from './claims.ts';
-import { type Claim, type Found, Idempotency, type KeyedCall, redisClaims, type StoredReply } from './idempotency.ts';
+import {
+  type Claim,
+  type ClaimResult,
+  Idempotency,
+  type KeyedCall,
+  redisClaims,
+  type StoredReply,
+} from './idempotency.ts';
 import { createReplyCipher } from './reply-cipher.ts';
 import { leaseMs } from './scripts.lua.ts';
 
@@ -46,13 +53,13 @@ const reply = (text: string): StoredReply => ({
 });
 const patience = (mostMs: number, bytes = 100) => ({ mostMs, bytes, onGone: () => undefined });
 
-function claimOf(found: Found): Claim {
+function claimOf(found: ClaimResult): Claim {
   if (found.is !== 'claimed') throw new Error(`It is ${found.is}.`);
   return found.claim;
 }
 const finish = async (claim: Claim, text: string, reference = 'r') =>
   claim.finish(await claim.seal(reply(text)), reference);
-const textOf = (found: Found) => (found.is === 'replay' ? Buffer.concat(found.reply.body).toString() : found.is);
+const textOf = (found: ClaimResult) => (found.is === 'replay' ? Buffer.concat(found.reply.body).toString() : found.is);
 
 test.each([10, 200_000])(
   'a reply of %i bytes is had again by the same request alone, and stands encrypted',

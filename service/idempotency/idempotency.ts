@@ -1,9 +1,9 @@
 /**
- * Idempotency keys: a call with the key of an earlier one gets the reply of that one, and does not run.
+ * Idempotency keys: a call with the key of an earlier one gets its reply and does not run.
  *
- * Invariants: of all calls with one key in an account and at a path, one runs at a time, in any number of instances. One
- * that runs after another that may have run is told so. Fails closed: while Redis does not answer nobody is told to run,
- * since nobody can say who runs. What Redis loses (it is emptied, or lacks more than `leaseMs` of writes) is lost.
+ * Invariants: of all calls with the same account, path and key, one runs at a time over all instances. A call that runs after one that
+ * may have run learns so. It fails closed: without Redis no call runs, because another instance might be running it. If Redis is
+ * emptied or loses more than `leaseMs` of writes, the claims in them are lost.
  */
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,43 +19,40 @@ export type { Waiting } from './waiting-room.ts';
 export interface KeyedCall {
   readonly accountId: string;
   readonly path: string;
-  /** As the client sent it. */
+  /** The idempotency key as the client sent it. */
   readonly key: string;
-  /** Of the parsed body (`bodySha256` of the contract). */
+  /** `bodySha256` of the parsed body. */
   readonly body: string;
 }
 
-/** A reply as it lies in Redis. */
+/** An encrypted reply, as Redis stores it. */
 export type SealedReply = Buffer;
 
-/** The right to run a call, until `finish` or `free`, of which the first counts. */
+/** The right to run a call until the first call of `finish` or `free`. */
 export interface Claim {
-  /** Whether an earlier call with this key may have run; the client has to be told. */
+  /** Whether an earlier call with this key may have run, which the client has to be told. */
   readonly mayHaveRun: boolean;
   /**
-   * Makes a reply ready to be stored, so that `finish` asks Redis in the turn in which it is called. Never rejects: if it cannot be made
-   * ready, the key is given back, the next call is told, and it resolves to null.
+   * Encrypts a reply in advance, so that `finish` can write to Redis synchronously. Never rejects: if encryption fails, it releases the
+   * key, with `mayHaveRun` for the next call, and resolves to null.
    */
   seal(reply: StoredReply): Promise<SealedReply | null>;
-  /**
-   * Stores the reply, in place of which later calls get it; null if it is too large to be kept: then they are refused
-   * with `reference`. Never rejects.
-   */
+  /** Stores the reply for later calls. Null, for one that is too large, makes them fail with `reference`. Never rejects. */
   finish(reply: SealedReply | null, reference: string): Promise<Finished>;
-  /** Gives the key back without a reply. `mayHaveRun`: whether the next one has to be told of this call. */
+  /** Releases the key without a reply. `mayHaveRun`: whether the next call learns of this one. */
   free(mayHaveRun: boolean): void;
 }
 
-export type Found =
+export type ClaimResult =
   | { readonly is: 'claimed'; readonly claim: Claim }
   | { readonly is: 'replay'; readonly reply: StoredReply }
-  /** It has run, and its reply was not kept, or cannot be read. */
+  /** The call has run, and its reply was not kept or cannot be read. */
   | { readonly is: 'not_kept'; readonly reference: string }
-  /** The key stands for another request. */
+  /** The key belongs to another request. */
   | { readonly is: 'reused' }
-  /** It runs. `waited` is false if there was no room to wait. */
+  /** The call is running. `waited` is false if there was no room to wait. */
   | { readonly is: 'running'; readonly waited: boolean }
-  /** Nobody can say. */
+  /** Redis did not answer. */
   | { readonly is: 'unknown' };
 
 export interface IdempotencyOptions {
@@ -65,14 +62,14 @@ export interface IdempotencyOptions {
   readonly now: () => number;
 }
 
-interface Held {
+interface HeldClaim {
   readonly id: ClaimId;
-  /** When the key can be used for something new, by the monotonic clock. */
+  /** When the key becomes free, by the monotonic clock. */
   readonly endsAt: number;
 }
 
 const renewEveryMs = leaseMs / 3;
-/** How long an orderly end can wait for Redis. */
+/** How long a shutdown waits for Redis. */
 const freedWithinMs = 1000;
 const bytesOf = ({ body }: StoredReply): number => body.reduce((sum, part) => sum + part.length, 0);
 const digestOf = ({ accountId, key, path }: KeyedCall): string =>
@@ -81,16 +78,16 @@ const roomOf = ({ digest, fingerprint }: ClaimId): string => `${digest} ${finger
 
 export class Idempotency {
   readonly #options: IdempotencyOptions;
-  readonly #held = new Map<string, Held>();
-  /** What Redis is being told of. */
+  readonly #held = new Map<string, HeldClaim>();
+  /** Pending writes to Redis. */
   readonly #telling = new Set<Promise<unknown>>();
-  readonly #room = new WaitingRoom<Found>({
+  readonly #room = new WaitingRoom<ClaimResult>({
     tooLong: (waited) => ({ is: 'running', waited }),
     unclaimed: (found) => found.is === 'claimed' && found.claim.free(false),
     bytesOf: (found) => (found.is === 'replay' ? bytesOf(found.reply) : 0),
   });
   readonly #timer: NodeJS.Timeout;
-  /** Names the owners. */
+  /** Prefix of the owner ids. */
   readonly #name = randomUUID();
   #tries = 0;
 
@@ -99,8 +96,8 @@ export class Idempotency {
     this.#timer = setInterval(() => this.#renew(), renewEveryMs);
   }
 
-  /** Never rejects. Without `waiting` a call that runs is the answer at once. */
-  async claim(call: KeyedCall, waiting: Waiting | null): Promise<Found> {
+  /** Never rejects. Without `waiting` it returns immediately if the call is running. */
+  async claim(call: KeyedCall, waiting: Waiting | null): Promise<ClaimResult> {
     const { accountId, body, path } = call;
     const [fingerprint, formerly] = this.#options.cipher.fingerprints(`${accountId} ${path} ${body}`);
     const id = { accountId, digest: digestOf(call), fingerprint };
@@ -112,15 +109,12 @@ export class Idempotency {
     return this.#room.wait(name, accountId, waiting, async () => lookOf(await this.#ask(id, formerly)));
   }
 
-  /** Tells all who wait that it still runs, so that an orderly end does not wait for others. Claims go on. */
+  /** Answers all waiting calls with `running`, so that a shutdown does not wait for others. Claims continue. */
   stopWaiting(): void {
     this.#room.stop();
   }
 
-  /**
-   * Gives back what is still held, when nothing goes on here any more: it may have run. Resolves when Redis has heard of it
-   * and of what was stored or given back before, or after a while.
-   */
+  /** Releases all held claims, as calls that may have run, and waits a while for pending writes to Redis. */
   async freeHeld(): Promise<void> {
     for (const { id } of this.#held.values()) void this.#free(id, true);
     this.#held.clear();
@@ -128,14 +122,14 @@ export class Idempotency {
     await Promise.race([Promise.all(this.#telling), timeOver]);
   }
 
-  /** Ends the renewing: what is still held here ends with its lease. */
+  /** Stops renewals; claims that are still held expire with their lease. */
   stop(): void {
     clearInterval(this.#timer);
     this.#held.clear();
     this.#room.stop();
   }
 
-  async #ask(asked: Omit<ClaimId, 'owner'>, formerly: string): Promise<Found> {
+  async #ask(asked: Omit<ClaimId, 'owner'>, formerly: string): Promise<ClaimResult> {
     this.#tries += 1;
     const id = { ...asked, owner: `${this.#name}.${this.#tries}` };
     const { cipher, claims, now } = this.#options;
@@ -150,7 +144,7 @@ export class Idempotency {
       const reply = taken.reply && (await cipher.open(taken.reply, id.digest));
       return reply ? { is: 'replay', reply } : { is: 'not_kept', reference: taken.reference };
     } catch {
-      // It may have been taken all the same, or be about to be: only the answer was late.
+      // Redis may have taken the claim, or may be about to, without answering in time.
       void this.#free(id, false);
       return { is: 'unknown' };
     }
@@ -158,7 +152,7 @@ export class Idempotency {
 
   #claimOf(id: ClaimId, mayHaveRun: boolean): Claim {
     let isOver = false;
-    const end = (): Held | null => {
+    const end = (): HeldClaim | null => {
       const held = isOver ? undefined : this.#held.get(id.owner);
       isOver = true;
       this.#held.delete(id.owner);
@@ -183,7 +177,7 @@ export class Idempotency {
     };
   }
 
-  #store({ endsAt, id }: Held, reply: SealedReply | null, reference: string): Promise<Finished> {
+  #store({ endsAt, id }: HeldClaim, reply: SealedReply | null, reference: string): Promise<Finished> {
     const { claims, now } = this.#options;
     return claims.finish(id, leftMs({ endsAt }, now()), reference, reply).catch(() => 'lost' as const);
   }
@@ -202,7 +196,7 @@ export class Idempotency {
   #renew(): void {
     const { claims, now } = this.#options;
     for (const held of this.#held.values()) {
-      // Also where the key's time is over: Redis keeps it while its call runs. What it does not hear of now is said again the next time.
+      // Also after the key's time, because Redis keeps it while its call runs. A failed renewal is repeated the next time.
       claims.renew(held.id, leftMs(held, now())).then(
         (isOurs) => isOurs || this.#held.delete(held.id.owner),
         () => undefined,
@@ -211,9 +205,9 @@ export class Idempotency {
   }
 }
 
-const leftMs = ({ endsAt }: Pick<Held, 'endsAt'>, now: number): number => Math.max(0, Math.ceil(endsAt - now));
+const leftMs = ({ endsAt }: Pick<HeldClaim, 'endsAt'>, now: number): number => Math.max(0, Math.ceil(endsAt - now));
 
-function lookOf(found: Found): Look<Found> {
+function lookOf(found: ClaimResult): Look<ClaimResult> {
   if (found.is === 'running') return { for: 'nobody' };
   return { for: found.is === 'claimed' ? 'one' : 'all', found };
 }

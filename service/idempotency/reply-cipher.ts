@@ -1,8 +1,8 @@
 /**
- * Replies at rest: AES-256-GCM (NIST SP 800-38D) with a key from the environment, so that a copy of Redis holds none.
+ * Encryption of stored replies: AES-256-GCM (NIST SP 800-38D) with a key from the environment, so that a copy of Redis reveals none.
  *
- * Invariants: what was sealed for one claim opens for no other. What stands beside a reply in Redis says nothing of the
- * request to whoever has no key: fingerprints are keyed too.
+ * Invariants: a reply sealed for one claim cannot be opened for another. Fingerprints are keyed too, so that they reveal nothing about
+ * the request.
  */
 import {
   createCipheriv,
@@ -15,19 +15,19 @@ import {
   webcrypto,
 } from 'node:crypto';
 
-/** A reply as the client got it, but for the headers that are new each time. */
+/** A reply as the client got it, without the headers that are generated each time. */
 export interface StoredReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** In parts, so that nothing is copied. */
+  /** In parts, to avoid a copy. */
   readonly body: readonly Buffer[];
 }
 
 export interface ReplyCipher {
-  /** By the current key and by the one before; the same where there is only one. */
+  /** Under the current and the previous key; equal if there is only one. */
   fingerprints(text: string): readonly [current: string, formerly: string];
   seal(reply: StoredReply, boundTo: string): Promise<Buffer>;
-  /** Resolves to null if it was sealed with another key or for something else, or was altered. */
+  /** Resolves to null if it was sealed with another key or for another claim, or was altered. */
   open(sealed: Buffer, boundTo: string): Promise<StoredReply | null>;
 }
 
@@ -37,7 +37,7 @@ const formByte = Buffer.of(form);
 const nonceBytes = 12;
 const tagBytes = 16;
 const bodyAt = 1 + nonceBytes;
-/** More than this is encrypted by a thread of Node: some 0.1 ms of the event loop. */
+/** Larger replies, more than some 0.1 ms of the event loop, are encrypted by a thread of Node. */
 const inlineBytes = 128 * 1024;
 
 interface Keys {
@@ -52,11 +52,11 @@ const keysOf = (key: Buffer): Keys => ({
   fingerprint: Buffer.from(derived(key, 'fingerprint')).toString('hex'),
 });
 
-/** `keys`: of 32 bytes each; the first one seals, and all of them open. */
+/** `keys` have 32 bytes each. The first one seals, all of them open. */
 export function createReplyCipher(keys: readonly [Buffer, ...Buffer[]]): ReplyCipher {
   const [current, former = current] = keys.map(keysOf) as [Keys, ...Keys[]];
   const openers = [...new Set([current, former])];
-  // The secret in front is enough: nobody learns a fingerprint whom it could help to make a longer one.
+  // A secret prefix suffices, because a length extension would need a fingerprint, and these are not public.
   const printOf = ({ fingerprint }: Keys, text: string) => hash('sha256', fingerprint + text, 'base64url');
   return {
     fingerprints: (text) => {
@@ -77,7 +77,7 @@ export function createReplyCipher(keys: readonly [Buffer, ...Buffer[]]): ReplyCi
 
 const contextOf = (boundTo: string): Buffer => Buffer.from(`gw idempotent reply ${form} ${boundTo}`);
 
-/** The length of the head, the head as JSON, and the body. */
+/** Encodes the length of the head, the head as JSON, and the body. */
 function plainOf({ body, headers, status }: StoredReply): readonly Buffer[] {
   const text = JSON.stringify({ status, headers });
   const head = Buffer.allocUnsafe(4 + Buffer.byteLength(text));
@@ -92,7 +92,7 @@ function replyOf(plain: Buffer): StoredReply {
   return { status, headers, body: [plain.subarray(end)] };
 }
 
-/** Random bytes cost as much in hundreds as by themselves. */
+/** Random bytes are generated in bulk, because many cost no more than a few. */
 const nonces = { bytes: Buffer.alloc(0), at: 0 };
 function newNonce(): Buffer {
   if (nonces.at === nonces.bytes.length) {
@@ -115,9 +115,9 @@ async function seal(key: KeyObject, plain: readonly Buffer[], context: Buffer): 
     ]);
   }
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(context);
-  // In one piece: a call of the cipher costs more than a copy.
+  // One call of the cipher costs less than several, despite the copy.
   const hidden = cipher.update(Buffer.concat(plain));
-  // In this mode nothing is left to come.
+  // In GCM `final` returns no data.
   cipher.final();
   return Buffer.concat([...start, hidden, cipher.getAuthTag()]);
 }

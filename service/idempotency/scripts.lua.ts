@@ -1,22 +1,21 @@
 /**
- * Claims of idempotency keys inside Redis, on Redis' own clock, so that any number of instances agree.
+ * Scripts for claims of idempotency keys, on Redis' own clock, so that any number of instances agree.
  *
- * A claim is a hash. v: the format, '1'. s: `running`, `done`, or `freed`, which is kept only where somebody has to be
- * told. f: fingerprint of the request. o: who runs it. u: when the lease of that one ends. e: when the key can be used
- * for something new. Both in ms since 1970. a: '1' if somebody before this owner may have run. r: what a reply that is
- * not here is called. b: the reply, encrypted.
+ * A claim is a hash. v: the format, '1'. s: `running`, `done`, or `freed`, which is kept only if the next owner has to know.
+ * f: fingerprint of the request. o: the owner. u: when the owner's lease ends. e: when the key becomes free; both in ms since 1970.
+ * a: '1' if an earlier owner may have run. r: reference of the reply. b: the encrypted reply.
  *
- * Invariant: a key has one owner whose lease has not ended, and whoever becomes owner is told whether an earlier one
- * may have run. A claim of an unknown format is left as it is.
+ * Invariant: a key has at most one owner with a valid lease, and a new owner learns whether an earlier one may have run. A claim with an
+ * unknown format is not changed.
  */
 
-/** How long a key belongs to a call that gives no sign of life, ms: less than another call waits for it. */
+/** Lease of a call that does not renew it, ms; shorter than other calls wait. */
 export const leaseMs = 15_000;
-/** How long a reply can be had again, counted from the first request, ms. */
+/** How long a reply can be replayed after the first request, ms. */
 export const lifeMs = 86_400_000;
-/** How many bytes of replies an account can store within that time: Redis holds them in memory. */
+/** The most bytes of replies of an account within that time, since Redis holds them in memory. */
 export const mostStoredBytes = 256 * 1024 * 1024;
-/** For so long, ms, a key is remembered after the last that was heard of it, even if its time is over. */
+/** The least time, ms, that a key is kept after its last change, even past its end. */
 export const lastWordMs = 60_000;
 
 const head = `
@@ -31,8 +30,8 @@ end
 `;
 
 /**
- * KEYS the claim. ARGV owner, fingerprint, the same by the encryption key before.
- * Returns {'claimed', somebody before may have run, ms of its life} or {'running'}, {'reused'}, {'done'} or {'unknown'}.
+ * KEYS: the claim. ARGV: owner, fingerprint, fingerprint under the previous key.
+ * Returns {'claimed', whether an earlier owner may have run, ms of its life} or {'running'}, {'reused'}, {'done'} or {'unknown'}.
  */
 const claim = `${head}
 local kept = redis.call('HMGET', KEYS[1], 'v', 's', 'u', 'e', 'f')
@@ -55,7 +54,7 @@ redis.call('HSET', KEYS[1], 'v', '1', 's', 'running', 'f', ARGV[2], 'o', ARGV[1]
 return {'claimed', ran, keep_until(ends) - now}
 `;
 
-/** Says who owns the claim, and makes it again if Redis has lost it. ARGV owner, fingerprint, ms of its life. */
+/** Checks the owner of the claim, and restores one that Redis has lost. ARGV: owner, fingerprint, ms of its life. */
 const own = `
 local kept = redis.call('HMGET', KEYS[1], 'o', 's', 'e', 'a')
 if not kept[1] then
@@ -66,7 +65,7 @@ if kept[1] ~= ARGV[1] or kept[2] ~= 'running' then return 0 end
 local ends = tonumber(kept[3])
 `;
 
-/** KEYS the claim. ARGV as of \`own\`. Returns 0 if the claim is another one's. */
+/** KEYS: the claim. ARGV: as for `own`. Returns 0 if the claim has another owner. */
 const renew = `${head}${own}
 redis.call('HSET', KEYS[1], 'u', now + ${leaseMs})
 keep_until(ends)
@@ -74,8 +73,8 @@ return 1
 `;
 
 /**
- * KEYS the claim, the counter of bytes. ARGV as of \`own\`, then what the reply is called, the reply (empty: it is not to
- * be kept). Returns 0 if the claim is another one's, 1 if the reply was not kept, 2 if it was.
+ * KEYS: the claim, the counter of bytes. ARGV: as for `own`, then the reference of the reply, and the reply or an empty text.
+ * Returns 0 if the claim has another owner, 1 if the reply was not kept, 2 if it was.
  */
 const finish = `${head}${own}
 local size, keeps = #ARGV[5], false
@@ -91,7 +90,7 @@ keep_until(ends)
 return keeps and 2 or 1
 `;
 
-/** KEYS the claim. ARGV owner, 1 if it may have run. */
+/** KEYS: the claim. ARGV: owner, 1 if the call may have run. */
 const free = `${head}
 local kept = redis.call('HMGET', KEYS[1], 'o', 's', 'e', 'a')
 if kept[1] ~= ARGV[1] or kept[2] ~= 'running' then return 0 end

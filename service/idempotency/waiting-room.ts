@@ -1,18 +1,17 @@
 /**
- * Calls that wait for the reply of another one with their key.
+ * Calls that wait for the reply of another call with the same key.
  *
- * Invariants: for one key Redis is asked by one of them, with growing pauses, however many wait. What waits is bounded
- * in number and in bytes, in all and for each account; what finds no room does not wait. A large reply goes to those who
- * waited for it in turns, and they count as waiting until then.
+ * Invariants: for each key a single loop polls Redis, with growing pauses. Waiting calls are limited in number and bytes, in total and
+ * per account; further calls do not wait. Large replies are sent in turns, and calls count as waiting until their turn.
  */
 import { WayOut } from './way-out.ts';
 
 export interface Waiting {
   /** How long it can wait, ms. */
   readonly mostMs: number;
-  /** How much memory the call holds meanwhile. */
+  /** Memory that the call holds meanwhile. */
   readonly bytes: number;
-  /** Sets what is done when the call is over, because it has its answer or its client goes: at once if that is so already. */
+  /** Registers a callback for the end of the call, by its answer or its client's disconnect. Runs it immediately if it has ended. */
   readonly onGone: (then: () => void) => void;
 }
 
@@ -26,7 +25,7 @@ interface Group<T> {
   wake: () => void;
 }
 
-/** What one question has found: nothing yet, something for one of those who wait, or for all of them. */
+/** The result of one poll: nothing yet, or a result for one or all of the waiting calls. */
 export type Look<T> = { readonly for: 'nobody' } | { readonly for: 'one' | 'all'; readonly found: T };
 
 const bounds = { waiters: 2048, bytes: 64 * 1024 * 1024, waitersOfAccount: 256, bytesOfAccount: 16 * 1024 * 1024 };
@@ -35,11 +34,11 @@ const longestPauseMs = 500;
 const growth = 1.5;
 
 export interface RoomOptions<T> {
-  /** What those hear for whom it takes too long, or who find no room. */
+  /** The result for calls that waited too long or found no room. */
   readonly tooLong: (waited: boolean) => T;
-  /** Takes back what was found for one, where all have gone meanwhile. */
+  /** Releases a result for one call if no call is left. */
   readonly unclaimed: (found: T) => void;
-  /** How much has to be sent to whoever hears this. */
+  /** The size of a result on its way to the client. */
   readonly bytesOf: (found: T) => number;
 }
 
@@ -56,7 +55,7 @@ export class WaitingRoom<T> {
     this.#options = options;
   }
 
-  /** Waits with all others of the same `name`. `look` asks for them; it never rejects. */
+  /** Waits together with all calls of the same `name`. `look` polls for them and never rejects. */
   async wait(name: string, accountId: string, waiting: Waiting, look: () => Promise<Look<T>>): Promise<T> {
     if (!this.#hasRoom(accountId, waiting.bytes)) return this.#options.tooLong(false);
     const until = performance.now() + waiting.mostMs;
@@ -69,12 +68,12 @@ export class WaitingRoom<T> {
     }
   }
 
-  /** Waits until what was found without waiting can go out. */
+  /** Waits until a result that was found without waiting may be sent. */
   async pass(found: T, accountId: string, waiting: Waiting): Promise<T> {
     const until = performance.now() + waiting.mostMs;
     const bytes = this.#options.bytesOf(found);
     if (this.#wayOut.isFree(bytes)) return this.#sent(found, until, waiting);
-    // Those who waited share a reply; this one has its own.
+    // Waiting calls share one reply in memory; this call has its own.
     const held = waiting.bytes + bytes;
     if (!this.#hasRoom(accountId, held)) return this.#options.tooLong(false);
     const leave = this.#enter(accountId, held);
@@ -85,7 +84,7 @@ export class WaitingRoom<T> {
     }
   }
 
-  /** Has those of this name look at once. */
+  /** Makes the calls of this name poll immediately. */
   wake(name: string): void {
     this.#groups.get(name)?.wake();
   }
@@ -149,7 +148,7 @@ export class WaitingRoom<T> {
     );
   }
 
-  /** Returns what gives the place back. */
+  /** Returns a function that frees the place. */
   #enter(accountId: string, bytes: number): () => void {
     const own = this.#held.get(accountId) ?? { waiters: 0, bytes: 0 };
     this.#held.set(accountId, own);
@@ -167,7 +166,7 @@ export class WaitingRoom<T> {
   }
 }
 
-/** Resolves after the time, or earlier if the group is woken. */
+/** Resolves after the time, or when the group is woken. */
 function pause(ms: number, group: { wake: () => void }): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -1,15 +1,15 @@
 /**
- * Large replies that go out again, in turns: hundreds may have waited for the same one, and what is sent faster than it is
- * taken fills the memory of this process.
+ * Sends large replayed replies in turns: hundreds of calls may wait for the same one, and replies that clients read slowly fill the
+ * memory of this process.
  *
- * Invariants: what is out holds no more than `roomBytes` together, or is one that is larger; they go in the order in which
- * they came. Room comes back when the call is over, by which whoever gets the reply has taken it.
+ * Invariants: replies in flight hold at most `roomBytes` together, or are a single larger one. They are sent in the order of their
+ * arrival. Room becomes free when the call is over, and so its reply delivered.
  */
 
 const roomBytes = 8 * 1024 * 1024;
-/** Smaller ones are no burden, however many there are. */
+/** Smaller replies are sent immediately. */
 const smallBytes = 16 * 1024;
-/** Room comes back after this time in any case, so that one who takes nothing does not hold up all others, ms. */
+/** Room becomes free after this time in any case, ms, so that a client that does not read cannot block all others. */
 const heldMs = 1000;
 
 interface Turn {
@@ -22,12 +22,12 @@ export class WayOut {
   readonly #out = new Set<Turn>();
   #bytes = 0;
 
-  /** Whether so much can go out at once. */
+  /** Whether a reply of this size can be sent immediately. */
   isFree(bytes: number): boolean {
     return bytes <= smallBytes || (this.#queue.size === 0 && this.#hasRoom(bytes));
   }
 
-  /** Resolves to true when so much may go out; to false if the time is over before, or the call. */
+  /** Resolves to true when the reply may be sent, or to false if the time or the call ends first. */
   async enter(bytes: number, mostMs: number, onOver: (then: () => void) => void): Promise<boolean> {
     if (bytes <= smallBytes) return true;
     return new Promise((resolve) => {

@@ -1,11 +1,11 @@
 /**
- * Notices that Redis has fallen silent, so that a Redis that hangs is waited for once and not by every request.
+ * Detects that Redis has stopped answering, so that not every request waits for the time-out.
  *
- * Invariant: silence is counted from the last answer, and only while somebody waits. What this process itself slept
- * through does not count: before the verdict, answers that have arrived are read.
+ * Invariant: silence counts from the last answer and only while a request waits. Time in which this process itself was suspended does
+ * not count: answers that have arrived are read before it gives up.
  */
 export interface AnswerWatch {
-  /** Runs `ask`; rejects when it does, or when all that wait are given up. */
+  /** Runs `ask`. Rejects with its error, or with a SilentError. */
   wait<T>(ask: () => Promise<T>): Promise<T>;
 }
 
@@ -13,7 +13,7 @@ export class SilentError extends Error {
   override readonly name = 'SilentError';
 }
 
-/** `patienceMs`: silence after which all that wait are given up. `now`: monotonic, ms. */
+/** `patienceMs`: silence after which all waiting requests fail. `now`: monotonic, ms. */
 export function watchAnswers({ now, patienceMs }: { now: () => number; patienceMs: number }): AnswerWatch {
   const waiting = new Set<(error: Error) => void>();
   let heardAt = 0;
@@ -30,7 +30,7 @@ export function watchAnswers({ now, patienceMs }: { now: () => number; patienceM
     const leftMs = heardAt + patienceMs - now();
     if (leftMs > 0) return arm(leftMs);
     const heardBefore = heardAt;
-    // After a sleep of this process timers run first; what has arrived is read before the second turn of `setImmediate`.
+    // After a suspension timers run first; input that has arrived is read before the second `setImmediate`.
     setImmediate(() => setImmediate(() => (heardAt === heardBefore ? giveUp() : look())));
   };
   const arm = (ms: number) => {
@@ -40,7 +40,7 @@ export function watchAnswers({ now, patienceMs }: { now: () => number; patienceM
   return {
     wait: (ask) =>
       new Promise((resolve, reject) => {
-        // Asked first: what is refused at once leaves the clock as it is.
+        // First, because a synchronous failure must not reset the clock.
         const asked = ask();
         if (waiting.size === 0) heardAt = now();
         waiting.add(reject);

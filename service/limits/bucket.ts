@@ -1,10 +1,10 @@
 /**
- * The decision of limits as arithmetic: token buckets and day budgets, drawn on together or not at all.
- * A request takes one token of each, but of the bucket of bytes as many as its body has KiB. `take.lua.ts` is the same
- * decision inside Redis; a property test holds the two together.
+ * The arithmetic of limits: a request takes from all its token buckets and day budgets or from none. It takes one token of each, but
+ * from the bucket of bytes as many as its body has KiB. `take.lua.ts` makes the same decision inside Redis; a property test compares
+ * the two.
  *
- * Tokens are counted in thousandths: what a whole rate per second brings in a millisecond. So nothing is rounded, and the
- * wait that a refusal names is the wait that suffices.
+ * Tokens are counted in thousandths, which is what an integer rate per second adds in a millisecond. So nothing is rounded, and the wait
+ * that a refusal names is sufficient.
  */
 import { dayMs } from '@gw/contract/internal/durations';
 
@@ -21,34 +21,34 @@ export interface Limit {
   readonly perDay: number | null;
 }
 
-/** What one request takes of a bucket, tokens: 1 of calls, and as many as its body has KiB of bytes. */
+/** Tokens that a request takes from a bucket: 1 for calls, the KiB of its body for bytes. */
 export type Cost = number;
 
 export interface LimitState {
   milliTokens: number;
-  /** When `milliTokens` was so, ms. */
+  /** Time of `milliTokens`, ms. */
   atMs: number;
-  /** Days since 1970, UTC, that `used` counts for. */
+  /** UTC day of `used`, in days since 1970. */
   day: number;
   used: number;
 }
 
-/** What is left of a limit after a decision, as the headers say it. */
+/** The rest of a limit after a decision, for the headers. */
 export interface QuotaState {
-  /** Whole requests that the bucket holds. */
+  /** Whole requests left in the bucket. */
   readonly remaining: number;
-  /** How long until the bucket holds what the request takes, ms; 0 if it does already. */
+  /** Time until the bucket has enough for the request, ms. */
   readonly nextTokenMs: number;
   /** Null: no day budget. */
   readonly remainingDay: number | null;
 }
 
-/** One bit for each limit that had no room; those of the n-th limit are shifted by 2n. */
+/** Bits for exhausted limits; those of the n-th limit are shifted by 2n. */
 export const lack = { rate: 1, day: 2 } as const;
-/** The bits of `rate`, or of `day`, of every limit. */
+/** The `rate` bits, or the `day` bits, of all limits. */
 export const everyLimit = { rate: 0b010101, day: 0b101010 } as const;
 
-/** A share of a rate is a fraction, whose sums may fall short of a token by this much. */
+/** Tolerance for sums of fractions, which shares of a rate produce. */
 const rounding = 1e-6;
 
 export const fullState = ({ rate }: Limit, nowMs: number): LimitState => ({
@@ -61,12 +61,12 @@ export const fullState = ({ rate }: Limit, nowMs: number): LimitState => ({
 /** Refills `state` in place up to `nowMs`. */
 export function advance(state: LimitState, { rate }: Limit, nowMs: number): void {
   const day = Math.floor(nowMs / dayMs);
-  // A clock that steps back over midnight must not open a new day twice.
+  // A clock that steps back over midnight must not start a day twice.
   if (day > state.day || day < state.day - 1) {
     state.day = day;
     state.used = 0;
   }
-  // One that steps back takes no tokens away, and does not hold up those to come.
+  // A clock that steps back neither removes tokens nor delays the next ones.
   const elapsedMs = Math.max(0, nowMs - state.atMs);
   if (rate !== null) state.milliTokens = Math.min(rate.burst * 1000, state.milliTokens + elapsedMs * rate.perS);
   state.atMs = nowMs;
@@ -77,8 +77,8 @@ const lackOf = ({ perDay, rate }: Limit, { milliTokens, used }: LimitState, cost
   (perDay !== null && used >= perDay ? lack.day : 0);
 
 /**
- * Takes one request from each state, in place, unless a limit that is not among the bits `shadow` has no room: then from
- * none. A limit in shadow that has no room is left as it is: it never owes anything. Returns the limits without room.
+ * Takes one request from each state, in place, unless a limit outside the bits `shadow` is exhausted. An exhausted limit in shadow
+ * stays unchanged, so that it never goes into debt. Returns the bits of the exhausted limits.
  */
 export function takeTogether(
   levels: readonly { readonly limit: Limit; readonly state: LimitState; readonly cost?: Cost }[],

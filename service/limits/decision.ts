@@ -1,4 +1,5 @@
-/** A decision about the limits of a call, and where in Redis they are. */
+/** Decisions about the limits of a call, and the keys of limits in Redis. */
+import { elementAt } from '@gw/contract/internal/defined';
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import { type Cost, everyLimit, type Limit, type LimitState, type QuotaState, quotaStateOf } from './bucket.ts';
@@ -6,36 +7,35 @@ import type { DrawnLimits, Level } from './drawn-limits.ts';
 
 export interface Decision {
   readonly admitted: boolean;
-  /** Bits of the limits that had no room (`lack`): those that refused, or would have. */
+  /** Bits of the exhausted limits (`lack`), including those in shadow. */
   readonly lacking: number;
-  /** One for each level, and after these one of the body, after the decision. */
+  /** State after the decision of each level, then of the body. */
   readonly quotaStates: readonly QuotaState[];
   readonly untilMidnightMs: number;
 }
 
 export interface KeyedLimit {
-  /** In Redis. */
+  /** Redis key. */
   readonly key: string;
   readonly limit: Limit;
-  /** Absent: one. Only the last of the limits of a request may have one. */
+  /** Default: 1. Only the last limit of a request may have another cost. */
   readonly cost?: Cost;
 }
 
 export interface TakenInRedis {
-  /** Bits of the limits that had no room. */
+  /** Bits of the exhausted limits. */
   readonly lacking: number;
-  /** By the clock of Redis. */
+  /** Time of Redis. */
   readonly atMs: number;
   readonly left: readonly Pick<LimitState, 'milliTokens' | 'used'>[];
 }
 
-/** The keys of one account share a hash tag, so that one script may take them all. */
 const keyOf = (accountId: string, kind: string, { id, of }: Level): string =>
   limitKey(accountId, of === 'account' ? kind : `${kind}:${id}`);
 
 export function keyedLimits(accountId: string, kind: string, { body, levels }: DrawnLimits): KeyedLimit[] {
   const limits: KeyedLimit[] = levels.map((level) => ({ key: keyOf(accountId, kind, level), limit: level.limit }));
-  // No key has an id of five letters.
+  // `bytes` cannot be a key id, which has 12 characters.
   if (body) limits.push({ key: limitKey(accountId, `${kind}:bytes`), limit: body.limit, cost: body.kib });
   return limits;
 }
@@ -55,11 +55,8 @@ export const decisionOf = (
   untilMidnightMs: dayMs - (nowMs % dayMs),
 });
 
-const nothing = { milliTokens: 0, used: 0 };
-
-/** What Redis has decided. */
 export const decisionOfRedis = (limits: readonly KeyedLimit[], shadow: number, taken: TakenInRedis): Decision => {
   const { atMs, lacking, left } = taken;
-  const quotaStates = limits.map(({ cost, limit }, index) => quotaStateOf(limit, left[index] ?? nothing, cost));
+  const quotaStates = limits.map(({ cost, limit }, index) => quotaStateOf(limit, elementAt(left, index), cost));
   return decisionOf(lacking, shadow, quotaStates, atMs);
 };

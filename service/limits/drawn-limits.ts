@@ -1,47 +1,44 @@
 /**
- * Which limits a call draws on. The check of the key knows them, and Envoy carries them as text to the rate-limit step,
- * which another instance may answer.
+ * The limits that a call draws on. The key check determines them, and Envoy passes them on as text to the rate limit step, which may
+ * run on another instance.
  *
- * Invariant: only ext-authz makes that text, and Envoy lets no client near it.
+ * Invariant: only ext-authz creates that text; clients cannot set it.
  */
 import { freeBodyKib, managementLimits, type ShadowLimit, unsizedBodyKib } from '@gw/contract/access';
 import type { Limit } from './bucket.ts';
 
-/** The account's limit, and after it that of the key, where it has one. */
+/** The limit of the account, or of a key. */
 export type Level = { readonly of: 'account' | 'key'; readonly id: string; readonly limit: Limit };
 
 export interface DrawnLimits {
-  /** One or two; the first is the account's. */
+  /** The account's limit, then that of the key if it has one. */
   readonly levels: readonly Level[];
-  /** The bucket of bytes and what the body takes of it; null: nothing. A shadow of the rate is one of this rate, too. */
+  /** The bucket of bytes and the cost of the body; null: no cost. Shadow mode of the rate applies to this bucket too. */
   readonly body: { readonly limit: Limit; readonly kib: number } | null;
   readonly shadow: readonly ShadowLimit[];
 }
 
 type Numbers = readonly [perS: number | null, burst: number | null, perDay: number | null];
-/** As JSON: what the text of the limits says. */
+/** The text of the limits as JSON. */
 export interface CarriedLimits {
   readonly account: Numbers;
-  /** KiB per second and at once; absent: of a release that knew no such limit. */
+  /** Rate and burst in KiB; absent in an older release. */
   readonly body?: readonly [perS: number, burst: number];
   readonly shadow?: readonly ShadowLimit[];
   readonly key?: readonly [id: string, ...Numbers];
 }
 
-/** KiB above which a body is refused for its size, whatever the bucket holds. */
+/** Bodies above this, KiB, are refused for their size in any case. */
 const mostKib = 16 * 1024;
 
-/** Returns what a body costs, KiB. `length` is what the client said, and Envoy enforces it; undefined if it did not say. */
+/** Returns the cost of a body, KiB. `length` is the `Content-Length`, which Envoy enforces. */
 export function bodyKib(length: string | undefined): number {
   if (length === undefined) return unsizedBodyKib;
   const kib = Math.ceil(Number(length) / 1024);
   return kib < freeBodyKib ? 0 : Math.min(kib, mostKib);
 }
 
-/**
- * Throws for a text that `limitsText` has not made. `kind`: reads have a rate of their own, and keys no part of it. `kib`: what
- * the body costs.
- */
+/** Parses `limitsText`; throws for any other text. Limits of the kind `management` are fixed. `kib` is the cost of the body. */
 export function drawnLimits(kind: string, accountId: string, text: string, kib = 0): DrawnLimits {
   if (kind === 'management')
     return { levels: [level('account', accountId, managementNumbers)], body: null, shadow: [] };

@@ -1,10 +1,11 @@
 /**
- * What a client is told of its limits.
+ * The limit headers and refusals that clients get.
  *
- * Invariant: a client that waits as long as a refusal says is let in, unless others used what was refilled meanwhile.
+ * Invariant: a client that waits as long as a refusal says is admitted, unless others used the refilled tokens meanwhile.
  */
 import { freeBodyKib, unsizedBodyKib } from '@gw/contract/access';
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { defined, elementAt } from '@gw/contract/internal/defined';
 import { lack } from './bucket.ts';
 import type { Decision } from './decision.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
@@ -19,12 +20,12 @@ const header = (key: string, value: number | string): LimitHeader => ({ key, val
 const seconds = (ms: number): number => Math.ceil(ms) / 1000;
 const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-/** Of the limits of a call those that bind most: with the fewest requests left, and of these the one that waits longest. */
+/** Returns the headers of the most restrictive limits: the fewest requests left, then the longest wait. */
 export function limitHeaders({ levels }: DrawnLimits, { quotaStates, untilMidnightMs }: Decision): LimitHeader[] {
   let rate: readonly [burst: number, remaining: number, nextTokenMs: number] | null = null;
   let day: readonly [perDay: number, remaining: number] | null = null;
   for (const [index, { limit }] of levels.entries()) {
-    const { nextTokenMs = 0, remaining = 0, remainingDay = 0 } = quotaStates[index] ?? {};
+    const { nextTokenMs, remaining, remainingDay } = elementAt(quotaStates, index);
     if (limit.rate && (!rate || remaining < rate[1] || (remaining === rate[1] && nextTokenMs > rate[2])))
       rate = [limit.rate.burst, remaining, nextTokenMs];
     if (limit.perDay !== null && remainingDay !== null && (!day || remainingDay < day[1]))
@@ -47,43 +48,42 @@ export function limitHeaders({ levels }: DrawnLimits, { quotaStates, untilMidnig
 }
 
 /**
- * The headers as fields of metadata, for a reply that Envoy gives up after its headers have come: what replaces it passes over
- * the filters that add headers, so it takes them from there (local-replies.ts of Envoy).
+ * Returns the headers as metadata for a reply that Envoy aborts after its headers. The local reply in its place bypasses the filters
+ * that add headers, so it takes them from the metadata (envoy/local-replies.ts).
  */
 export const metadataOf = (headers: readonly LimitHeader[]): Record<string, string> =>
   Object.fromEntries(headers.map(({ key, value }) => [key, value]));
 
-/** Returns the error of a decision that is not `admitted`, for the limit that takes longest to let the client in. */
+/** Returns the error of a refusal, for the limit with the longest wait. */
 export function refusalOf(
   { body, levels, shadow }: DrawnLimits,
   { lacking, quotaStates, untilMidnightMs }: Decision,
 ): ApiError {
   const denies = (index: number, limit: 'rate' | 'day') =>
     !shadow.includes(limit) && ((lacking >> (2 * index)) & lack[limit]) !== 0;
+  const waitMs = (index: number) => (denies(index, 'rate') ? elementAt(quotaStates, index).nextTokenMs : -1);
   const spent = levels.find((_, index) => denies(index, 'day'));
   const [slowest] = levels
-    .map((level, index) => ({ level, waitMs: denies(index, 'rate') ? (quotaStates[index]?.nextTokenMs ?? 0) : -1 }))
+    .map((level, index) => ({ level, waitMs: waitMs(index) }))
     .sort((a, b) => b.waitMs - a.waitMs);
-  const bodyWaitMs = body && denies(levels.length, 'rate') ? (quotaStates[levels.length]?.nextTokenMs ?? 0) : -1;
-  if (body && !spent && bodyWaitMs > (slowest?.waitMs ?? -1))
+  const { level, waitMs: longestMs } = defined(slowest, 'The limit of the account');
+  const bodyWaitMs = body ? waitMs(levels.length) : -1;
+  if (body && !spent && bodyWaitMs > longestMs)
     return apiError('bytes_per_second_exceeded', { message: bodyMessage(body), retryAfterS: wholeSeconds(bodyWaitMs) });
-  const retryAfterS = wholeSeconds(spent ? untilMidnightMs : (slowest?.waitMs ?? 0));
+  const retryAfterS = wholeSeconds(spent ? untilMidnightMs : longestMs);
   const code = spent ? 'daily_budget_exceeded' : 'requests_per_second_exceeded';
-  return apiError(code, { ...messageOf(spent ?? slowest?.level, spent ? 'day' : 'rate'), retryAfterS });
+  return apiError(code, { message: messageOf(spent ?? level, spent ? 'day' : 'rate'), retryAfterS });
 }
 
-function bodyMessage({ kib, limit: { rate } }: NonNullable<DrawnLimits['body']>): string {
+function bodyMessage({ kib, limit }: NonNullable<DrawnLimits['body']>): string {
   const mib = (of: number) => Math.round(of / 102.4) / 10;
-  return `This body counts ${mib(kib)} MiB, and the account may send ${mib(rate?.perS ?? 0)} MiB per second, bursts of up to ${mib(rate?.burst ?? 0)}. Wait for the seconds in Retry-After. A body without a Content-Length counts ${mib(unsizedBodyKib)} MiB, one below ${freeBodyKib} KiB nothing.`;
+  const { burst, perS } = defined(limit.rate, 'The rate of bodies');
+  return `This body counts ${mib(kib)} MiB, and the account may send ${mib(perS)} MiB per second, bursts of up to ${mib(burst)}. Wait for the seconds in Retry-After. A body without a Content-Length counts ${mib(unsizedBodyKib)} MiB, one below ${freeBodyKib} KiB nothing.`;
 }
 
-function messageOf(level: Level | undefined, limit: 'rate' | 'day'): { message?: string } {
-  if (level === undefined) return {};
-  const whose = level.of === 'account' ? 'this account' : 'this API key';
-  const { perDay, rate } = level.limit;
-  const message =
-    limit === 'day'
-      ? `The daily request budget of ${whose} is used up (${perDay} requests). It resets at midnight UTC.`
-      : `The rate limit of ${whose} is exceeded (${rate?.perS} requests per second, bursts of up to ${rate?.burst}). Wait for the seconds in Retry-After.`;
-  return { message };
+function messageOf({ limit, of }: Level, exceeded: 'rate' | 'day'): string {
+  const whose = of === 'account' ? 'this account' : 'this API key';
+  return exceeded === 'day'
+    ? `The daily request budget of ${whose} is used up (${limit.perDay} requests). It resets at midnight UTC.`
+    : `The rate limit of ${whose} is exceeded (${limit.rate?.perS} requests per second, bursts of up to ${limit.rate?.burst}). Wait for the seconds in Retry-After.`;
 }

@@ -1,6 +1,6 @@
-/** What the monitoring system and the log read of the limits' decisions. */
-
+/** Metrics and log lines about decisions on limits. */
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { dropOldest } from '../drop-oldest.ts';
 import type { Logger } from '../log.ts';
 import { lack } from './bucket.ts';
 import type { Decision } from './decision.ts';
@@ -8,7 +8,6 @@ import type { DrawnLimits } from './drawn-limits.ts';
 
 export interface LimitMetrics {
   decided(accountId: string, kind: string, drawn: DrawnLimits, decision: Decision): void;
-  /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
 
@@ -21,17 +20,17 @@ export interface LimitMetricsOptions {
 
 const outcomes = ['admitted', 'denied', 'shadowed'] as const;
 type DecisionOutcome = (typeof outcomes)[number];
-/** `bytes`: of bodies; those that cost nothing are not counted. `management`: the rate of reads and of keys. */
+/** `bytes`: bodies with a cost. `management`: the rate of reads and key management. */
 const limits = ['rate', 'day', 'bytes', 'management'] as const;
 type CountedLimit = (typeof limits)[number];
 
-/** At most one line in this time for each account, ms. */
+/** Least time between two log lines for an account, ms. */
 const quietMs = 60_000;
-/** Accounts whose last line is remembered; the oldest go first. */
+/** The most accounts whose last line is remembered. */
 const capacity = 10_000;
 
 export function createLimitMetrics({ local, log, now }: LimitMetricsOptions): LimitMetrics {
-  // Plain numbers: a labelled counter of the library costs more than a decision.
+  // Plain numbers, because a labelled counter of prom-client costs more than a decision.
   const counts = new Map<CountedLimit, Record<DecisionOutcome, number>>(
     limits.map((limit) => [limit, { admitted: 0, denied: 0, shadowed: 0 }]),
   );
@@ -45,7 +44,7 @@ export function createLimitMetrics({ local, log, now }: LimitMetricsOptions): Li
     const last = saidAt.get(accountId);
     if (last !== undefined && now() - last < quietMs) return;
     saidAt.delete(accountId);
-    if (saidAt.size >= capacity) saidAt.delete(saidAt.keys().next().value ?? '');
+    dropOldest(saidAt, capacity);
     saidAt.set(accountId, now());
     const keyId = drawn.levels[1]?.id;
     log.info({ accountId, ...(keyId && { keyId }), limits: shadowed }, 'a limit in shadow would have refused a call');
@@ -82,7 +81,7 @@ export function createLimitMetrics({ local, log, now }: LimitMetricsOptions): Li
       });
       new Gauge({
         name: 'gw_limits_local',
-        help: '1 while this instance enforces its share of the limits by itself, since Redis is away',
+        help: '1 while this instance enforces its share of the limits by itself, while Redis is unavailable',
         registers: [registry],
         collect() {
           this.set(local() ? 1 : 0);

@@ -1,11 +1,10 @@
 /**
  * Decides a request's limits in Redis, in one round trip.
  *
- * While Redis is away each instance goes on with its share of the limits in its own memory: never unlimited, never closed.
- * A Redis that hangs is waited for until it is known to hang, and no longer; from then on it is asked in the background,
- * and told of what was admitted meanwhile before it decides again.
+ * While Redis is unavailable each instance enforces its share of the limits in its own memory: never unlimited, never closed. Once Redis
+ * is known to hang, requests do not wait for it. It is probed in the background, and learns what was admitted meanwhile before it
+ * decides again.
  */
-
 import type { Logger } from '../log.ts';
 import type { RedisWriter } from '../redis-writer.ts';
 import { watchAnswers } from './answer-watch.ts';
@@ -23,30 +22,30 @@ import { openLocalShares } from './local-shares.ts';
 import { type LimitScripts, openRedisLimits } from './redis-limits.ts';
 
 export interface LimiterOptions {
-  /** Without a time-out for commands: the limiter has a patience of its own. */
+  /** Without a command time-out, since the limiter has its own. */
   readonly redis: Pick<RedisWriter, 'renew' | 'send'>;
   readonly now: () => number;
   /** Monotonic, ms. */
   readonly monotonic: () => number;
-  /** How many instances share the limits. */
+  /** Number of instances that share the limits. */
   readonly instances: number;
   readonly log: Logger;
-  /** Silence of Redis after which decisions are made here, ms. */
+  /** Silence of Redis, ms, after which this instance decides itself. */
   readonly patienceMs: number;
-  /** How often Redis is asked whether it is back, ms. */
+  /** Interval of probes while Redis is unavailable, ms. */
   readonly probeMs: number;
-  /** Tests decide by a clock of their own. */
+  /** Tests pass scripts with a fake clock. */
   readonly scripts?: LimitScripts;
 }
 
-/** Redis is waited for this long before limits are decided without it: far longer than it takes, far shorter than Envoy waits. */
+/** Much longer than Redis takes, much shorter than Envoy waits. */
 export const limitTimes = { patienceMs: 250, probeMs: 100 } as const;
 
 export interface Limiter {
   decide(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision>;
-  /** What is left, as a decision that takes nothing; null: Redis does not say. */
+  /** Returns the remaining limits as a decision that takes nothing; null without Redis. */
   left(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision | null>;
-  /** Whether decisions are made on this instance alone. */
+  /** Whether this instance decides without Redis. */
   readonly local: () => boolean;
   stop(): void;
 }
@@ -59,7 +58,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
 
   const absence = watchAbsence(options, redis.probe, () => {
     log.info({ decidedHere }, 'limits are exact again');
-    // Redis answers in the order in which it is asked, so that no decision comes before these.
+    // Redis handles commands in order, so these precede any decision.
     const nowMs = now();
     for (const [key, debt] of shares.collectDebts(nowMs))
       redis.settle(key, debt, nowMs).catch(() => shares.owe(key, debt));
@@ -67,7 +66,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   const goLocal = (error: unknown): void => {
     if (absence.lasts()) return;
     decidedHere = 0;
-    log.warn({ err: error, instances }, 'Redis is away: limits are enforced by each instance for its share');
+    log.warn({ err: error, instances }, 'Redis is unavailable: each instance enforces its share of the limits');
     absence.begin();
   };
 
@@ -78,7 +77,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
     return decisionOf(lacking, shadow, quotaStates, nowMs);
   };
 
-  /** Redis may decide the request that it was asked for yet. It says so before it answers a probe, so before debts are told. */
+  /** Redis may still decide the pending request. Its answer then arrives before that of a probe, and so before debts are settled. */
   const decideWithout = (
     taking: Promise<TakenInRedis> | null,
     limits: readonly KeyedLimit[],
@@ -118,10 +117,10 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   };
 }
 
-/** A connection whose other end has vanished without a word is made anew after this many probes' time. */
+/** Probe intervals after which a connection without an answer is replaced. */
 const probesInVain = 30;
 
-/** From `begin` until a probe is answered; then `over` is called. */
+/** Probes from `begin` until an answer, then calls `over`. */
 function watchAbsence(
   { probeMs, redis }: Pick<LimiterOptions, 'probeMs' | 'redis'>,
   probe: () => Promise<unknown>,

@@ -1,12 +1,12 @@
 /**
- * Decides what an instance admits by itself while Redis is away: its share of each limit.
+ * An instance's share of each limit, for decisions while Redis is unavailable.
  *
- * Invariant: a share grows by time alone. It is kept through every outage, and while Redis answers it follows what Redis
- * has left, so that neither an outage nor a Redis that comes and goes opens a bucket or a day a second time. What was
- * admitted here is owed to Redis until it has been counted there. Both are true of as many limits as are remembered: one that
- * was forgotten begins anew.
+ * Invariant: only time refills a share. It survives outages, and follows the state in Redis otherwise, so that neither an outage nor a
+ * flapping Redis refills a bucket or a day a second time. Calls admitted here are owed to Redis until it has counted them. This holds for
+ * the limits that are remembered; a forgotten one starts over.
  */
 import { dayMs } from '@gw/contract/internal/durations';
+import { dropOldest } from '../drop-oldest.ts';
 import {
   advance,
   type Cost,
@@ -14,56 +14,50 @@ import {
   type Limit,
   type LimitState,
   lack,
-  type QuotaState,
   quotaStateOf,
   takeTogether,
 } from './bucket.ts';
-import type { KeyedLimit } from './decision.ts';
+import type { Decision, KeyedLimit } from './decision.ts';
 import type { Debt } from './redis-limits.ts';
 
-/** Limits remembered; those that were used longest ago go first. */
+/** The most limits remembered; the least recently used are dropped. */
 const capacity = 50_000;
 
 type Left = Pick<LimitState, 'milliTokens' | 'used'>;
 
 export interface LocalShares {
-  /** What Redis had left after a decision of its own at `decidedMs` of its clock. */
+  /** Follows the state in Redis after its decision at `decidedMs` of its clock. */
   follow(limits: readonly KeyedLimit[], left: readonly Left[], at: { decidedMs: number; nowMs: number }): void;
   /** Decides here, as `takeTogether` does. */
-  take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): ShareDecision;
-  /** Returns all that is owed, and forgets it. */
+  take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): Pick<Decision, 'lacking' | 'quotaStates'>;
+  /** Returns and clears all debts. */
   collectDebts(nowMs: number): ReadonlyMap<string, Debt>;
-  /** Takes back a debt that was collected but that Redis could not count. */
+  /** Restores a debt that Redis could not count. */
   owe(key: string, debt: Debt): void;
-  /** Of a request that was admitted here: Redis has counted it after all, at `decidedMs` of its clock. */
+  /** Cancels the debt of a request that Redis has counted after all, at `decidedMs` of its clock. */
   forgive(limits: readonly KeyedLimit[], decidedMs: number): void;
 }
 
-export interface ShareDecision {
-  readonly lacking: number;
-  readonly quotaStates: readonly QuotaState[];
-}
-
-interface Share {
+interface LocalShare {
   readonly state: LimitState;
-  /** Of the limit, as it was last given. */
+  /** The share of the limit as last given. */
   part: Limit;
   owed: Debt | null;
 }
 
-/** Opens the shares of this instance. `instances` is how many share the limits. */
+/** `instances` is how many share the limits. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short methods over the same shares and debts.
 export function openLocalShares(instances: number): LocalShares {
-  const shares = new Map<string, Share>();
+  const shares = new Map<string, LocalShare>();
   const indebted = new Set<string>();
 
-  // A bucket smaller than what one request takes would never let it in.
+  // A bucket smaller than the cost of a request would never admit it.
   const partOf = ({ perDay, rate }: Limit, cost: Cost): Limit => ({
     rate: rate && { perS: rate.perS / instances, burst: Math.max(cost, Math.floor(rate.burst / instances)) },
     perDay: perDay === null ? null : Math.ceil(perDay / instances),
   });
 
-  const open = ({ cost = 1, key, limit }: KeyedLimit, nowMs: number): Share => {
+  const open = ({ cost = 1, key, limit }: KeyedLimit, nowMs: number): LocalShare => {
     const part = partOf(limit, cost);
     const known = shares.get(key);
     if (known) {
@@ -72,15 +66,11 @@ export function openLocalShares(instances: number): LocalShares {
       shares.set(key, known);
       return known;
     }
-    if (shares.size >= capacity) forgetOldest();
-    const share: Share = { state: fullState(part, nowMs), part, owed: null };
+    const dropped = dropOldest(shares, capacity);
+    if (dropped !== undefined) indebted.delete(dropped);
+    const share: LocalShare = { state: fullState(part, nowMs), part, owed: null };
     shares.set(key, share);
     return share;
-  };
-  const forgetOldest = (): void => {
-    const [oldest = ''] = shares.keys();
-    shares.delete(oldest);
-    indebted.delete(oldest);
   };
   const owe = (key: string, debt: Debt): void => {
     const share = shares.get(key);
@@ -114,7 +104,7 @@ export function openLocalShares(instances: number): LocalShares {
         advance(state, part, nowMs);
         state.milliTokens = Math.min(state.milliTokens, stands.milliTokens / instances);
         if (keyed.limit.perDay === null || part.perDay === null) continue;
-        // Decided on another day than the one that has begun here: it says nothing of this one.
+        // A decision on another day says nothing about this one.
         if (Math.floor(decidedMs / dayMs) !== state.day) continue;
         const leftOfDay = Math.ceil(Math.max(0, keyed.limit.perDay - stands.used) / instances);
         state.used = Math.max(state.used, part.perDay - leftOfDay);
@@ -129,7 +119,7 @@ export function openLocalShares(instances: number): LocalShares {
       const lacking = takeTogether(levels, shadow, nowMs);
       if ((lacking & ~shadow) === 0) {
         for (const [index, { cost = 1, key, state, whole }] of levels.entries()) {
-          // As with Redis: a limit in shadow that had no room owes nothing.
+          // As in Redis, an exhausted limit in shadow owes nothing.
           const lacks = lacking >> (2 * index);
           const milliTokens = lacks & lack.rate ? 0 : cost * 1000;
           owe(key, { limit: whole, milliTokens, used: lacks & lack.day ? 0 : 1, day: state.day });
@@ -144,7 +134,7 @@ export function openLocalShares(instances: number): LocalShares {
         const share = shares.get(key);
         if (!share?.owed) continue;
         advance(share.state, share.part, nowMs);
-        // What has been refilled here meanwhile is owed no more.
+        // Tokens refilled here meanwhile are not owed any more.
         const lacking = Math.max(0, (share.part.rate?.burst ?? 0) * 1000 - share.state.milliTokens);
         debts.set(key, { ...share.owed, milliTokens: Math.min(share.owed.milliTokens, Math.ceil(lacking)) });
         share.owed = null;
@@ -155,7 +145,7 @@ export function openLocalShares(instances: number): LocalShares {
   };
 }
 
-/** Adds two debts. Of two days only the later one counts, since the other is over. */
+/** Adds two debts; only the later day counts. */
 function sum(before: Debt, added: Debt): Debt {
   const day = Math.max(before.day, added.day);
   const usedOf = (debt: Debt) => (debt.day === day ? debt.used : 0);

@@ -1,4 +1,5 @@
-/** The limits as Redis has them: one command to take from them, one to count what was taken without it. */
+/** Limits in Redis: commands to take from them and to settle what was taken without Redis. */
+import { elementAt } from '@gw/contract/internal/defined';
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import { redisScript } from '../redis-script.ts';
@@ -7,12 +8,12 @@ import { everyLimit, type Limit } from './bucket.ts';
 import type { KeyedLimit, TakenInRedis } from './decision.ts';
 import { leftScript, settleScript, takeScript } from './take.lua.ts';
 
-/** What an instance admitted by itself and Redis has not counted. */
+/** Calls that an instance admitted itself and Redis has not counted. */
 export interface Debt {
   readonly limit: Limit;
-  /** What the bucket lacks for it by now, thousandths. */
+  /** Thousandths of tokens still missing from the bucket for them. */
   readonly milliTokens: number;
-  /** Requests of `day`. */
+  /** Requests on `day`. */
   readonly used: number;
   readonly day: number;
 }
@@ -25,13 +26,13 @@ export interface LimitScripts {
 
 export interface RedisLimits {
   take(limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis>;
-  /** What they have left, and takes nothing. */
+  /** Reads the remaining limits. */
   left(limits: readonly KeyedLimit[]): Promise<TakenInRedis>;
-  /** `nowMs`: of the clock by which the debt has its day. */
+  /** `nowMs` is of the clock that set the day of the debt. */
   settle(key: string, debt: Debt, nowMs: number): Promise<unknown>;
   /**
-   * As a decision, on a limit that is nobody's: a Redis that may not write cannot decide. It knows the scripts then, so that what is
-   * asked of it later is done in the order in which it is asked.
+   * Makes a decision on an unused limit, because a Redis that cannot write cannot decide. It also loads the scripts, so that later
+   * commands run in order.
    */
   probe(): Promise<unknown>;
 }
@@ -48,8 +49,7 @@ export function openRedisLimits(
 
   const takeFrom = async (limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis> => {
     const args = [shadow & everyLimit.rate ? '1' : '0', shadow & everyLimit.day ? '1' : '0'];
-    for (const { limit } of limits)
-      args.push(`${limit.rate?.perS ?? 0}`, `${limit.rate?.burst ?? 0}`, `${limit.perDay ?? -1}`);
+    for (const { limit } of limits) args.push(...rateArgs(limit), `${limit.perDay ?? -1}`);
     const cost = limits.at(-1)?.cost;
     if (cost !== undefined) args.push(`${cost}`);
     const reply = await gwTake(
@@ -63,24 +63,34 @@ export function openRedisLimits(
     take: takeFrom,
     left: async (limits) => {
       const keys = limits.map(({ key }) => key);
-      const args = limits.flatMap(({ limit: { rate } }) => [`${rate?.perS ?? 0}`, `${rate?.burst ?? 0}`]);
-      return takenOf(limits, await gwLeft(keys, args));
+      return takenOf(
+        limits,
+        await gwLeft(
+          keys,
+          limits.flatMap(({ limit }) => rateArgs(limit)),
+        ),
+      );
     },
     settle: (key, { day, limit, milliTokens, used }, nowMs) => {
       const daysAgo = Math.floor(nowMs / dayMs) - day;
-      const args = [limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, daysAgo];
-      return gwSettle([key], args.map(String));
+      return gwSettle([key], [...rateArgs(limit), `${milliTokens}`, `${used}`, `${daysAgo}`]);
     },
     probe: async () => {
-      // Who may not do that sends them whole later.
+      // A user without permission for this sends the scripts with EVAL later.
       await redis.send(['SCRIPT', 'LOAD', take], ['SCRIPT', 'LOAD', settle]).catch(() => undefined);
       return takeFrom([probeLimit], 0);
     },
   };
 }
 
+/** Rate and burst as arguments of a script; 0 means no rate. */
+const rateArgs = ({ rate }: Limit): string[] => (rate ? [`${rate.perS}`, `${rate.burst}`] : ['0', '0']);
+
 function takenOf(limits: readonly KeyedLimit[], reply: Reply | undefined): TakenInRedis {
-  const [lacking = 0, atMs = 0, ...left] = reply as readonly number[];
-  const states = limits.map((_, index) => ({ milliTokens: left[2 * index] ?? 0, used: left[2 * index + 1] ?? 0 }));
+  const [lacking, atMs, ...left] = reply as readonly [number, number, ...number[]];
+  const states = limits.map((_, index) => ({
+    milliTokens: elementAt(left, 2 * index),
+    used: elementAt(left, 2 * index + 1),
+  }));
   return { lacking, atMs, left: states };
 }

@@ -1,9 +1,9 @@
 /**
- * `takeTogether` of `bucket.ts` inside Redis: one atomic step, on Redis' own clock, so that any number of instances agree.
+ * `takeTogether` of `bucket.ts` as an atomic step inside Redis, on Redis' own clock, so that any number of instances agree.
  *
- * A limit is a hash: b thousandths of tokens, m the ms they were so, d the day, n the requests of that day. Releases run side by
- * side on it, so what a field means never changes: what means something else gets another name. What a field should say and does
- * not begins anew (open): a limit is there to be kept, and no reason to refuse everybody.
+ * A limit is a hash: b, thousandths of tokens; m, their time in ms; d, the day; n, the requests of that day. Releases share it, so the
+ * meaning of a field never changes; a new meaning gets a new name. A limit with missing or malformed fields starts over, since a
+ * damaged limit is no reason to refuse everybody.
  */
 
 /** `advance`: reads and refills KEYS[i]; `rate` is in thousandths per ms, `burst` in thousandths. */
@@ -31,9 +31,9 @@ end
 `;
 
 /**
- * KEYS the limits. ARGV: 1 if rates are in shadow, 1 if days are, for each limit rate (0: none), burst, per day (-1: none), and
- * what the request takes of the last bucket, if that is another number than one.
- * Returns {bits of the limits without room, now ms, and for each limit thousandths of tokens and used}.
+ * KEYS: the limits. ARGV: 1 if rates are in shadow, 1 if days are, then rate (0: none), burst and requests per day (-1: none) of each
+ * limit, then the cost for the last bucket if it is not 1.
+ * Returns {bits of the exhausted limits, now in ms, then for each limit thousandths of tokens and used}.
  */
 export const takeScript = `${advance}
 local lacking, refused, bit, limits = 0, false, 1, {}
@@ -63,8 +63,8 @@ return reply
 `;
 
 /**
- * Says what is left, and takes nothing. It writes all the same, since a Redis that may not write cannot take either.
- * KEYS the limits. ARGV for each rate (0: none) and burst. Returns what `takeScript` does.
+ * Reads what is left. It writes too, because a Redis that cannot write could not take either.
+ * KEYS: the limits. ARGV: rate (0: none) and burst of each. Returns what `takeScript` does.
  */
 export const leftScript = `${advance}
 local reply = { 0, now }
@@ -78,9 +78,9 @@ return reply
 `;
 
 /**
- * Counts what an instance admitted by itself while Redis was away.
- * KEYS[1] the limit. ARGV rate (0: none), burst, thousandths of tokens, requests, and how many days ago they were, by the clock of
- * the instance: it may be in another day than Redis, and what is not over for it counts in the day that Redis has.
+ * Counts calls that an instance admitted itself while Redis was unavailable.
+ * KEYS: the limit. ARGV: rate (0: none), burst, thousandths of tokens, requests, and their age in days by the clock of the instance.
+ * Requests of the instance's current day count towards Redis' current day, even if the two differ.
  */
 export const settleScript = `${advance}
 local limit = advance(KEYS[1], tonumber(ARGV[1]), ARGV[2] * 1000)

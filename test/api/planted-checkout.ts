@@ -36,7 +36,7 @@ const plantingOf = ({ module, path, shape }: PlantedApi): Plugin => ({
     plant(
       /\/contract\/openapi-operations\.ts$/,
       'export const operations: Readonly<Record<string, Operation>> = {',
-      `'POST ${path}': { id: 'planted', request: 'CompletionRequest', response: 'Completion' }`,
+      `'POST ${path}': { id: 'planted', request: completionRequestSchema, response: completionResponseSchema }`,
     );
     plant(
       /\/receipt-sidecar\/api\/shapes\.ts$/,

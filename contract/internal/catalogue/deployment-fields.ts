@@ -1,13 +1,13 @@
-/** The fields of a deployment: which models of a provider are served in which region, and how. */
+/** The fields of a deployment: models of one provider in one region. */
 import { z } from 'zod';
 import { evidenceRead, evidenceSchema } from './evidence.ts';
-import { type CatalogueField, type FieldTable, nameSchema } from './field.ts';
+import { type CatalogueField, type FieldTable, nameSchema, optionalNumber } from './field.ts';
 import { modelIdSchema } from './model-fields.ts';
 
 export const deploymentIdDoc = "it stands in the names of Envoy's clusters";
 
 const acceleratorsRead = z.object({ model: z.string().min(1).max(100), count: z.int().positive() });
-/** All that a reply can carry, and the counters of the GPUs themselves. */
+/** The shapes of measured energy in replies, and GPU counters. */
 export const telemetryShapes = [
   'neuralwatt',
   'greenpt',
@@ -34,51 +34,68 @@ const evidenceFor = <Option extends string>(what: string, option: Option) =>
     otherwise: null,
     option,
     form: 'evidence',
-    help: `what the ${what} rests on: "measured 2025-01-01/2026-01-01 https://…", or none`,
-    doc: `what the ${what} rests on: \`{"kind","source","period"}\`, of which \`kind\` is \`measured\`, \`reported\` or \`assumed\`, \`source\` a text or an address, and \`period\` two days, the second exclusive (\`2025-01-01/2026-01-01\`), or none. [A new figure has none](#who-vouches-for-what) until it is said anew`,
+    help: `evidence for the ${what}: "measured 2025-01-01/2026-01-01 https://…", or none`,
+    doc: `evidence for the ${what}: \`{"kind","source","period"}\`, where \`kind\` is \`measured\`, \`reported\` or \`assumed\`, \`source\` a text or an address, and \`period\` two days, the second exclusive (\`2025-01-01/2026-01-01\`), or none. [A changed figure has none](#who-vouches-for-what) until it is entered again`,
   }) as const satisfies CatalogueField;
 
 export const deploymentFields = {
   provider: {
-    ...{ entry: z.string().max(100), snapshot: z.string(), columns: ['providerId'], needed: true },
-    ...{ option: 'provider', help: 'id of the provider' },
+    entry: z.string().max(100),
+    snapshot: z.string(),
+    columns: ['providerId'],
+    needed: true,
+    option: 'provider',
+    help: 'id of the provider',
   },
   region: {
-    ...{ entry: z.string().max(100), snapshot: z.string(), columns: ['regionCode'], needed: true },
-    ...{ option: 'region', help: 'code of the region' },
+    entry: z.string().max(100),
+    snapshot: z.string(),
+    columns: ['regionCode'],
+    needed: true,
+    option: 'region',
+    help: 'code of the region',
   },
   models: {
-    /** One check for the whole, so that no code of an error is made from the id of a model. */
+    /** Checked as a whole, so that no error code is derived from a model id. */
     entry: z
       .custom<Readonly<Record<string, string>>>(
         (value) => isOffer(value, isName),
         'must be an object: public model id → the name that the provider knows it by',
       )
       .meta({ type: 'object', additionalProperties: { type: 'string' } }),
-    /** Null takes a model out; the others stay. */
+    /** Null removes a model; the others stay. */
     change: z.custom<Readonly<Record<string, string | null>>>(
       (value) => isOffer(value, (name) => name === null || isName(name)),
       'must be an object: public model id → the name that the provider knows it by, or null to take it out',
     ),
     shown: z.record(z.string(), z.string()),
     snapshot: z.record(z.string(), z.string()),
-    ...{ needed: true, form: 'offers', help: 'public id → the name that the provider knows it by' },
+    needed: true,
+    form: 'offers',
+    help: 'public id → the name that the provider knows it by',
   },
   pue: {
-    ...{ entry: z.number().min(1).max(10), snapshot: z.number().min(1), needed: true, option: 'pue', form: 'number' },
+    entry: z.number().min(1).max(10),
+    snapshot: z.number().min(1),
+    needed: true,
+    option: 'pue',
+    form: 'number',
     help: 'power usage effectiveness of the data centre, at least 1',
   },
   pue_evidence: evidenceFor('PUE', 'pue-evidence'),
   wue_onsite_l_per_kwh: {
     entry: z.number().min(0).max(100).nullable(),
     snapshot: z.number().nonnegative().nullable(),
-    ...{ otherwise: null, option: 'wue', form: 'number', help: 'litres of water per kWh on site, or none' },
+    ...optionalNumber,
+    option: 'wue',
+    help: 'litres of water per kWh on site, or none',
   },
   wue_evidence: evidenceFor('water on site', 'wue-evidence'),
   telemetry: {
     entry: z.enum(telemetryShapes).nullable(),
     snapshot: z.string().nullable(),
-    ...{ otherwise: null, option: 'telemetry' },
+    otherwise: null,
+    option: 'telemetry',
     help: 'shape of measured energy in its replies, gpu_counters, or none',
     doc: 'the one [shape of measured energy](measured-energy.md) in its replies, or [`gpu_counters`](gpu-counters.md)',
   },
@@ -89,7 +106,9 @@ export const deploymentFields = {
       .nullable(),
     /** Absent and null: not stated. */
     snapshot: acceleratorsRead.nullable().optional(),
-    ...{ otherwise: null, option: 'accelerators', form: 'accelerators' },
+    otherwise: null,
+    option: 'accelerators',
+    form: 'accelerators',
     help: 'of the whole deployment: "8 x H100", or none',
     doc: '`{"model","count"}` of the whole deployment',
   },
@@ -97,23 +116,26 @@ export const deploymentFields = {
     entry: z.int().min(0).max(1_000_000).nullable(),
     /** Absent and null: not stated. */
     snapshot: z.number().nullable().optional(),
-    ...{ otherwise: null, option: 'latency-ms', form: 'number' },
+    ...optionalNumber,
+    option: 'latency-ms',
     help: 'milliseconds to the first byte, for comparison with other deployments; or none',
     doc: 'milliseconds to the first byte, as you measure them: a [tolerance](routing.md#tolerance) compares them',
   },
   relative_cost: {
     entry: z.number().min(0).max(1000).nullable(),
     snapshot: z.number().nullable().optional(),
-    ...{ otherwise: null, option: 'relative-cost', form: 'number' },
-    help: 'price of a token compared with other deployments: 1.1 is ten percent dearer than 1; or none',
-    doc: 'price of a token beside other deployments of its models: 1.1 is ten percent dearer than 1; a [tolerance](routing.md#tolerance) compares them',
+    ...optionalNumber,
+    option: 'relative-cost',
+    help: 'price of a token relative to other deployments: 1.1 is ten percent more than 1; or none',
+    doc: 'price of a token relative to other deployments of its models: 1.1 is ten percent more than 1; a [tolerance](routing.md#tolerance) compares them',
   },
   max_concurrent_requests: {
     entry: z.int().min(1).max(100_000).nullable(),
     /** Absent and null: not stated. */
     snapshot: z.int().positive().nullable().optional(),
-    ...{ otherwise: null, option: 'max-concurrent', form: 'number' },
-    help: 'calls that it takes at once, of each Envoy; or none',
-    doc: 'calls that it takes at once, of each Envoy: one more [goes elsewhere](routing.md#capacity). Not bounded unless given',
+    ...optionalNumber,
+    option: 'max-concurrent',
+    help: 'concurrent calls that it takes from each Envoy, or none',
+    doc: 'concurrent calls that it takes from each Envoy; further calls [go elsewhere](routing.md#capacity). Unlimited by default',
   },
 } as const satisfies FieldTable;

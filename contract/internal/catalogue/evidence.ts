@@ -1,12 +1,11 @@
 /**
- * What a figure of the catalogue rests on, in the words of whoever entered it.
+ * The evidence for a figure of the catalogue, as entered by an operator.
  *
- * Invariant: it is plain text of bounded length that no page can take for its own: without markup, control characters or directions of
- * writing, and no address but http(s).
+ * Invariant: it is plain text of bounded length that is safe to show: no markup, no control or bidirectional characters, and no URL
+ * other than http(s).
  */
 import { z } from 'zod';
 
-/** Where a figure comes from: a text or an address. */
 export const sourceSchema = z
   .string()
   .trim()
@@ -16,7 +15,7 @@ export const sourceSchema = z
   .regex(/^(?!(javascript|data|vbscript|file|blob):)/i, 'must be a text, or an address that begins with https://');
 
 const day = String.raw`\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
-/** The days that the figure is of, the end exclusive. */
+/** The days that the figure covers, the end exclusive. */
 const periodSchema = z
   .string()
   .regex(new RegExp(`^${day}/${day}$`), 'must be two days, the second exclusive: 2025-01-01/2026-01-01')
@@ -25,7 +24,7 @@ const periodSchema = z
     return isDay(start) && isDay(end) && start < end;
   }, 'must be two days that there are, the first before the second');
 
-/** False for the 30th of February, which a Date takes for a day of March. */
+/** False for the 30th of February, which Date reads as a day of March. */
 function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
@@ -35,14 +34,14 @@ const kinds = ['measured', 'reported', 'assumed'] as const;
 
 export const evidenceSchema = z
   .strictObject({
-    /** By whoever runs the data centre, in a publication of theirs, or by nobody. */
+    /** Measured by the operator of the data centre, reported in its publications, or assumed. */
     kind: z.enum(kinds),
     source: sourceSchema,
     period: periodSchema.nullish().transform((period) => period ?? null),
   })
   .nullable();
 
-/** As it is stored and shown. */
+/** The stored form. */
 export const evidenceRead = z
   .object({ kind: z.enum(kinds), source: z.string(), period: z.string().nullable() })
   .nullable();

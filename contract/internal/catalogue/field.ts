@@ -1,27 +1,27 @@
 /**
- * What a field of a catalogue entry says of itself. Everything else follows from the table of its kind: the bodies of the
- * operator API, the columns, the snapshot, the options of the shell, and the page of the documentation.
+ * The definition of a field of a catalogue entry. Everything else follows from these tables: the bodies of the operator API, the
+ * columns, the snapshot, the options of the shell, and the page of the documentation.
  */
 import { z } from 'zod';
 
 export interface CatalogueField {
-  /** In the operator API. */
+  /** Schema in the operator API. */
   readonly entry: z.ZodType;
-  /** In a change, where that is not the same. */
+  /** Schema in a change, if it differs. */
   readonly change?: z.ZodType;
-  /** In replies, where `entry` reads or refuses what is not stored like that. */
+  /** Schema in replies, if `entry` transforms values or refuses some that may be stored. */
   readonly shown?: z.ZodType;
-  /** What the services get: less strict, for parts of another release. Absent: they do not get the field. */
+  /** Schema in the snapshot, less strict for parts of another release. Absent: the services do not get the field. */
   readonly snapshot?: z.ZodType;
-  /** Of the database client; two hold the ends of a range. Absent: the name in camel case. */
+  /** Columns of the database client; two hold the ends of a range. Absent: the name in camel case. */
   readonly columns?: readonly [string] | readonly [min: string, max: string];
-  /** An entry cannot be added without it. */
+  /** Required in a new entry. */
   readonly needed?: true;
-  /** What it is if nobody has said. Absent: the kind decides by the other fields. */
+  /** Default. Absent: it depends on the other fields. */
   readonly otherwise?: unknown;
-  /** Absent: the shell has commands of its own for it. */
+  /** Name of the option in the shell. Absent: the shell has separate commands for it. */
   readonly option?: string;
-  /** How it is typed in a shell, and shown there: as text unless said. */
+  /** How the shell reads and shows it; text by default. */
   readonly form?:
     | 'number'
     | 'yes_or_no'
@@ -32,15 +32,18 @@ export interface CatalogueField {
     | 'offers'
     | 'pairs'
     | 'targets';
-  /** For people in a shell. */
+  /** Text in the help of the shell. */
   readonly help: string;
-  /** For readers of the documentation, where that says more. */
+  /** Text in the documentation, if it says more. */
   readonly doc?: string;
 }
 export type FieldTable = Readonly<Record<string, CatalogueField>>;
 
+/** A number that may be unknown. */
+export const optionalNumber = { otherwise: null, form: 'number' } as const satisfies Partial<CatalogueField>;
+
 type EntryValues<T extends FieldTable> = { [Name in keyof T]: z.infer<T[Name]['entry']> };
-/** The fields of an entry, as the operator API shows them. */
+/** The fields of an entry in the operator API. */
 export type EntryFields<T extends FieldTable> = Readonly<EntryValues<T>>;
 
 /** `tokens_per_s` → `tokensPerS`. */
@@ -60,11 +63,9 @@ type SnapshotShape<T extends FieldTable> = {
 };
 export function snapshotShape<T extends FieldTable>(table: T): SnapshotShape<T> {
   const shape = Object.entries(table).flatMap(([name, { snapshot }]) => (snapshot ? [[camel(name), snapshot]] : []));
-  // The names and schemas are those of the type.
   return Object.fromEntries(shape) as SnapshotShape<T>;
 }
 
-/** One line of text, as it is shown in lists and in the audit log. */
 export const nameSchema = z
   .string()
   .trim()
@@ -72,7 +73,7 @@ export const nameSchema = z
   .max(200)
   .regex(/^[^\p{Cc}]*$/u, 'must be one line of text');
 
-/** For fields that stand in names of Envoy's configuration and in headers. */
+/** For values that become part of Envoy's resource names and of headers. */
 export const slugSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, 'must be at most 63 letters, digits, dashes and underscores');

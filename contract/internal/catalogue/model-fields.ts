@@ -1,12 +1,12 @@
-/** The fields of a model. Billions of parameters, bits per weight, tokens per second, seconds. */
+/** The fields of a model. Units: billions of parameters, bits per weight, tokens per second, seconds. */
 import { z } from 'zod';
 import { sourceSchema } from './evidence.ts';
-import { type FieldTable, nameSchema } from './field.ts';
+import { type FieldTable, nameSchema, optionalNumber } from './field.ts';
 import { tokenizers } from './tokenizers.ts';
 
 export const modelClasses = ['small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'] as const;
 
-/** Clients send it and read it in paths, so it has no empty and no dotted segment. */
+/** Used in paths, so it has no empty segment and none that begins with a dot. */
 export const modelIdSchema = z
   .string()
   .max(200)
@@ -19,7 +19,7 @@ export const modelIdDoc = 'clients send it; may hold slashes';
 const kind = z.enum(['chat', 'embedding']);
 const modelClass = z.enum(modelClasses).nullable();
 const billions = z.number().min(0.001).max(100_000);
-/** A known count is a range of one value. */
+/** An exact count becomes a range of one value. */
 const parameters = z
   .union(
     [
@@ -35,13 +35,19 @@ const range = 'billions: a number, or `{"min","max"}` where only a range is know
 export const modelFields = {
   owned_by: { entry: nameSchema, snapshot: z.string(), needed: true, option: 'owned-by', help: 'who made it' },
   kind: {
-    ...{ entry: kind, snapshot: kind, needed: true, option: 'kind', help: 'chat or embedding' },
+    entry: kind,
+    snapshot: kind,
+    needed: true,
+    option: 'kind',
+    help: 'chat or embedding',
     doc: '`chat` or `embedding`: what it serves',
   },
   context_window: {
     entry: z.int().min(1).max(2_147_483_647).nullable(),
     snapshot: z.int().positive().nullable(),
-    ...{ otherwise: null, option: 'context-window', form: 'number', help: 'tokens, or none' },
+    ...optionalNumber,
+    option: 'context-window',
+    help: 'tokens, or none',
   },
   modalities: {
     entry: z
@@ -49,33 +55,49 @@ export const modelFields = {
       .min(1)
       .max(4),
     snapshot: z.array(z.string()),
-    ...{ otherwise: ['text'], option: 'modalities', form: 'words' },
-    help: 'of text, image, audio, video, separated by commas',
-    doc: 'of `text`, `image`, `audio`, `video`; text alone unless given',
+    otherwise: ['text'],
+    option: 'modalities',
+    form: 'words',
+    help: 'any of text, image, audio, video, separated by commas',
+    doc: 'any of `text`, `image`, `audio`, `video`; only text by default',
   },
   takes_temperature: {
     entry: z.boolean(),
-    /** False for models that refuse a temperature: then none is added to a request without one. */
+    /** False for models that refuse a temperature, to which none may be added. */
     snapshot: z.boolean(),
-    ...{ option: 'takes-temperature', form: 'yes_or_no', help: 'yes or no' },
+    option: 'takes-temperature',
+    form: 'yes_or_no',
+    help: 'yes or no',
     doc: 'false for models that refuse one; unless given, true for `chat`',
   },
   tokenizer: {
     entry: z.enum(tokenizers).nullable(),
-    /** One of `tokenizers`; absent and null: not known, so prompts are not counted and token lists are not read. */
+    /** Absent or null: unknown, so prompts are not counted and token lists are refused. */
     snapshot: z.string().nullable().optional(),
-    ...{ otherwise: null, option: 'tokenizer', help: 'o200k_base, cl100k_base, p50k_base, r50k_base or none' },
+    otherwise: null,
+    option: 'tokenizer',
+    help: 'o200k_base, cl100k_base, p50k_base, r50k_base or none',
     doc: "`o200k_base`, `cl100k_base`, `p50k_base` or `r50k_base`, OpenAI's vocabularies: [prompts are counted](prompt-length.md) with it, and [lists of tokens](decisions/0008-token-arrays.md) are taken only where it is known",
   },
   active_parameters_b: {
-    ...{ entry: parameters, shown: parametersRead, snapshot: parametersRead },
-    ...{ columns: ['activeParametersMinB', 'activeParametersMaxB'], otherwise: null, option: 'active', form: 'range' },
+    entry: parameters,
+    shown: parametersRead,
+    snapshot: parametersRead,
+    columns: ['activeParametersMinB', 'activeParametersMaxB'],
+    otherwise: null,
+    option: 'active',
+    form: 'range',
     help: 'billions of active parameters: 8, 30-40 or none',
-    doc: `those that serve one token; ${range}`,
+    doc: `those active per token; ${range}`,
   },
   total_parameters_b: {
-    ...{ entry: parameters, shown: parametersRead, snapshot: parametersRead },
-    ...{ columns: ['totalParametersMinB', 'totalParametersMaxB'], otherwise: null, option: 'total', form: 'range' },
+    entry: parameters,
+    shown: parametersRead,
+    snapshot: parametersRead,
+    columns: ['totalParametersMinB', 'totalParametersMaxB'],
+    otherwise: null,
+    option: 'total',
+    form: 'range',
     help: 'billions of parameters: 8, 30-40 or none',
     doc: `all of them; ${range}`,
   },
@@ -83,32 +105,42 @@ export const modelFields = {
     entry: sourceSchema.nullable(),
     /** Absent and null: not stated. */
     snapshot: z.string().nullable().optional(),
-    ...{ shown: z.string().nullable(), otherwise: null, option: 'parameters-source' },
+    shown: z.string().nullable(),
+    otherwise: null,
+    option: 'parameters-source',
     help: 'who says how many parameters there are: a text or an address, or none',
-    doc: 'who says how many parameters there are: a text or an address. [Other numbers have none](#who-vouches-for-what) until it is said anew',
+    doc: 'who says how many parameters there are: a text or an address. [Changed numbers have none](#who-vouches-for-what) until it is entered again',
   },
   model_class: {
-    ...{ entry: modelClass, snapshot: modelClass, otherwise: null, option: 'class' },
+    entry: modelClass,
+    snapshot: modelClass,
+    otherwise: null,
+    option: 'class',
     help: 'small, medium, large, moe_small_active, frontier, embedding or none',
     doc: '`small`, `medium`, `large`, `moe_small_active`, `frontier` or `embedding`: its size where no parameters are known',
   },
   quantization_bits: {
     entry: z.number().min(1).max(64).nullable(),
     snapshot: z.number().positive().nullable(),
-    ...{ otherwise: null, option: 'bits', form: 'number', help: 'bits of a weight, or none' },
+    ...optionalNumber,
+    option: 'bits',
+    help: 'bits of a weight, or none',
     doc: 'bits of a weight; 16 unless known',
   },
   tokens_per_s: {
     entry: z.number().min(0.01).max(1_000_000).nullable(),
     snapshot: z.number().positive().nullable(),
-    ...{ otherwise: null, option: 'tokens-per-s', form: 'number' },
+    ...optionalNumber,
+    option: 'tokens-per-s',
     help: 'measured output tokens per second, or none',
     doc: 'measured output tokens per second; else fitted to the size',
   },
   ttft_s: {
     entry: z.number().min(0).max(3600).nullable(),
     snapshot: z.number().nonnegative().nullable(),
-    ...{ otherwise: null, option: 'ttft', form: 'number', help: 'measured seconds to the first token, or none' },
+    ...optionalNumber,
+    option: 'ttft',
+    help: 'measured seconds to the first token, or none',
     doc: 'measured seconds to the first token; else fitted to the size',
   },
 } as const satisfies FieldTable;

@@ -1,34 +1,32 @@
 /**
- * What the name of a model tells of it, where nobody has said more: `llama-3.1-8b-instruct` has 8 billion parameters, `bge-m3` makes
- * embeddings.
+ * Guesses the properties of a model from its name: `llama-3.1-8b-instruct` has 8 billion parameters, `bge-m3` makes embeddings.
  *
- * Invariant: a guess is told as one (`because`), and errs upwards: a mixture of experts counts with what its name says, and a model
- * of unknown size as the largest class.
+ * Invariant: a guess is marked as one (`because`) and errs upwards: a model of unknown size counts as the largest class.
  */
 import type { modelClasses } from './model-fields.ts';
 
 export interface ModelGuess {
   readonly kind: 'chat' | 'embedding';
-  /** Billions of parameters; null: the name tells none. */
+  /** Billions of parameters; null if the name does not say. */
   readonly totalB: number | null;
-  /** Those that serve one token. */
+  /** Billions of parameters active per token. */
   readonly activeB: number | null;
-  /** What stands in where no parameters are known; null where they are. */
+  /** Size class if the parameters are unknown, otherwise null. */
   readonly modelClass: (typeof modelClasses)[number] | null;
-  /** For people: what was guessed, and from what. */
+  /** Explanation for people. */
   readonly because: string;
 }
 
 const embeddingNames = /embed|(^|[/_-])(bge|e5|gte|minilm|all-mpnet|nomic|voyage|stella)([-_./]|$)/i;
-/** `8b`, `1.5b`, `335m` between anything that is no letter and no digit. */
+/** `8b`, `1.5b` or `335m` between characters other than letters and digits. */
 const sizes = /(?<![a-z0-9.])(\d+(?:\.\d+)?)(b|m)(?![a-z0-9])/gi;
-/** Below, it tells how long a prompt may be. */
+/** A smaller number, as in `1m`, is a context length. */
 const leastMillions = 20;
-/** `17b-16e`: the size of one of so many experts, and no word of them all. */
+/** `17b-16e` names the size of one of 16 experts, not the total. */
 const ofEachExpert = /(?<![a-z0-9.])\d+e(?![a-z0-9])/i;
 const experts = /(?<![a-z0-9.])(\d+)x(\d+(?:\.\d+)?)b(?![a-z0-9])/i;
 const activeOf = /(?<![a-z0-9.])a(\d+(?:\.\d+)?)b(?![a-z0-9])/i;
-/** Of a mixture whose name tells the size of one expert, two work on a token, as in Mixtral. */
+/** If the name gives the size of one expert, two are active per token, as in Mixtral. */
 const expertsAtOnce = 2;
 
 const isPlausible = (billions: number): boolean => billions >= 0.001 && billions <= 100_000;

@@ -1,30 +1,29 @@
 /**
- * What providers charge for tokens, as the services read it from the catalogue.
+ * Token prices of providers, as the services read them from the catalogue.
  *
- * Invariant: money is in no receipt. It is computed when somebody asks, from the price of the hour, so that a corrected price corrects
- * each report.
+ * Invariant: no receipt contains a cost. It is computed on request from the price of the hour, so that a corrected price corrects
+ * every report.
  */
 import { z } from 'zod';
 
 export const snapshotPriceSchema = z.object({
   provider: z.string(),
-  /** By its public id. */
+  /** Public id. */
   model: z.string(),
-  /** Null: wherever no price of the region itself is in force. */
+  /** Null: all regions without a price of their own. */
   region: z.string().nullable(),
-  /** From when on, RFC 3339. */
+  /** When it takes effect, RFC 3339. */
   from: z.string(),
-  /** Per 1,000,000 tokens, in the currency of the gateway. */
+  /** Price of 1,000,000 tokens in the currency of the gateway. */
   inputPerMTok: z.number().nonnegative(),
   outputPerMTok: z.number().nonnegative(),
 });
 export type SnapshotPrice = z.infer<typeof snapshotPriceSchema>;
 
-/** Whose price is asked for. */
 export interface Priced {
   readonly provider: string;
   readonly model: string;
-  /** Null where it is not known: then only what is for all regions holds. */
+  /** Null if unknown: then only prices for all regions apply. */
   readonly region: string | null;
 }
 
@@ -35,7 +34,7 @@ const keyOf = ({ model, provider, region }: Priced): string => JSON.stringify([p
 type Index = ReadonlyMap<string, readonly { readonly fromMs: number; readonly price: TokenPrice }[]>;
 const indexes = new WeakMap<readonly SnapshotPrice[], Index>();
 
-/** By provider, model and region, the newest first. Made once per snapshot. */
+/** Indexes prices by provider, model and region, the newest first; once per snapshot. */
 function indexOf(prices: readonly SnapshotPrice[]): Index {
   const known = indexes.get(prices);
   if (known) return known;
@@ -51,8 +50,8 @@ function indexOf(prices: readonly SnapshotPrice[]): Index {
 }
 
 /**
- * Returns the price in force at a time, or null if none is known: that of the region before that of all regions. A snapshot knows those
- * that were in force when it was published, and all later ones.
+ * Returns the price in force at a time, preferably that of the region, or null if none is known. A snapshot has the prices in force
+ * when it was published, and all later ones.
  */
 export function priceOf(
   { prices = [] }: { readonly prices?: readonly SnapshotPrice[] | undefined },
@@ -65,12 +64,12 @@ export function priceOf(
   return (priced.region === null ? undefined : inForce(priced.region)) ?? inForce(null) ?? null;
 }
 
-/** Those in force at a time, and all that begin later, in their order. */
+/** Returns the prices in force at a time and all later ones, in the given order. */
 export function pricesFrom(prices: readonly SnapshotPrice[], at: Date): SnapshotPrice[] {
   const newest = new Map<string, number>();
   for (const price of prices) {
     const from = Date.parse(price.from);
     if (from <= at.getTime()) newest.set(keyOf(price), Math.max(from, newest.get(keyOf(price)) ?? from));
   }
-  return prices.filter((price) => Date.parse(price.from) >= (newest.get(keyOf(price)) ?? 0));
+  return prices.filter((price) => Date.parse(price.from) >= (newest.get(keyOf(price)) ?? Number.NEGATIVE_INFINITY));
 }

@@ -1,13 +1,13 @@
-/** The fields of a provider. The services get none of them but whether it is a simulator: Envoy is told by xDS where and how to call it. */
+/** The fields of a provider. The services only learn whether it is a simulator; Envoy gets the rest by xDS. */
 import { z } from 'zod';
-import { type FieldTable, nameSchema } from './field.ts';
+import { type FieldTable, nameSchema, optionalNumber } from './field.ts';
 import { pathPattern } from './provider-path.ts';
 import { refusedHost } from './refused-host.ts';
 import { areRequestFields, type RequestFields, variedFields } from './request-fields.ts';
 
 export const providerIdDoc = 'deployments name it';
 
-/** Up to and without the endpoint. */
+/** Without the endpoint. */
 const baseUrl = z
   .string()
   .max(500)
@@ -15,20 +15,20 @@ const baseUrl = z
     error: 'must be an http(s) address without user, password, query and fragment',
     abort: true,
   })
-  // A name that leads to such an address by DNS is not seen here.
+  // This does not resolve names.
   .refine((text) => refusedHost(text) === null, {
     error: ({ input }) => `leads to a host that is never asked (${refusedHost(String(input))})`,
   })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
 function isPlainUrl(text: string): boolean {
-  // A lone question mark is an empty query, which the parsed address does not show.
+  // A lone question mark is an empty query, which the parsed URL does not show.
   if (!URL.canParse(text) || /[?#\s\\@]/.test(text)) return false;
   const url = new URL(text);
   return /^https?:$/.test(url.protocol) && url.hostname !== '' && url.port !== '0';
 }
 
-/** What Envoy or HTTP itself sets, and what is ours. */
+/** Headers that Envoy or HTTP itself sets, and our own. */
 const taken = /^(host|content-.*|connection|transfer-encoding|te|upgrade|cookie|accept.*|expect|x-gw-.*|x-envoy-.*)$/;
 const headerName = /^[a-z0-9-]{1,64}$/;
 const headerSchema = z
@@ -43,7 +43,7 @@ const mostPairs = 50;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length <= mostPairs;
 
-/** What carries a credential, or comes from the client. */
+/** Headers that carry a credential or come from the client. */
 const notStatic =
   /^(authorization|.*api-?key.*|.*token.*|.*secret.*|traceparent|user-agent|x-request-id|x-forwarded-.*)$/;
 const headerValue = /^(?!.*%)[\x21-\x7e](?:[\x20-\x7e]{0,498}[\x21-\x7e])?$/;
@@ -57,7 +57,7 @@ const areHeaders = (value: unknown): boolean =>
       typeof text === 'string' &&
       headerValue.test(text),
   );
-/** The same for editors: the check is one for the whole, so that no code of an error is made from the name of a header or field. */
+/** JSON Schema of `areHeaders`, which checks the whole value so that no error code is derived from a header name. */
 const headersSchema = {
   type: 'object',
   maxProperties: mostPairs,
@@ -80,17 +80,25 @@ const requestFieldsSchema = {
 export const providerFields = {
   name: { entry: nameSchema, needed: true, option: 'name', help: 'for people' },
   kind: {
-    ...{ entry: z.enum(['openai', 'simulator']), otherwise: 'openai', option: 'kind' },
+    entry: z.enum(['openai', 'simulator']),
+    otherwise: 'openai',
+    option: 'kind',
     help: 'openai (unless given) or simulator',
     doc: '`openai`, or `simulator`, which gets the `x-sim-*` headers too, and whose calls are marked as simulated',
   },
   base_url: {
-    // It may have been stored by a release that refused less.
-    ...{ entry: baseUrl, shown: z.string(), needed: true, option: 'url' },
-    help: 'up to and without the endpoint: https://llm.example.com/v1',
+    // `shown` is loose because an earlier release accepted more.
+    entry: baseUrl,
+    shown: z.string(),
+    needed: true,
+    option: 'url',
+    help: 'without the endpoint: https://llm.example.com/v1',
   },
   local: {
-    ...{ entry: z.boolean(), otherwise: false, option: 'local', form: 'yes_or_no' },
+    entry: z.boolean(),
+    otherwise: false,
+    option: 'local',
+    form: 'yes_or_no',
     help: 'yes or no: plain http is allowed, because the way to it is your own network',
     doc: 'true: plain http is allowed, because the way to this provider is your own network; false unless given, and not needed for loopback',
   },
@@ -100,33 +108,44 @@ export const providerFields = {
       .transform((text) => text.replace(/^\/+/, ''))
       .pipe(z.string().regex(pathPattern, 'must be a path with {endpoint} in it, like {endpoint}'))
       .nullable(),
-    ...{ shown: z.string().nullable(), otherwise: null, option: 'path' },
+    shown: z.string().nullable(),
+    otherwise: null,
+    option: 'path',
     help: 'under the URL, with {endpoint} and, if need be, {model}: openai/deployments/{model}/{endpoint}?api-version=…; or none',
     doc: 'where under `base_url` an endpoint is, with `{endpoint}` and, if need be, `{model}` (the name that the provider knows it by), and a query; `{endpoint}` unless given',
   },
   headers: {
     entry: z.custom<Pairs<string>>(areHeaders, headersComplaint).meta(headersSchema).nullable(),
     shown: pairs(z.string()).nullable(),
-    ...{ otherwise: null, option: 'headers', form: 'pairs' },
-    help: 'more headers that each call gets: name=value, separated by commas; or none. Never a credential',
-    doc: 'more headers that each call gets. Never a credential: they can be read in the catalogue',
+    otherwise: null,
+    option: 'headers',
+    form: 'pairs',
+    help: 'further headers of each call: name=value, separated by commas; or none. Never a credential',
+    doc: 'further headers of each call. Never a credential, because the catalogue shows them',
   },
   request_fields: {
     entry: z
       .custom<RequestFields>((value) => isObject(value) && areRequestFields(value), requestFieldsComplaint)
       .meta(requestFieldsSchema)
       .nullable(),
-    ...{ shown: pairs(z.string().nullable()).nullable(), otherwise: null, option: 'request-fields', form: 'pairs' },
+    shown: pairs(z.string().nullable()).nullable(),
+    otherwise: null,
+    option: 'request-fields',
+    form: 'pairs',
     help: 'fields that it takes by another name, or not at all: max_completion_tokens=max_tokens,seed=; or none',
     doc: 'fields of a request that it takes by another name, or not at all (null): `{"max_completion_tokens": "max_tokens", "seed": null}`',
   },
   timeout_s: {
-    ...{ entry: z.int().min(1).max(3600).nullable(), otherwise: null, option: 'timeout-s', form: 'number' },
+    entry: z.int().min(1).max(3600).nullable(),
+    ...optionalNumber,
+    option: 'timeout-s',
     help: 'seconds that a whole JSON reply may take, or none for what the gateway allows',
     doc: 'seconds that a whole JSON reply may take, for calls that begin here; `GW_UPSTREAM_TIMEOUT_S` unless given',
   },
   first_byte_timeout_s: {
-    ...{ entry: z.int().min(1).max(3600).nullable(), otherwise: null, option: 'first-byte-timeout-s', form: 'number' },
+    entry: z.int().min(1).max(3600).nullable(),
+    ...optionalNumber,
+    option: 'first-byte-timeout-s',
     help: 'seconds until the headers of a stream, before another deployment is tried; or none',
     doc: 'seconds until the headers of a stream, before another deployment is tried, for calls that begin here; `GW_FIRST_BYTE_TIMEOUT_S` unless given',
   },
@@ -135,22 +154,26 @@ export const providerFields = {
       .string()
       .regex(/^\/[\w.~%!$&'()*+,;=:@/?-]{0,299}$/, 'must be a path from the root of the address, like /health')
       .nullable(),
-    ...{ shown: z.string().nullable(), otherwise: null, option: 'health-path' },
-    help: 'where it says how it is, from the root of the address and without a credential: /health; or none',
-    doc: 'where it says how it is, from the root of its address, free of charge and without a credential: `/health`. While that is not a 2xx it [gets no calls](routing.md#health). For servers of your own',
+    shown: z.string().nullable(),
+    otherwise: null,
+    option: 'health-path',
+    help: 'health endpoint without a credential, from the root of the address: /health; or none',
+    doc: 'health endpoint, from the root of its address, free of charge and without a credential: `/health`. While it does not answer 2xx, the provider [gets no calls](routing.md#health). For servers of your own',
   },
   auth_header: {
-    ...{ entry: headerSchema.nullable(), option: 'auth-header' },
-    help: 'that carries it, or none; authorization unless given',
-    doc: 'the header that carries the credential; `authorization` unless given',
+    entry: headerSchema.nullable(),
+    option: 'auth-header',
+    help: 'header of the credential, or none; default authorization',
+    doc: 'header of the credential; default `authorization`',
   },
   auth_scheme: {
     entry: z
       .string()
       .regex(/^[A-Za-z0-9-]{1,40}$/, 'must be one word like Bearer')
       .nullable(),
-    ...{ option: 'auth-scheme', help: 'in front of it, or none; Bearer unless given' },
-    doc: 'what stands in front of it; `Bearer` unless given',
+    option: 'auth-scheme',
+    help: 'scheme in front of the credential, or none; default Bearer',
+    doc: 'scheme in front of the credential; default `Bearer`',
   },
   credential_ref: {
     entry: z
@@ -160,7 +183,9 @@ export const providerFields = {
         'must be the NAME of a credential (capital letters, digits, underscores), never the credential',
       )
       .nullable(),
-    ...{ otherwise: null, option: 'credential', help: 'the NAME of a credential, or none; never the credential' },
+    otherwise: null,
+    option: 'credential',
+    help: 'the NAME of a credential, or none; never the credential',
     doc: 'the NAME of a [credential](#credentials), never the credential',
   },
 } as const satisfies FieldTable;

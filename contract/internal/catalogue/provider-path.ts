@@ -1,6 +1,6 @@
-/** Where under its base URL a provider has an endpoint. */
+/** Paths of endpoints below a provider's base URL. */
 
-/** As OpenAI has it. */
+/** OpenAI's path. */
 export const usualPath = '{endpoint}';
 
 /** A template: `{endpoint}` is `chat/completions`, `completions` or `embeddings`, `{model}` the provider's name of the model. */
@@ -9,7 +9,7 @@ export const pathPattern =
 
 export const namesModel = (path: string | null): boolean => path?.includes('{model}') ?? false;
 
-/** A model's name as it stands in a path. */
+/** Encodes a model's name for a path. */
 export const modelInPath = (name: string): string =>
   encodeURIComponent(name).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -18,7 +18,6 @@ interface Addressed {
   readonly path: string | null;
 }
 
-/** Returns the address of an endpoint. */
 export function endpointUrl({ base_url, path }: Addressed, endpoint: string, model: string): string {
   const filled = (path ?? usualPath).replace('{endpoint}', endpoint).replace('{model}', () => modelInPath(model));
   return `${base_url}/${filled}`;

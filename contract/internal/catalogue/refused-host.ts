@@ -1,13 +1,13 @@
 /**
- * Which hosts are never asked for a completion, by the name or address that stands in a URL: link-local and metadata services,
- * where a cloud hands out its own credentials to whoever asks, and addresses that are no single host.
+ * Hosts that are never contacted, by the name or address in a URL: link-local and metadata services, where a cloud hands out its own
+ * credentials, and addresses that do not belong to a single host.
  *
- * Invariant: it judges what `URL` has made of the text, so hexadecimal, octal, decimal and shortened spellings are one. Loopback
- * and private addresses pass: a model server of one's own is there. A name whose DNS answer is such an address is not seen here.
+ * Invariant: it judges the host as `URL` normalises it, so hexadecimal, octal, decimal and shortened spellings are equal. Loopback and
+ * private addresses pass, because private model servers use them. Names are not resolved here.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Services for virtual machines that are not link-local. */
+/** Metadata services that are not link-local. */
 const metadataAddresses = ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'];
 const metadataNames =
   /(^|\.)(metadata|metadata\.google\.internal|metadata\.goog|instance-data|instance-data\.ec2\.internal|metadata\.tencentyun\.com|metadata\.platformequinix\.com|api\.metadata\.cloud\.ibm\.com)$/;
@@ -31,7 +31,7 @@ const lists = networks.map(([reason, ...subnets]) => {
   return { reason, list };
 });
 
-/** What is wrong with the host, in words; null: nothing. `url`: of any text that `URL` takes. */
+/** Returns why the host is refused, or null. `url` must be valid. */
 export function refusedHost(url: string): string | null {
   const hostname = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (!isIPv4(hostname) && !isIPv6(hostname))
@@ -41,26 +41,29 @@ export function refusedHost(url: string): string | null {
   return lists.find(({ list }) => addresses.some((each) => list.check(each, familyOf(each))))?.reason ?? null;
 }
 
-/** IPv4 addresses to which a translator would send what goes to this IPv6 address. */
+/** IPv4 addresses to which a translator would forward this IPv6 address. */
 function embeddedIn(address: string): string[] {
   if (!isIPv6(address)) return [];
   const groups = groupsOf(address);
   const v4 = (at: number) =>
-    [groups[at] ?? 0, groups[at + 1] ?? 0].flatMap((group) => [group >> 8, group & 255]).join('.');
+    groups
+      .slice(at, at + 2)
+      .flatMap((group) => [group >> 8, group & 255])
+      .join('.');
   const start = groups.slice(0, 6).map((group) => group.toString(16));
-  // IPv4-mapped, -compatible and -translated; NAT64 of everybody and of one network; 6to4.
+  // IPv4-mapped, IPv4-compatible and IPv4-translated addresses, NAT64 (well-known and local prefix), and 6to4.
   const isTrailing = /^(0:0:0:0:0:(0|ffff)|0:0:0:0:ffff:0|64:ff9b:0:0:0:0|64:ff9b:1:.*)$/.test(start.join(':'));
   return [...(isTrailing ? [v4(6)] : []), ...(start[0] === '2002' ? [v4(1)] : [])];
 }
 
-/** Eight numbers. `URL` writes no dotted IPv4 part into an address. */
+/** Returns eight numbers. `URL` never leaves a dotted IPv4 part in an address. */
 function groupsOf(address: string): number[] {
-  const [head = '', tail] = address.split('::');
+  const [head = '', tail = ''] = address.split('::');
   const parsed = (text: string) =>
     text
       .split(':')
       .filter(Boolean)
       .map((group) => Number.parseInt(group, 16));
-  const [front, back] = [parsed(head), parsed(tail ?? '')];
+  const [front, back] = [parsed(head), parsed(tail)];
   return [...front, ...Array<number>(Math.max(0, 8 - front.length - back.length)).fill(0), ...back];
 }

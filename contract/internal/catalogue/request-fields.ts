@@ -1,9 +1,9 @@
 /**
- * Fields of a request that not every provider takes, or takes by this name. Leaving one out changes how an answer is made, and
- * not what was asked: what an answer has to be (`n`, `stop`, `tools`, `response_format`, `logprobs`) is not among them, and the
- * bound of its length can only be renamed.
+ * Request fields that not every provider accepts, or accepts under this name. Removing one may change how an answer is generated,
+ * but not what was asked for: `n`, `stop`, `tools`, `response_format` and `logprobs` are not among them, and the limits of the
+ * length can only be renamed.
  *
- * Invariant: they stand at the beginning of the body, behind the model, so that each attempt of a call can have its own.
+ * Invariant: they come first in the body, after the model, so that each attempt of a call can have its own.
  */
 export const variedFields = [
   'max_completion_tokens',
@@ -26,12 +26,12 @@ export const variedFields = [
 ] as const;
 export type VariedField = (typeof variedFields)[number];
 
-/** Field → the name that the provider takes it by; null: it is left out. */
+/** Maps a field to the provider's name for it, or to null to remove it. */
 export type RequestFields = { readonly [name in VariedField]?: VariedField | null };
 
 const bounds: readonly string[] = ['max_completion_tokens', 'max_tokens'];
 
-/** Whether each field has one name and each name one field, and no bound is left out. */
+/** Whether the mapping is one to one and removes no limit. */
 export function areRequestFields(rules: Readonly<Record<string, unknown>>): rules is RequestFields {
   const isVaried = (name: unknown): boolean => variedFields.some((field) => field === name);
   const names = Object.values(rules).filter((as) => as !== null);

@@ -9,7 +9,7 @@ import { actionSchema, policyRulesSchema, rulesSha256, screenSchema } from '@gw/
 import { err, ok } from '@gw/contract/internal/result';
 import { findRules } from '@gw/policy/find-rules';
 import { requestText } from '@gw/policy/request-text';
-import { type Verdict, verdictOf } from '@gw/policy/verdict';
+import { type ScreeningVerdict, verdictOf } from '@gw/policy/verdict';
 import { z } from 'zod';
 import { idSchema, nameSchema } from '../../people/access/fields.ts';
 import { type ChangeResult, notFound } from '../../people/access/refusals.ts';
@@ -134,7 +134,7 @@ interface RulesToTry {
 /** Lets everything else that the process serves have its turn between two samples. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const outcomeOf = (verdict: Verdict | null): Pick<SampleResult, 'outcome' | 'code'> => ({
+const outcomeOf = (verdict: ScreeningVerdict | null): Pick<SampleResult, 'outcome' | 'code'> => ({
   outcome: verdict?.action ?? 'pass',
   code: verdict?.code ?? null,
 });

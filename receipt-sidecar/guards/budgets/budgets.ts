@@ -10,7 +10,7 @@ import type { ApiError } from '@gw/contract/errors';
 import { type Amounts, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
-import type { Book, BudgetUse, Reserved, Share } from '@gw/service/budgets';
+import type { Book, BudgetShare, BudgetUse, Reserved } from '@gw/service/budgets';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../../wire/bounded.ts';
 import { newReceiptId } from '../../wire/receipt-id.ts';
@@ -66,7 +66,7 @@ interface Held {
   readonly book: Book;
   readonly receiptId: string;
   readonly budgets: readonly HeldBudget[];
-  readonly shares: readonly Share[];
+  readonly shares: readonly BudgetShare[];
 }
 
 const patienceMs = 250;
@@ -144,7 +144,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
   const reservationOf = (one: Held, at: number, estimate: Amounts, used: readonly number[], isAlone: boolean) => {
     const { book, budgets, receiptId, shares } = one;
     held.set(receiptId, one);
-    const end = (settled: readonly Share[] | null): void => {
+    const end = (settled: readonly BudgetShare[] | null): void => {
       if (!held.delete(receiptId)) return;
       if (isAlone) known.correct(book.month, shares, settled ?? shares.map(({ id }) => ({ id, steps: 0 })));
       // Without Redis the sums of Postgres tell it later.

@@ -4,7 +4,7 @@
  * Invariant: all instances together let through no more than what was left when each last heard of it.
  */
 import { type HeldBudget, nearestSteps } from '@gw/contract/internal/budgets';
-import type { Reserved, Share } from '@gw/service/budgets';
+import type { BudgetShare, Reserved } from '@gw/service/budgets';
 
 interface Known {
   readonly month: string;
@@ -43,7 +43,7 @@ export class KnownUse {
     return Math.floor(Math.max(0, nearestSteps(unit, amount) - this.usedOf(id, month)) / this.#instances);
   }
 
-  decide(month: string, budgets: readonly HeldBudget[], shares: readonly Share[]): Reserved {
+  decide(month: string, budgets: readonly HeldBudget[], shares: readonly BudgetShare[]): Reserved {
     const before = budgets.map(({ id }) => this.#of(id, month));
     const steps = shares.map((share) => share.steps);
     const refusedBy = budgets.findIndex(
@@ -61,7 +61,7 @@ export class KnownUse {
   }
 
   /** Puts what a call used in the place of what was let through for it. */
-  correct(month: string, reserved: readonly Share[], settled: readonly Share[]): void {
+  correct(month: string, reserved: readonly BudgetShare[], settled: readonly BudgetShare[]): void {
     for (const [at, { id, steps }] of reserved.entries()) {
       const known = this.#known.get(id);
       if (known?.month === month) known.alone = Math.max(0, known.alone + (settled[at]?.steps ?? 0) - steps);

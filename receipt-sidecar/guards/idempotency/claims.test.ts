@@ -1,5 +1,5 @@
 import { apiError } from '@gw/contract/errors';
-import type { Found, KeyedCall, Waiting } from '@gw/service/idempotency';
+import type { ClaimResult, KeyedCall, Waiting } from '@gw/service/idempotency';
 import { expect, test } from 'vitest';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import { Claims, type RequestWithKey } from './claims.ts';
@@ -11,7 +11,7 @@ const claim = {
   free: () => undefined,
 };
 
-async function find(found: Found, arrivedAt = performance.now()) {
+async function find(found: ClaimResult, arrivedAt = performance.now()) {
   const seen: { call?: KeyedCall; waiting?: Waiting | null; counted: string[]; givenBack: number } = {
     counted: [],
     givenBack: 0,

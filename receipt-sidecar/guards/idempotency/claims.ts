@@ -6,7 +6,7 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { defined } from '@gw/contract/internal/defined';
 import { replayedHeader } from '@gw/contract/internal/idempotency-key';
-import type { Claim, Found, Idempotency, StoredReply } from '@gw/service/idempotency';
+import type { Claim, ClaimResult, Idempotency, StoredReply } from '@gw/service/idempotency';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import type { Caller } from '../caller.ts';
 import type { IdempotencyMetrics } from './metrics.ts';
@@ -69,7 +69,7 @@ const replayed = (reply: StoredReply): StoredReply => ({
   headers: { ...reply.headers, [replayedHeader]: 'true' },
 });
 
-function refused(found: Exclude<Found, { readonly is: 'claimed' | 'replay' }>): ClaimOutcome {
+function refused(found: Exclude<ClaimResult, { readonly is: 'claimed' | 'replay' }>): ClaimOutcome {
   const because = (error: ApiError) => ({ outcome: 'refused', error }) as const;
   switch (found.is) {
     case 'reused':
