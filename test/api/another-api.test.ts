@@ -12,7 +12,7 @@ const effort = { heard: 5, thought: 3 };
 const answer = 'Yes, I hear you.';
 const event = (name: string, value: object) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
 
-/** What the provider was sent last. */
+/** The request that the provider received last. */
 let asked: Record<string, unknown> = {};
 let provider: Server;
 let own: OwnGateway;
