@@ -259,7 +259,9 @@ describe('the rate-limit step', () => {
     const decide = stepWith({
       limiter: {
         decide: async (_account, _kind, { levels }) => ({
-          ...{ admitted, lacking: admitted ? 0 : everyLimit.day, untilMidnightMs: 1 },
+          admitted,
+          lacking: admitted ? 0 : everyLimit.day,
+          untilMidnightMs: 1,
           quotaStates: levels.map(({ limit }) => quotaStateOf(limit, fullState(limit, morning))),
         }),
       },

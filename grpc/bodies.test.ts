@@ -16,7 +16,7 @@ const behind = (answer: IProcessingResponse) => decode(Buffer.concat([bodyOpenin
 test('behind an immediate response it stands as its body, and alone', () => {
   const setHeaders = [{ header: { key: 'content-type', rawValue: Buffer.from('x') } }];
   const { immediateResponse, ...others } = behind({
-    ...{ immediateResponse: { status: { code: 200 }, headers: { setHeaders } } },
+    immediateResponse: { status: { code: 200 }, headers: { setHeaders } },
     dynamicMetadata: {},
   });
   expect(Object.keys(immediateResponse ?? {})).toEqual(['body']);

@@ -6,7 +6,11 @@ test('whoever waits too long is told so, also after thousands have had their rep
   const told: number[] = [];
   const add = (sentAt: number) =>
     queue.add({
-      ...{ replies: [], size: 1, sentAt, isPatient: false, resolve: () => undefined },
+      replies: [],
+      size: 1,
+      sentAt,
+      isPatient: false,
+      resolve: () => undefined,
       reject: () => void told.push(sentAt),
     });
   for (let at = 0; at < 3000; at++) add(at);

@@ -26,7 +26,10 @@ function setUp() {
     metrics.decided('acct', kind, drawn(shadow), { admitted, lacking, quotaStates: [], untilMidnightMs: 1 });
   const decidedOfBody = (lacking: number, shadow: DrawnLimits['shadow'] = []) =>
     metrics.decided('acct', 'calls', drawn(shadow, { limit, kib: 1024 }), {
-      ...{ admitted: lacking === 0 || shadow.length > 0, lacking, quotaStates: [], untilMidnightMs: 1 },
+      admitted: lacking === 0 || shadow.length > 0,
+      lacking,
+      quotaStates: [],
+      untilMidnightMs: 1,
     });
   const metric = async (labels: string) =>
     Number(new RegExp(`^gw_limits_${labels} (\\d+)$`, 'm').exec(await registry.metrics())?.[1]);

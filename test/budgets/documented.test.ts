@@ -154,7 +154,11 @@ test('a budget of money refuses by the prices in force; without a price it count
   expect((await asked()).response.status).toBe(200);
   const valid_from = `${new Date().toISOString().slice(0, 13)}:00:00Z`;
   const price = (await api.send('POST', '/operator/v1/prices', {
-    ...{ provider: 'simulator', model: 'sim-small', valid_from, input_per_mtok: '1000', output_per_mtok: '1000' },
+    provider: 'simulator',
+    model: 'sim-small',
+    valid_from,
+    input_per_mtok: '1000',
+    output_per_mtok: '1000',
     source: 'a test',
   })) as { readonly id: string };
   try {

@@ -30,7 +30,9 @@ describe('budgets', () => {
     const headers = {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
-      ...{ 'x-sim-tokens-per-second': '0', 'x-sim-hold': 'middle', 'x-sim-marker': marker },
+      'x-sim-tokens-per-second': '0',
+      'x-sim-hold': 'middle',
+      'x-sim-marker': marker,
     };
     const messages = [{ role: 'user', content: 'Hello' }];
     const body = JSON.stringify({ model: 'sim-small', stream: true, max_tokens: 30, messages });

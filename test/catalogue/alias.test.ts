@@ -98,7 +98,10 @@ beforeAll(async () => {
     takes_temperature: false,
   });
   await api.send('POST', '/operator/v1/models', {
-    ...{ ...common, id: 'llama-3', total_parameters_b: 8, active_parameters_b: 8 },
+    ...common,
+    id: 'llama-3',
+    total_parameters_b: 8,
+    active_parameters_b: 8,
   });
   for (const id of ids) {
     const { model, name, region } = sites[id];
@@ -189,7 +192,11 @@ test('a pinned call never leaves its region, and gets what the alias has there',
 test('GET /v1/models shows it to whom it is allowed, and a list that names it allows its targets through it alone', async () => {
   const list = async (key: string) => modelListSchema.parse((await get('/v1/models', key)).body).data;
   const shown = {
-    ...{ id: alias, kind: 'chat', owned_by: 'gw', regions: ['us-east', 'eu-north'], tiers: ['proxy', 'parametric'] },
+    id: alias,
+    kind: 'chat',
+    owned_by: 'gw',
+    regions: ['us-east', 'eu-north'],
+    tiers: ['proxy', 'parametric'],
     targets: [{ model: 'gpt-4o', provider: 'azure' }, { model: 'gpt-4o', provider: 'openai' }, { model: 'llama-3' }],
   };
   expect(await list(stack.keys.enterprise)).toContainEqual(expect.objectContaining(shown));

@@ -85,8 +85,14 @@ test('what the page tells to type brings a provider into service, steers it, and
   const reply = await call('pl-east');
   const receipt = receiptOf(reply);
   expect(receipt).toMatchObject({
-    ...{ model, provider: 'acme', region: 'pl-east', grid_zone: 'POL', pue: 1.2, tier: 'parametric' },
-    ...{ grid_temporal_match: 'annual_fallback', status: 'complete' },
+    model,
+    provider: 'acme',
+    region: 'pl-east',
+    grid_zone: 'POL',
+    pue: 1.2,
+    tier: 'parametric',
+    grid_temporal_match: 'annual_fallback',
+    status: 'complete',
   });
   expect(receipt.carbon_g).toBeGreaterThan(0);
   expect(additionsOf(reply).routing_trace).toMatchObject({

@@ -98,7 +98,8 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     await save();
     await row(admin, 'Models').getByText('sim-small', { exact: true }).waitFor();
     expect(await stored()).toMatchObject({
-      ...{ shadow: ['day'], models: ['sim-small'] },
+      shadow: ['day'],
+      models: ['sim-small'],
       tolerance: { added_latency_ms: 250, added_cost_percent: null },
     });
   });

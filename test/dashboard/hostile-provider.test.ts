@@ -26,7 +26,11 @@ describe.skipIf(chromium === null)(`a hostile provider in the dashboard${howToGe
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
     const base_url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
     await api.send('POST', '/operator/v1/providers', {
-      ...{ id, name: hostile, base_url, credential_ref: credential, auth_header: 'authorization' },
+      id,
+      name: hostile,
+      base_url,
+      credential_ref: credential,
+      auth_header: 'authorization',
     });
     await api.send('PUT', `/operator/v1/credentials/${credential}`, { value: 'a-key-of-a-test', base_url });
     await api.send('POST', '/operator/v1/models', { id, owned_by: hostile, kind: 'chat', model_class: 'small' });

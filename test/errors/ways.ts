@@ -101,7 +101,8 @@ async function secondStream(accounts: TestAccounts): Promise<Exchange> {
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
-    ...{ 'x-sim-hold': 'middle', 'x-sim-marker': randomUUID() },
+    'x-sim-hold': 'middle',
+    'x-sim-marker': randomUUID(),
   };
   const abort = new AbortController();
   const body = chatBody({ stream: true });

@@ -43,7 +43,10 @@ const usage = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
 const completion = { id: 'c', object: 'chat.completion', created: 1, model: 'm' };
 const message = (content: string) => ({ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' });
 const chunkOf = (delta: object, finish: string | null = null) => ({
-  ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
+  id: 'c',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;

@@ -72,7 +72,8 @@ describe('by the provider', () => {
     });
     const events = reply.text.trim().split('\n\n');
     expect(JSON.parse(events.at(-1)?.slice('data: '.length) ?? '').error).toMatchObject({
-      ...{ code: 'prompt_too_long', param: 'messages' },
+      code: 'prompt_too_long',
+      param: 'messages',
       message: 'The prompt has 130,112 tokens; sim-small takes 128,000.',
     });
   });

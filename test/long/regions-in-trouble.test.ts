@@ -35,9 +35,14 @@ beforeAll(async () => {
     const ref = region.toUpperCase().replace('-', '_');
     await api.send('PUT', `/operator/v1/credentials/${ref}`, { value: credentialOf(region), base_url: origin });
     await api.send('POST', '/operator/v1/providers', {
-      ...{ id: region, name: region, base_url: origin, path: pathOf(region), credential_ref: ref },
+      id: region,
+      name: region,
+      base_url: origin,
+      path: pathOf(region),
+      credential_ref: ref,
       // A JSON call that is never answered is not sent elsewhere: it may be under way.
-      ...{ first_byte_timeout_s: 1, timeout_s: 3 },
+      first_byte_timeout_s: 1,
+      timeout_s: 3,
     });
     const place = { name: region, country: 'FR', grid_zone: 'FRA', preference };
     await api.send('POST', '/operator/v1/regions', { code: region, ...place });
@@ -71,7 +76,9 @@ async function call({ region, stream = false }: { region?: string; stream?: bool
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.stack.keys.enterprise}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ model, stream, messages: [{ role: 'user', content: region ? `pinned to ${region}` : 'free' }] },
+      model,
+      stream,
+      messages: [{ role: 'user', content: region ? `pinned to ${region}` : 'free' }],
       ...(region && { gw: { region } }),
     }),
   });

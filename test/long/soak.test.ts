@@ -41,7 +41,8 @@ function openStreams(): () => Promise<string[]> {
   const headers = {
     authorization: `Bearer ${keys.enterprise}`,
     'content-type': 'application/json',
-    ...{ 'x-sim-tokens': '300', 'x-sim-tokens-per-second': '5' },
+    'x-sim-tokens': '300',
+    'x-sim-tokens-per-second': '5',
   };
   const ids: string[] = [];
   let isWanted = true;

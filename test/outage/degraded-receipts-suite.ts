@@ -221,7 +221,10 @@ describe('receipts that cannot be made', () => {
       const row = await db.receipt.findFirstOrThrow({ where: { id: receipt.id } });
       const id = `${receipt.id.slice(0, -12)}${randomBytes(6).toString('hex')}`;
       const entry = {
-        ...{ accountId: row.accountId, keyId: row.keyId, endpoint: row.endpoint, routingTrace: row.routingTrace },
+        accountId: row.accountId,
+        keyId: row.keyId,
+        endpoint: row.endpoint,
+        routingTrace: row.routingTrace,
         receipt: { ...receipt, id, ...(part === 'receipt' && { energy_wh: 2 * (receipt.energy_wh ?? 1) }) },
         facts: part === 'facts' ? { boundary: 'comprehensive' } : (await factsOf(db, [row]))[0],
       };

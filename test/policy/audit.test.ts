@@ -28,7 +28,8 @@ beforeAll(async () => {
   before = (await rulesInForce()).version;
   version = await addRules(blockingPhrase('test-audit', phrase), {
     ...blockingPhrase('test-flag', doubtful),
-    ...{ screen: 'dual_use', action: 'flag' },
+    screen: 'dual_use',
+    action: 'flag',
   });
   key = await accounts.create({ perS: 200 });
   const other = await accounts.create({ perS: 100 });
@@ -68,7 +69,9 @@ test('the customer reads of each blocked and flagged call, and its hash is that 
   const body = {
     ...chat(`${canary}: ${phrase}, please. ä \u{1F512} "quoted"\n`),
     temperature: 0.7,
-    ...{ metadata: { b: '1', a: 'é' }, top_p: 0.00001, gw: { boundary: 'narrow' } },
+    metadata: { b: '1', a: 'é' },
+    top_p: 0.00001,
+    gw: { boundary: 'narrow' },
   };
   const blocked = await send(key, 'chat/completions', body);
   expect(blocked).toMatchObject({ outcome: 'acceptable_use_violation' });
@@ -76,11 +79,9 @@ test('the customer reads of each blocked and flagged call, and its hash is that 
   const entry = await entryOf('policy.blocked', blocked.requestId);
   const keyId = key.split('_')[1];
   expect(entry).toMatchObject({
-    ...{
-      target: `policy:${version}`,
-      request_id: blocked.requestId,
-      actor: { kind: 'api_key', id: keyId, name: 'Test' },
-    },
+    target: `policy:${version}`,
+    request_id: blocked.requestId,
+    actor: { kind: 'api_key', id: keyId, name: 'Test' },
     after: {
       code: 'acceptable_use_violation',
       rule_ids: ['test-audit'],

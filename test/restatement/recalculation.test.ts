@@ -47,8 +47,10 @@ test('a model of unknown size: version 1 is degraded, version 2 comes when its s
   await accounts.db.model.update({
     where: { id: model },
     data: {
-      ...{ activeParametersMinB: 8, activeParametersMaxB: 8 },
-      ...{ totalParametersMinB: 8, totalParametersMaxB: 8 },
+      activeParametersMinB: 8,
+      activeParametersMaxB: 8,
+      totalParametersMinB: 8,
+      totalParametersMaxB: 8,
     },
   });
   const second = await eventually('version 2', async () => {

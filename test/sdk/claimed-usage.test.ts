@@ -111,7 +111,9 @@ test('a stream ends with the estimated usage that its client asked for and its p
   expect(last).toMatchObject({
     choices: [],
     usage: {
-      ...{ prompt_tokens, completion_tokens, total_tokens: Number(prompt_tokens) + Number(completion_tokens) },
+      prompt_tokens,
+      completion_tokens,
+      total_tokens: Number(prompt_tokens) + Number(completion_tokens),
       gw: { receipt_id: receipt.id, energy_wh: receipt.energy_wh },
     },
   });

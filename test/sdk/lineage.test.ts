@@ -21,7 +21,7 @@ async function lineageOf(id: string) {
 }
 
 const chat = (gw: object, headers: Record<string, string> = {}) =>
-  openAi().chat.completions.create({ model: 'sim-large', messages, max_tokens: 30, ...{ gw } }, { headers });
+  openAi().chat.completions.create({ model: 'sim-large', messages, max_tokens: 30, gw }, { headers });
 
 describe('the lineage of a receipt', () => {
   it.each([{}, { boundary: 'narrow' }, { tier: 'proxy' }, { region: 'eu-north' }])(

@@ -40,7 +40,7 @@ afterAll(() => models.remove());
 
 const ask = (model: string, gw: object, headers: Record<string, string> = {}) =>
   openAi().chat.completions.create(
-    { model, messages, ...{ gw } },
+    { model, messages, gw },
     { headers: { 'x-sim-energy': 'greenpt,melious', ...headers } },
   );
 

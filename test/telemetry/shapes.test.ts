@@ -278,7 +278,7 @@ test('an embedding has its energy too', async () => {
   const request = { model: modelOf('embedding'), input: ['one text', 'and another'] };
   for (const tier of ['auto', 'telemetry']) {
     const options = { headers: { 'x-sim-energy': 'melious' } };
-    const receipt = receiptOf(await openAi().embeddings.create({ ...request, ...{ gw: { tier } } }, options));
+    const receipt = receiptOf(await openAi().embeddings.create({ ...request, gw: { tier } }, options));
     expect(receipt).toMatchObject({ tier: 'telemetry', completion_tokens: 0 });
     expect(Number(receipt.energy_wh)).toBeCloseTo(simulatedWh(receipt), 12);
     expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: true, source: 'simulator' });

@@ -34,11 +34,14 @@ export function openKeyedAccounts(running: TestApp) {
     };
     const keyId = await furtherKey();
     return {
-      ...{ id, keyId, furtherKey },
+      id,
+      keyId,
+      furtherKey,
       made: async () => (await db.apiKey.count({ where: { accountId: id } })) - given,
       ask: async (url, key, body, by = keyId, app = running.app) =>
         app.inject({
-          ...{ method: 'POST', url },
+          method: 'POST',
+          url,
           headers: {
             ...identified({ 'x-gw-account-id': id, 'x-gw-key-id': by, 'x-gw-tier': tier }),
             'x-gw-scopes': scopes.join(' '),

@@ -18,7 +18,9 @@ export const withTimes = (changed: Partial<typeof leaseTimes> = {}): Readonly<Re
 });
 
 export const leaseOf = (calls: number): Lease => ({
-  ...{ calls, accountId: 'acct', keyId: 'key' },
+  calls,
+  accountId: 'acct',
+  keyId: 'key',
   limits: 'x-ratelimit-limit-requests=7 x-ratelimit-remaining-day=3',
   caller: JSON.stringify({ who: 'leased' }),
 });
