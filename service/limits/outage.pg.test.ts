@@ -124,7 +124,7 @@ test('a Redis whose machine is gone without a word is left, and the next one und
     const lost = isGone;
     const server = connect(limiters.valkey().url);
     sockets.push(client, server);
-    // What comes over a lost connection is swallowed; one that is made afterwards works.
+    // Data on a lost connection is swallowed; a connection that is made afterwards works.
     client.on('data', (data) => (isGone && !lost ? undefined : server.write(data)));
     server.on('data', (data) => client.write(data));
     for (const each of [client, server]) each.on('error', () => {});

@@ -167,7 +167,7 @@ const personCases: readonly Case[] = [
   { method: 'GET', path: '/organisation/v1/methodology/<id>' },
   ...['GET', 'DELETE'].map((method) => ({ method, path: '/organisation/v1/evidence-pack/<id>' })),
   { method: 'GET', path: '/organisation/v1/evidence-packs?after=<id>' },
-  // What is for operators is not for them, whoever's it is.
+  // Routes for operators refuse every customer.
   ...['', '/keys', '/admins'].map((rest) => ({ method: 'GET', path: `/operator/v1/accounts/<id>${rest}` })),
   { method: 'POST', path: '/operator/v1/accounts/<id>/suspend' },
   { method: 'GET', path: '/operator/v1/applications/<id>' },

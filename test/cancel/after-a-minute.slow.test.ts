@@ -27,7 +27,7 @@ test('streams that are left after a quiet minute, and what is left meanwhile wit
     await delay(Math.max(1, Math.min(200, minuteMs - (performance.now() - beganAt))));
   }
   for (const leave of streams) leave();
-  // What ends a second late is over as well.
+  // Calls that end a second late are over as well.
   await delay(1500);
   expect(processIds().envoy).toBe(envoy);
   expectCompletion(await call());

@@ -154,5 +154,5 @@ export const calls = {
 } as const satisfies Readonly<Record<string, Call>>;
 export type CallName = keyof typeof calls;
 export const callNames = Object.keys(calls) as CallName[];
-/** Those that have not come to the sidecar when they are left. */
+/** These calls have not reached the sidecar when their clients leave. */
 export const withoutSidecar = ['an upload half sent', 'a route of the control plane'] as const satisfies CallName[];

@@ -68,7 +68,7 @@ const chat = (more: object = {}, by = client) => by.chat.completions.create({ mo
 /** Who was asked, in turn, by which name for the model. */
 const asked = () => ids.flatMap((id) => providers[id].seen.map(({ model }) => [id, model]));
 
-/** What an account is limited to is not removed. */
+/** An entry that an account is limited to cannot be removed. */
 const unlimit = () =>
   accounts.db.$executeRaw`UPDATE accounts SET models = NULL WHERE models @> '["assistant"]' OR models @> '["gpt-4o"]'`;
 

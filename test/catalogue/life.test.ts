@@ -52,7 +52,7 @@ const becomes = (wanted: string, region?: string) =>
   eventually(`a call to be answered with ${wanted}`, async () => ((await outcome(region)) === wanted ? true : null));
 const stored = async (id: string): Promise<Receipt> => receiptSchema.parse((await get(`/v1/gw/receipts/${id}`)).body);
 
-/** What each version was made from. */
+/** The facts of each version. */
 async function storedFacts(id: string): Promise<(CallFacts | null)[]> {
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   try {

@@ -9,7 +9,7 @@ export const credential = 'TRANSCRIPTS';
 export const embeddingsOf = ({ provider }: Transcript) => `transcripts/${provider}-embed`;
 export const modelOf = ({ provider }: Transcript) => `transcripts/${provider}`;
 
-/** What the provider was asked last. */
+/** The last request that the provider got. */
 export interface Asked {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

@@ -84,7 +84,7 @@ const chunkShape = z.looseObject({
   choices: z.array(z.looseObject({ delta: z.looseObject({}).optional(), finish_reason: z.string().nullish() })),
   usage: z.looseObject({}).nullish(),
 });
-/** What the choices of a stream say; a chunk that is there for its usage alone repeats an empty choice at most. */
+/** The content of a stream's choices; a chunk that exists only for its usage repeats at most an empty choice. */
 const saidBy = (chunks: readonly unknown[]) =>
   chunks
     .flatMap((chunk) => chunkShape.parse(chunk).choices)
@@ -164,7 +164,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   );
 });
 
-/** Those that have it, each with its name. */
+/** The transcripts that have it, each with its name. */
 const having = <T>(pick: (transcript: Transcript) => T | undefined) =>
   transcripts.flatMap((each) => {
     const value = pick(each);

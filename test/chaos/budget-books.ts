@@ -1,7 +1,7 @@
 /**
  * The budgets of the account under chaos, against its receipts: one of each unit that receipts have, too large to refuse anything.
  *
- * What a budget says was used is the sum over the newest versions of the receipts of its month, and of what was reserved for those
+ * The use of a budget is the sum over the newest versions of the receipts of its month, and over the reservations of those
  * without a number (docs/budgets.md, "What is counted where"). However parts broke, it is exact in the end, since the sums of Postgres
  * take the place of what Redis has counted.
  */

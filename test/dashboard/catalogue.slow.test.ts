@@ -16,7 +16,7 @@ const away = {
   auth_header: 'authorization',
 };
 
-/** What clients are told of the region. */
+/** The region as clients see it. */
 async function statusOf(): Promise<string> {
   const headers = { authorization: `Bearer ${stack.keys.audit}` };
   const reply = await fetch(`${stack.publicUrl}/v1/regions/${region}`, { headers });

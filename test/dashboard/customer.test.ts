@@ -70,7 +70,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await person.page.getByRole('button', { name: 'Log in' }).click();
   };
   const shownKey = async () => (await person.page.getByRole('dialog').locator('pre').textContent()) ?? '';
-  /** By the menu, as a person goes. */
+  /** Uses the menu, as a person does. */
   const go = async (name: string) => {
     await person.page.getByRole('link', { name, exact: true }).click();
     await person.page.getByRole('heading', { level: 1, name }).waitFor();

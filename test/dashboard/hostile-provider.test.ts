@@ -1,4 +1,4 @@
-/** What a provider says, and what entries of the catalogue are called, stays text in the dashboard. */
+/** Texts of a provider and names of catalogue entries stay text in the dashboard. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium, howToGetChromium } from '@gw/testing/chromium';

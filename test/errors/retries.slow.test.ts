@@ -119,7 +119,7 @@ describe('with the replies of the gateway', () => {
   });
 });
 
-/** What the gateway answers; for the failures of its parts what the catalogue makes, which `failing-parts.test.ts` compares. */
+/** The gateway's answers; for failures of its parts, those of the catalogue, which `failing-parts.test.ts` compares. */
 async function replyOf(code: CatalogueCode): Promise<Pick<Reply, 'status' | 'headers' | 'text'>> {
   const way = ways[code];
   if (typeof way === 'function') return (await way(accounts)).reply;

@@ -25,7 +25,7 @@ export interface Exchange {
   readonly reply: Reply;
 }
 
-/** What no request alone makes, `failing-parts.test.ts` does: it breaks parts of a gateway of its own. */
+/** No request alone causes these; `failing-parts.test.ts` breaks parts of a gateway of its own. */
 export type Way = ((accounts: TestAccounts) => Promise<Exchange>) | 'by a part that fails';
 
 async function asked(sent: Sent): Promise<Exchange> {

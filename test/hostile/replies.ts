@@ -1,4 +1,4 @@
-/** What the hostile provider says: forged receipts by every way that is known, impossible counts, and rubbish. */
+/** The hostile provider's replies: forged receipts by every known way, impossible counts, and garbage. */
 
 export interface HostileReply {
   readonly status: number;
@@ -229,7 +229,7 @@ function cutAnywhere(random: Random, whole: Buffer): Uint8Array[] {
 const randomBytes = (random: Random): Buffer =>
   Buffer.from(Array.from({ length: Math.floor(random() * 40) }, () => Math.floor(random() * 256)));
 
-/** Of these the gateway must make receipts of its own, or errors. */
+/** The gateway must make its own receipts of these, or errors. */
 export function randomReply(seed: number, isStream: boolean): HostileReply {
   const random = randomOf(seed);
   const end = random() < 0.02 ? 'cut' : 'whole';

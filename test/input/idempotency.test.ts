@@ -1,4 +1,4 @@
-/** What an `Idempotency-Key` may be, and what it does for a change of API keys. */
+/** Which values an `Idempotency-Key` may have, and how it affects a change of API keys. */
 import { scopes } from '@gw/contract/access';
 import { issuedKeySchema, keyListSchema } from '@gw/contract/keys';
 import { afterAll, expect, it } from 'vitest';

@@ -12,7 +12,7 @@ import {
   send,
 } from './ask.ts';
 
-/** Of sim-small and sim-large, in the seeded catalogue. */
+/** The limits of sim-small and sim-large in the seeded catalogue. */
 const window = 131_072;
 const frame = 7;
 /** Each is one token, in all vocabularies. */

@@ -1,4 +1,4 @@
-/** What calls are charged to, through the whole gateway: by their keys, and by themselves. */
+/** Calls are charged to the project of their key or to their own, through the whole gateway. */
 import { issuedKeySchema } from '@gw/contract/keys';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { type UsageRow, usageSchema } from '@gw/contract/usage';

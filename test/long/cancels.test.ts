@@ -19,7 +19,7 @@ afterAll(() => gateway?.stop());
 
 const pid = () => gateway.stack.part('envoy').pid;
 const agesS = [3, 30, 61, 65, 130];
-/** Those that have said something by themselves when they are left, and one that has not. */
+/** Calls that are left in mid-reply, and one that is left before its reply. */
 const kinds = [
   'a stream',
   'a stream over HTTP/2',
@@ -35,7 +35,7 @@ test('streams that are left after 3, 30, 61, 65 and 130 s with nothing beside th
   for (const [age, leaving] of streams) {
     await delay(Math.max(1, age * 1000 - (performance.now() - beganAt)));
     for (const leave of leaving) leave();
-    // What ends a second late is over as well.
+    // Calls that end a second late are over as well.
     await delay(1500);
     expect(pid(), `after ${age} s`).toBe(envoy);
   }

@@ -1,4 +1,4 @@
-/** What a thousand streams have used of Envoy's memory is given back: its allocator does so five minutes after the last peak. */
+/** Envoy returns the memory of a thousand streams: its allocator does so five minutes after the last peak. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { residentMb } from '../outage/memory.ts';

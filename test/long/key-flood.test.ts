@@ -6,7 +6,7 @@ import { type MemoryWatch, median, watchMemory } from '../outage/memory.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
 const count = 100_000;
-/** What a machine with two processors does beside the flood's own work. */
+/** A machine with two processors can do this much beside the flood's own work. */
 const perS = 1000;
 
 let gateway: OwnGateway;

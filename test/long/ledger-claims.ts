@@ -1,4 +1,4 @@
-/** What has to be true of the ledger after an outage, looked at row by row past the gateway. */
+/** These claims have to be true of the ledger after an outage. They are checked row by row, past the gateway. */
 import type { Receipt } from '@gw/contract/receipt';
 import { readRows, storedColumns } from '@gw/control-plane/internals/ledger/receipts/read-rows';
 import { wholeFacts } from '@gw/control-plane/internals/ledger/receipts/whole-facts';

@@ -17,7 +17,7 @@ const ask = (body: string, path?: string) => {
 };
 
 test('no turn is long, whatever is read', async () => {
-  // What a first call has to compile is compiled.
+  // The first call has compiled its code.
   for (let call = 0; call < 20; call += 1) expect((await ask(document(10))).status).toBe(200);
   expect((await ask(manyNumbers, '/v1/embeddings')).status).toBe(200);
   const before = await turnsOver('0.025', gateway.stack);

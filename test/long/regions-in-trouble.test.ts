@@ -61,7 +61,7 @@ interface Outcome {
   /** `answered`, or status and code of the error. */
   readonly outcome: string;
   readonly from?: string;
-  /** What is not true in the reply. */
+  /** The claims of the reply that are not true. */
   readonly untrue?: string;
   /** Why attempts before the one that answered failed, as the reply says. */
   readonly causes?: readonly string[];
@@ -140,7 +140,7 @@ test('free calls go on, pinned ones stay, and every reply says who answered', as
     for (const provider of providers)
       for (const trouble of troubles) {
         isSlow = trouble === 'slow';
-        // Those that were begun as JSON.
+        // The calls that began as JSON.
         if (isSlow) await delay(500);
         await provider.trouble(trouble);
         await delay(troubleMs);

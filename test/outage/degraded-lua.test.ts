@@ -18,7 +18,7 @@ interface Origin {
   readonly model: string;
 }
 
-/** What the receipt says of a stream that says nothing of itself; `created` is the time in the id. */
+/** The receipt's values for a stream that states none; `created` is the time in the id. */
 const untold: Origin = { id: 'chatcmpl-01a1fd70-f1c0-7000-8000-000000000001', created: 1795253400, model: 'asked' };
 const ownOf = ({ id, created, model }: Origin) =>
   `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [] }).slice(0, -1)},"gw":${block}}\n\n`;

@@ -27,7 +27,7 @@ interface Asked {
 export const openCall = (version: Version, asked: Asked): Promise<OpenCall> =>
   version === 'HTTP/2' ? overHttp2(asked) : overHttp1(asked);
 
-/** What is seen of a reply. */
+/** The observed reply. */
 class Seen {
   status: number | null = null;
   receiptId: string | null = null;

@@ -24,14 +24,14 @@ type Point =
   | 'text is over'
   | 'end';
 
-/** What nobody can see from outside: that the call is admitted; that the sidecar holds what ends the stream. */
+/** States that nobody can see from outside: the call is admitted; the sidecar holds the chunk that ends the stream. */
 const isUnseen = new Set<Point>(['half of the body is sent', 'text is over']);
 
 interface Told {
-  /** What the client gets of its reply; null: no headers. */
+  /** The status that the client gets; null: no headers. */
   readonly status: number | null;
   readonly over: 'whole' | 'broken';
-  /** What the receipt says; null: there is none, since no provider was asked. */
+  /** The fields of the receipt; null: there is none, because no provider was asked. */
   readonly receipt: object | null;
 }
 
@@ -79,7 +79,7 @@ const failed = (status: number, over: Told['over'] = 'whole'): Told => ({
   receipt: unmeasured('upstream_error'),
 });
 const left: Told = { status: null, over: 'broken', receipt: unmeasured('client_aborted') };
-/** What came is counted, and more may have been generated. */
+/** The text that came is counted, and more may have been generated. */
 const counted = (status: 'client_aborted' | 'upstream_error', more = true) => ({
   status,
   tier: 'parametric',

@@ -1,4 +1,4 @@
-/** What a screened call leaves behind: an entry in the audit log that proves what it says, and no word of the text. */
+/** A screened call leaves an entry in the audit log that proves what it says, and no word of the text. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditListSchema } from '@gw/contract/audit';
@@ -153,7 +153,7 @@ test('no word of a screened text stands in the database, in Valkey, in a log or 
   await send(key, 'chat/completions', { ...chat(`${canary} ${phrase}`), stream: true });
   const { requestId } = await send(key, 'chat/completions', chat(`${canary} ${phrase}`));
   await entryOf('policy.blocked', requestId);
-  // What is looked for in the same way is found where it stands, once Envoy has written its log.
+  // The same search finds an existing text, once Envoy has written its log.
   await eventually('the call to stand in the log', async () => ((await placesOf(requestId)).has('logs') ? true : null));
   expect(await placesOf(requestId)).toEqual(new Set(['audit', 'logs', 'postgres']));
   expect(await placesOf(canary)).toEqual(new Set());

@@ -1,4 +1,4 @@
-/** What a blocked call is to the client, and that nothing was spent on it: no provider, no receipt, no slot, no quota. */
+/** A blocked call gets a clear error and costs nothing: no provider, no receipt, no slot, no quota. */
 import { slotsKey } from '@gw/contract/internal/redis';
 import { Redis } from 'ioredis';
 import { PermissionDeniedError } from 'openai';

@@ -1,4 +1,4 @@
-/** What a call costs: one admitted call takes one token of the limit that its route draws on, and nothing else. */
+/** One admitted call takes one token of the limit of its route, and nothing else. */
 import { managementLimits } from '@gw/contract/access';
 import { limitKey } from '@gw/contract/internal/redis';
 import { type Route, routes } from '@gw/contract/routes';

@@ -1,6 +1,6 @@
 /**
- * Of several reasons to refuse a call the client is told the first one: method and path, key, state of the account, scope,
- * limits, body, policy, open streams, region. So a reason tells nothing to somebody who may not know it.
+ * If several reasons refuse a call, the client learns the first one: method and path, key, state of the account, scope,
+ * limits, body, policy, open streams, region. So a reason reveals nothing to a client that may not know it.
  */
 import { type Scope, scopes } from '@gw/contract/access';
 import { routes } from '@gw/contract/routes';
@@ -15,7 +15,7 @@ afterAll(async () => {
   await accounts.close();
 });
 
-/** What is sent, and by whom. */
+/** The request, and its sender. */
 interface Call {
   method: string;
   path: string;

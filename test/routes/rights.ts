@@ -28,7 +28,7 @@ export interface Callers {
   close(): Promise<void>;
 }
 
-/** What arrives with which identity does not depend on the route, so one of each kind is enough. */
+/** The identity that arrives does not depend on the route, so one of each kind is enough. */
 export const isTriedWithRights = ({ method, path }: Route): boolean =>
   ['POST /v1/embeddings', 'GET /v1/models/{model_id}', 'GET /v1/keys/{key_id}', 'POST /v1/keys'].includes(
     `${method} ${path}`,

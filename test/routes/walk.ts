@@ -51,7 +51,7 @@ function codeIn(text: string): string {
   }
 }
 
-/** What is wrong with the reply; null: nothing. */
+/** The fault of the reply; null: none. */
 export function faultOf({ caller, meaning }: Attempt, reply: WireReply | null): string | null {
   if (!reply) return 'no reply';
   const told = toldTo(caller, meaning);
@@ -75,7 +75,7 @@ const valuesOf = ({ headers }: Arrived, name: string) =>
 /** The last is Envoy's own word on who the client is. */
 const known = new Set<string>([...Object.values(identityHeaders), internalTokenHeader, 'x-envoy-external-address']);
 
-/** What is wrong with a request that arrived at the control plane; null: nothing. */
+/** The fault of a request that arrived at the control plane; null: none. */
 export function faultOfArrival(arrival: Arrived, attempts: ReadonlyMap<string, Attempt>): string | null {
   const what = `${arrival.method} ${arrival.target}`;
   const [id = ''] = valuesOf(arrival, attemptHeader);

@@ -1,4 +1,4 @@
-/** Of every number of a receipt: where does it come from? Answered by its lineage alone, through the whole gateway. */
+/** The lineage alone tells where every number of a receipt comes from, through the whole gateway. */
 import type { Lineage } from '@gw/methodology/lineage';
 import { recompute, verify } from '@gw/methodology/recompute';
 import { describe, expect, it } from 'vitest';

@@ -54,7 +54,7 @@ describe('an Audit account', () => {
     expect([...error.headers.keys()].filter((name) => name.startsWith('x-gw-'))).toEqual([]);
     expect(await held(key)).toBe(25);
 
-    // What is no stream needs no slot.
+    // A call that is no stream needs no slot.
     expect((await openAi(key).chat.completions.create({ model: stack.model, messages })).object).toBe(
       'chat.completion',
     );
