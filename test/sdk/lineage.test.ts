@@ -20,8 +20,10 @@ async function lineageOf(id: string) {
   return reply.parse(answer.body);
 }
 
-const chat = (gw: object, headers: Record<string, string> = {}) =>
-  openAi().chat.completions.create({ model: 'sim-large', messages, max_tokens: 30, gw }, { headers });
+function chat(gw: object, headers: Record<string, string> = {}) {
+  const request = { model: 'sim-large', messages, max_tokens: 30, gw };
+  return openAi().chat.completions.create(request, { headers });
+}
 
 describe('the lineage of a receipt', () => {
   it.each([{}, { boundary: 'narrow' }, { tier: 'proxy' }, { region: 'eu-north' }])(
