@@ -19,9 +19,10 @@ beforeAll(async () => {
   accounts = openTestAccounts();
   key = await accounts.create();
   const client = openAi(key);
-  const chat = (content: string, gw = {}) => ({ model: 'sim-small', messages: [{ role: 'user' as const, content }], gw });
+  const chat = (content: string) => ({ model: 'sim-small', messages: [{ role: 'user' as const, content }] });
+  const inRegion = { ...chat('one'), gw: { region: 'eu-west' } };
   const degraded = { headers: { ...quick, 'x-sim-usage': '{"prompt_tokens":1e15,"completion_tokens":1}' } };
-  made.push(receiptOf(await client.chat.completions.create(chat('one', { region: 'eu-west' }))));
+  made.push(receiptOf(await client.chat.completions.create(inRegion)));
   made.push(receiptOf(await client.completions.create({ model: 'sim-large', prompt: 'two' })));
   made.push(receiptOf(await client.embeddings.create({ model: 'sim-embed', input: 'three' })));
   made.push(receiptOf((await collect(await client.chat.completions.create({ ...chat('four'), stream: true }))).at(-1)));
