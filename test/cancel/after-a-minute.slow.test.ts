@@ -5,9 +5,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { call, expectCompletion, processIds, stack } from '../input/ask.ts';
-import { callNames, calls, type Place, withoutSidecar } from './calls.ts';
+import { type CallPlace, callNames, calls, withoutSidecar } from './calls.ts';
 
-const place: Place = { publicUrl: stack.publicUrl, simulatorUrl: stack.simulatorUrl, key: stack.keys.enterprise };
+const place: CallPlace = { publicUrl: stack.publicUrl, simulatorUrl: stack.simulatorUrl, key: stack.keys.enterprise };
 
 /**
  * After 50 s without a new call Envoy forgets its client of the sidecar, which streams still hold. So a minute in which

@@ -3,7 +3,7 @@
  * are held against each other. Each difference is a line; there may be none.
  */
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
-import { grouped, newest, notAsShown, notRecomputed, type Row } from '../long/ledger-claims.ts';
+import { grouped, newest, notAsShown, notRecomputed, type ReceiptRow } from '../long/ledger-claims.ts';
 import type { ProviderCall } from './provider-calls.ts';
 import type { Trouble } from './schedule.ts';
 import { type Attempt, connections } from './traffic.ts';
@@ -21,7 +21,7 @@ export interface EnvoyEnd {
 export interface Books {
   readonly attempts: readonly Attempt[];
   readonly providerCalls: readonly ProviderCall[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly ReceiptRow[];
   /** The account's count of the day. */
   readonly usedToday: number;
   readonly blows: readonly Blow[];

@@ -10,7 +10,7 @@ import type { Receipt } from '@gw/contract/receipt';
 import { timeOfReceipt } from '@gw/control-plane/internals/ledger/receipts/receipt-id';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { Redis } from 'ioredis';
-import { newest, type Row } from '../long/ledger-claims.ts';
+import { newest, type ReceiptRow } from '../long/ledger-claims.ts';
 import { apiOf } from '../operator-api.ts';
 import type { OwnGateway } from '../outage/own-gateway.ts';
 
@@ -34,7 +34,7 @@ export async function setBudgets({ stack }: OwnGateway, accountId: string): Prom
 export async function budgetDifferences(
   { db, stack }: OwnGateway,
   accountId: string,
-  rows: readonly Row[],
+  rows: readonly ReceiptRow[],
   endedAt: number,
 ): Promise<string[]> {
   const month = monthOf(endedAt);

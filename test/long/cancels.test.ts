@@ -4,12 +4,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { callNames, calls, type Leave, type Place } from '../cancel/calls.ts';
+import { type CallPlace, callNames, calls, type Leave } from '../cancel/calls.ts';
 import { apiOf } from '../operator-api.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
 let gateway: OwnGateway;
-let place: Place;
+let place: CallPlace;
 beforeAll(async () => {
   gateway = await startOwnGateway();
   const { publicUrl, simulatorUrl, keys } = gateway.stack;

@@ -12,7 +12,7 @@ import type { PartName } from '@gw/stack/stack-plans';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type GridStubs, gridFaults, honest, startGridStubs } from '../outage/grid-stubs.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
-import { newest, notAsShown, notRecomputed, type Row, rowsSince, usageDifferences } from './ledger-claims.ts';
+import { newest, notAsShown, notRecomputed, type ReceiptRow, rowsSince, usageDifferences } from './ledger-claims.ts';
 import { type Seen, startLoad } from './matrix-load.ts';
 
 /** A chat model whose parameters the catalogue forgets while something is broken. */
@@ -135,7 +135,7 @@ function expectCompletions(seen: Seen, reasons: readonly DegradedReason[] = []):
 async function expectLedger(seen: Seen): Promise<void> {
   expect(new Set(seen.receipts.map(({ id }) => id)).size).toBe(seen.receipts.length);
   const { client, db } = gateway;
-  const rows = (): Promise<Row[]> => rowsSince(db, began);
+  const rows = (): Promise<ReceiptRow[]> => rowsSince(db, began);
   // A lease of 30 s may have to run out before the last one is closed.
   await expect
     .poll(async () => notAsShown(seen.receipts, await rows()), { timeout: 90_000, interval: 1000 })
