@@ -4,15 +4,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
-import { admittedOf, ask, drawnOf, type LimitersOnValkey, limitOf, startLimiters } from '@gw/testing/service/limiters';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { admittedOf, ask, drawnOf, limitOf, startLimiters } from '@gw/testing/service/limiters';
+import { afterEach, expect, test } from 'vitest';
 import type { Limiter } from './limiter.ts';
 
-let limiters: LimitersOnValkey;
-beforeAll(async () => {
-  limiters = await startLimiters();
-}, 60_000);
-afterAll(() => limiters?.stop());
+const limiters = forFile(startLimiters);
 afterEach(() => limiters.clear());
 
 const isBack = (limiter: Limiter) => expect.poll(() => limiter.local(), { timeout: 10_000 }).toBe(false);

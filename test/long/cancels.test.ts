@@ -3,19 +3,18 @@
  * configuration changes under open streams.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 import { type CallPlace, callNames, calls, type Leave } from '../cancel/calls.ts';
 import { apiOf } from '../operator-api.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let place: CallPlace;
-beforeAll(async () => {
-  gateway = await startOwnGateway();
+beforeAll(() => {
   const { publicUrl, simulatorUrl, keys } = gateway.stack;
   place = { publicUrl, simulatorUrl, key: keys.enterprise };
 });
-afterAll(() => gateway?.stop());
 
 const pid = () => gateway.stack.part('envoy').pid;
 const agesS = [3, 30, 61, 65, 130];

@@ -1,15 +1,12 @@
 /** The worst bodies and the largest reply, one after the other and all at once: no service holds its event loop for over 25 ms. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { quick, send } from '../input/ask.ts';
 import { besideTinyCalls, turnsOver } from '../input/long-turns.ts';
 import { document, manyNumbers, worstBodies } from '../input/worst-bodies.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 
-let gateway: OwnGateway;
-beforeAll(async () => {
-  gateway = await startOwnGateway();
-});
-afterAll(() => gateway?.stop());
+const gateway = forFile(startOwnGateway);
 
 const ask = (body: string, path?: string) => {
   const { publicUrl: url, keys } = gateway.stack;

@@ -9,8 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DegradedReason } from '@gw/contract/receipt';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { PartName } from '@gw/stack/stack-plans';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type GridStubs, gridFaults, honest, startGridStubs } from '../outage/grid-stubs.ts';
+import { gridFaults, honest, startGridStubs } from '../outage/grid-stubs.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { newest, notAsShown, notRecomputed, type ReceiptRow, rowsSince, usageDifferences } from './ledger-claims.ts';
 import { type Seen, startLoad } from './matrix-load.ts';
@@ -30,13 +31,12 @@ const noParameters = {
   totalParametersMaxB: null,
 };
 
-let stubs: GridStubs;
+const stubs = forFile(startGridStubs);
 let gateway: OwnGateway;
 /** When the case at hand began. */
 let began: Date;
 
 beforeAll(async () => {
-  stubs = await startGridStubs();
   gateway = await startOwnGateway({ env: { 'control-plane': stubs.variables } });
   const { db } = gateway;
   await db.model.create({
@@ -61,7 +61,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway?.stop();
-  await stubs?.stop();
 });
 
 const tell = (text: string): void => console.log(`  ${text}`);

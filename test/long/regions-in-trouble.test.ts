@@ -5,10 +5,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { receiptSchema } from '@gw/contract/receipt';
 import { routingTraceSchema } from '@gw/contract/routing-trace';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { apiOf } from '../operator-api.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import {
   credentialOf,
   nameOf,
@@ -23,11 +24,10 @@ const model = 'troubled/m';
 const regions = ['trouble-a', 'trouble-b', 'trouble-c'];
 /** Shorter than a failing deployment rests, and longer, ms. */
 const troubleTimes = [300, 4000];
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let providers: TroubledProvider[];
 
 beforeAll(async () => {
-  gateway = await startOwnGateway();
   providers = await Promise.all(regions.map(startTroubledProvider));
   const api = apiOf(gateway.stack);
   await api.send('POST', '/operator/v1/models', { id: model, owned_by: 'test', kind: 'chat', model_class: 'small' });
@@ -54,7 +54,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all((providers ?? []).map((provider) => provider.stop()));
-  await gateway?.stop();
 });
 
 interface Outcome {

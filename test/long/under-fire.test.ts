@@ -9,24 +9,23 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { PartName } from '@gw/stack/stack-plans';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { quick } from '../input/ask.ts';
 import { document, mib, worstBodies } from '../input/worst-bodies.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let accounts: TestAccounts;
 const children: ChildProcess[] = [];
-beforeAll(async () => {
-  gateway = await startOwnGateway();
+beforeAll(() => {
   accounts = openTestAccounts({ databaseUrl: gateway.stack.databaseUrl, dir: gateway.dir });
 });
 afterAll(async () => {
   for (const child of children) child.kill();
   await accounts?.close();
-  await gateway?.stop();
 });
 
 const script = (name: string) => fileURLToPath(new URL(`./under-fire/${name}.mjs`, import.meta.url));

@@ -2,15 +2,12 @@
  * The Lua of the last resort by itself: a real Envoy with the filter, and metadata as a sidecar leaves it that then died.
  */
 import { openaiChat } from '@gw/receipt-sidecar/internals/api/openai-chat/shape';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, it } from 'vitest';
 import { block, errors, type LuaEnvoy, receiptId, startLuaEnvoy } from './lua-envoy.ts';
 
-let envoy: LuaEnvoy;
+const envoy = forFile(() => startLuaEnvoy(openaiChat));
 const ask: LuaEnvoy['ask'] = (...sent) => envoy.ask(...sent);
-beforeAll(async () => {
-  envoy = await startLuaEnvoy(openaiChat);
-});
-afterAll(() => envoy?.stop());
 
 interface Origin {
   readonly id: string;

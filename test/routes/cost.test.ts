@@ -2,24 +2,21 @@
 import { managementLimits } from '@gw/contract/access';
 import { limitKey } from '@gw/contract/internal/redis';
 import { type Route, routes } from '@gw/contract/routes';
+import { forFile } from '@gw/testing/for-file';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { chatBody, expectRefusal, invalid, type Reply, send, stack } from '../input/ask.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
-import { startWatchedGateway, type WatchedGateway } from './watched-gateway.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
 
 const accounts = openTestAccounts();
 const redis = new Redis(stack.redisUrl);
 const perDay = 1000;
 const burst = 200;
-let gateway: WatchedGateway;
-beforeAll(async () => {
-  gateway = await startWatchedGateway();
-});
+const gateway = forFile(startWatchedGateway);
 afterAll(async () => {
   redis.disconnect();
   await accounts.close();
-  await gateway?.stop();
 });
 
 const scopes = [...new Set(routes.flatMap(({ scope }) => scope ?? []))];

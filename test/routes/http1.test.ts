@@ -1,22 +1,21 @@
 /** Every route that leads to a provider or to the control plane, with every trick, over HTTP/1.1. */
 import { routes } from '@gw/contract/routes';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { http1Tricks } from './http1-tricks.ts';
 import { exchange } from './http1-wire.ts';
 import { type Callers, isTriedWithRights, openCallers, refillAfter } from './rights.ts';
 import { absoluteForms, keysElsewhere, tricks } from './tricks.ts';
 import { type Attempt, attemptsOf, faultOf, faultOfArrival, headersOf, inTurns } from './walk.ts';
-import { startWatchedGateway, type WatchedGateway } from './watched-gateway.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
 
-let gateway: WatchedGateway;
+const gateway = forFile(startWatchedGateway);
 let callers: Callers;
 beforeAll(async () => {
-  gateway = await startWatchedGateway();
   callers = await openCallers();
 });
 afterAll(async () => {
   await callers?.close();
-  await gateway?.stop();
 });
 
 function bytesOf(attempt: Attempt): string {

@@ -1,5 +1,6 @@
 /** Every route that leads to a provider or to the control plane, with every trick, over HTTP/2. */
 import { routes } from '@gw/contract/routes';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Http2Trick, http2Tricks } from './http2-tricks.ts';
 import { exchange2, type Sent } from './http2-wire.ts';
@@ -7,17 +8,15 @@ import type { Request } from './request.ts';
 import { type Callers, openCallers, refillAfter } from './rights.ts';
 import { keysElsewhere, tricks } from './tricks.ts';
 import { type Attempt, attemptsOf, faultOf, faultOfArrival, headersOf, inTurns } from './walk.ts';
-import { startWatchedGateway, type WatchedGateway } from './watched-gateway.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
 
-let gateway: WatchedGateway;
+const gateway = forFile(startWatchedGateway);
 let callers: Callers;
 beforeAll(async () => {
-  gateway = await startWatchedGateway();
   callers = await openCallers();
 });
 afterAll(async () => {
   await callers?.close();
-  await gateway?.stop();
 });
 
 function plainly(attempt: Attempt): Sent {

@@ -1,21 +1,20 @@
 /** No request hides in another: what Envoy takes for a body is nobody's request, and what is a request needs its own key. */
 import { routes } from '@gw/contract/routes';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Framing, framings } from './framing.ts';
 import { exchange, type WireReply } from './http1-wire.ts';
 import { type Caller, type Callers, isTriedWithRights, openCallers, refillAfter } from './rights.ts';
 import { attemptHeader, faultOfArrival, inTurns } from './walk.ts';
-import { startWatchedGateway, type WatchedGateway } from './watched-gateway.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
 
-let gateway: WatchedGateway;
+const gateway = forFile(startWatchedGateway);
 let callers: Callers;
 beforeAll(async () => {
-  gateway = await startWatchedGateway();
   callers = await openCallers();
 });
 afterAll(async () => {
   await callers?.close();
-  await gateway?.stop();
 });
 
 const forged = [

@@ -3,26 +3,25 @@ import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node
 import { request as httpsRequest } from 'node:https';
 import { routes } from '@gw/contract/routes';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WireReply } from './http1-wire.ts';
 import { type Callers, openCallers, refillAfter } from './rights.ts';
 import { tricks } from './tricks.ts';
 import { type Attempt, attemptsOf, faultOf, faultOfArrival, headersOf, inTurns } from './walk.ts';
-import { startWatchedGateway, type WatchedGateway } from './watched-gateway.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
 
 const certificate = makeCertificate('gw');
-let gateway: WatchedGateway;
+const gateway = forFile(() => startWatchedGateway(certificate));
 let callers: Callers;
 let session: ClientHttp2Session;
 beforeAll(async () => {
-  gateway = await startWatchedGateway(certificate);
   callers = await openCallers();
   session = connect(`https://127.0.0.1:${gateway.port}`, { ca: certificate.certificate });
 });
 afterAll(async () => {
   session?.close();
   await callers?.close();
-  await gateway?.stop();
 });
 
 const replyFrom = (headers: object, status: number, chunks: readonly Buffer[]): WireReply => ({
