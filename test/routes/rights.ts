@@ -25,7 +25,7 @@ export interface Callers {
   readonly entitled: Caller;
   /** The rate of the management routes is fixed and low: as if time had passed. Others are far from theirs. */
   refill(): Promise<void>;
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** The identity that arrives does not depend on the route, so one of each kind is enough. */
@@ -72,7 +72,7 @@ export async function openCallers(): Promise<Callers> {
       const ids = [entitled, ...lacking.values()].map(({ accountId }) => accountId ?? '');
       await redis.del(...ids.map((id) => limitKey(id, 'management')));
     },
-    close: async () => {
+    stop: async () => {
       redis.disconnect();
       await accounts.close();
     },
