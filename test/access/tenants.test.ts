@@ -15,10 +15,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { apiOf } from '../operator-api.ts';
 import { collect, finishedReceipt, openAi, quick, stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { Browser, type HttpReply } from './people.ts';
 
-const accounts = openTestAccounts();
+const accounts = accountsForFile();
 const abandoned = new AbortController();
 const operator = apiOf(stack);
 
@@ -114,10 +114,7 @@ beforeAll(async () => {
   const reply = await browser.logIn(person.email, credential, 'organisation_admin');
   expect(reply.status, reply.text).toBe(200);
 });
-afterAll(async () => {
-  abandoned.abort();
-  await accounts.close();
-});
+afterAll(() => abandoned.abort());
 
 const parameterSchema = z.object({
   name: z.string(),

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { apiOf, removeEntries } from '../operator-api.ts';
 import { additionsOf, collect, eventually, get, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
 const alias = 'assistant';
 const page = readFileSync(inCheckout('docs/catalogue.md'), 'utf8');
@@ -60,7 +60,7 @@ function startProvider() {
   return { server, seen, fault };
 }
 const providers = { azure: startProvider(), openai: startProvider(), own: startProvider() };
-const accounts = openTestAccounts();
+const accounts = accountsForFile();
 const api = apiOf(stack);
 
 const client = openAi(stack.keys.enterprise);
@@ -122,7 +122,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await clear();
-  await accounts.close();
   for (const { server } of Object.values(providers)) {
     server.closeAllConnections();
     server.close();

@@ -30,9 +30,7 @@ beforeAll(async () => {
   });
   await addOwnServer();
 });
-afterAll(async () => {
-  await gateway?.stop();
-});
+afterAll(() => gateway?.stop());
 
 async function addOwnServer(): Promise<void> {
   const { db } = gateway;

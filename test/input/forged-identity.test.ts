@@ -5,8 +5,8 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { loadSecrets } from '@gw/stack/secrets';
-import { afterAll, describe, expect, it } from 'vitest';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { describe, expect, it } from 'vitest';
+import { accountsForFile } from '../sdk/test-account.ts';
 import {
   badKey,
   call,
@@ -20,8 +20,7 @@ import {
   upstream,
 } from './ask.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 const token = `Bearer ${loadSecrets(stack.dir).internalToken}`;
 const wrongTokens = [

@@ -3,21 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { issuedKeySchema } from '@gw/contract/keys';
-import { Redis } from 'ioredis';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
 import { readFrom } from '../outage/instances.ts';
 import { eventually, stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { accountOf, ask as askStack, figureOf, idOf, untilMidnightS } from './limited-call.ts';
 
-const accounts = openTestAccounts();
-const redis = new Redis(stack.redisUrl);
+const accounts = accountsForFile();
+const { redis } = accounts;
 const operators = apiOf(stack);
-afterAll(async () => {
-  redis.disconnect();
-  await accounts.close();
-});
 
 const ask = (key: string, path?: string) => askStack(stack, key, path);
 const many = (count: number, key: string) => Promise.all(Array.from({ length: count }, () => ask(key)));

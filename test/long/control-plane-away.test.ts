@@ -21,9 +21,7 @@ const authorizers = ['ext-authz', 'ext-authz-2'] as const;
 
 const gateway = forFile(() => startOwnGateway({ instances: 2 }));
 const loads: SteadyLoad[] = [];
-afterAll(async () => {
-  await Promise.all(loads.map((each) => each.stop()));
-});
+afterAll(() => Promise.all(loads.map((each) => each.stop())));
 
 function startSteadyLoad(): SteadyLoad {
   const started = startLoad(gateway.stack, load.heldMs, load.connections);

@@ -14,9 +14,7 @@ let hostile: Awaited<ReturnType<typeof addHostileProvider>>;
 beforeAll(async () => {
   hostile = await addHostileProvider(own.stack);
 });
-afterAll(async () => {
-  await hostile?.close();
-});
+afterAll(() => hostile?.close());
 
 it('shows no receipt but ours, nothing impossible, ends no part and leaves memory flat', async () => {
   const { stack } = own;

@@ -59,9 +59,7 @@ beforeAll(async () => {
     return replies.every(({ receipt }) => receipt?.grid_temporal_match !== 'annual_fallback');
   });
 });
-afterAll(async () => {
-  await gateway?.stop();
-});
+afterAll(() => gateway?.stop());
 
 const tell = (text: string): void => console.log(`  ${text}`);
 

@@ -52,9 +52,7 @@ beforeAll(async () => {
   for (const region of regions)
     await eventually(`${region} to answer`, async () => (await call({ region })).outcome === 'answered');
 });
-afterAll(async () => {
-  await Promise.all((providers ?? []).map((provider) => provider.stop()));
-});
+afterAll(() => Promise.all((providers ?? []).map((provider) => provider.stop())));
 
 interface Outcome {
   /** `answered`, or status and code of the error. */

@@ -14,9 +14,7 @@ let gateway: OwnGateway;
 beforeAll(async () => {
   gateway = await startOwnGateway({ env: { 'control-plane': stubs.variables } });
 });
-afterAll(async () => {
-  await gateway?.stop();
-});
+afterAll(() => gateway?.stop());
 
 /** One call pinned to each region. */
 async function receipts(): Promise<Receipt[]> {

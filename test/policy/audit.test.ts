@@ -11,20 +11,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { eventually, get, stack } from '../sdk/gateway.ts';
-import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { accountOf, addRules, becomes, blockingPhrase, chat, rollBackTo, rulesInForce, send } from './rules.ts';
 
 const canary = `kanarienvogel${Math.random().toString(36).slice(2)}`;
 const phrase = 'sing of the quokkafinch';
 const doubtful = 'hum of the quokkafinch';
-let accounts: TestAccounts;
+const accounts = accountsForFile();
 let before: number;
 let version: number;
 let key: string;
 let dir: string;
 beforeAll(async () => {
   dir = mkdtempSync(join(stack.dir, 'policy-'));
-  accounts = openTestAccounts();
   before = (await rulesInForce()).version;
   version = await addRules(blockingPhrase('test-audit', phrase), {
     ...blockingPhrase('test-flag', doubtful),
@@ -37,7 +36,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await rollBackTo(before);
-  await accounts.close();
   rmSync(dir, { recursive: true, force: true });
 });
 

@@ -3,21 +3,16 @@ import { managementLimits } from '@gw/contract/access';
 import { limitKey } from '@gw/contract/internal/redis';
 import { type Route, routes } from '@gw/contract/routes';
 import { forFile } from '@gw/testing/for-file';
-import { Redis } from 'ioredis';
-import { afterAll, expect, it } from 'vitest';
-import { chatBody, expectRefusal, invalid, type Reply, send, stack } from '../input/ask.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { expect, it } from 'vitest';
+import { chatBody, expectRefusal, invalid, type Reply, send } from '../input/ask.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { startWatchedGateway } from './watched-gateway.ts';
 
-const accounts = openTestAccounts();
-const redis = new Redis(stack.redisUrl);
+const accounts = accountsForFile();
+const { redis } = accounts;
 const perDay = 1000;
 const burst = 200;
 const gateway = forFile(startWatchedGateway);
-afterAll(async () => {
-  redis.disconnect();
-  await accounts.close();
-});
 
 const scopes = [...new Set(routes.flatMap(({ scope }) => scope ?? []))];
 const newKey = (held = scopes) => accounts.create({ perDay }, { scopes: held });

@@ -6,13 +6,12 @@ import { type Scope, scopes } from '@gw/contract/access';
 import { routes } from '@gw/contract/routes';
 import { afterAll, expect, it } from 'vitest';
 import { chatBody, expectRefusal, type Refusal, send, stack } from '../input/ask.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
-const accounts = openTestAccounts();
+const accounts = accountsForFile();
 const openStreams: AbortController[] = [];
-afterAll(async () => {
+afterAll(() => {
   for (const stream of openStreams) stream.abort();
-  await accounts.close();
 });
 
 /** The request, and its sender. */

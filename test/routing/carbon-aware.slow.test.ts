@@ -40,9 +40,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(async () => {
-  await gateway?.stop();
-});
+afterAll(() => gateway?.stop());
 
 async function call(options: object = {}) {
   const { json, receipt, status } = await gateway.client.chat({ options });
