@@ -79,11 +79,11 @@ async function start(name: string, replace: Readonly<Record<string, string>> = {
   return port;
 }
 
-type PackRequest = readonly [method: string, path: string, headers: Record<string, string>];
-const toRead: PackRequest = ['GET', '/v1/gw/evidence-pack/pack_1', {}];
-const toMake: PackRequest = ['POST', '/v1/gw/evidence-pack', {}];
-const asked: PackRequest[] = [toRead, toMake, ['POST', '/v1/gw/evidence-pack', { 'idempotency-key': 'once' }]];
-function ask(port: number, [method, path, headers]: PackRequest): Promise<IncomingMessage> {
+type LongRequest = readonly [method: string, path: string, headers: Record<string, string>];
+const toRead: LongRequest = ['GET', '/v1/gw/evidence-pack/pack_1', {}];
+const toMake: LongRequest = ['POST', '/v1/gw/evidence-pack', {}];
+const asked: LongRequest[] = [toRead, toMake, ['POST', '/v1/gw/evidence-pack', { 'idempotency-key': 'once' }]];
+function ask(port: number, [method, path, headers]: LongRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', method, path, headers, agent: false }, resolve);
     sent.once('error', reject);
@@ -98,7 +98,7 @@ const sendAll = (reply: ServerResponse) => reply.writeHead(200, { 'content-lengt
 test('whoever takes longer than ten seconds to read a pack gets all of it', async () => {
   const port = await start('slow');
   answer = sendAll;
-  const read = async (what: PackRequest) => {
+  const read = async (what: LongRequest) => {
     const begin = Date.now();
     let bytes = 0;
     for await (const chunk of await ask(port, what)) {

@@ -18,7 +18,7 @@ const now = Date.parse('2026-11-21T09:00:00Z');
 const stored = storedKey({ publicId, hash: hashApiKey(plaintext, pepper), scopes: ['inference:write'] });
 const ofKey = { limits: { ratePerS: 5, burst: 10, perDay: 5000, streams: null } };
 
-interface LeaseCheck {
+interface GrantCase {
   readonly key?: Partial<FoundKey> | null | Error;
   readonly authorization?: string;
   readonly scope?: string;
@@ -27,7 +27,7 @@ interface LeaseCheck {
 }
 
 /** Gives leases, and records which keys it noted as used. */
-function granting({ key = {}, left = [[200, 1e5]] }: LeaseCheck, instances = 1) {
+function granting({ key = {}, left = [[200, 1e5]] }: GrantCase, instances = 1) {
   const used: string[] = [];
   const clock = { ms: now };
   const find = async () => {
@@ -51,7 +51,7 @@ function granting({ key = {}, left = [[200, 1e5]] }: LeaseCheck, instances = 1) 
   return { clock, grant, used };
 }
 
-async function ask({ authorization = `Bearer ${plaintext}`, scope = 'inference:write', ...asked }: LeaseCheck) {
+async function ask({ authorization = `Bearer ${plaintext}`, scope = 'inference:write', ...asked }: GrantCase) {
   const { grant, used } = granting(asked);
   return { lease: await grant({ authorization, scope }), used };
 }
@@ -69,7 +69,7 @@ test('a key with room has one, which says who calls as the check does, and what 
   expect(used).toEqual([publicId]);
 });
 
-test.each<[string, number, LeaseCheck]>([
+test.each<[string, number, GrantCase]>([
   ['of a bucket that is full', 10, { left: [[200, 1e5]] }],
   ['of a bucket that is large, but not more than fifty', 50, { left: [[1e6, 1e6]] }],
   ['of a bucket that is used up by a half', 5, { left: [[100, 1e5]] }],
@@ -90,7 +90,7 @@ test.each<[string, number, LeaseCheck]>([
   expect((await ask(asked)).lease?.calls).toBe(calls);
 });
 
-test.each<[string, LeaseCheck]>([
+test.each<[string, GrantCase]>([
   ['with little room in its bucket', { left: [[39, 1e5]] }],
   ['with little of its day', { left: [[200, 39]] }],
   [
