@@ -1,17 +1,14 @@
 /** The whole measurement against a real provider, in this process: figures of any size, but all of them there. */
-import { type RunningSimulator, startSimulator } from '@gw/simulator/internals/start-for-test';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSimulator } from '@gw/simulator/internals/start-for-test';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { replyLoad } from './load/reply-load.ts';
 import { eventCounter, streamLoad } from './load/stream-load.ts';
 import { streamCall, type Target } from './load/target.ts';
 import { figuresOf } from './report.ts';
 import { type Bench, rotate, runRounds, type Scenario, STREAMS, scenarios } from './rounds.ts';
 
-let simulator: RunningSimulator;
-beforeAll(async () => {
-  simulator = await startSimulator();
-});
-afterAll(() => simulator.stop());
+const simulator = forFile(startSimulator);
 
 const provider = (name: Target['name'], headers = {}): Target => ({
   name,

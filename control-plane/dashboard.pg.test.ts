@@ -1,12 +1,9 @@
 /** The pages as the control plane serves them. What they do, `test/dashboard` shows in a browser. */
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 
-let running: TestApp;
-beforeAll(async () => {
-  running = await startTestApp();
-}, 120_000);
-afterAll(() => running?.stop());
+const running = forFile(startTestApp);
 
 const get = (url: string, headers: Record<string, string> = {}) =>
   running.operator.inject({ method: 'GET', url, headers });

@@ -1,17 +1,16 @@
 import { type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 
-let running: TestApp;
+const running = forFile(startTestApp);
 let token: string;
 let call: ReturnType<typeof withToken>;
 
 beforeAll(async () => {
-  running = await startTestApp();
   token = (await seedOperators(running.context)).admin;
   call = withToken(running.operator, token);
-}, 120_000);
-afterAll(() => running?.stop());
+});
 
 /** `%` stands where an id does. */
 const routes: [Method, string][] = [

@@ -1,7 +1,8 @@
 /** Whoever tries every route of the operators' port gets no further than the document says. */
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 
 type Access = {
   readonly kind: 'person' | 'operator' | 'organisation_admin';
@@ -13,11 +14,10 @@ interface Operation {
   readonly access: Access;
 }
 
-let running: TestApp;
+const running = forFile(startTestApp);
 let operations: Operation[];
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 beforeAll(async () => {
-  running = await startTestApp();
   tokens = await seedOperators(running.context);
   const { paths } = (await running.operator.inject('/openapi.json')).json();
   operations = Object.entries<Record<string, { 'x-access'?: Access }>>(paths).flatMap(([path, methods]) =>
@@ -27,8 +27,7 @@ beforeAll(async () => {
         : [{ method: method.toUpperCase() as Method, url: path.replace(/\{\w+\}/g, 'none'), access }],
     ),
   );
-}, 120_000);
-afterAll(() => running?.stop());
+});
 
 const isChange = ({ method }: Operation): boolean => method !== 'GET';
 

@@ -1,4 +1,4 @@
-/** What Envoy bounds at the edge, on running ones without any other part. Times are shortened where a test has to wait. */
+/** Envoy limits connections, headers and memory at the edge. These tests run Envoy alone, with shorter times where a test has to wait. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, createServer, type Socket } from 'node:net';
@@ -25,7 +25,7 @@ const health = 'GET /healthz HTTP/1.1\r\nHost: gw\r\n\r\n';
 
 interface Connection {
   readonly socket: Socket;
-  /** What came before the gateway closed it. */
+  /** The bytes that came before the gateway closed the connection. */
   readonly closed: Promise<string>;
 }
 
@@ -74,7 +74,7 @@ describe('time-outs', () => {
   });
 });
 
-/** What a client sends first, and nothing more. */
+/** A client sends this first and then nothing more. */
 function clientHello(): Promise<Buffer> {
   return new Promise((resolve) => {
     const listener = createServer((socket) => {

@@ -17,7 +17,7 @@ const sockets = ['a', 'b'].map((name) => `unix:${join(dir, `${name}.sock`)}`);
 const controlSockets = ['c', 'd'].map((name) => join(dir, `${name}.sock`));
 const settings = testSettings(dir, { extAuthz: sockets, controlPlane: controlSockets.map((path) => `unix:${path}`) });
 const token = 'a-token-of-the-tests-that-is-long-enough';
-/** By instance. */
+/** Keyed by instance. */
 const serves = [true, true];
 const asked = [0, 0];
 let controlPlanes: Server[];

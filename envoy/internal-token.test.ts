@@ -19,7 +19,7 @@ import { writeEnvoyConfig } from './render.ts';
 const dir = mkdtempSync(join(tmpdir(), 'gw-token-'));
 const settings = testSettings(dir);
 const token = 'a-token-of-the-tests-that-is-long-enough';
-/** What came with the right token, and what came without. */
+/** Calls with the right token, and calls without it. */
 const asked = new Set<string>();
 const refused = new Set<string>();
 let command = '';

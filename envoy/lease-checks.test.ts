@@ -81,7 +81,7 @@ describe('the check of the key decides', () => {
     await envoy.on(other, async () => {
       for (const key of flood) expect(await envoy.inTurn(2, key)).toEqual(['checked', 'checked']);
       expect(envoy.leasesAsked).toBe(20);
-      // What came in vain before is forgotten.
+      // Earlier questions without an answer are forgotten.
       await delay(8000);
       envoy.lease = async () => leaseOf(3);
       expect(await envoy.inTurn(2, newKey())).toEqual(['checked', 'leased']);

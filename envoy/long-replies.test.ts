@@ -18,7 +18,7 @@ const [extAuthz, controlPlane] = ['a', 'c'].map((name) => `unix:${join(dir, `${n
 const settings = testSettings(dir, { extAuthz: [extAuthz], controlPlane: [controlPlane] });
 const stops: (() => unknown)[] = [];
 let control: Server;
-/** What the control plane does with a pack that is asked for. */
+/** The control plane serves a pack in one of these ways. */
 let answer: (reply: ServerResponse) => void;
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** What is rendered is what Envoy takes, and no route leads past key, scope and limit. */
+/** Envoy accepts the rendered configuration, and no route bypasses key, scope and limit. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -110,7 +110,7 @@ const filters = z.looseObject({
     .optional(),
   'envoy.filters.http.ext_proc': z.looseObject({ disabled: z.boolean() }).optional(),
 });
-/** By what the sidecar names in metadata; else it leads to the sink. */
+/** The metadata of the sidecar chooses the cluster; without it the route leads to the sink. */
 const ordered = z.object({
   extension: z.object({
     name: z.string(),
@@ -147,7 +147,7 @@ const table = z
   .array(envoyRoute)
   .parse(envoyRoutes({ addresses, streamIdleTimeoutS: 300, corsOrigins: [], leases: true }));
 
-/** By path and method alone; other header conditions count as met. */
+/** Matches by path and method alone; other header conditions count as met. */
 function matches({ match }: EnvoyRoute, method: string, path: string): boolean {
   const methods = (match.headers ?? []).flatMap(({ name, string_match: { exact, safe_regex: either } = {} }) =>
     name === ':method' ? (exact ?? either?.regex.split('|') ?? []) : [],
@@ -179,7 +179,7 @@ describe('the routes', () => {
     (_name, route) => {
       const path = route.path.replace(/\{[a-z_]+\}/, 'x');
       const found = forwarded.filter((each) => matches(each, route.method, path));
-      // What needs no key reaches nothing but Envoy.
+      // Routes that need no key reach only Envoy.
       if (route.scope === null) return expect(found.filter((each) => each.route?.cluster !== 'sink')).toEqual([]);
       // To a provider as JSON or as a stream, straight or by listeners, and to the sink until the sidecar has named one, or if the body is
       // too large.

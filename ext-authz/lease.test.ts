@@ -21,11 +21,11 @@ interface GrantCase {
   readonly key?: Partial<FoundKey> | null | Error;
   readonly authorization?: string;
   readonly scope?: string;
-  /** Of each level: calls in the bucket and of the day; null: nobody says. */
+  /** Calls left in the bucket and in the day, for each level; null: unknown. */
   readonly left?: readonly (readonly [remaining: number, remainingDay: number | null])[] | null;
 }
 
-/** What gives leases, and the keys that it has noted as used. */
+/** Gives leases, and records which keys it noted as used. */
 function granting({ key = {}, left = [[200, 1e5]] }: GrantCase, instances = 1) {
   const used: string[] = [];
   const clock = { ms: now };

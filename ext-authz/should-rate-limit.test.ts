@@ -280,7 +280,7 @@ describe('the rate-limit step', () => {
     await expect(decide({ descriptors: [{ entries }] })).rejects.toThrow('without an account');
     const account = { key: 'account_id', value: 'acct' };
     await expect(decide({ descriptors: [{ entries: [...entries, account] }] })).rejects.toThrow();
-    // What Envoy puts in where the check has said nothing; reads and keys need no text of limits.
+    // Envoy inserts this where the check stated nothing; reads and keys need no text of limits.
     for (const kind of ['calls', 'management']) {
       const missing = ['account_id', 'limits'].map((name) => ({ key: name, value: 'missing' }));
       const asked = decide({ descriptors: [{ entries: [{ key: 'kind', value: kind }, ...missing] }] });

@@ -1,4 +1,4 @@
-/** What Envoy's access log tells of calls that lost their sidecar, noted in a real Valkey that was away. */
+/** Envoy's access log reports calls that lost their sidecar, and they are noted in a real Valkey that was down. */
 import { callEndKey, ledgerStream } from '@gw/contract/internal/redis';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openLog } from '@gw/service/log';

@@ -324,7 +324,7 @@ describe('the HTTP/2 below it', () => {
     const whose = begin(40 * mib, some);
     await expect.poll(() => whose.isSent).toBe(true);
     const waiting = [begin(40 * mib, some), begin(60 * mib, some)];
-    // What comes after on the same connection shows that it had its time.
+    // A later reply on the same connection shows that the earlier one had enough time.
     await new Promise((resolve) => session.ping(resolve));
     expect(waiting.map(({ isSent }) => isSent)).toEqual([false, false]);
     // A message of zeros holds nothing, and is whole.

@@ -146,7 +146,7 @@ it.each(Object.entries(endings))(
     };
     const expected = Buffer.from(write(new MessageWriter()));
     expect(expected.length).toBeGreaterThan(128);
-    // What is left, from all of the message and some more to nothing. A message before leaves no room that others do not need.
+    // The space left shrinks from more than the message to nothing. An earlier message leaves no more room than others need.
     for (let left = expected.length + 20; left >= 0; left -= 1) {
       const writer = new MessageWriter();
       for (let used = 0; used < 65_536 - left; used += 1) writer.bool(true);

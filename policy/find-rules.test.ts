@@ -163,7 +163,7 @@ test('a phrase is found if and only if its words stand in the text, for any phra
       fc.array(word, { maxLength: 30 }),
       async (list, text) => {
         const rules = list.map((each, at) => phrases(`r${at}`, [each]));
-        // By their letters, between ends of words.
+        // The letters match between ends of words.
         const starts = new Set<number>();
         let letters = '';
         for (const each of text) {

@@ -1,13 +1,10 @@
-import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
+import { forFile } from '@gw/testing/for-file';
+import { createDatabase } from '@gw/testing/prisma/postgres';
 import { openWay } from '@gw/testing/prisma/way';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CopyStatement, type Database, DatabaseError, openDatabase, queryTexts, runOverCopy } from './client.ts';
 
-let postgres: TestDatabase;
-beforeAll(async () => {
-  postgres = await createDatabase('empty');
-}, 60_000);
-afterAll(() => postgres?.stop());
+const postgres = forFile(() => createDatabase('empty'));
 
 test('a query that takes too long fails, and the next one gets an answer', async () => {
   const db = openDatabase(postgres.url, { connections: 1, queryTimeoutMs: 200, onConnectionLost: () => {} });

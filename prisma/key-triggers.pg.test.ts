@@ -1,15 +1,15 @@
 /** What statements that change many keys, accounts or budgets leave for those who ask what has changed. */
-import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
+import { forFile } from '@gw/testing/for-file';
+import { createDatabase } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from './client.ts';
 import { keyChanges, keyGeneration } from './find-key.ts';
 
-let database: TestDatabase;
+const database = forFile(() => createDatabase('seeded'));
 let owner: pg.Client;
 let db: Database;
 beforeAll(async () => {
-  database = await createDatabase('seeded');
   owner = new pg.Client({ connectionString: database.url });
   await owner.connect();
   db = openDatabase(database.serviceUrl, { connections: 1 });
@@ -21,7 +21,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await db?.$disconnect();
   await owner?.end();
-  await database?.stop();
 });
 
 /** SQL: keys whose public ids are this prefix of four letters and a number of eight digits. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { scopes, tierLimits } from '@gw/contract/access';
 import { hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
-import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
+import { forFile } from '@gw/testing/for-file';
+import { createDatabase } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from './client.ts';
 import { findKey, keyGeneration } from './find-key.ts';
@@ -9,7 +10,7 @@ import { type SeededKeys, seed } from './seed.ts';
 
 const pepper = { version: 3, secret: randomBytes(32) };
 const simulatorUrl = 'http://127.0.0.1:9000';
-let postgres: TestDatabase;
+const postgres = forFile(() => createDatabase('migrated'));
 let db: Database;
 let keys: SeededKeys;
 
@@ -17,14 +18,12 @@ const publicIdOf = (plaintext: string): string => parseApiKey(plaintext)?.public
 const versionOf = async () => (await db.catalogueVersion.findFirstOrThrow()).version;
 
 beforeAll(async () => {
-  postgres = await createDatabase('migrated');
   db = openDatabase(postgres.url);
   keys = await seed(db, { pepper, simulatorUrl });
-}, 60_000);
+});
 
 afterAll(async () => {
   await db?.$disconnect();
-  await postgres?.stop();
 });
 
 test('a seeded key is found by its public id with hash, scopes and the limits of its tier', async () => {

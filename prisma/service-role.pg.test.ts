@@ -1,11 +1,12 @@
-import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
+import { forFile } from '@gw/testing/for-file';
+import { startTestPostgres } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from './client.ts';
 import { ensurePartitions } from './partitions.ts';
 import { grantServiceRights, scramOf, serviceRights } from './service-role.ts';
 
-let postgres: TestPostgres;
+const postgres = forFile(startTestPostgres);
 let owner: pg.Client;
 let service: pg.Client;
 
@@ -24,7 +25,6 @@ const append = (client: pg.Client, chain: string, seq: number, previous: string,
   );
 
 beforeAll(async () => {
-  postgres = await startTestPostgres();
   await postgres.migrate();
   owner = await connect(postgres.url);
   service = await connect(postgres.serviceUrl);
@@ -33,11 +33,10 @@ beforeAll(async () => {
     `INSERT INTO onboarding_steps (account_id, step, action, "to", actor_kind, actor_id, at, input, outcome)
      VALUES ('acct_h', 1, 'a', 'account_created', 'operator', 'o', now(), '{}', '{}')`,
   );
-}, 60_000);
+});
 afterAll(async () => {
   await service?.end();
   await owner?.end();
-  await postgres?.stop();
 });
 afterEach(() => service.query('ROLLBACK'));
 

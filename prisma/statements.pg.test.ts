@@ -1,5 +1,6 @@
 /** What reads the same by Prisma's client and without it. */
-import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
+import { forFile } from '@gw/testing/for-file';
+import { createDatabase } from '@gw/testing/prisma/postgres';
 import { openWay } from '@gw/testing/prisma/way';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -7,16 +8,14 @@ import { openDatabase } from './client.ts';
 import { allPublicIds, findKey, keyChanges, keyGeneration, renewKeyHash } from './find-key.ts';
 import { openStatements, type Statements } from './statements.ts';
 
-let postgres: TestDatabase;
+const postgres = forFile(() => createDatabase('seeded'));
 let owner: pg.Client;
 beforeAll(async () => {
-  postgres = await createDatabase('seeded');
   owner = new pg.Client({ connectionString: postgres.url });
   await owner.connect();
-}, 60_000);
+});
 afterAll(async () => {
   await owner?.end();
-  await postgres?.stop();
 });
 
 const stops: (() => Promise<unknown>)[] = [];

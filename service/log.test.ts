@@ -1,7 +1,7 @@
 import { expect, it, test } from 'vitest';
 import { openLog } from './log.ts';
 
-/** What is written for these fields. */
+/** Returns the lines that are written for these fields. */
 function written(fields: object) {
   const lines: string[] = [];
   openLog('a-part', 'info', { write: (line) => void lines.push(line) }).error(fields, 'a call failed');

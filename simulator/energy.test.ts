@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, HELLO, type RunningSimulator, startSimulator } from './start-for-test.ts';
+import { forFile } from '@gw/testing/for-file';
+import { describe, expect, test } from 'vitest';
+import { ask, HELLO, startSimulator } from './start-for-test.ts';
 
-let simulator: RunningSimulator;
-beforeAll(async () => {
-  simulator = await startSimulator();
-});
-afterAll(() => simulator.stop());
+const simulator = forFile(startSimulator);
 
 const chat = (headers: Record<string, string>, stream: boolean, usage = true) =>
   ask(simulator.url, {

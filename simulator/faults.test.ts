@@ -1,14 +1,11 @@
 /** Each fault on a real socket, because most of them are about what happens to bytes and connections. */
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, HELLO, type RunningSimulator, readJson, startSimulator } from './start-for-test.ts';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
+import { ask, HELLO, readJson, startSimulator } from './start-for-test.ts';
 
-let simulator: RunningSimulator;
-beforeAll(async () => {
-  simulator = await startSimulator();
-});
-afterAll(() => simulator.stop());
+const simulator = forFile(startSimulator);
 
 const json = { model: 'sim-small', messages: HELLO };
 const stream = { ...json, stream: true };

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, HELLO, type RunningSimulator, readJson, startSimulator } from './start-for-test.ts';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
+import { ask, HELLO, readJson, startSimulator } from './start-for-test.ts';
 
-let simulator: RunningSimulator;
-beforeAll(async () => {
-  simulator = await startSimulator();
-});
-afterAll(() => simulator.stop());
+const simulator = forFile(startSimulator);
 
 const json = { model: 'sim-small', messages: HELLO };
 const stream = { ...json, stream: true };

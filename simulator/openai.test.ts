@@ -1,14 +1,14 @@
 /** The official client against the simulator itself: what it accepts here, it has to accept through the gateway. */
+import { forFile } from '@gw/testing/for-file';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { collect, type RunningSimulator, startSimulator } from './start-for-test.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { collect, startSimulator } from './start-for-test.ts';
 import { countTokens } from './text.ts';
 
-let simulator: RunningSimulator;
+const simulator = forFile(startSimulator);
 let client: OpenAI;
 
-beforeAll(async () => {
-  simulator = await startSimulator();
+beforeAll(() => {
   client = new OpenAI({
     baseURL: `${simulator.url}/v1`,
     apiKey: 'any',
@@ -16,7 +16,6 @@ beforeAll(async () => {
     defaultHeaders: { 'x-sim-tokens-per-second': '0' },
   });
 });
-afterAll(() => simulator.stop());
 
 const messages = [{ role: 'user' as const, content: 'What is the weather?' }];
 const fail = (status: string) => ({ headers: { 'x-sim-fault': status } });

@@ -6,9 +6,7 @@ import { errorReply, jsonReply } from './reply.ts';
 beforeEach(() => {
   vi.useFakeTimers();
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
+afterEach(() => vi.useRealTimers());
 
 function run(count: number, perSecond: number): { sent: number[]; isDone: () => boolean; stop: () => void } {
   const sent: number[] = [];

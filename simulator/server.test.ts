@@ -1,14 +1,11 @@
 import { cases } from '@gw/testing/cases';
+import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bodyHash } from './seed.ts';
-import { ask, HELLO, type RunningSimulator, readJson, startSimulator } from './start-for-test.ts';
+import { ask, HELLO, readJson, startSimulator } from './start-for-test.ts';
 
-let simulator: RunningSimulator;
-beforeAll(async () => {
-  simulator = await startSimulator();
-});
-afterAll(() => simulator.stop());
+const simulator = forFile(startSimulator);
 
 const get = (path: string) => readJson(fetch(simulator.url + path));
 

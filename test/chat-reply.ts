@@ -1,4 +1,4 @@
-/** What a provider of a test answers to a chat call: JSON or a stream, as the call asks for. */
+/** The answer of a test's provider to a chat call: JSON or a stream, as the call asks for. */
 import type { ServerResponse } from 'node:http';
 
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };

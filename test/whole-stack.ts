@@ -13,7 +13,7 @@ import { type Stack, startStack } from '@gw/stack/stack';
 import type { TestProject } from 'vitest/node';
 import prepare from './prepared.ts';
 
-/** What the suites know of the stack; plain data, since they run in other processes. */
+/** The suites' view of the stack; plain data, because they run in other processes. */
 export interface SharedStack {
   /** Folder of the stack: `run.json`, logs, data. */
   readonly dir: string;

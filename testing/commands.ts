@@ -1,4 +1,4 @@
-/** What a Valkey is asked, by its MONITOR over a socket of our own: ioredis breaks where the first command comes in one piece with the OK. */
+/** Records the commands of a Valkey by MONITOR over a socket of our own: ioredis breaks if the first command comes in one piece with the OK. */
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';

@@ -1,6 +1,6 @@
 /**
- * What all files of the `stores` project share: one Postgres, and a Valkey for each worker of vitest. A file gets a
- * database of its own there (`createDatabase`) and an empty Valkey (`emptyValkey`).
+ * All files of the `stores` project share one Postgres, and the files of a worker of vitest share one Valkey. A file gets a
+ * database of its own (`createDatabase`) and an empty Valkey (`emptyValkey`).
  *
  * Invariant: nobody stays connected to a template, since Postgres copies no database that somebody uses.
  */

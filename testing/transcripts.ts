@@ -7,7 +7,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { z } from 'zod';
 
 const count = z.int().nonnegative();
-/** What the receipt has to count of a reply; null where the provider says nothing of it. */
+/** The counts that the receipt must state for a reply; null if the provider states none. */
 const counts = z.strictObject({
   prompt: count.nullable(),
   completion: count,

@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of each worker; missing in projects that start none. */
+    /** The url for each worker; missing in projects that start none. */
     valkeys?: readonly string[];
   }
 }
@@ -16,7 +16,7 @@ export async function emptyValkey(): Promise<string> {
   const url = inject('valkeys')?.[Number(process.env.VITEST_POOL_ID) - 1];
   if (url === undefined) throw new Error('This project of tests starts no Valkey for this worker.');
   const redis = new Redis(url);
-  // What a file left running must not write into the next one's.
+  // A file's leftover processes must not write into the next file's store.
   for (const type of ['normal', 'pubsub'] as const) await redis.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'YES');
   await redis.flushall();
   await redis.config('RESETSTAT');

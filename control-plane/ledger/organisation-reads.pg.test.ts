@@ -2,14 +2,15 @@
 import { receiptKey } from '@gw/contract/internal/redis';
 import { defaultMethodology, methodologyOf } from '@gw/methodology/methodologies';
 import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
 import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
 import { type Organisation, openOrganisations } from '@gw/testing/control-plane/organisation';
+import { forFile } from '@gw/testing/for-file';
 import type { LightMyRequestResponse } from 'fastify';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
-let running: TestApp;
+const running = forFile(() => startTestApp(() => new Date('2026-11-21T12:00:00Z')));
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 let newOrganisation: ReturnType<typeof openOrganisations>;
 let own: Organisation;
@@ -21,7 +22,6 @@ const at = (ms: number) => new Date(Date.parse('2026-11-20T10:00:00.000Z') + ms)
 const { hash } = methodologyOf(defaultMethodology);
 
 beforeAll(async () => {
-  running = await startTestApp(() => new Date('2026-11-21T12:00:00Z'));
   tokens = await seedOperators(running.context);
   newOrganisation = openOrganisations(running, tokens.admin);
   [own, other] = [await newOrganisation(), await newOrganisation()];
@@ -44,8 +44,7 @@ beforeAll(async () => {
     await running.stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify(entry));
     ids[name] = entry.receipt.id;
   }
-}, 120_000);
-afterAll(() => running?.stop());
+});
 
 /** What does not depend on the port. */
 const shownOf = ({ headers, rawPayload, statusCode }: LightMyRequestResponse) => ({

@@ -1,16 +1,15 @@
 /** Queries of every read that needs a login or a key: what an endpoint does not take it says. */
 import { routes } from '@gw/contract/routes';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 
-let running: TestApp;
+const running = forFile(startTestApp);
 let operator: ReturnType<typeof withToken>;
 beforeAll(async () => {
-  running = await startTestApp();
   operator = withToken(running.operator, (await seedOperators(running.stores)).admin);
 });
-afterAll(() => running.stop());
 
 const shown = (reply: { statusCode: number; json: () => ReturnType<typeof JSON.parse> }) => {
   const { code, param } = reply.json().error ?? {};

@@ -43,7 +43,7 @@ export function reachTable(report: Report): string {
   };
   const row = (name: string, cell: (scenario: Scenario) => string): string[] => [name, ...scenarios.map(cell)];
   return tableOf(
-    ['', 'JSON, 32 connections', 'streams that come at once'],
+    ['', 'JSON, 32 connections', 'unpaced streams'],
     [
       row('without its work, × plain Envoy', (each) => ratio(each, 'bare')),
       row('Envoy AI Gateway, × plain Envoy', (each) => ratio(each, 'envoy-ai-gateway')),
@@ -51,13 +51,11 @@ export function reachTable(report: Report): string {
       row('the goal, × plain Envoy', (each) => show(goals[each].ofPlainEnvoy)),
       row('the goal, × Envoy AI Gateway', (each) => show(goals[each].ofAiGateway)),
       row('µs of all processors for a call without the work', (each) => whole(us(each, 'bare'))),
-      row('what the goal beside plain Envoy would leave for the work', (each) =>
-        left(each, 'envoy', goals[each].ofPlainEnvoy),
-      ),
-      row('what the goal beside Envoy AI Gateway would leave for the work', (each) =>
+      row('left for the work by the goal beside plain Envoy', (each) => left(each, 'envoy', goals[each].ofPlainEnvoy)),
+      row('left for the work by the goal beside Envoy AI Gateway', (each) =>
         left(each, 'envoy-ai-gateway', goals[each].ofAiGateway),
       ),
-      row('what the work takes', (each) => whole(us(each, 'gateway') - us(each, 'bare'))),
+      row('taken by the work', (each) => whole(us(each, 'gateway') - us(each, 'bare'))),
       row('the same, µs of processor time', (each) => work(each, null)),
       row('of which Valkey and Postgres', (each) => work(each, ['valkey', 'postgres'])),
     ],

@@ -1,4 +1,3 @@
-/** The tables and the chart of docs/performance.md, of a made-up run. */
 import type { Figures, Report } from '@gw/bench/internals/report';
 import { expect, test } from 'vitest';
 import { costTable, partsTable, performanceReport, runText, speedTable, stepsTable } from './performance.ts';
@@ -7,9 +6,18 @@ import { reachTable } from './performance-reach.ts';
 
 function figures(scenario: Figures['scenario'], target: Figures['target'], perS: number): Figures {
   return {
-    ...{ scenario, target, requestsPerS: perS, requestsPerSRange: { lowest: perS / 2, highest: perS * 2 } },
-    ...{ eventsPerS: null, ratioToEnvoy: perS / 1000, ratioToEnvoyRange: { lowest: 0.1, highest: 0.3 } },
-    ...{ p50Ms: 1000 / perS, p99Ms: null, addedP50Ms: null, addedP99Ms: null, errors: 1 },
+    scenario,
+    target,
+    requestsPerS: perS,
+    requestsPerSRange: { lowest: perS / 2, highest: perS * 2 },
+    eventsPerS: null,
+    ratioToEnvoy: perS / 1000,
+    ratioToEnvoyRange: { lowest: 0.1, highest: 0.3 },
+    p50Ms: 1000 / perS,
+    p99Ms: null,
+    addedP50Ms: null,
+    addedP99Ms: null,
+    errors: 1,
     cpuUsPerRequest: { simulator: 9000, [target]: 1e6 / perS },
     cpuUsPerEvent: { simulator: 9000, [target]: 7 },
   };
@@ -38,8 +46,8 @@ const report: Report = {
 
 test('a run is told with its machine, its length and the releases beside it', () => {
   const text = runText(report);
-  expect(text).toContain('Of 2026-01-02, on 2 processors (A processor)');
-  expect(text).toContain('medians of 5 rounds of 4 s');
+  expect(text).toContain('Measured on 2026-01-02 on 2 processors (A processor)');
+  expect(text).toContain('Medians of 5 rounds of 4 s');
   expect(text).toContain('Portkey 1.2.3, LiteLLM 4.5.6 (not measured: There is no python3.)');
   expect(text).not.toContain('short run');
   expect(runText({ ...report, rounds: 4 })).toContain('This was a short run');
@@ -78,9 +86,9 @@ test('what a goal leaves for the work is the time of all processors that it allo
   const reach = reachTable({ ...report, figures: [...report.figures, ...further] });
   // Two processors: 2000 µs for a call of plain Envoy, 8000 without the work, 10,000 of the gateway.
   expect(reach).toContain('| µs of all processors for a call without the work | 8000 | 8000 |');
-  expect(reach).toContain('| what the goal beside plain Envoy would leave for the work | 2526 | 333 |');
-  expect(reach).toContain('| what the goal beside Envoy AI Gateway would leave for the work | −1056 | – |');
-  expect(reach).toContain('| what the work takes | 2000 | 2000 |');
+  expect(reach).toContain('| left for the work by the goal beside plain Envoy | 2526 | 333 |');
+  expect(reach).toContain('| left for the work by the goal beside Envoy AI Gateway | −1056 | – |');
+  expect(reach).toContain('| taken by the work | 2000 | 2000 |');
   expect(reach).toContain('| the same, µs of processor time | 1000 | 1000 |');
   expect(reach).toContain('| of which Valkey and Postgres | 0 | 0 |');
   const alone = further.filter(({ target }) => target === 'bare');

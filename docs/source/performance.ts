@@ -1,4 +1,4 @@
-/** What docs/performance.md shows of one run of the benchmarks, which `./gw bench --peers --json` wrote to docs/performance.json. */
+/** The tables of docs/performance.md show one run of the benchmarks, which `./gw bench --peers --json` wrote to docs/performance.json. */
 import { readFileSync } from 'node:fs';
 import { type Figures, type Report, totalWithoutProvider } from '@gw/bench/internals/report';
 import type { Scenario } from '@gw/bench/internals/rounds';
@@ -74,13 +74,11 @@ export function runText({ date, machine, peers, rounds, secondsPerMeasurement }:
       `${title[name]} ${version}${notMeasured === null ? '' : ` (not measured: ${notMeasured})`}`,
   );
   const short =
-    rounds < 5 || secondsPerMeasurement < 4
-      ? ' This was a short run: its figures only say roughly how large things are.'
-      : '';
+    rounds < 5 || secondsPerMeasurement < 4 ? ' This was a short run: its figures show only orders of magnitude.' : '';
   return [
-    `Of ${date}, on ${cpus} processors (${cpu}) that all parts, the provider and the load generator share, ${memoryGiB} GiB, ${platform}, Node ${node}:`,
-    `medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of ${secondsPerMeasurement} s for each measurement, in parentheses the lowest and the highest round.${short}`,
-    ...(others.length === 0 ? [] : [`Beside it: ${others.join(', ')}.`]),
+    `Measured on ${date} on ${cpus} processors (${cpu}), shared by all parts, the provider and the load generator; ${memoryGiB} GiB, ${platform}, Node ${node}.`,
+    `Medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of ${secondsPerMeasurement} s per measurement; the lowest and the highest round in parentheses.${short}`,
+    ...(others.length === 0 ? [] : [`Peers: ${others.join(', ')}.`]),
   ].join('\n');
 }
 
@@ -104,7 +102,7 @@ export function speedTable(report: Report): string {
   return tableOf(
     [
       ...['', 'requests/s, 32 connections', '× plain Envoy', 'requests/s, 1 connection', 'p50 ms, 1 connection'],
-      ...['added to plain Envoy, ms', 'streams/s that come at once, 32 connections', '× plain Envoy'],
+      ...['added to plain Envoy, ms', 'unpaced streams/s, 32 connections', '× plain Envoy'],
       ...['first token ms, 32 paced streams', 'errors'],
     ],
     rows,
@@ -112,11 +110,11 @@ export function speedTable(report: Report): string {
 }
 
 const costColumns = [
-  ...['CPU µs per call, 32 connections', '1 connection', 'per stream that comes at once'],
+  ...['CPU µs per call, 32 connections', '1 connection', 'per unpaced stream'],
   ...['per event of a paced stream', 'RSS MB'],
 ];
 
-/** Of all parts of each target together, without the provider. */
+/** The provider is left out of these sums. */
 export function costTable(report: Report): string {
   const rows = targetsOf(report)
     .filter((name) => name !== 'provider')
@@ -131,7 +129,6 @@ export function costTable(report: Report): string {
   return tableOf(['', ...costColumns], rows);
 }
 
-/** Of the gateway, part by part. */
 export function partsTable(report: Report): string {
   const many = figuresAt(report, 'json-32', 'gateway').cpuUsPerRequest;
   const one = figuresAt(report, 'json-1', 'gateway').cpuUsPerRequest;

@@ -3,15 +3,16 @@ import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { CountedVersion } from '@gw/contract/management';
 import { supersede } from '@gw/control-plane/internals/ledger/receipts/supersede';
 import { usageOf } from '@gw/control-plane/internals/ledger/usage/usage';
-import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { startStores } from '@gw/testing/control-plane/fixtures';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, it } from 'vitest';
 import type { MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
 import { usageCalls, usageReply } from './usage.ts';
 
 const accountId = 'acct_demo_audit';
-let stores: Stores;
+const stores = forFile(startStores);
 
 const entryOf = ({ facts, receipt, trace }: MadeCall): LedgerEntry => ({
   accountId,
@@ -23,13 +24,11 @@ const entryOf = ({ facts, receipt, trace }: MadeCall): LedgerEntry => ({
 });
 
 beforeAll(async () => {
-  stores = await startStores();
   await storeEntries(stores.db, usageCalls.map(entryOf), stores.seals);
   const { facts, receipt: numbers } = examples.restated;
   const version = { current: examples.asIssued.receipt, numbers, facts: JSON.parse(facts) };
   await supersede(stores.db, [version], stores.seals);
-}, 120_000);
-afterAll(() => stores?.stop());
+});
 
 it.each<CountedVersion>(['issued', 'restated'])('as %s', async (version) => {
   const { data, from, to, total, interval, simulated } = usageReply(version);

@@ -8,7 +8,7 @@ const id = (n: number) => `key${String(n).padStart(9, '0')}`;
 /** Changes that Postgres tells apart; so few that there are often more. */
 const most = 4;
 
-/** What Postgres has, as far as the list is concerned. */
+/** The state of Postgres, as far as the list is concerned. */
 class Table {
   readonly keys = new Map<string, { issuedAt: number; told: boolean }>();
   readonly #changes: (string | null)[] = [];
@@ -51,7 +51,7 @@ class World {
 
   #load(): Promise<Buffer> {
     this.loads += 1;
-    // What is issued while it is read is not in it.
+    // A key that is issued during the read is not in the list.
     const read = this.table.read();
     return new Promise((resolve, reject) => {
       this.#endLoad = (ok) => (ok ? resolve(read) : reject(new Error('away')));

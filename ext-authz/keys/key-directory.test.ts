@@ -19,7 +19,7 @@ function setUp(ids: readonly string[] = []) {
       return read;
     },
   });
-  /** What a poll brings; without `changed`, more than is known. */
+  /** The result of a poll; without `changed`, more has changed than is known. */
   const confirm = (generation: number, changed: { ids?: string[]; accounts?: string[] } | null, askedAt = nowMs) => {
     const before = known;
     known = generation;

@@ -1,4 +1,4 @@
-/** What a peer allows is what it gets: flow control, frame by frame, over a real socket. */
+/** Flow control gives a peer exactly as much as it allows, frame by frame, over a real socket. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { Http2Connection } from './connection.ts';

@@ -2,7 +2,7 @@
  * h2spec, which others wrote, against our HTTP/2. It is a program in Go, so it runs only where GW_H2SPEC names it:
  * `go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible` gets it.
  *
- * What it finds is listed with its reason; docs/decisions/0001-own-grpc-server.md explains them.
+ * Its findings are listed with their reasons; docs/decisions/0001-own-grpc-server.md explains them.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { Http2Connection } from './connection.ts';
 const exceptions: Readonly<Record<string, number>> = {
   // It sends 20 KiB and calls that too large, although we announce frames of 64 KiB.
   'http2/4.2': 1,
-  // What comes for a stream that has ended is passed over: it may have crossed the end.
+  // Frames for a stream that has ended are ignored: they may have crossed the end.
   'http2/5.1': 4,
   'http2/5.1.1': 1,
   // RFC 9113 takes priorities back; they are not read.

@@ -1,4 +1,4 @@
-/** What a peer may get wrong, and what RFC 9113 says that it gets for it: h2spec's cases, as far as we follow them. */
+/** A peer that violates RFC 9113 gets the error that the RFC states: h2spec's cases, as far as we follow them. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Http2Connection } from './connection.ts';

@@ -68,11 +68,11 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 interface Owner {
   readonly id: ClaimId;
   readonly body: number;
-  /** Of the key, by the word that came with the claim. */
+  /** When the lease of this claim ends, as the claim stated it. */
   readonly endsAt: number;
 }
 
-/** What the scripts are to do, and who may have run. */
+/** Does what the scripts are to do, and knows who may have run. */
 class Model {
   nowMs = start;
   /** Until when the key is remembered; null: nothing is known of it. */

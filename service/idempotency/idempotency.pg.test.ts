@@ -187,7 +187,7 @@ test('a key is kept for as long as its call runs, and not for longer than its le
   const running = claimOf(await one.claim(call, null));
   await delay(leaseMs + 1000);
   expect(await other.claim(call, null)).toEqual({ is: 'running', waited: false });
-  // What Redis has lost it is told again.
+  // Redis is told again about claims that it has lost.
   await redis.flushall();
   await delay(leaseMs / 3 + 1000);
   expect(await other.claim(call, null)).toEqual({ is: 'running', waited: false });

@@ -2,18 +2,15 @@
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import { hearCommands } from '@gw/testing/commands';
+import { forFile } from '@gw/testing/for-file';
 import { setTestClock } from '@gw/testing/service/clock';
-import { admittedOf, ask, drawnOf, type LimitersOnValkey, limitOf, startLimiters } from '@gw/testing/service/limiters';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { admittedOf, ask, drawnOf, limitOf, startLimiters } from '@gw/testing/service/limiters';
+import { afterEach, expect, test } from 'vitest';
 import type { DrawnLimits } from './drawn-limits.ts';
 import type { Limiter } from './limiter.ts';
 
 const midnight = Date.parse('2026-11-22T00:00:00Z');
-let limiters: LimitersOnValkey;
-beforeAll(async () => {
-  limiters = await startLimiters();
-}, 60_000);
-afterAll(() => limiters?.stop());
+const limiters = forFile(startLimiters);
 afterEach(() => limiters.clear());
 
 test('of four times the budget, asked for at once at two instances, exactly the budget is admitted', async () => {

@@ -4,15 +4,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
-import { admittedOf, ask, drawnOf, type LimitersOnValkey, limitOf, startLimiters } from '@gw/testing/service/limiters';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { admittedOf, ask, drawnOf, limitOf, startLimiters } from '@gw/testing/service/limiters';
+import { afterEach, expect, test } from 'vitest';
 import type { Limiter } from './limiter.ts';
 
-let limiters: LimitersOnValkey;
-beforeAll(async () => {
-  limiters = await startLimiters();
-}, 60_000);
-afterAll(() => limiters?.stop());
+const limiters = forFile(startLimiters);
 afterEach(() => limiters.clear());
 
 const isBack = (limiter: Limiter) => expect.poll(() => limiter.local(), { timeout: 10_000 }).toBe(false);
@@ -124,7 +121,7 @@ test('a Redis whose machine is gone without a word is left, and the next one und
     const lost = isGone;
     const server = connect(limiters.valkey().url);
     sockets.push(client, server);
-    // What comes over a lost connection is swallowed; one that is made afterwards works.
+    // Data on a lost connection is swallowed; a connection that is made afterwards works.
     client.on('data', (data) => (isGone && !lost ? undefined : server.write(data)));
     server.on('data', (data) => client.write(data));
     for (const each of [client, server]) each.on('error', () => {});

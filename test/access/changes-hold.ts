@@ -29,7 +29,7 @@ export function changesHold(own: () => OwnGateway, { pauseMs }: { readonly pause
   });
   afterAll(() => redis?.disconnect());
 
-  /** By each of the two. */
+  /** The number of calls that each of the two answered. */
   const answered = async () => (await instancesOf(gateway.stack, 'ext-authz')).map(({ calls }) => calls);
   const newKey = async (of = path, scopes?: readonly string[]) =>
     issuedKeySchema.parse(await api.send('POST', `${of}/keys`, { name: 'loaded', ...(scopes && { scopes }) }));

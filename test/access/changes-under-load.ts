@@ -24,11 +24,11 @@ export interface LoadedChange {
   readonly call: LoadedCall;
   readonly key: string;
   readonly change: () => Promise<unknown>;
-  /** What of a reply counts; default: `200`, or status and code. */
+  /** The part of a reply that counts; default: `200`, or status and code. */
   readonly view?: (reply: LoadedReply) => string;
   /** How long after the promised second the calls go on, ms. */
   readonly forMs?: number;
-  /** Of each connection between two calls, ms. Default: none, and the load is as much as the machine can take. */
+  /** The pause of each connection between two calls, ms. Default: none, so the load is as much as the machine can take. */
   readonly pauseMs?: number;
 }
 
@@ -39,9 +39,9 @@ export interface LoadedReply {
 }
 
 export interface Seen {
-  /** Of the calls that were answered before the change began. */
+  /** The calls that were answered before the change began. */
   readonly before: ReadonlySet<string>;
-  /** Of the calls that were sent later than a second after the reply to the change. */
+  /** The calls that were sent more than a second after the reply to the change. */
   readonly late: ReadonlySet<string>;
   readonly calls: number;
 }

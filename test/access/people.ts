@@ -12,7 +12,7 @@ export function shellOf(place: OperatorPlace) {
   return {
     /** Whatever comes of it. */
     admin,
-    /** What it prints for a script. Throws if it fails. */
+    /** The command's output for scripts. Throws if it fails. */
     async json(...args: string[]) {
       const { code, out, err } = await admin(...args, '--json');
       if (code !== 0) throw new Error(`gw admin ${args.join(' ')}: ${err}`);

@@ -1,4 +1,4 @@
-/** What can still be done with a key that is revoked between the headers of a request and the end of its body. */
+/** These tests revoke a key between the headers of a request and the end of its body. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';

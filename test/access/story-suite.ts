@@ -27,7 +27,7 @@ describe('a customer and their keys', () => {
   });
   afterAll(() => redis?.disconnect());
 
-  /** What the chapters hand on. */
+  /** The chapters hand these values on. */
   let account = '';
   const first = { id: '', key: '' };
   const second = { id: '', key: '' };

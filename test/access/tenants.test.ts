@@ -15,10 +15,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { apiOf } from '../operator-api.ts';
 import { collect, finishedReceipt, openAi, quick, stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { Browser, type HttpReply } from './people.ts';
 
-const accounts = openTestAccounts();
+const accounts = accountsForFile();
 const abandoned = new AbortController();
 const operator = apiOf(stack);
 
@@ -114,10 +114,7 @@ beforeAll(async () => {
   const reply = await browser.logIn(person.email, credential, 'organisation_admin');
   expect(reply.status, reply.text).toBe(200);
 });
-afterAll(async () => {
-  abandoned.abort();
-  await accounts.close();
-});
+afterAll(() => abandoned.abort());
 
 const parameterSchema = z.object({
   name: z.string(),
@@ -167,7 +164,7 @@ const personCases: readonly Case[] = [
   { method: 'GET', path: '/organisation/v1/methodology/<id>' },
   ...['GET', 'DELETE'].map((method) => ({ method, path: '/organisation/v1/evidence-pack/<id>' })),
   { method: 'GET', path: '/organisation/v1/evidence-packs?after=<id>' },
-  // What is for operators is not for them, whoever's it is.
+  // Routes for operators refuse every customer.
   ...['', '/keys', '/admins'].map((rest) => ({ method: 'GET', path: `/operator/v1/accounts/<id>${rest}` })),
   { method: 'POST', path: '/operator/v1/accounts/<id>/suspend' },
   { method: 'GET', path: '/operator/v1/applications/<id>' },

@@ -1,4 +1,4 @@
-/** What docs/budgets.md, docs/api.md and OpenAPI say of budgets is what a running gateway does, and official clients can read it. */
+/** A running gateway does what docs/budgets.md, docs/api.md and OpenAPI say of budgets, and official clients can read it. */
 import { readFileSync } from 'node:fs';
 import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { inCheckout } from '@gw/stack/checkout';
@@ -47,7 +47,7 @@ afterEach(remove);
 
 const chat = { model: 'sim-small', messages, max_tokens: 50 };
 const asked = (fields: object = {}) => client.chat.completions.create({ ...chat, ...fields }).withResponse();
-/** What OpenAPI says of the header. */
+/** The schema of the header in OpenAPI. */
 async function documented() {
   const { components, paths } = (await (await fetch(`${stack.publicUrl}/openapi.json`)).json()) as {
     components: {
@@ -154,7 +154,11 @@ test('a budget of money refuses by the prices in force; without a price it count
   expect((await asked()).response.status).toBe(200);
   const valid_from = `${new Date().toISOString().slice(0, 13)}:00:00Z`;
   const price = (await api.send('POST', '/operator/v1/prices', {
-    ...{ provider: 'simulator', model: 'sim-small', valid_from, input_per_mtok: '1000', output_per_mtok: '1000' },
+    provider: 'simulator',
+    model: 'sim-small',
+    valid_from,
+    input_per_mtok: '1000',
+    output_per_mtok: '1000',
     source: 'a test',
   })) as { readonly id: string };
   try {
@@ -172,11 +176,11 @@ test('a budget of money refuses by the prices in force; without a price it count
 test('a call without budgets asks Valkey nothing of them; one with some asks once before it goes out, and tells it once afterwards', async () => {
   const redis = new Redis(stack.redisUrl);
   const { seen, stop } = await hearCommands(stack.redisUrl);
-  /** Of the sidecars, in `calls` calls; the control plane asks for sums beside them. */
+  /** Counts the commands of the sidecars in `calls` calls; the control plane asks for sums beside them. */
   const commandsOf = async (calls: number) => {
     seen.length = 0;
     for (let call = 0; call < calls; call += 1) await asked();
-    // What went before it on this connection has arrived; what nobody waits for may still be on its way.
+    // Earlier commands on this connection have arrived; commands that nobody waits for may still be on their way.
     await expect
       .poll(async () => (await redis.ping()) && seen.filter((words) => /^ping/i.test(words)).length > 0)
       .toBe(true);

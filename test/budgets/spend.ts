@@ -13,13 +13,13 @@ export interface Budget {
 export interface Spent {
   /** 0: the connection broke. */
   readonly status: number;
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly code: string | null;
-  /** That the reply says were used. */
+  /** The tokens that the reply says were used. */
   readonly tokens: number;
 }
 
-/** What each call is allowed to write: what it is estimated at is more than it uses. */
+/** Each call may write this many tokens, so that its estimate exceeds its use. */
 const maxTokens = 30;
 
 /** Runs calls in some way, and returns what came of each. */
@@ -83,7 +83,7 @@ export const changeBudget = (api: OperatorApi, accountId: string, id: string, am
 export const removeBudget = (api: OperatorApi, accountId: string, id: string) =>
   api.send('DELETE', `${pathOf(accountId)}/${id}`);
 
-/** What the receipts of this month sum up to, and how many of them have no number. */
+/** The sums of this month's receipts, and how many of them have no number. */
 export async function usedByReceipts(api: OperatorApi, accountId: string) {
   const from = `${new Date().toISOString().slice(0, 7)}-01`;
   const query = { account_id: accountId, from, interval: 'total', group_by: '', simulated: 'include' };

@@ -30,7 +30,9 @@ describe('budgets', () => {
     const headers = {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
-      ...{ 'x-sim-tokens-per-second': '0', 'x-sim-hold': 'middle', 'x-sim-marker': marker },
+      'x-sim-tokens-per-second': '0',
+      'x-sim-hold': 'middle',
+      'x-sim-marker': marker,
     };
     const messages = [{ role: 'user', content: 'Hello' }];
     const body = JSON.stringify({ model: 'sim-small', stream: true, max_tokens: 30, messages });
@@ -92,7 +94,7 @@ describe('budgets', () => {
       };
     };
     await expect.poll(counted, { timeout: 90_000 }).toEqual({ reserved: 0, apart: used - before.tokens, calls: 10 });
-    // What the next calls are decided by, not only what is shown meanwhile.
+    // The next calls are decided by these figures, which are not only displayed.
     const book = { accountId, month: new Date().toISOString().slice(0, 7) };
     const all = (await now()).used;
     await expect
@@ -106,7 +108,7 @@ describe('budgets', () => {
     const degradedBefore = (await usedByReceipts(api, accountId)).degraded;
     const tokensBefore = (await usedByReceipts(api, accountId)).tokens;
     const { release, replies } = heldStreams();
-    // Those that have reserved and not reached a provider when their sidecar dies have no receipt, and are given back later.
+    // Calls that have reserved but not reached a provider when their sidecar dies have no receipt, and are given back later.
     const begun = await Promise.all(replies);
     const each = (await now()).reserved / 10;
     expect(each).toBeGreaterThanOrEqual(30);

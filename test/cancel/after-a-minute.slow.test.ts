@@ -5,9 +5,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { call, expectCompletion, processIds, stack } from '../input/ask.ts';
-import { callNames, calls, type Place, withoutSidecar } from './calls.ts';
+import { type CallPlace, callNames, calls, withoutSidecar } from './calls.ts';
 
-const place: Place = { publicUrl: stack.publicUrl, simulatorUrl: stack.simulatorUrl, key: stack.keys.enterprise };
+const place: CallPlace = { publicUrl: stack.publicUrl, simulatorUrl: stack.simulatorUrl, key: stack.keys.enterprise };
 
 /**
  * After 50 s without a new call Envoy forgets its client of the sidecar, which streams still hold. So a minute in which
@@ -27,7 +27,7 @@ test('streams that are left after a quiet minute, and what is left meanwhile wit
     await delay(Math.max(1, Math.min(200, minuteMs - (performance.now() - beganAt))));
   }
   for (const leave of streams) leave();
-  // What ends a second late is over as well.
+  // Calls that end a second late are over as well.
   await delay(1500);
   expect(processIds().envoy).toBe(envoy);
   expectCompletion(await call());

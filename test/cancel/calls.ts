@@ -9,7 +9,7 @@ import { connect, constants } from 'node:http2';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 
-export interface Place {
+export interface CallPlace {
   readonly publicUrl: string;
   readonly simulatorUrl: string;
   readonly key: string;
@@ -17,7 +17,7 @@ export interface Place {
 
 /** Breaks the call off. */
 export type Leave = () => void;
-export type Call = (place: Place) => Promise<Leave>;
+export type Call = (place: CallPlace) => Promise<Leave>;
 
 const messages = [{ role: 'user', content: 'hello' }];
 const chat = (fields: object = {}) => JSON.stringify({ model: 'sim-large', messages, ...fields });
@@ -32,13 +32,13 @@ interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const headersOf = ({ key }: Place, { headers }: RequestOptions) => ({
+const headersOf = ({ key }: CallPlace, { headers }: RequestOptions) => ({
   authorization: `Bearer ${key}`,
   'content-type': 'application/json',
   ...headers,
 });
 
-function begin(place: Place, asked: RequestOptions): ClientRequest {
+function begin(place: CallPlace, asked: RequestOptions): ClientRequest {
   const { path = '/v1/chat/completions', method = 'POST', body } = asked;
   const headers = { ...headersOf(place, asked), ...(body !== undefined && { 'content-length': body.length }) };
   return request(`${place.publicUrl}${path}`, { method, headers, agent: false });
@@ -63,7 +63,7 @@ const duringReply =
       call.end(asked.body);
     });
 
-async function timesAsked({ simulatorUrl }: Place, marker: string): Promise<number> {
+async function timesAsked({ simulatorUrl }: CallPlace, marker: string): Promise<number> {
   const reply = await fetch(`${simulatorUrl}/sim/count?marker=${marker}`);
   return z.object({ count: z.number() }).parse(await reply.json()).count;
 }
@@ -154,5 +154,5 @@ export const calls = {
 } as const satisfies Readonly<Record<string, Call>>;
 export type CallName = keyof typeof calls;
 export const callNames = Object.keys(calls) as CallName[];
-/** Those that have not come to the sidecar when they are left. */
+/** These calls have not reached the sidecar when their clients leave. */
 export const withoutSidecar = ['an upload half sent', 'a route of the control plane'] as const satisfies CallName[];

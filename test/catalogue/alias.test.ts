@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { apiOf, removeEntries } from '../operator-api.ts';
 import { additionsOf, collect, eventually, get, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
 const alias = 'assistant';
 const page = readFileSync(inCheckout('docs/catalogue.md'), 'utf8');
@@ -60,7 +60,7 @@ function startProvider() {
   return { server, seen, fault };
 }
 const providers = { azure: startProvider(), openai: startProvider(), own: startProvider() };
-const accounts = openTestAccounts();
+const accounts = accountsForFile();
 const api = apiOf(stack);
 
 const client = openAi(stack.keys.enterprise);
@@ -68,7 +68,7 @@ const chat = (more: object = {}, by = client) => by.chat.completions.create({ mo
 /** Who was asked, in turn, by which name for the model. */
 const asked = () => ids.flatMap((id) => providers[id].seen.map(({ model }) => [id, model]));
 
-/** What an account is limited to is not removed. */
+/** An entry that an account is limited to cannot be removed. */
 const unlimit = () =>
   accounts.db.$executeRaw`UPDATE accounts SET models = NULL WHERE models @> '["assistant"]' OR models @> '["gpt-4o"]'`;
 
@@ -98,7 +98,10 @@ beforeAll(async () => {
     takes_temperature: false,
   });
   await api.send('POST', '/operator/v1/models', {
-    ...{ ...common, id: 'llama-3', total_parameters_b: 8, active_parameters_b: 8 },
+    ...common,
+    id: 'llama-3',
+    total_parameters_b: 8,
+    active_parameters_b: 8,
   });
   for (const id of ids) {
     const { model, name, region } = sites[id];
@@ -119,7 +122,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await clear();
-  await accounts.close();
   for (const { server } of Object.values(providers)) {
     server.closeAllConnections();
     server.close();
@@ -189,7 +191,11 @@ test('a pinned call never leaves its region, and gets what the alias has there',
 test('GET /v1/models shows it to whom it is allowed, and a list that names it allows its targets through it alone', async () => {
   const list = async (key: string) => modelListSchema.parse((await get('/v1/models', key)).body).data;
   const shown = {
-    ...{ id: alias, kind: 'chat', owned_by: 'gw', regions: ['us-east', 'eu-north'], tiers: ['proxy', 'parametric'] },
+    id: alias,
+    kind: 'chat',
+    owned_by: 'gw',
+    regions: ['us-east', 'eu-north'],
+    tiers: ['proxy', 'parametric'],
     targets: [{ model: 'gpt-4o', provider: 'azure' }, { model: 'gpt-4o', provider: 'openai' }, { model: 'llama-3' }],
   };
   expect(await list(stack.keys.enterprise)).toContainEqual(expect.objectContaining(shown));

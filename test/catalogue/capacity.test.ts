@@ -110,7 +110,7 @@ test('where every deployment is at capacity a free call is told so, and after wh
     expect([headers.get('retry-after'), headers.get('x-gw-receipt-id')]).toEqual(['1', null]);
   } finally {
     for (const provider of providers) provider.release();
-    // Those that were under way when the bound changed are answered like the others.
+    // Calls that were under way when the limit changed are answered like the others.
     for (const outcome of await Promise.all(held))
       expect(outcome === null || (outcome as { code: string }).code === 'overloaded', String(outcome)).toBe(true);
     await operator.send('PATCH', `/operator/v1/deployments/${second}`, { max_concurrent_requests: null });

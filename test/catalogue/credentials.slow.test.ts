@@ -57,7 +57,7 @@ const outcome = (): Promise<string> =>
   );
 const becomes = (wanted: string) =>
   eventually(`calls to be answered with ${wanted}`, async () => ((await outcome()) === wanted ? true : null));
-/** By every thread of Envoy: each takes a change over by itself, a moment before or after the others. */
+/** Every thread of Envoy has to use it: each takes a change over by itself, a moment before or after the others. */
 const becomesEverywhere = (wanted: string) =>
   eventually(`all calls at once to be answered with ${wanted}`, async () => {
     const outcomes = await Promise.all(Array.from({ length: 8 }, outcome));

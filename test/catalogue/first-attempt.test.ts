@@ -64,17 +64,27 @@ beforeAll(async () => {
     const base_url = `http://127.0.0.1:${ports[id]}/v1`;
     await operator.send('PUT', `/operator/v1/credentials/${id.toUpperCase()}`, { value: `secret-${id}`, base_url });
     await operator.send('POST', '/operator/v1/providers', {
-      ...{ id, name: id, base_url, credential_ref: id.toUpperCase(), headers: headers[id] },
+      id,
+      name: id,
+      base_url,
+      credential_ref: id.toUpperCase(),
+      headers: headers[id],
       ...(id === 'near' ? { auth_header: 'api-key' } : {}),
     });
   }
   await operator.send('POST', '/operator/v1/models', {
-    ...{ id: model, owned_by: 'test', kind: 'chat' },
+    id: model,
+    owned_by: 'test',
+    kind: 'chat',
     model_class: 'small',
   });
   for (const id of ids)
     await operator.send('POST', '/operator/v1/deployments', {
-      ...{ id, provider: id, region: regions[id], pue: 1.1, models: { [model]: 'm' } },
+      id,
+      provider: id,
+      region: regions[id],
+      pue: 1.1,
+      models: { [model]: 'm' },
     });
   await eventually('a call to go straight to each', async () => {
     await Promise.allSettled(ids.map((id) => chat({ gw: { region: regions[id] } })));

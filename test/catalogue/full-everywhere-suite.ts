@@ -33,7 +33,8 @@ describe('two sidecars, and every deployment full', () => {
     const deployment = { max_concurrent_requests: 1 };
     const places = await Promise.all(
       [first, second].map(async (region, at) => ({
-        ...{ region, deployment },
+        region,
+        deployment,
         provider: { base_url: (await providers[at])?.origin },
       })),
     );

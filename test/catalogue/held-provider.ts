@@ -44,7 +44,7 @@ export async function startHeldProvider() {
       isHeld = false;
       for (const answer of [...waiting]) answer();
     },
-    /** What it answers calls with; null: that the sun shines. */
+    /** Sets the status of its answers; null: it answers that the sun shines. */
     failWith: (status: number | null, headers: Record<string, string> = {}) => {
       fault = status === null ? null : { status, headers: { 'content-type': 'application/json', ...headers } };
     },

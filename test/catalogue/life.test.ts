@@ -52,7 +52,7 @@ const becomes = (wanted: string, region?: string) =>
   eventually(`a call to be answered with ${wanted}`, async () => ((await outcome(region)) === wanted ? true : null));
 const stored = async (id: string): Promise<Receipt> => receiptSchema.parse((await get(`/v1/gw/receipts/${id}`)).body);
 
-/** What each version was made from. */
+/** The facts of each version. */
 async function storedFacts(id: string): Promise<(CallFacts | null)[]> {
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   try {
@@ -85,8 +85,14 @@ test('what the page tells to type brings a provider into service, steers it, and
   const reply = await call('pl-east');
   const receipt = receiptOf(reply);
   expect(receipt).toMatchObject({
-    ...{ model, provider: 'acme', region: 'pl-east', grid_zone: 'POL', pue: 1.2, tier: 'parametric' },
-    ...{ grid_temporal_match: 'annual_fallback', status: 'complete' },
+    model,
+    provider: 'acme',
+    region: 'pl-east',
+    grid_zone: 'POL',
+    pue: 1.2,
+    tier: 'parametric',
+    grid_temporal_match: 'annual_fallback',
+    status: 'complete',
   });
   expect(receipt.carbon_g).toBeGreaterThan(0);
   expect(additionsOf(reply).routing_trace).toMatchObject({

@@ -64,7 +64,11 @@ test('where its region is unhealthy a pinned call is told so, and where all are 
   await untilUnwell();
   const asked = b.asked();
   expect(await refusalOf(pinned(second))).toEqual({
-    ...{ status: 503, code: 'region_degraded', param: 'gw.region', receiptId: null, retryAfter: null },
+    status: 503,
+    code: 'region_degraded',
+    param: 'gw.region',
+    receiptId: null,
+    retryAfter: null,
   });
   a.hold();
   const held = pinned(first);
@@ -99,7 +103,9 @@ test.each(['x-gw-unhealthy', 'x-gw-at-capacity', 'x-gw-credential-missing'])(
   async (header) => {
     b.failWith(503, { [header]: '1' });
     expect(await refusalOf(pinned(second))).toMatchObject({
-      ...{ status: 502, code: 'upstream_error', receiptId: expect.stringMatching(/^rcpt_/) },
+      status: 502,
+      code: 'upstream_error',
+      receiptId: expect.stringMatching(/^rcpt_/),
     });
     b.failWith(null);
     a.failWith(503, { [header]: '1' });

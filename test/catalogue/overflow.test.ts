@@ -26,7 +26,11 @@ beforeAll(async () => {
     const models = { [model]: 'm' };
     await operator.send('POST', '/operator/v1/deployments', {
       ...deployment,
-      ...{ id, provider: region, region, pue: 1.1, models },
+      id,
+      provider: region,
+      region,
+      pue: 1.1,
+      models,
     });
   }
 });

@@ -71,10 +71,18 @@ beforeAll(async () => {
     });
   }
   await operator.send('POST', '/operator/v1/providers', {
-    ...{ id: 'usual', name: 'Usual', base_url: `${origins.usual}/api/v1`, credential_ref: 'USUAL' },
+    id: 'usual',
+    name: 'Usual',
+    base_url: `${origins.usual}/api/v1`,
+    credential_ref: 'USUAL',
   });
   await operator.send('POST', '/operator/v1/providers', {
-    ...{ id: 'azure', name: 'Azure', base_url: origins.azure, credential_ref: 'AZURE', auth_header, path },
+    id: 'azure',
+    name: 'Azure',
+    base_url: origins.azure,
+    credential_ref: 'AZURE',
+    auth_header,
+    path,
     headers: { 'x-region': 'sweden central' },
     request_fields: { max_completion_tokens: 'max_tokens', seed: null },
   });

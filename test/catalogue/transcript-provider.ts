@@ -9,8 +9,8 @@ export const credential = 'TRANSCRIPTS';
 export const embeddingsOf = ({ provider }: Transcript) => `transcripts/${provider}-embed`;
 export const modelOf = ({ provider }: Transcript) => `transcripts/${provider}`;
 
-/** What the provider was asked last. */
-export interface Asked {
+/** The last request that the provider got. */
+export interface ProviderRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
@@ -22,7 +22,7 @@ const question = z.looseObject({
   messages: z.tuple([z.object({ content: z.string() })]),
 });
 
-function answer({ body, path }: Asked, response: ServerResponse): void {
+function answer({ body, path }: ProviderRequest, response: ServerResponse): void {
   const [, provider] = path.split('/');
   const transcript = transcripts.find((each) => each.provider === provider);
   const send = (status: number, text: string, type = 'application/json') =>
@@ -39,7 +39,7 @@ function answer({ body, path }: Asked, response: ServerResponse): void {
 }
 
 export async function startTranscriptProvider() {
-  const asked: Asked[] = [];
+  const asked: ProviderRequest[] = [];
   const server = createServer((request, response) => {
     // As its health path.
     if (request.method === 'GET') return void response.writeHead(200).end();

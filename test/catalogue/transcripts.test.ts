@@ -11,7 +11,9 @@ import { collect, eventually, get, openAi, receiptOf, stack } from '../sdk/gatew
 import { credential, embeddingsOf, entriesOf, known, modelOf, startTranscriptProvider } from './transcript-provider.ts';
 
 const documentSchema = z.looseObject({
-  ...{ models: z.array(z.unknown()), providers: z.array(z.unknown()), deployments: z.array(z.unknown()) },
+  models: z.array(z.unknown()),
+  providers: z.array(z.unknown()),
+  deployments: z.array(z.unknown()),
 });
 let provider: Awaited<ReturnType<typeof startTranscriptProvider>>;
 let original: z.infer<typeof documentSchema> | null = null;
@@ -70,7 +72,9 @@ function theirs(reply: object): object {
 function expectCounts(reply: unknown, { completion, prompt }: Transcript['json']['counts']): void {
   const { completion_tokens, prompt_tokens, status, tier, usage_source } = receiptOf(reply);
   expect({ completion_tokens, status, tier }).toEqual({
-    ...{ completion_tokens: completion, status: 'complete', tier: 'parametric' },
+    completion_tokens: completion,
+    status: 'complete',
+    tier: 'parametric',
   });
   expect(usage_source).toBe(prompt === null ? 'estimated' : 'provider');
   if (prompt !== null) expect(prompt_tokens).toBe(prompt);
@@ -80,7 +84,7 @@ const chunkShape = z.looseObject({
   choices: z.array(z.looseObject({ delta: z.looseObject({}).optional(), finish_reason: z.string().nullish() })),
   usage: z.looseObject({}).nullish(),
 });
-/** What the choices of a stream say; a chunk that is there for its usage alone repeats an empty choice at most. */
+/** The content of a stream's choices; a chunk that exists only for its usage repeats at most an empty choice. */
 const saidBy = (chunks: readonly unknown[]) =>
   chunks
     .flatMap((chunk) => chunkShape.parse(chunk).choices)
@@ -109,7 +113,8 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
     expect(asked?.path).toBe(`/${name}/${endpoint}`);
     expect(asked?.headers[auth_header]).toBe(auth_scheme === null ? 'secret' : `${auth_scheme} secret`);
     expect(asked?.body).toMatchObject({
-      ...{ model: transcript.model, [request_fields.max_completion_tokens ?? 'max_completion_tokens']: 1000 },
+      model: transcript.model,
+      [request_fields.max_completion_tokens ?? 'max_completion_tokens']: 1000,
     });
   });
 
@@ -159,7 +164,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   );
 });
 
-/** Those that have it, each with its name. */
+/** The transcripts that have it, each with its name. */
 const having = <T>(pick: (transcript: Transcript) => T | undefined) =>
   transcripts.flatMap((each) => {
     const value = pick(each);

@@ -3,15 +3,15 @@
  * are held against each other. Each difference is a line; there may be none.
  */
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
-import { grouped, newest, notAsShown, notRecomputed, type Row } from '../long/ledger-claims.ts';
+import { grouped, newest, notAsShown, notRecomputed, type ReceiptRow } from '../long/ledger-claims.ts';
 import type { ProviderCall } from './provider-calls.ts';
 import type { Trouble } from './schedule.ts';
 import { type Attempt, connections } from './traffic.ts';
 import type { Blow } from './troubles.ts';
 
-/** That an Envoy was ended. */
+/** An Envoy ended and another one took its place. */
 export interface EnvoyEnd {
-  /** Of its listener. */
+  /** The address of its listener. */
   readonly url: string;
   readonly atMs: number;
   /** When the one that was started in its place had taken a connection. */
@@ -21,14 +21,14 @@ export interface EnvoyEnd {
 export interface Books {
   readonly attempts: readonly Attempt[];
   readonly providerCalls: readonly ProviderCall[];
-  readonly rows: readonly Row[];
-  /** What the day of the account says. */
+  readonly rows: readonly ReceiptRow[];
+  /** The account's count of the day. */
   readonly usedToday: number;
   readonly blows: readonly Blow[];
   readonly envoyEnds: readonly EnvoyEnd[];
 }
 
-/** What should not have come back to a client at all; it does not get better by waiting. */
+/** Replies that no client may see; waiting does not mend them. */
 export const oddReplies = (books: Pick<Books, 'attempts' | 'envoyEnds'>): string[] => [
   ...withoutMeaning(books),
   ...brokenWithoutCause(books),
@@ -96,7 +96,7 @@ function withoutMeaning({ attempts }: Pick<Books, 'attempts'>): string[] {
   });
 }
 
-/** What is refused by the system is told a moment later, to a client that has much else to do. */
+/** The system reports a refused connection a moment later to a busy client. */
 const tellingMs = 5000;
 
 /** Connections break if their Envoy ends, and streams if the provider cuts them; for nothing else. */

@@ -1,7 +1,7 @@
 /**
  * The budgets of the account under chaos, against its receipts: one of each unit that receipts have, too large to refuse anything.
  *
- * What a budget says was used is the sum over the newest versions of the receipts of its month, and of what was reserved for those
+ * The use of a budget is the sum over the newest versions of the receipts of its month, and over the reservations of those
  * without a number (docs/budgets.md, "What is counted where"). However parts broke, it is exact in the end, since the sums of Postgres
  * take the place of what Redis has counted.
  */
@@ -10,7 +10,7 @@ import type { Receipt } from '@gw/contract/receipt';
 import { timeOfReceipt } from '@gw/control-plane/internals/ledger/receipts/receipt-id';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { Redis } from 'ioredis';
-import { newest, type Row } from '../long/ledger-claims.ts';
+import { newest, type ReceiptRow } from '../long/ledger-claims.ts';
 import { apiOf } from '../operator-api.ts';
 import type { OwnGateway } from '../outage/own-gateway.ts';
 
@@ -34,7 +34,7 @@ export async function setBudgets({ stack }: OwnGateway, accountId: string): Prom
 export async function budgetDifferences(
   { db, stack }: OwnGateway,
   accountId: string,
-  rows: readonly Row[],
+  rows: readonly ReceiptRow[],
   endedAt: number,
 ): Promise<string[]> {
   const month = monthOf(endedAt);

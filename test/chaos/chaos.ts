@@ -20,13 +20,13 @@ export interface Outcome {
   readonly requests: number;
   readonly answered: number;
   readonly receipts: number;
-  /** Of those, first versions that are compressed. */
+  /** First versions among them that are compressed. */
   readonly compressed: number;
   readonly providerCalls: number;
   readonly strikes: number;
   /** Where the books do not balance. */
   readonly differences: readonly string[];
-  /** What was done when, a line each. */
+  /** The actions with their times, a line each. */
   readonly story: string;
 }
 
@@ -79,7 +79,7 @@ interface Surroundings {
   readonly tell: (line: string) => void;
 }
 
-/** What the parts need after the chaos until the day's count is read, ms. */
+/** The parts need this long after the chaos until the day's count is read, ms. */
 const afterMs = 60_000;
 
 /** Waits for midnight UTC if it is so near that the calls would be counted in two days; the books have one. */
@@ -149,7 +149,7 @@ class BookKeeping {
     return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, blows, envoyEnds };
   }
 
-  /** What the day has counted, by the headers of a call of its own, which counts too. */
+  /** The day's count, by the headers of an extra call, which counts too. */
   async #usedToday(): Promise<number> {
     const { headers } = await this.#gateway.client.get('/v1/models', this.#kept.apiKey);
     return perDay - Number(headers.get('x-ratelimit-remaining-day')) - 1;

@@ -1,4 +1,4 @@
-/** What the simulated provider was asked; it keeps the last 4,096 requests, so it is read again and again. */
+/** Reads the requests that the simulated provider got. It keeps the last 4,096, so it is read again and again. */
 import { z } from 'zod';
 
 export interface ProviderCall {

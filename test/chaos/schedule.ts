@@ -1,8 +1,8 @@
-/** What is broken when: a schedule that follows from its seed alone. */
+/** A schedule of what is broken when, which follows from its seed alone. */
 import type { PartName } from '@gw/stack/stack-plans';
 import { randomOf } from './random.ts';
 
-/** What the chaos may do to a part, and for how long, ms. */
+/** The chaos may do this to a part, for this long, ms. */
 const durations = {
   /** `kill -9`; the supervisor starts it again at once. */
   kill: [0, 0],
@@ -82,7 +82,7 @@ export function scheduleOf(seed: number, durationMs: number): Strike[] {
     if ((busyUntil.get(part) ?? 0) > atMs) continue;
     const isEnd = trouble === 'kill' || trouble === 'away' || trouble === 'restart';
     if (part.startsWith('ext-authz') && isEnd && (busyUntil.get('valkey') ?? 0) + recoveryMs > atMs) continue;
-    // What was killed needs a while to come back; a second blow belongs to its next life.
+    // A killed part needs a while to come back; a second blow belongs to its next life.
     busyUntil.set(part, atMs + forMs + 1500);
     strikes.push({ atMs, forMs, part, trouble, skewMs });
   }

@@ -160,8 +160,18 @@ function recorder(attempts: Attempt[], { kind, publicUrls, random }: Recorded): 
     headers.set('x-sim-marker', marker);
     const idempotencyKey = headers.get('idempotency-key');
     const attempt: Attempt = {
-      ...{ marker, kind, url: origin, idempotencyKey, beganMs: Date.now(), endedMs: Number.POSITIVE_INFINITY },
-      ...{ status: null, headers: new Headers(), text: '', whole: false, aborted: false, fault: null },
+      marker,
+      kind,
+      url: origin,
+      idempotencyKey,
+      beganMs: Date.now(),
+      endedMs: Number.POSITIVE_INFINITY,
+      status: null,
+      headers: new Headers(),
+      text: '',
+      whole: false,
+      aborted: false,
+      fault: null,
     };
     attempts.push(attempt);
     const end = (fault: unknown) => {

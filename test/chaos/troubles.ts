@@ -85,14 +85,14 @@ async function cutPostgres({ owner }: OwnGateway): Promise<void> {
 }
 
 export interface Blow extends Pick<Strike, 'part' | 'trouble' | 'forMs'> {
-  /** By the clock. */
+  /** By the clock of the machine. */
   readonly atMs: number;
   /** Resolves when the one that was started in its place takes connections, by the clock; null for what is no Envoy, or was not ended. */
   readonly back: Promise<number | null>;
 }
 
 const lookEveryMs = 100;
-/** What is away for longer has another cause than its end, and excuses nothing. */
+/** A longer absence has another cause than the end of the part, and excuses nothing. */
 const longestAwayMs = 90_000;
 
 /** When an Envoy is back that this strike is about to end. */

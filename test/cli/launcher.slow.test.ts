@@ -94,7 +94,7 @@ function exists(file: string): boolean {
   return readdirSync(inCheckout(dirname(file))).includes('package.json');
 }
 
-/** What an install of a package that nobody has ends with, by these settings of pip. */
+/** The outcome of installing a package that nobody has, by these settings of pip. */
 async function failedInstall(settings: Record<string, string>): Promise<unknown> {
   const saved = { ...process.env };
   Object.assign(process.env, settings);

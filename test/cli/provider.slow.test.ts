@@ -13,7 +13,7 @@ const simulator = stack.simulatorUrl;
 const providerKey = 'sk-provider-key-of-this-test';
 let gateway: OwnGateway;
 let before = 0;
-/** What this gateway has asked of the provider, apart from what others asked of it before. */
+/** The requests that this gateway sent to the provider, without those that others sent before. */
 async function asked(): Promise<readonly string[]> {
   const reply = await fetch(`${simulator}/sim/requests?limit=4096`);
   const { requests } = (await reply.json()) as { requests: { sequence: number; method: string; path: string }[] };

@@ -1,4 +1,4 @@
-/** What the README tells a newcomer to type is typed here, against the shared stack. */
+/** This test types the commands of the README, against the shared stack. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkout, inCheckout } from '@gw/stack/checkout';

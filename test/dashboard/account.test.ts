@@ -1,4 +1,4 @@
-/** What operators change of an account: tier and limits, shadow, tolerance, models, budgets, and their webhook. */
+/** Operators change an account's tier and limits, shadow, tolerance, models, budgets, and the webhook of its budgets. */
 import { chromium, howToGetChromium } from '@gw/testing/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
@@ -51,7 +51,7 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     await dialog.getByLabel('Calls a day (UTC)').fill('1234');
     await admin.look('account-tier');
     const streams = Number((await dialog.getByLabel('Open streams').inputValue()).replaceAll(' ', ''));
-    // Those that the account has had: that they are more with the tier, nobody has agreed on.
+    // The account keeps the streams it had: nobody has agreed on more of them with the tier.
     expect(streams).toBe(25);
     await save();
     await row(admin, 'Tier and limits')
@@ -98,7 +98,8 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     await save();
     await row(admin, 'Models').getByText('sim-small', { exact: true }).waitFor();
     expect(await stored()).toMatchObject({
-      ...{ shadow: ['day'], models: ['sim-small'] },
+      shadow: ['day'],
+      models: ['sim-small'],
       tolerance: { added_latency_ms: 250, added_cost_percent: null },
     });
   });

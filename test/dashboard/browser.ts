@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 
 export interface Person {
   readonly page: Page;
-  /** What the browser complained about: errors of scripts, and what the content policy forbade. */
+  /** The browser's complaints: errors of scripts, and violations of the content policy. */
   readonly complaints: readonly string[];
   /** Addresses that were asked beside the gateway. */
   readonly elsewhere: readonly string[];
@@ -53,7 +53,7 @@ export async function openPerson(browser: Browser, url: string): Promise<Person>
   });
   page.on('response', async (response) => {
     if (response.request().resourceType() !== 'script') return;
-    // Of a page that was left meanwhile there is none.
+    // A page that was left meanwhile has no body.
     const body = await response.body().catch(() => null);
     if (body !== null) scripts.set(response.url(), gzipSync(body).byteLength);
   });

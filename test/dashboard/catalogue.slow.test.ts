@@ -9,11 +9,14 @@ import { go, type Operators, openOperators } from './operators.ts';
 const hostile = '<img src=x onerror=alert(1)>';
 const region = 'eu-north';
 const away = {
-  ...{ id: 'dashboard-away', name: hostile, base_url: 'http://127.0.0.1:9/v1' },
-  ...{ credential_ref: 'DASHBOARD_TEST', auth_header: 'authorization' },
+  id: 'dashboard-away',
+  name: hostile,
+  base_url: 'http://127.0.0.1:9/v1',
+  credential_ref: 'DASHBOARD_TEST',
+  auth_header: 'authorization',
 };
 
-/** What clients are told of the region. */
+/** The region as clients see it. */
 async function statusOf(): Promise<string> {
   const headers = { authorization: `Bearer ${stack.keys.audit}` };
   const reply = await fetch(`${stack.publicUrl}/v1/regions/${region}`, { headers });
@@ -120,8 +123,13 @@ describe.skipIf(chromium === null)(`the catalogue and the grid in the dashboard$
   test('a deployment that calls have found out of reach says so', async () => {
     const { page } = admin;
     const trouble = {
-      ...{ object: 'deployment_trouble', deployment: 'simulator-se', model: 'sim-small', status: 'degraded' },
-      ...{ failures: 7, failed_at: '2026-11-26T11:00:00.000Z', until: '2026-11-26T11:00:05.000Z' },
+      object: 'deployment_trouble',
+      deployment: 'simulator-se',
+      model: 'sim-small',
+      status: 'degraded',
+      failures: 7,
+      failed_at: '2026-11-26T11:00:00.000Z',
+      until: '2026-11-26T11:00:05.000Z',
     };
     const answers = (body: object) =>
       page.route('**/operator/v1/deployment-health', (route) => route.fulfill({ json: body }));
@@ -150,15 +158,24 @@ describe.skipIf(chromium === null)(`the catalogue and the grid in the dashboard$
   test('the grid says what is live, what is too old, and which source is not asked', async () => {
     const { page } = admin;
     const said = {
-      ...{ g_per_kwh: 21.5, signal: 'average', fetched_at: '2026-11-21T09:10:00.000Z' },
-      ...{ period_start: '2026-11-21T09:00:00.000Z', period_end: '2026-11-21T10:00:00.000Z' },
+      g_per_kwh: 21.5,
+      signal: 'average',
+      fetched_at: '2026-11-21T09:10:00.000Z',
+      period_start: '2026-11-21T09:00:00.000Z',
+      period_end: '2026-11-21T10:00:00.000Z',
       observed_at: '2026-11-21T09:00:00.000Z',
     };
     const source = { source: 'electricity-maps', place: 'SE', newest: said, paused: null };
     const reading = {
       ...said,
-      ...{ signal: undefined, source: 'electricity-maps', edition: null, vintage: null, basis: 'lifecycle' },
-      ...{ is_estimated: true, temporal_match: 'forecast', age_minutes: 70 },
+      signal: undefined,
+      source: 'electricity-maps',
+      edition: null,
+      vintage: null,
+      basis: 'lifecycle',
+      is_estimated: true,
+      temporal_match: 'forecast',
+      age_minutes: 70,
     };
     const zone = { object: 'grid_zone', regions: ['one'], too_old: false, sources: [source], reading };
     const silent = { ...source, source: 'entsoe', place: '10YFR-RTE------C', newest: null, paused: 'unauthorized' };

@@ -44,7 +44,9 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     credential = made.credential;
     const client = new OpenAI({ apiKey: stack.keys.auditPlus, baseURL: `${stack.publicUrl}/v1`, maxRetries: 0 });
     const reply = await client.chat.completions.create({
-      ...{ model: 'sim-small', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 },
+      model: 'sim-small',
+      messages: [{ role: 'user', content: 'Hello' }],
+      max_tokens: 8,
       metadata: { project: hostile.slice(0, 60) },
     });
     receiptId = (reply as unknown as { gw: { id: string } }).gw.id;
@@ -68,7 +70,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await person.page.getByRole('button', { name: 'Log in' }).click();
   };
   const shownKey = async () => (await person.page.getByRole('dialog').locator('pre').textContent()) ?? '';
-  /** By the menu, as a person goes. */
+  /** Uses the menu, as a person does. */
   const go = async (name: string) => {
     await person.page.getByRole('link', { name, exact: true }).click();
     await person.page.getByRole('heading', { level: 1, name }).waitFor();
@@ -208,7 +210,8 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await go('Keys');
     await page.getByText('demo auditPlus', { exact: true }).waitFor();
     const other = (await apiOf(stack).send('POST', '/operator/v1/accounts/acct_demo_audit/admins', {
-      ...{ name: 'Lin of the other account', email: 'lin@other.example' },
+      name: 'Lin of the other account',
+      email: 'lin@other.example',
     })) as { id: string; credential: string };
     // Not before the end: her session would end with it, while the page shows it.
     otherId = other.id;

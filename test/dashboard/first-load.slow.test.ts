@@ -30,7 +30,7 @@ describe.skipIf(chromium === null)(`the first load of the dashboard${howToGetChr
       const { page } = person;
       const opened = performance.now();
       await page.goto(`${stack.controlUrl}/dashboard/`);
-      // What is filled in stays, once the script has taken the form over.
+      // The form keeps its input once the script has taken it over.
       await page.getByLabel('E-mail').fill(email);
       const login = performance.now() - opened;
       await page.getByLabel(/^Credential/).fill(made.credential);

@@ -1,4 +1,4 @@
-/** What a provider says, and what entries of the catalogue are called, stays text in the dashboard. */
+/** Texts of a provider and names of catalogue entries stay text in the dashboard. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium, howToGetChromium } from '@gw/testing/chromium';
@@ -26,7 +26,11 @@ describe.skipIf(chromium === null)(`a hostile provider in the dashboard${howToGe
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
     const base_url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
     await api.send('POST', '/operator/v1/providers', {
-      ...{ id, name: hostile, base_url, credential_ref: credential, auth_header: 'authorization' },
+      id,
+      name: hostile,
+      base_url,
+      credential_ref: credential,
+      auth_header: 'authorization',
     });
     await api.send('PUT', `/operator/v1/credentials/${credential}`, { value: 'a-key-of-a-test', base_url });
     await api.send('POST', '/operator/v1/models', { id, owned_by: hostile, kind: 'chat', model_class: 'small' });

@@ -33,7 +33,10 @@ export async function madePacks(
     const [from, to] = [at(day, 0), at(day + 1, 0)];
     const about = { id: '00000000-0000-4000-8000-000000000001', issuedAt: at(2, 0), baseUrl: 'https://gw.example' };
     const contents = {
-      ...{ ...about, accountId: account, period: { from, to }, excluded: [] },
+      ...about,
+      accountId: account,
+      period: { from, to },
+      excluded: [],
       selection: { from: from.toISOString(), to: to.toISOString() },
       receipts: receipts.slice(begin, end).map((receipt, place) => {
         const index = begin + place;

@@ -100,17 +100,18 @@ describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium
     const contact = { name: 'Lin Chen', email: 'lin@customer.example' };
     const api = apiOf(stack);
     const made = (await api.send('POST', '/operator/v1/applications', {
-      ...{ name, tier: 'audit_plus', billing_contact: contact, technical_contact: contact },
+      name,
+      tier: 'audit_plus',
+      billing_contact: contact,
+      technical_contact: contact,
     })) as { account_id: string };
     const policy = (await api.get('/operator/v1/use-policy')) as { industries: { id: string; high_risk: boolean }[] };
     const industry = policy.industries.find(({ high_risk }) => high_risk)?.id;
     await api.send('POST', `/operator/v1/applications/${made.account_id}/declaration`, {
-      ...{
-        intended_use: 'Summaries of letters for our own staff.',
-        uses: ['customer_support'],
-        industry,
-        countries: ['DE'],
-      },
+      intended_use: 'Summaries of letters for our own staff.',
+      uses: ['customer_support'],
+      industry,
+      countries: ['DE'],
     });
     await go(admin, 'Onboarding');
     await page.getByRole('link', { name }).click();

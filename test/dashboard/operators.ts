@@ -45,7 +45,7 @@ export async function openOperators(name: string, of: string): Promise<Operators
   };
 }
 
-/** By the menu, as a person goes. */
+/** Uses the menu, as a person does. */
 export async function go({ page }: Person, name: string): Promise<void> {
   await page.getByRole('link', { name, exact: true }).click();
   await page.getByRole('heading', { level: 1, name }).waitFor();

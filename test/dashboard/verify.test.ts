@@ -120,7 +120,7 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
     await evidence.closeWindow();
     await evidence.verifyFile(fileOf(JSON.stringify({ ...JSON.parse(pack), account: `${hostile}\u202e` })));
     await says('The pack does not hold');
-    // What would turn the direction of a line stands there as what it is.
+    // Characters that would turn the direction of a line are shown as such.
     await says(`Account ${hostile}\\u{202e}`);
     expect(await page.getByRole('dialog').textContent()).not.toContain('\u202e');
     expect(await page.locator('img[src="x"]').count()).toBe(0);
@@ -155,7 +155,7 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
     await evidence.closeWindow();
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
     await page.getByRole('row').filter({ hasText: 'Test' }).waitFor();
-    // What failed meanwhile is asked for again.
+    // A request that failed meanwhile is repeated.
     const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/organisation/v1/keys');
     await page.evaluate(() => window.dispatchEvent(new Event('online')));
     await asked;

@@ -26,7 +26,7 @@ interface Tried {
   readonly code: string | null;
 }
 
-/** What a viewer may not even read: rules, since with their words one gets past them; where webhooks go; and what asks a provider. */
+/** A viewer may not even read these: rules, because their words help to evade them; addresses of webhooks; and calls to a provider. */
 const notToRead = [
   'GET /operator/v1/accounts/{accountId}/budget-webhook',
   'GET /operator/v1/policy',
@@ -42,14 +42,14 @@ const isOwnMatter = (call: string): boolean => call.includes('/operator/v1/opera
 describe.skipIf(chromium === null)(`the session of a viewer${howToGetChromium}`, () => {
   let operators: Operators;
   let tried: Tried[];
-  /** Of all chains: other tests have made accounts by the thousand. */
+  /** The heads of all chains, page by page: other tests have made accounts by the thousand. */
   async function heads(after = ''): Promise<Head[]> {
     const query = new URLSearchParams({ after });
     const page = headsSchema.parse(await apiOf(stack).get(`/operator/v1/audit/heads?${query}`));
     return page.has_more ? [...page.data, ...(await heads(page.data.at(-1)?.chain))] : page.data;
   }
   let headsBefore: readonly Head[];
-  /** What requests have written in the audit log; the gateway's own jobs go on meanwhile. */
+  /** The audit entries that requests have written; the gateway's own jobs go on meanwhile. */
   const writtenSince = async (before: readonly Head[]) => {
     const seqBefore = new Map(before.map(({ chain, seq }) => [chain, seq]));
     const grown = (await heads()).filter(({ chain, seq }) => seq > (seqBefore.get(chain) ?? 0));
@@ -70,7 +70,7 @@ describe.skipIf(chromium === null)(`the session of a viewer${howToGetChromium}`,
       methods.filter((method) => method in operations).map((method) => ({ method: method.toUpperCase(), path })),
     );
     headsBefore = await heads();
-    // By the cookie of the page, and with the header that its changes have.
+    // The request has the page's cookie and the header of its changes.
     const headers = { 'x-gw-csrf': '1', 'content-type': 'application/json' };
     tried = [];
     for (const { method, path } of calls) {

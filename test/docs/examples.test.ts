@@ -1,4 +1,4 @@
-/** What the documentation shows of the API is what a running gateway does. */
+/** A running gateway does what the documentation shows of the API. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { chatResponseSchema } from '@gw/contract/chat';
@@ -36,7 +36,7 @@ async function ask(fields: object): Promise<string> {
   return text;
 }
 
-/** What differs from call to call: ids, times, ages, and the numbers that depend on how long the provider took. */
+/** These fields differ from call to call: ids, times, ages, and the numbers that depend on how long the provider took. */
 const varies =
   /^(id|receipt_id|created_at|request_id|energy_\w+|carbon_\w+|sci_g_per_request|water_\w+|\w*requested_at|\w*age_minutes|lineage_digest)$/;
 

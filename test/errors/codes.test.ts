@@ -2,14 +2,13 @@
 import { type CatalogueCode, errorCatalogue } from '@gw/contract/error-catalogue';
 import { definitionOf } from '@gw/contract/errors';
 import { retriedByStatus } from '@gw/contract/internals/error-definition';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { readDocument } from './document.ts';
 import { ways } from './ways.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 const judge = await readDocument(stack.publicUrl);
 const codes = Object.keys(errorCatalogue) as CatalogueCode[];
 

@@ -70,7 +70,7 @@ function makeJudge(raw: unknown, publicUrl: string): Judge {
   const responseOf = (method: string, path: string, status: number) => {
     const route = routeOf(Object.keys(document.paths), path.split('?', 1)[0] ?? '');
     const operation = route === null ? undefined : document.paths[route]?.[method.toLowerCase()];
-    // What the document does not know is refused with one of the errors that it has.
+    // A request that the document does not know is refused with one of the errors that it has.
     if (route === null || operation === undefined) return named(`Error${status}`);
     const found = operation.responses[String(status)];
     expect(found, `${status} of ${method} ${route}`).toBeDefined();

@@ -135,7 +135,9 @@ test('a stream that is silent in its middle is broken off, and its receipt count
     const { broken, headers, text } = await gateway.client.chat({ stream: true, sim: { 'x-sim-fault': 'stall-mid' } });
     expect({ broken, ended: text.includes('[DONE]') }).toEqual({ broken: true, ended: false });
     expect(await stored(headers.get('x-gw-receipt-id'))).toMatchObject({
-      ...{ status: 'upstream_error', tier: 'parametric', usage_source: 'estimated' },
+      status: 'upstream_error',
+      tier: 'parametric',
+      usage_source: 'estimated',
       boundary_excludes: expect.arrayContaining(['undelivered_output']),
     });
   });

@@ -15,12 +15,11 @@ import { z } from 'zod';
 import type { Reply } from '../input/ask.ts';
 import { eventually, messages, openAi, stack } from '../sdk/gateway.ts';
 import { pythonWithClient } from '../sdk/python-client.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 import { ways } from './ways.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 type Where = Readonly<Record<string, { readonly base_url: string; readonly api_key: string }>>;
 
@@ -119,7 +118,7 @@ describe('with the replies of the gateway', () => {
   });
 });
 
-/** What the gateway answers; for the failures of its parts what the catalogue makes, which `failing-parts.test.ts` compares. */
+/** The gateway's answers; for failures of its parts, those of the catalogue, which `failing-parts.test.ts` compares. */
 async function replyOf(code: CatalogueCode): Promise<Pick<Reply, 'status' | 'headers' | 'text'>> {
   const way = ways[code];
   if (typeof way === 'function') return (await way(accounts)).reply;

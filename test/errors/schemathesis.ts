@@ -19,9 +19,9 @@ export interface Run {
   /** Requests made at random for each operation and kind, after those of the other phases. */
   readonly maxExamples: number;
   readonly seed: number;
-  /** Of schemathesis: `coverage` goes over all edges of each schema, a minute of work. */
+  /** Phases of schemathesis: `coverage` goes over all edges of each schema, a minute of work. */
   readonly phases: readonly ('examples' | 'coverage' | 'fuzzing')[];
-  /** Of the operations. */
+  /** The paths of the operations. */
   readonly paths: RegExp;
 }
 
@@ -31,7 +31,7 @@ export const installed = (): Promise<string> =>
     process.stderr.write(`${line}\n`),
   );
 
-/** What it printed; `code` is 0 if no reply broke the document. */
+/** Its output; `code` is 0 if no reply broke the document. */
 export async function schemathesis({
   publicUrl,
   key,

@@ -1,12 +1,11 @@
 /** Every route, asked wrongly in every way, refuses in the one shape and as the document says, whatever part says no. */
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Sent, send, stack } from '../input/ask.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { readDocument } from './document.ts';
 import { type RouteRequest, routeRequests } from './requests.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 const judge = await readDocument(stack.publicUrl);
 
 const keys = {

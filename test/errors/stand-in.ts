@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { Reply } from '../input/ask.ts';
 
 export interface StandIn {
-  /** Of the API that answers only with this. */
+  /** The address of an API that answers only with this code. */
   baseUrl(client: string, code: string): string;
   /** How many requests of that client have had this answer. */
   attempts(client: string, code: string): number;

@@ -25,7 +25,7 @@ export interface Exchange {
   readonly reply: Reply;
 }
 
-/** What no request alone makes, `failing-parts.test.ts` does: it breaks parts of a gateway of its own. */
+/** No request alone causes these; `failing-parts.test.ts` breaks parts of a gateway of its own. */
 export type Way = ((accounts: TestAccounts) => Promise<Exchange>) | 'by a part that fails';
 
 async function asked(sent: Sent): Promise<Exchange> {
@@ -101,7 +101,8 @@ async function secondStream(accounts: TestAccounts): Promise<Exchange> {
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
-    ...{ 'x-sim-hold': 'middle', 'x-sim-marker': randomUUID() },
+    'x-sim-hold': 'middle',
+    'x-sim-marker': randomUUID(),
   };
   const abort = new AbortController();
   const body = chatBody({ stream: true });

@@ -4,13 +4,8 @@ import { join } from 'node:path';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import type { Lineage } from '@gw/methodology/lineage';
 import { verify } from '@gw/methodology/recompute';
-import {
-  counters,
-  dcgm,
-  type StubPrometheus,
-  startStubPrometheus,
-  vllm,
-} from '@gw/testing/control-plane/stub-prometheus';
+import { counters, dcgm, startStubPrometheus, vllm } from '@gw/testing/control-plane/stub-prometheus';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
@@ -18,10 +13,9 @@ import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gate
 const token = 'a-token-that-nobody-may-see';
 const model = 'own-model';
 let gateway: OwnGateway;
-let prometheus: StubPrometheus;
+const prometheus = forFile(() => startStubPrometheus(() => new Date()));
 
 beforeAll(async () => {
-  prometheus = await startStubPrometheus(() => new Date());
   prometheus.hold([]);
   gateway = await startOwnGateway({
     env: {
@@ -35,11 +29,8 @@ beforeAll(async () => {
     },
   });
   await addOwnServer();
-}, 120_000);
-afterAll(async () => {
-  await gateway?.stop();
-  await prometheus?.stop();
 });
+afterAll(() => gateway?.stop());
 
 async function addOwnServer(): Promise<void> {
   const { db } = gateway;

@@ -76,7 +76,7 @@ export async function addHostileProvider(gateway: Gateway) {
 const clientOf = ({ publicUrl, keys }: Gateway) =>
   new OpenAI({ baseURL: `${publicUrl}/v1`, apiKey: keys.enterprise, maxRetries: 0, logLevel: 'off' });
 
-/** By the official client for Node, some at a time. */
+/** Calls by the official client for Node, some at a time. */
 export async function seenByNode(gateway: Gateway, from: number, count: number): Promise<Seen[]> {
   const client = clientOf(gateway);
   const seen: Seen[] = [];
@@ -106,7 +106,7 @@ async function ask(client: OpenAI, seed: number): Promise<Seen> {
 
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // What `fetch` throws where a reply breaks off.
+  // `fetch` throws this if a reply breaks off.
   return error.message === 'terminated' ? 'Terminated' : error.constructor.name;
 }
 
@@ -141,7 +141,7 @@ const parts = z.looseObject({
 export async function expectHonest(db: Database, seen: readonly Seen[]): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   for (const { seed, objects, error } of seen) {
-    // What a client could not read would be no event or body of ours.
+    // An event or body that a client cannot read is not ours.
     expect(error ?? '', `reply ${seed}`).not.toMatch(/Syntax|Decode|Type|Key|Attribute/);
     const shown = objects.map((each) => parts.parse(each));
     const said = JSON.stringify(shown.map((each) => [each.gw, each.routing_trace, each.usage?.gw]));

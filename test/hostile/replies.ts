@@ -1,4 +1,4 @@
-/** What the hostile provider says: forged receipts by every way that is known, impossible counts, and rubbish. */
+/** The hostile provider's replies: forged receipts by every known way, impossible counts, and garbage. */
 
 export interface HostileReply {
   readonly status: number;
@@ -43,7 +43,10 @@ const usage = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
 const completion = { id: 'c', object: 'chat.completion', created: 1, model: 'm' };
 const message = (content: string) => ({ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' });
 const chunkOf = (delta: object, finish: string | null = null) => ({
-  ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
+  id: 'c',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
@@ -226,7 +229,7 @@ function cutAnywhere(random: Random, whole: Buffer): Uint8Array[] {
 const randomBytes = (random: Random): Buffer =>
   Buffer.from(Array.from({ length: Math.floor(random() * 40) }, () => Math.floor(random() * 256)));
 
-/** Of these the gateway must make receipts of its own, or errors. */
+/** The gateway must make its own receipts of these, or errors. */
 export function randomReply(seed: number, isStream: boolean): HostileReply {
   const random = randomOf(seed);
   const end = random() < 0.02 ? 'cut' : 'whole';

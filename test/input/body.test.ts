@@ -1,4 +1,4 @@
-/** What is wrong with a body is said in one shape, and nothing of it reaches a provider. */
+/** Errors in a body are reported in one shape, and nothing of the body reaches a provider. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {

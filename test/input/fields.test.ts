@@ -15,7 +15,7 @@ const ask = (endpoint: Endpoint, body: object, headers: Record<string, string> =
   send({ path: paths[endpoint], body: JSON.stringify(body), headers: { ...quick, ...headers } });
 
 const echoed = z.looseObject({ sim_body: z.string() });
-/** What the provider got. */
+/** The body that the provider got. */
 const sentOn = (text: string) => JSON.parse(echoed.parse(JSON.parse(text)).sim_body);
 
 it('a wrong value of each field is refused with its code and path, and no provider is asked', async () => {

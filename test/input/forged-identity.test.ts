@@ -5,8 +5,8 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { loadSecrets } from '@gw/stack/secrets';
-import { afterAll, describe, expect, it } from 'vitest';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { describe, expect, it } from 'vitest';
+import { accountsForFile } from '../sdk/test-account.ts';
 import {
   badKey,
   call,
@@ -20,8 +20,7 @@ import {
   upstream,
 } from './ask.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 const token = `Bearer ${loadSecrets(stack.dir).internalToken}`;
 const wrongTokens = [
@@ -130,7 +129,7 @@ describe('a direct call without the internal token is refused', () => {
       expect(reply.status).toBe(401);
       expect(reply.text).not.toContain('resources');
     }
-    // Of a secret that no provider names, another instance may know.
+    // Another instance may know a secret that no provider names.
     expect((await direct(`/v3/discovery:${kind}`, token, body)).status).toBe(kind === 'secrets' ? 503 : 200);
   });
 
@@ -163,7 +162,7 @@ describe('headers of a client change nothing', () => {
   });
 
   it('x-gw-models changes no list of models', async () => {
-    // Of its own models: other tests add some to those that all have.
+    // The account has its own list of models, because other tests add models that all accounts have.
     const key = await accounts.create({ models: ['sim-small'] });
     const list = (headers: Record<string, string>) => send({ method: 'GET', path: '/v1/models', key, headers });
     const honest = await list({});

@@ -1,4 +1,4 @@
-/** What is no proper HTTP/1.1 is refused in our words, not with silence; and HTTP/2 is answered like HTTP/1.1. */
+/** Malformed HTTP/1.1 is refused with our error, not with silence; and HTTP/2 is answered like HTTP/1.1. */
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

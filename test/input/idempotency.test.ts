@@ -1,12 +1,11 @@
-/** What an `Idempotency-Key` may be, and what it does for a change of API keys. */
+/** Which values an `Idempotency-Key` may have, and how it affects a change of API keys. */
 import { scopes } from '@gw/contract/access';
 import { issuedKeySchema, keyListSchema } from '@gw/contract/keys';
-import { afterAll, expect, it } from 'vitest';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { expect, it } from 'vitest';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { chatBody, expectRefusal, invalid, newMarker, type Reply, reachedProvider, type Sent, send } from './ask.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 const refusal = invalid('invalid_idempotency_key', 'Idempotency-Key');
 

@@ -1,12 +1,11 @@
 /** Who may not: each reason has its code, and the key is looked at before the body. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { leaseLifeMs } from '@gw/contract/internal/lease';
-import { afterAll, expect, it } from 'vitest';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { expect, it } from 'vitest';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { badKey, call, chatBody, expectCompletion, expectRefusal, send, stack } from './ask.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 const past = new Date(Date.now() - 1000);
 const good = stack.keys.enterprise;

@@ -1,15 +1,11 @@
 /** One customer's large bodies and replies are read, or refused as too many for now, and stop nobody else's calls. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { expect, it } from 'vitest';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { chatPath, quick, type Reply, send, stack } from './ask.ts';
 import { besideTinyCalls, turnsOver } from './long-turns.ts';
 import { document, manyNumbers, mib, worstBodies } from './worst-bodies.ts';
 
-let accounts: TestAccounts;
-beforeAll(async () => {
-  accounts = await openTestAccounts();
-});
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 /**
  * 0.025 is promised and held by `test/long/long-turns.test.ts`, on a machine of its own: beside other tests a turn takes twice

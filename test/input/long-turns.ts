@@ -4,18 +4,18 @@ import { quick, type Sent, send } from './ask.ts';
 import { document } from './worst-bodies.ts';
 
 const services = ['receipt-sidecar', 'ext-authz', 'control-plane'] as const;
-type Asked = Pick<Stack, 'healthUrls' | 'controlUrl' | 'operatorToken'>;
+type WatchedStack = Pick<Stack, 'healthUrls' | 'controlUrl' | 'operatorToken'>;
 
 /**
  * Turns above `bound` seconds, a bucket of the histogram, of each service. A look shows up to 10 ms of what came before;
  * of a service at rest, as the control plane mostly is beside inference, only what made the look late.
  */
-export async function turnsOver(bound: '0.025' | '0.05', stack: Asked): Promise<Record<string, number>> {
+export async function turnsOver(bound: '0.025' | '0.05', stack: WatchedStack): Promise<Record<string, number>> {
   const counts = services.map(async (service) => [service, await turnsOf(service, bound, stack)] as const);
   return Object.fromEntries(await Promise.all(counts));
 }
 
-async function turnsOf(service: (typeof services)[number], bound: string, stack: Asked): Promise<number> {
+async function turnsOf(service: (typeof services)[number], bound: string, stack: WatchedStack): Promise<number> {
   const url = service === 'control-plane' ? stack.controlUrl : stack.healthUrls[service];
   const headers = { authorization: `Bearer ${stack.operatorToken}` };
   const text = await (await fetch(`${url}/metrics`, { headers })).text();

@@ -12,7 +12,7 @@ import {
   send,
 } from './ask.ts';
 
-/** Of sim-small and sim-large, in the seeded catalogue. */
+/** The limits of sim-small and sim-large in the seeded catalogue. */
 const window = 131_072;
 const frame = 7;
 /** Each is one token, in all vocabularies. */
@@ -72,7 +72,8 @@ describe('by the provider', () => {
     });
     const events = reply.text.trim().split('\n\n');
     expect(JSON.parse(events.at(-1)?.slice('data: '.length) ?? '').error).toMatchObject({
-      ...{ code: 'prompt_too_long', param: 'messages' },
+      code: 'prompt_too_long',
+      param: 'messages',
       message: 'The prompt has 130,112 tokens; sim-small takes 128,000.',
     });
   });

@@ -2,9 +2,9 @@
  * However a provider fails, the client gets a completion with an honest receipt or an error of ours; and a call that
  * reached a provider is in the ledger.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import {
   call,
   expectCompletion,
@@ -17,8 +17,7 @@ import {
   upstream,
 } from './ask.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 const key = await accounts.create();
 
 const fault = (name: string, fields: object = {}, headers: Record<string, string> = {}) =>

@@ -54,7 +54,7 @@ const calls: [string, string, string][] = [
   ['an embedding', '/v1/embeddings', JSON.stringify({ model: 'sim-embed', input: 'hi', gw: {} })],
 ];
 
-/** Of a JSON reply, or of the first event of a stream. */
+/** The receipt of a JSON reply, or of the first event of a stream. */
 const echoOf = (reply: Reply) => echoed.parse(JSON.parse((reply.text.split('\n')[0] ?? '').replace(/^data: /, '')));
 
 it.each(calls)('%s reaches the provider with the headers of the allow-list and no other', async (_name, path, body) => {

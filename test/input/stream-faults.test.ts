@@ -1,11 +1,10 @@
 /** A stream that goes wrong after it has begun ends in one error event, or is broken off; its receipt is made anyway. */
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { call, type Reply, send, stack } from './ask.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 const key = await accounts.create();
 
 const paced = { 'x-sim-tokens-per-second': '200', 'x-sim-tokens': '10' };

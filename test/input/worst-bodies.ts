@@ -21,7 +21,8 @@ export interface WorstBody {
 const chatPath = '/v1/chat/completions';
 const text = (name: string, unit: string): WorstBody => ({ name, path: chatPath, body: () => chat(repeated(unit)) });
 const embedding = (name: string, input: () => unknown): WorstBody => ({
-  ...{ name, path: '/v1/embeddings' },
+  name,
+  path: '/v1/embeddings',
   body: () => JSON.stringify({ model: 'sim-embed', input: input() }),
 });
 
@@ -35,7 +36,8 @@ export const worstBodies: readonly WorstBody[] = [
   embedding('a list of numbers', () => Array(5_000_000).fill(1)),
   embedding('lists of numbers', () => Array(2000).fill(Array(2500).fill(7))),
   {
-    ...{ name: 'data URLs', path: chatPath },
+    name: 'data URLs',
+    path: chatPath,
     body: () => {
       const url = `data:text/plain;base64,${Buffer.from(repeated('word ', 100 * 1024)).toString('base64')}`;
       return chat(Array(70).fill({ type: 'image_url', image_url: { url } }));
@@ -43,11 +45,13 @@ export const worstBodies: readonly WorstBody[] = [
   },
   { name: '119,000 parts', path: chatPath, body: () => chat('x', { parts: Array(39_000).fill({ a: 'b' }) }) },
   {
-    ...{ name: 'deep nesting', path: chatPath },
+    name: 'deep nesting',
+    path: chatPath,
     body: () => chat('x', { deep: Array(390).fill(JSON.parse(`${'['.repeat(60)}${']'.repeat(60)}`)) }),
   },
   {
-    ...{ name: 'long keys', path: chatPath },
+    name: 'long keys',
+    path: chatPath,
     body: () =>
       chat('x', Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`${at}${'k'.repeat(110_000)}`, 1]))),
   },
@@ -55,6 +59,8 @@ export const worstBodies: readonly WorstBody[] = [
 
 /** 600 vectors of 4,096 numbers: a reply of some 50 MB. */
 export const manyNumbers = JSON.stringify({
-  ...{ model: 'sim-embed', dimensions: 4096, encoding_format: 'float' },
+  model: 'sim-embed',
+  dimensions: 4096,
+  encoding_format: 'float',
   input: Array.from({ length: 600 }, (_, at) => `text ${at}`),
 });

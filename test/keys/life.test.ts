@@ -3,12 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { defaultScopes, type Scope, scopes } from '@gw/contract/access';
 import { auditListSchema } from '@gw/contract/audit';
 import { issuedKeySchema, keyListSchema, keySchema } from '@gw/contract/keys';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 const idOf = (key: string): string => key.slice(3, 15);
 

@@ -1,17 +1,16 @@
-/** What calls are charged to, through the whole gateway: by their keys, and by themselves. */
+/** Calls are charged to the project of their key or to their own, through the whole gateway. */
 import { issuedKeySchema } from '@gw/contract/keys';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { type UsageRow, usageSchema } from '@gw/contract/usage';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { accountOf, idOf } from '../limits/limited-call.ts';
 import { apiOf, operatorVariables } from '../operator-api.ts';
 import { messages, openAi, quick, stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
-const accounts = openTestAccounts();
+const accounts = accountsForFile();
 const operators = apiOf(stack);
-afterAll(() => accounts.close());
 
 const chat = { model: 'sim-small', messages, max_tokens: 5 };
 const receiptOf = (reply: object): Receipt => receiptSchema.parse((reply as { gw: unknown }).gw);

@@ -1,19 +1,14 @@
 /** How many bytes an account may send, through the whole gateway. */
-import { Redis } from 'ioredis';
-import { afterAll, expect, test } from 'vitest';
-import { call, chatBody, expectRefusal, invalid, quick, send, stack } from '../input/ask.ts';
+import { expect, test } from 'vitest';
+import { call, chatBody, expectRefusal, invalid, quick, send } from '../input/ask.ts';
 import { eventually } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { announceBodies } from './announced-body.ts';
 import { accountOf } from './limited-call.ts';
 
 const mib = 1024 * 1024;
-const accounts = openTestAccounts();
-const redis = new Redis(stack.redisUrl);
-afterAll(async () => {
-  redis.disconnect();
-  await accounts.close();
-});
+const accounts = accountsForFile();
+const { redis } = accounts;
 
 /** How many calls a limit has counted. */
 const counted = async (key: string, limit: 'calls' | 'calls:bytes') =>

@@ -5,14 +5,11 @@ import { afterAll, expect, test } from 'vitest';
 import { aFewAtATime } from '../at-a-time.ts';
 import { chatBody, quick } from '../input/ask.ts';
 import { stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
-const accounts = openTestAccounts();
+const accounts = accountsForFile();
 const agent = new Agent({ keepAlive: true, maxSockets: 12 });
-afterAll(async () => {
-  agent.destroy();
-  await accounts.close();
-});
+afterAll(() => agent.destroy());
 
 interface Reply {
   readonly status: number;

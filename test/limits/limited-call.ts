@@ -3,7 +3,7 @@ import type { SharedStack } from '../whole-stack.ts';
 
 export interface LimitedReply {
   readonly status: number;
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly code: string | null;
   readonly message: string | null;
   /** A limit header by the end of its name (`remaining-day`), as a number; NaN if it is missing. */

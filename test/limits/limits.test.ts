@@ -3,21 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { issuedKeySchema } from '@gw/contract/keys';
-import { Redis } from 'ioredis';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
 import { readFrom } from '../outage/instances.ts';
 import { eventually, stack } from '../sdk/gateway.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { accountOf, ask as askStack, figureOf, idOf, untilMidnightS } from './limited-call.ts';
 
-const accounts = openTestAccounts();
-const redis = new Redis(stack.redisUrl);
+const accounts = accountsForFile();
+const { redis } = accounts;
 const operators = apiOf(stack);
-afterAll(async () => {
-  redis.disconnect();
-  await accounts.close();
-});
 
 const ask = (key: string, path?: string) => askStack(stack, key, path);
 const many = (count: number, key: string) => Promise.all(Array.from({ length: count }, () => ask(key)));
@@ -47,7 +42,7 @@ test('over 30 s at three times the rate as much is admitted as burst and rate al
     firstAnsweredMs ??= Date.now();
     return reply;
   };
-  // Of this process, in which it sends nothing.
+  // The pauses of this process, in which it sends nothing.
   let [pausedMs, lastMs] = [0, began];
   const fillsInMs = (burst / perS) * 1000;
   // As many as are due, however late a turn comes on a busy machine.
@@ -122,7 +117,7 @@ test('a key that is given less than its account has it a second later, and the o
   const refused = replies.find(({ status }) => status === 429);
   expect(refused?.message).toContain('this API key');
   expect(refused?.limit('limit-day')).toBe(2);
-  // What the key was refused the account did not lose.
+  // A call that the key's limit refused took nothing from the account.
   expect((await ask(key)).limit('remaining-day')).toBe(997);
 
   // A day and not a rate: however long the calls take, it brings no more of them.

@@ -1,10 +1,9 @@
 /** Who limits a call says so on its reply, even where the reply of the provider could not be used. */
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { call } from '../input/ask.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 const names = ['limit', 'remaining', 'reset'].flatMap((what) =>
   ['requests', 'day'].map((of) => `x-ratelimit-${what}-${of}`),

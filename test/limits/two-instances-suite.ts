@@ -60,8 +60,8 @@ describe('limits', () => {
     const replies = await Promise.all(Array.from({ length: calls }, () => ask(gateway.stack, key)));
     goOn();
     expect(admittedOf(replies)).toBe(calls);
-    // What it has counted when it goes on, which is half of them, it gives back. On a busy machine an answer of the other one
-    // may cross Envoy's time-out, and then its call counts twice, as of one that dies.
+    // It resumes, counts half of the calls, and gives them back. On a busy machine an answer of the other instance can cross
+    // Envoy's time-out; then its call counts twice, as if the instance had died.
     let looks = 0;
     const counted = async () => {
       looks += 1;
@@ -101,7 +101,7 @@ describe('limits', () => {
 
     const { limit } = await ask(gateway.stack, key);
     const used = 1_000_000 - limit('remaining-day');
-    // What was admitted meanwhile has been counted, and what was given up at the moment of the fall perhaps twice.
+    // Calls admitted meanwhile have been counted, and those given up at the moment of the fall perhaps twice.
     expect(used).toBeGreaterThanOrEqual(admittedOf(replies));
     await overdraw(await keyWith({ per_s: 1_000_000, burst: 1_000_000, per_day: used + 100 }), 100);
   }, 120_000);

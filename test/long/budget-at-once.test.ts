@@ -2,17 +2,14 @@
  * 4,000 calls at once over two ext-authz and two sidecars: never more than the budget. What Envoy has no connection for is
  * lost, what it has no time for is 503 `overloaded`, and neither has used anything.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { readBudget, setBudget, spend, usedByReceipts } from '../budgets/spend.ts';
 import { apiOf } from '../operator-api.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 
 const accountId = 'acct_demo_enterprise';
-let gateway: OwnGateway;
-beforeAll(async () => {
-  gateway = await startOwnGateway({ instances: 2 });
-});
-afterAll(() => gateway?.stop());
+const gateway = forFile(() => startOwnGateway({ instances: 2 }));
 
 test('4,000 calls at once spend no more than the budget, and every reservation is settled', async () => {
   const api = apiOf(gateway.stack);

@@ -3,23 +3,22 @@
  * configuration changes under open streams.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { callNames, calls, type Leave, type Place } from '../cancel/calls.ts';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
+import { type CallPlace, callNames, calls, type Leave } from '../cancel/calls.ts';
 import { apiOf } from '../operator-api.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 
-let gateway: OwnGateway;
-let place: Place;
-beforeAll(async () => {
-  gateway = await startOwnGateway();
+const gateway = forFile(startOwnGateway);
+let place: CallPlace;
+beforeAll(() => {
   const { publicUrl, simulatorUrl, keys } = gateway.stack;
   place = { publicUrl, simulatorUrl, key: keys.enterprise };
 });
-afterAll(() => gateway?.stop());
 
 const pid = () => gateway.stack.part('envoy').pid;
 const agesS = [3, 30, 61, 65, 130];
-/** Those that have said something by themselves when they are left, and one that has not. */
+/** Calls that are left in mid-reply, and one that is left before its reply. */
 const kinds = [
   'a stream',
   'a stream over HTTP/2',
@@ -35,7 +34,7 @@ test('streams that are left after 3, 30, 61, 65 and 130 s with nothing beside th
   for (const [age, leaving] of streams) {
     await delay(Math.max(1, age * 1000 - (performance.now() - beganAt)));
     for (const leave of leaving) leave();
-    // What ends a second late is over as well.
+    // Calls that end a second late are over as well.
     await delay(1500);
     expect(pid(), `after ${age} s`).toBe(envoy);
   }

@@ -1,17 +1,14 @@
 /** The catalogue applied from a file a hundred times and a credential rotated ten times, under 32 connections: no call fails. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { apiOf } from '../operator-api.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import { startLoad } from '../outage/steady-load.ts';
 
-let gateway: OwnGateway;
-beforeAll(async () => {
-  gateway = await startOwnGateway();
-});
-afterAll(() => gateway?.stop());
+const gateway = forFile(startOwnGateway);
 
 const entries = z.array(z.record(z.string(), z.unknown()));
 const documentSchema = z.object({ models: entries, regions: entries, providers: entries, deployments: entries });

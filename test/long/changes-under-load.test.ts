@@ -1,22 +1,21 @@
 /** Revocations and restorings one after the other, under full load, on two ext-authz: none is ever late. */
 import { issuedKeySchema } from '@gw/contract/keys';
+import { forFile } from '@gw/testing/for-file';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changesHold } from '../access/changes-hold.ts';
 import { complete, listModels, underLoad } from '../access/changes-under-load.ts';
 import { apiOf } from '../operator-api.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 
 const rounds = 15;
-let gateway: OwnGateway;
+const gateway = forFile(() => startOwnGateway({ instances: 2 }));
 let redis: Redis;
-beforeAll(async () => {
-  gateway = await startOwnGateway({ instances: 2 });
+beforeAll(() => {
   redis = new Redis(gateway.stack.redisUrl);
 });
 afterAll(async () => {
   redis?.disconnect();
-  await gateway?.stop();
 });
 
 describe.each([

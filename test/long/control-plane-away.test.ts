@@ -6,9 +6,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InstanceName } from '@gw/stack/stack-plans';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { afterAll, expect, test } from 'vitest';
 import { expectComplete } from '../outage/expect-reply.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import { pairOf } from '../outage/pair.ts';
 import { type SteadyLoad, startLoad } from '../outage/steady-load.ts';
 
@@ -18,15 +19,9 @@ const load = { heldMs: 200, connections: 5 } as const;
 const sidecars = ['receipt-sidecar', 'receipt-sidecar-2'] as const;
 const authorizers = ['ext-authz', 'ext-authz-2'] as const;
 
-let gateway: OwnGateway;
+const gateway = forFile(() => startOwnGateway({ instances: 2 }));
 const loads: SteadyLoad[] = [];
-beforeAll(async () => {
-  gateway = await startOwnGateway({ instances: 2 });
-});
-afterAll(async () => {
-  await Promise.all(loads.map((each) => each.stop()));
-  await gateway?.stop();
-});
+afterAll(() => Promise.all(loads.map((each) => each.stop())));
 
 function startSteadyLoad(): SteadyLoad {
   const started = startLoad(gateway.stack, load.heldMs, load.connections);

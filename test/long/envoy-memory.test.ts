@@ -1,26 +1,25 @@
-/** What a thousand streams have used of Envoy's memory is given back: its allocator does so five minutes after the last peak. */
+/** Envoy returns the memory of a thousand streams: its allocator does so five minutes after the last peak. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { residentMb } from '../outage/memory.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import { openStreamAccount, type StreamAccount } from '../slots/many-streams.ts';
 
 const atOnce = 50;
 const streams = 1000;
 
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let account: StreamAccount;
 beforeAll(async () => {
-  gateway = await startOwnGateway();
   account = await openStreamAccount(gateway, atOnce);
   const { accountId } = await gateway.db.apiKey.findUniqueOrThrow({
     where: { publicId: account.key.split('_')[1] ?? '' },
   });
   await gateway.db.account.update({ where: { id: accountId }, data: { limitStreams: streams } });
-}, 180_000);
+});
 afterAll(async () => {
   account?.close();
-  await gateway?.stop();
 });
 
 test('after a thousand streams Envoy is within a fifth of what it was before them', async () => {

@@ -31,7 +31,7 @@ async function run(example: Example, model: string): Promise<string> {
   const { language, code } = example;
   const text = code.replaceAll('http://127.0.0.1:8080', gateway.stack.publicUrl).replaceAll('sim-small', model);
   const python = language === 'js' ? '' : packages.python[groupOf(example)];
-  // What a framework keeps in the home of its user, it keeps here.
+  // Frameworks keep files in the home of their user, so they get one here.
   const home = join(gateway.dir, 'home');
   mkdirSync(home, { recursive: true });
   const env = {

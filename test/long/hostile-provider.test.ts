@@ -1,23 +1,20 @@
 /** 10,000 replies of a provider that means harm, half of them read by each official client. Takes several minutes. */
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addHostileProvider, expectHonest, seenByNode, seenByPython } from '../hostile/gateway.ts';
 import { median, quarter, watchMemory } from '../outage/memory.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 
 const each = 5000;
 /** In portions, so that no process of the test holds more than it has to. */
 const portion = 500;
 
-let own: OwnGateway;
+const own = forFile(startOwnGateway);
 let hostile: Awaited<ReturnType<typeof addHostileProvider>>;
 beforeAll(async () => {
-  own = await startOwnGateway();
   hostile = await addHostileProvider(own.stack);
 });
-afterAll(async () => {
-  await hostile?.close();
-  await own?.stop();
-});
+afterAll(() => hostile?.close());
 
 it('shows no receipt but ours, nothing impossible, ends no part and leaves memory flat', async () => {
   const { stack } = own;

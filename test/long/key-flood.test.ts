@@ -1,20 +1,19 @@
 /** A hundred thousand wrong keys of each kind: what they cost, and what those with a good one notice. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 import { flood, p99During, randomKey, unknownKey } from '../keys/flood.ts';
 import { type MemoryWatch, median, watchMemory } from '../outage/memory.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 
 const count = 100_000;
-/** What a machine with two processors does beside the flood's own work. */
+/** A machine with two processors can do this much beside the flood's own work. */
 const perS = 1000;
 
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 beforeAll(async () => {
-  gateway = await startOwnGateway();
   await gateway.whole();
 });
-afterAll(() => gateway.stop());
 
 /** Rows that Postgres has fetched from the table of keys by its primary key: one for each look-up that finds a key. */
 async function keyLookUps(): Promise<number> {

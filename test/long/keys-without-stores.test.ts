@@ -2,15 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 
 const graceMs = 60_000;
-let gateway: OwnGateway;
-beforeAll(async () => {
-  gateway = await startOwnGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = forFile(startOwnGateway);
 
 const confirmed = async (): Promise<string | undefined> => {
   const text = await (await fetch(`${gateway.stack.healthUrls['ext-authz']}/metrics`)).text();

@@ -1,4 +1,4 @@
-/** What has to be true of the ledger after an outage, looked at row by row past the gateway. */
+/** These claims have to be true of the ledger after an outage. They are checked row by row, past the gateway. */
 import type { Receipt } from '@gw/contract/receipt';
 import { readRows, storedColumns } from '@gw/control-plane/internals/ledger/receipts/read-rows';
 import { wholeFacts } from '@gw/control-plane/internals/ledger/receipts/whole-facts';
@@ -12,7 +12,7 @@ import { testSeals } from '@gw/testing/control-plane/fixtures';
 import { z } from 'zod';
 import type { Client } from '../outage/client.ts';
 
-export interface Row {
+export interface ReceiptRow {
   readonly id: string;
   readonly version: number;
   readonly createdAt: Date;
@@ -22,7 +22,7 @@ export interface Row {
 }
 
 /** Every version of every receipt since then; of one account, or of all. */
-export async function rowsSince(db: Database, from: Date, accountId: string | null = null): Promise<Row[]> {
+export async function rowsSince(db: Database, from: Date, accountId: string | null = null): Promise<ReceiptRow[]> {
   const rows = await readRows(
     db,
     Prisma.sql`SELECT ${storedColumns} FROM receipts r
@@ -45,7 +45,7 @@ export async function rowsSince(db: Database, from: Date, accountId: string | nu
 }
 
 /** Ids of what was shown and is not, or not so, in the ledger as version 1. */
-export function notAsShown(shown: readonly Receipt[], rows: readonly Row[]): string[] {
+export function notAsShown(shown: readonly Receipt[], rows: readonly ReceiptRow[]): string[] {
   const issued = new Map(rows.filter(({ version }) => version === 1).map(({ id, body }) => [id, body]));
   return shown.flatMap((receipt) => {
     const stored = issued.get(receipt.id);
@@ -61,7 +61,7 @@ const kindOf = ({ tier, degraded_reason, status, created_at }: Receipt): string 
 const printed = (receipt: Receipt, name: string): string => JSON.stringify(Reflect.get(receipt, name));
 
 /** Receipts with numbers that do not follow from their facts by their own methodology. */
-export function notRecomputed(rows: readonly Row[]): string[] {
+export function notRecomputed(rows: readonly ReceiptRow[]): string[] {
   return rows.flatMap(({ body, facts, version }) => {
     if (body.tier === 'degraded') return [];
     const method = body.methodology === null ? null : findMethodology(body.methodology);
@@ -74,8 +74,8 @@ export function notRecomputed(rows: readonly Row[]): string[] {
 }
 
 /** The newest version of each receipt. */
-export function newest(rows: readonly Row[]): Row[] {
-  const byId = new Map<string, Row>();
+export function newest(rows: readonly ReceiptRow[]): ReceiptRow[] {
+  const byId = new Map<string, ReceiptRow>();
   for (const row of rows) if ((byId.get(row.id)?.version ?? 0) < row.version) byId.set(row.id, row);
   return [...byId.values()];
 }
@@ -118,7 +118,7 @@ interface Totals {
 export async function usageDifferences(
   client: Client,
   from: Date,
-  rows: readonly Row[],
+  rows: readonly ReceiptRow[],
   key?: string,
 ): Promise<string[]> {
   // A clock that was wrong may have dated a call later than now.

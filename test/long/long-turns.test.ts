@@ -1,15 +1,12 @@
 /** The worst bodies and the largest reply, one after the other and all at once: no service holds its event loop for over 25 ms. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { quick, send } from '../input/ask.ts';
 import { besideTinyCalls, turnsOver } from '../input/long-turns.ts';
 import { document, manyNumbers, worstBodies } from '../input/worst-bodies.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 
-let gateway: OwnGateway;
-beforeAll(async () => {
-  gateway = await startOwnGateway();
-});
-afterAll(() => gateway?.stop());
+const gateway = forFile(startOwnGateway);
 
 const ask = (body: string, path?: string) => {
   const { publicUrl: url, keys } = gateway.stack;
@@ -17,7 +14,7 @@ const ask = (body: string, path?: string) => {
 };
 
 test('no turn is long, whatever is read', async () => {
-  // What a first call has to compile is compiled.
+  // The first call has compiled its code.
   for (let call = 0; call < 20; call += 1) expect((await ask(document(10))).status).toBe(200);
   expect((await ask(manyNumbers, '/v1/embeddings')).status).toBe(200);
   const before = await turnsOver('0.025', gateway.stack);

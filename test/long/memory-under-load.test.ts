@@ -2,19 +2,16 @@
  * 64 connections as fast as they are answered, for three minutes, half of them above their limit: the memory of no part grows
  * once it is warm, and the ledger has each receipt once.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { runLoad } from '../outage/load-client.ts';
 import { median, quarter, watchMemory } from '../outage/memory.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 
 const parts = ['ext-authz', 'receipt-sidecar', 'control-plane', 'valkey'] as const;
 const durationMs = 180_000;
 
-let gateway: OwnGateway;
-beforeAll(async () => {
-  gateway = await startOwnGateway();
-}, 180_000);
-afterAll(() => gateway?.stop());
+const gateway = forFile(startOwnGateway);
 
 test('no part is started again, and the memory of none grows after the warm-up', async () => {
   const pidsNow = () => new Map(parts.map((name) => [name, gateway.stack.part(name).pid ?? 0]));

@@ -12,10 +12,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type PackJob, packJobSchema } from '@gw/contract/evidence';
 import { inCheckout } from '@gw/stack/checkout';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { quick } from '../input/ask.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 
 const receipts = Number(process.env.GW_TEST_RECEIPTS ?? 1_000_000);
@@ -24,17 +25,15 @@ const mostMib = 300;
 // Before the gateway was made, so that they may be without seals.
 const [from, to] = ['2025-06-01T00:00:00.000Z', '2025-07-01T00:00:00.000Z'];
 
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let accounts: TestAccounts;
 const children: ChildProcess[] = [];
-beforeAll(async () => {
-  gateway = await startOwnGateway();
+beforeAll(() => {
   accounts = openTestAccounts({ databaseUrl: gateway.stack.databaseUrl, dir: gateway.dir });
 });
 afterAll(async () => {
   for (const child of children) child.kill();
   await accounts?.close();
-  await gateway?.stop();
 });
 
 /** The most that a process has had in memory, MiB. */

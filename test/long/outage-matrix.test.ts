@@ -9,10 +9,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DegradedReason } from '@gw/contract/receipt';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { PartName } from '@gw/stack/stack-plans';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type GridStubs, gridFaults, honest, startGridStubs } from '../outage/grid-stubs.ts';
+import { gridFaults, honest, startGridStubs } from '../outage/grid-stubs.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
-import { newest, notAsShown, notRecomputed, type Row, rowsSince, usageDifferences } from './ledger-claims.ts';
+import { newest, notAsShown, notRecomputed, type ReceiptRow, rowsSince, usageDifferences } from './ledger-claims.ts';
 import { type Seen, startLoad } from './matrix-load.ts';
 
 /** A chat model whose parameters the catalogue forgets while something is broken. */
@@ -30,13 +31,12 @@ const noParameters = {
   totalParametersMaxB: null,
 };
 
-let stubs: GridStubs;
+const stubs = forFile(startGridStubs);
 let gateway: OwnGateway;
 /** When the case at hand began. */
 let began: Date;
 
 beforeAll(async () => {
-  stubs = await startGridStubs();
   gateway = await startOwnGateway({ env: { 'control-plane': stubs.variables } });
   const { db } = gateway;
   await db.model.create({
@@ -59,10 +59,7 @@ beforeAll(async () => {
     return replies.every(({ receipt }) => receipt?.grid_temporal_match !== 'annual_fallback');
   });
 });
-afterAll(async () => {
-  await gateway?.stop();
-  await stubs?.stop();
-});
+afterAll(() => gateway?.stop());
 
 const tell = (text: string): void => console.log(`  ${text}`);
 
@@ -135,7 +132,7 @@ function expectCompletions(seen: Seen, reasons: readonly DegradedReason[] = []):
 async function expectLedger(seen: Seen): Promise<void> {
   expect(new Set(seen.receipts.map(({ id }) => id)).size).toBe(seen.receipts.length);
   const { client, db } = gateway;
-  const rows = (): Promise<Row[]> => rowsSince(db, began);
+  const rows = (): Promise<ReceiptRow[]> => rowsSince(db, began);
   // A lease of 30 s may have to run out before the last one is closed.
   await expect
     .poll(async () => notAsShown(seen.receipts, await rows()), { timeout: 90_000, interval: 1000 })

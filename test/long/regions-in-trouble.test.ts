@@ -5,10 +5,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { receiptSchema } from '@gw/contract/receipt';
 import { routingTraceSchema } from '@gw/contract/routing-trace';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { apiOf } from '../operator-api.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import {
   credentialOf,
   nameOf,
@@ -23,11 +24,10 @@ const model = 'troubled/m';
 const regions = ['trouble-a', 'trouble-b', 'trouble-c'];
 /** Shorter than a failing deployment rests, and longer, ms. */
 const troubleTimes = [300, 4000];
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let providers: TroubledProvider[];
 
 beforeAll(async () => {
-  gateway = await startOwnGateway();
   providers = await Promise.all(regions.map(startTroubledProvider));
   const api = apiOf(gateway.stack);
   await api.send('POST', '/operator/v1/models', { id: model, owned_by: 'test', kind: 'chat', model_class: 'small' });
@@ -35,9 +35,14 @@ beforeAll(async () => {
     const ref = region.toUpperCase().replace('-', '_');
     await api.send('PUT', `/operator/v1/credentials/${ref}`, { value: credentialOf(region), base_url: origin });
     await api.send('POST', '/operator/v1/providers', {
-      ...{ id: region, name: region, base_url: origin, path: pathOf(region), credential_ref: ref },
+      id: region,
+      name: region,
+      base_url: origin,
+      path: pathOf(region),
+      credential_ref: ref,
       // A JSON call that is never answered is not sent elsewhere: it may be under way.
-      ...{ first_byte_timeout_s: 1, timeout_s: 3 },
+      first_byte_timeout_s: 1,
+      timeout_s: 3,
     });
     const place = { name: region, country: 'FR', grid_zone: 'FRA', preference };
     await api.send('POST', '/operator/v1/regions', { code: region, ...place });
@@ -47,16 +52,13 @@ beforeAll(async () => {
   for (const region of regions)
     await eventually(`${region} to answer`, async () => (await call({ region })).outcome === 'answered');
 });
-afterAll(async () => {
-  await Promise.all((providers ?? []).map((provider) => provider.stop()));
-  await gateway?.stop();
-});
+afterAll(() => Promise.all((providers ?? []).map((provider) => provider.stop())));
 
 interface Outcome {
   /** `answered`, or status and code of the error. */
   readonly outcome: string;
   readonly from?: string;
-  /** What is not true in the reply. */
+  /** The claims of the reply that are not true. */
   readonly untrue?: string;
   /** Why attempts before the one that answered failed, as the reply says. */
   readonly causes?: readonly string[];
@@ -71,7 +73,9 @@ async function call({ region, stream = false }: { region?: string; stream?: bool
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.stack.keys.enterprise}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ model, stream, messages: [{ role: 'user', content: region ? `pinned to ${region}` : 'free' }] },
+      model,
+      stream,
+      messages: [{ role: 'user', content: region ? `pinned to ${region}` : 'free' }],
       ...(region && { gw: { region } }),
     }),
   });
@@ -133,7 +137,7 @@ test('free calls go on, pinned ones stay, and every reply says who answered', as
     for (const provider of providers)
       for (const trouble of troubles) {
         isSlow = trouble === 'slow';
-        // Those that were begun as JSON.
+        // The calls that began as JSON.
         if (isSlow) await delay(500);
         await provider.trouble(trouble);
         await delay(troubleMs);

@@ -1,6 +1,6 @@
 /**
- * What clients do all day, while the parts under them are replaced: calls of every kind over connections that stay open, long
- * streams, the official client, reads and changes. Plain sockets never retry, and so see each failure.
+ * The load of a day while the parts are replaced: calls of every kind over connections that stay open, long streams, the
+ * official client, reads and changes. Plain sockets never retry, so they see each failure.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -2,23 +2,22 @@
 import { scopes } from '@gw/contract/access';
 import { issuedKeySchema } from '@gw/contract/keys';
 import type { PartName } from '@gw/stack/stack-plans';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
 import { instancesOf } from '../outage/instances.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import { startBalancer } from './balancer.ts';
 import { type RollingLoad, startRollingLoad } from './rolling-load.ts';
 
-let gateway: OwnGateway;
+const gateway = forFile(() => startOwnGateway({ instances: 2, envoys: 2, controlPlanes: 2, drainS: 60 }));
 let adminKey: string;
 
 beforeAll(async () => {
-  gateway = await startOwnGateway({ instances: 2, envoys: 2, controlPlanes: 2, drainS: 60 });
   const keys = '/operator/v1/accounts/acct_demo_enterprise/keys';
   const issued = await apiOf(gateway.stack).send('POST', keys, { name: 'rolling', scopes });
   adminKey = issuedKeySchema.parse(issued).key;
 });
-afterAll(() => gateway?.stop());
 
 type Service = 'ext-authz' | 'receipt-sidecar' | 'control-plane';
 

@@ -22,8 +22,12 @@ describe(`with the seed ${seed}`, () => {
     async (_name, paths) => {
       const { publicUrl, keys } = gateway.stack;
       const { code, text } = await schemathesis({
-        ...{ publicUrl, key: keys.admin, paths },
-        ...{ maxExamples: 150, seed, phases: ['examples', 'coverage', 'fuzzing'] },
+        publicUrl,
+        key: keys.admin,
+        paths,
+        maxExamples: 150,
+        seed,
+        phases: ['examples', 'coverage', 'fuzzing'],
       });
       expect(code, text.slice(-20_000)).toBe(0);
       const wanted = routes.filter(({ path }) => paths.test(path)).length;

@@ -6,11 +6,12 @@ import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
+import { forFile } from '@gw/testing/for-file';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isWhole, loadCalls, runLoad, send } from '../outage/load-client.ts';
 import { median, watchMemory } from '../outage/memory.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 
 const minutes = Number(process.env.GW_SOAK_MINUTES ?? 30);
 const minuteMs = 60_000;
@@ -20,15 +21,13 @@ const connections = 32;
 /** A sixth of the time, in samples of one a second: what comes behind the first sixth is held against the last one. */
 const warmS = minutes * 10;
 
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let redis: Redis;
-beforeAll(async () => {
-  gateway = await startOwnGateway();
+beforeAll(() => {
   redis = new Redis(gateway.stack.redisUrl);
-}, 180_000);
+});
 afterAll(async () => {
   redis?.disconnect();
-  await gateway?.stop();
 });
 
 const pidsNow = () => new Map(parts.map((name) => [name, gateway.stack.part(name).pid ?? 0]));
@@ -41,7 +40,8 @@ function openStreams(): () => Promise<string[]> {
   const headers = {
     authorization: `Bearer ${keys.enterprise}`,
     'content-type': 'application/json',
-    ...{ 'x-sim-tokens': '300', 'x-sim-tokens-per-second': '5' },
+    'x-sim-tokens': '300',
+    'x-sim-tokens-per-second': '5',
   };
   const ids: string[] = [];
   let isWanted = true;

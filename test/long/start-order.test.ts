@@ -1,14 +1,11 @@
 /** All parts down, and started in any order without waiting for one another: all becomes well by itself. */
 import type { PartName } from '@gw/stack/stack-plans';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { expectComplete } from '../outage/expect-reply.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 
-let gateway: OwnGateway;
-beforeAll(async () => {
-  gateway = await startOwnGateway({ drainS: 60 });
-});
-afterAll(() => gateway?.stop());
+const gateway = forFile(() => startOwnGateway({ drainS: 60 }));
 
 const usual = ['postgres', 'valkey', 'simulator', 'control-plane', 'ext-authz', 'receipt-sidecar', 'envoy'] as const;
 const stores = ['postgres', 'valkey'] as const;

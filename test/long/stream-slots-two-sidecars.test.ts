@@ -1,21 +1,20 @@
 /** Two sidecars share the streams of an account: exactly, while Valkey is away for their shares, and exactly again. */
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { instancesOf } from '../outage/instances.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import { openStreamAccount, type StreamAccount, watchProvider } from '../slots/many-streams.ts';
 
 const limit = 40;
 
-let gateway: OwnGateway;
+const gateway = forFile(() => startOwnGateway({ instances: 2 }));
 let account: StreamAccount;
 
 beforeAll(async () => {
-  gateway = await startOwnGateway({ instances: 2 });
   account = await openStreamAccount(gateway, limit);
-}, 180_000);
+});
 afterAll(async () => {
   account?.close();
-  await gateway?.stop();
 });
 
 const answered = async () => (await instancesOf(gateway.stack, 'receipt-sidecar')).map(({ calls }) => calls);

@@ -6,29 +6,28 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartName } from '@gw/stack/stack-plans';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import { startStreams, ways } from '../slots/load.ts';
 import { openStreamAccount, type StreamAccount, watchProvider } from '../slots/many-streams.ts';
 
 const limit = 40;
 const leaseMs = 30_000;
 
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let account: StreamAccount;
 
 beforeAll(async () => {
-  gateway = await startOwnGateway();
   // A silent stream is broken off soon.
   const config = join(gateway.dir, 'envoy.yaml');
   await gateway.stack.part('envoy').stop();
   writeFileSync(config, readFileSync(config, 'utf8').replaceAll('300s', '3s'));
   await gateway.start('envoy');
   account = await openStreamAccount(gateway, limit);
-}, 180_000);
+});
 afterAll(async () => {
   account?.close();
-  await gateway?.stop();
 });
 
 const allFree = (withinMs: number) =>

@@ -13,7 +13,7 @@ export type Trouble = (typeof troubles)[number];
 export interface TroubledProvider {
   readonly region: string;
   readonly origin: string;
-  /** What was wrong with a call that came: another's credential, name of the model, path or host. */
+  /** Faults of the calls that came: another's credential, model name, path or host. */
   readonly wrong: string[];
   /** How many calls came. */
   calls: number;

@@ -3,20 +3,16 @@
  * receipt for every call that was answered.
  */
 import type { InstanceName } from '@gw/stack/stack-plans';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { instancesOf } from '../outage/instances.ts';
-import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import { pairOf } from '../outage/pair.ts';
 import { startLoad } from '../outage/steady-load.ts';
 
 const rounds = 5;
 const victims: readonly InstanceName[] = ['receipt-sidecar', 'ext-authz-2', 'receipt-sidecar-2', 'ext-authz'];
-let gateway: OwnGateway;
-
-beforeAll(async () => {
-  gateway = await startOwnGateway({ instances: 2 });
-});
-afterAll(() => gateway?.stop());
+const gateway = forFile(() => startOwnGateway({ instances: 2 }));
 
 /** Returns when it was killed; by then it is back and has answered calls. */
 async function kill(name: InstanceName): Promise<number> {

@@ -9,24 +9,23 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { PartName } from '@gw/stack/stack-plans';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { quick } from '../input/ask.ts';
 import { document, mib, worstBodies } from '../input/worst-bodies.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 
-let gateway: OwnGateway;
+const gateway = forFile(startOwnGateway);
 let accounts: TestAccounts;
 const children: ChildProcess[] = [];
-beforeAll(async () => {
-  gateway = await startOwnGateway();
+beforeAll(() => {
   accounts = openTestAccounts({ databaseUrl: gateway.stack.databaseUrl, dir: gateway.dir });
 });
 afterAll(async () => {
   for (const child of children) child.kill();
   await accounts?.close();
-  await gateway?.stop();
 });
 
 const script = (name: string) => fileURLToPath(new URL(`./under-fire/${name}.mjs`, import.meta.url));
@@ -42,7 +41,7 @@ const seenSchema = z.object({
   failed: z.record(z.string(), z.number()),
   degraded: z.number(),
 });
-/** What the tiny calls saw since they were asked last. */
+/** The tiny calls' results since the last question. */
 async function seen(calls: ChildProcess, what: 'go on' | 'end') {
   calls.send(what);
   const [message] = await once(calls, 'message');
@@ -72,7 +71,7 @@ function largeBodies() {
   const prompt = JSON.parse(document(mib / 2)).messages[0].content;
   const ordinary = JSON.stringify({ model: 'sim-small', prompt: [prompt, prompt], max_tokens: 8 });
   const texts = worstBodies.slice(0, 6);
-  // Of this model nobody knows the tokenizer, so that none is refused for its length.
+  // This model's tokenizer is unknown, so no call is refused for its length.
   const worst = [...texts, ...texts.slice(0, 2)].map(({ body }) => body().replace('"sim-small"', '"sim-measured"'));
   return [
     ...Array.from({ length: 30 }, () => ({ path: '/v1/completions', body: ordinary })),
@@ -93,7 +92,7 @@ test('no tiny call fails while another account attacks', async () => {
   });
   const headers = { ...quick, 'content-type': 'application/json' };
   const calls = start('tiny-calls', other, { url: publicUrl, connections: 32, headers, body: document(10) });
-  // What a first call has to compile is compiled.
+  // The first call has compiled its code.
   await delay(5000);
   await seen(calls, 'go on');
   const before = residentMb('receipt-sidecar');

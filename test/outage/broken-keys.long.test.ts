@@ -1,4 +1,4 @@
-/** What becomes of keys, of API and of idempotency, where parts break: the suites share a gateway as those of broken.test.ts. */
+/** API keys and idempotency keys survive broken parts. The suites share a gateway as those of broken.test.ts do. */
 import { startGatewayToBreak } from './broken-gateway.ts';
 import './idempotency-suite.ts';
 import './idempotent-changes-suite.ts';

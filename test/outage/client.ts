@@ -26,11 +26,11 @@ export interface Reply {
   readonly text: string;
   /** True if the connection broke before the reply was whole. */
   readonly broken: boolean;
-  /** Of a JSON reply; null if it is none. */
+  /** The JSON reply; null if it is none. */
   readonly json: unknown;
   /** The events of a stream, `[DONE]` left out. */
   readonly events: readonly unknown[];
-  /** What the choices say, put together. */
+  /** The content of the choices, concatenated. */
   readonly content: string;
   readonly receipt: Receipt | null;
 }

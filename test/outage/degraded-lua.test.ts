@@ -2,15 +2,12 @@
  * The Lua of the last resort by itself: a real Envoy with the filter, and metadata as a sidecar leaves it that then died.
  */
 import { openaiChat } from '@gw/receipt-sidecar/internals/api/openai-chat/shape';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, it } from 'vitest';
 import { block, errors, type LuaEnvoy, receiptId, startLuaEnvoy } from './lua-envoy.ts';
 
-let envoy: LuaEnvoy;
+const envoy = forFile(() => startLuaEnvoy(openaiChat));
 const ask: LuaEnvoy['ask'] = (...sent) => envoy.ask(...sent);
-beforeAll(async () => {
-  envoy = await startLuaEnvoy(openaiChat);
-});
-afterAll(() => envoy?.stop());
 
 interface Origin {
   readonly id: string;
@@ -18,7 +15,7 @@ interface Origin {
   readonly model: string;
 }
 
-/** What the receipt says of a stream that says nothing of itself; `created` is the time in the id. */
+/** The receipt's values for a stream that states none; `created` is the time in the id. */
 const untold: Origin = { id: 'chatcmpl-01a1fd70-f1c0-7000-8000-000000000001', created: 1795253400, model: 'asked' };
 const ownOf = ({ id, created, model }: Origin) =>
   `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [] }).slice(0, -1)},"gw":${block}}\n\n`;

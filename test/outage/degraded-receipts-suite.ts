@@ -71,7 +71,7 @@ describe('receipts that cannot be made', () => {
       status: 'complete',
       tier: 'degraded',
       version: 1,
-      // Of counts that cannot be true both numbers are named.
+      // Both numbers of impossible counts are named.
       explanation:
         reason === 'usage_implausible'
           ? expect.stringMatching(/states 1000000000000000 prompt tokens, and no more than \d+ can be true/)
@@ -123,7 +123,7 @@ describe('receipts that cannot be made', () => {
     const spoolFile = () => join(gateway.spoolDir, `${hostname()}.jsonl`);
     /** Opening a pipe that nobody reads does not come back, as on a volume that hangs. Returns how to let go. */
     async function hangDisk(): Promise<() => Promise<void>> {
-      // What a busy machine has put there goes home first. The sidecar looks for more once a second, and then takes the pipe away.
+      // Earlier entries of a busy machine go home first. The sidecar looks for more once a second, and then removes the pipe.
       await eventually('a pipe that stays', async () => {
         if (spawnSync('mkfifo', [spoolFile()]).status !== 0) return false;
         await delay(1500);
@@ -145,7 +145,7 @@ describe('receipts that cannot be made', () => {
     let letGo: (() => Promise<void>) | null = null;
     afterEach(() => letGo?.());
 
-    /** What the ledger has under an id, in the end, is what the client was shown. */
+    /** In the end the ledger has the receipt that the client was shown under this id. */
     async function expectLedgerToAgree(receipts: readonly Receipt[]): Promise<void> {
       for (const receipt of receipts) {
         const { id } = receipt;
@@ -221,7 +221,10 @@ describe('receipts that cannot be made', () => {
       const row = await db.receipt.findFirstOrThrow({ where: { id: receipt.id } });
       const id = `${receipt.id.slice(0, -12)}${randomBytes(6).toString('hex')}`;
       const entry = {
-        ...{ accountId: row.accountId, keyId: row.keyId, endpoint: row.endpoint, routingTrace: row.routingTrace },
+        accountId: row.accountId,
+        keyId: row.keyId,
+        endpoint: row.endpoint,
+        routingTrace: row.routingTrace,
         receipt: { ...receipt, id, ...(part === 'receipt' && { energy_wh: 2 * (receipt.energy_wh ?? 1) }) },
         facts: part === 'facts' ? { boundary: 'comprehensive' } : (await factsOf(db, [row]))[0],
       };

@@ -17,17 +17,17 @@ export interface OpenCall {
   readonly over: Promise<'whole' | 'broken'>;
 }
 
-interface Asked {
+interface InferenceRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** Returns once half of the body is sent. */
-export const openCall = (version: Version, asked: Asked): Promise<OpenCall> =>
+export const openCall = (version: Version, asked: InferenceRequest): Promise<OpenCall> =>
   version === 'HTTP/2' ? overHttp2(asked) : overHttp1(asked);
 
-/** What is seen of a reply. */
+/** The observed reply. */
 class Seen {
   status: number | null = null;
   receiptId: string | null = null;
@@ -37,7 +37,7 @@ class Seen {
 
 const halves = (body: string) => [body.slice(0, body.length >> 1), body.slice(body.length >> 1)] as const;
 
-function overHttp1({ body, headers, url }: Asked): Promise<OpenCall> {
+function overHttp1({ body, headers, url }: InferenceRequest): Promise<OpenCall> {
   const seen = new Seen();
   const call = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length }, agent: false });
   const over = new Promise<'whole' | 'broken'>((resolve) => {
@@ -61,7 +61,7 @@ function overHttp1({ body, headers, url }: Asked): Promise<OpenCall> {
   );
 }
 
-function overHttp2({ body, headers, url }: Asked): Promise<OpenCall> {
+function overHttp2({ body, headers, url }: InferenceRequest): Promise<OpenCall> {
   const seen = new Seen();
   const { origin, pathname } = new URL(url);
   const session = connect(origin);

@@ -24,14 +24,14 @@ type Point =
   | 'text is over'
   | 'end';
 
-/** What nobody can see from outside: that the call is admitted; that the sidecar holds what ends the stream. */
+/** States that nobody can see from outside: the call is admitted; the sidecar holds the chunk that ends the stream. */
 const isUnseen = new Set<Point>(['half of the body is sent', 'text is over']);
 
 interface Told {
-  /** What the client gets of its reply; null: no headers. */
+  /** The status that the client gets; null: no headers. */
   readonly status: number | null;
   readonly over: 'whole' | 'broken';
-  /** What the receipt says; null: there is none, since no provider was asked. */
+  /** The fields of the receipt; null: there is none, because no provider was asked. */
   readonly receipt: object | null;
 }
 
@@ -56,25 +56,35 @@ const fault = (name: string) => ({ 'x-sim-fault': name, 'x-sim-tokens': '20', 'x
 
 const notAsked = (status: number | null, over: Told['over'] = 'whole'): Told => ({ status, over, receipt: null });
 const complete: Told = {
-  ...{ status: 200, over: 'whole' },
+  status: 200,
+  over: 'whole',
   receipt: { status: 'complete', tier: 'parametric', usage_source: 'provider' },
 };
 const unattended: Told = {
-  ...{ status: 200, over: 'whole' },
+  status: 200,
+  over: 'whole',
   receipt: { status: 'complete', tier: 'degraded', degraded_reason: 'sidecar_unavailable', usage_source: null },
 };
 const unmeasured = (status: 'client_aborted' | 'upstream_error') => ({
-  ...{ status, tier: 'degraded', degraded_reason: `${status}_unmeasured` },
-  ...{ usage_source: null, completion_tokens: null, energy_wh: null },
+  status,
+  tier: 'degraded',
+  degraded_reason: `${status}_unmeasured`,
+  usage_source: null,
+  completion_tokens: null,
+  energy_wh: null,
 });
 const failed = (status: number, over: Told['over'] = 'whole'): Told => ({
-  ...{ status, over },
+  status,
+  over,
   receipt: unmeasured('upstream_error'),
 });
 const left: Told = { status: null, over: 'broken', receipt: unmeasured('client_aborted') };
-/** What came is counted, and more may have been generated. */
+/** The text that came is counted, and more may have been generated. */
 const counted = (status: 'client_aborted' | 'upstream_error', more = true) => ({
-  ...{ status, tier: 'parametric', usage_source: 'estimated', energy_wh: expect.any(Number) },
+  status,
+  tier: 'parametric',
+  usage_source: 'estimated',
+  energy_wh: expect.any(Number),
   boundary_excludes: more
     ? expect.arrayContaining(['undelivered_output'])
     : expect.not.arrayContaining(['undelivered_output']),
@@ -182,7 +192,8 @@ describe('every end of a call', () => {
     const headers = {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
-      ...{ 'x-sim-tokens-per-second': '0', 'x-sim-marker': marker },
+      'x-sim-tokens-per-second': '0',
+      'x-sim-marker': marker,
       ...sim,
     };
     const messages = [{ role: 'user', content: 'What keeps a gateway standing?' }];

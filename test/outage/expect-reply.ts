@@ -1,4 +1,4 @@
-/** What a client may see while a part of the gateway is away. */
+/** The replies that a client may see while a part of the gateway is down. */
 import { expect } from 'vitest';
 import type { Reply } from './client.ts';
 

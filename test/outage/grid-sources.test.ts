@@ -3,21 +3,18 @@
  * said, with its age. All the ways in which a source can fail, under load: `test/long/outage-matrix.test.ts`.
  */
 import type { Receipt } from '@gw/contract/receipt';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type GridStubs, honest, startGridStubs } from './grid-stubs.ts';
+import { honest, startGridStubs } from './grid-stubs.ts';
 import { eventually, type OwnGateway, startOwnGateway } from './own-gateway.ts';
 
-let stubs: GridStubs;
+const stubs = forFile(startGridStubs);
 let gateway: OwnGateway;
 
 beforeAll(async () => {
-  stubs = await startGridStubs();
   gateway = await startOwnGateway({ env: { 'control-plane': stubs.variables } });
 });
-afterAll(async () => {
-  await gateway?.stop();
-  await stubs?.stop();
-});
+afterAll(() => gateway?.stop());
 
 /** One call pinned to each region. */
 async function receipts(): Promise<Receipt[]> {

@@ -1,7 +1,7 @@
 /**
  * The four live sources of carbon intensity as servers of our own that can be broken one by one.
  *
- * What they honestly say is the same at every hour, so that whatever else turns up in a receipt was never honest.
+ * Their honest values are the same at every hour, so any other value in a receipt was never honest.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -30,7 +30,7 @@ export async function instancesOf(
     .map(({ socket, value }) => ({ isIn: flags.get(socket) === 'healthy', calls: Number(value) }));
 }
 
-/** What Envoy's admin interface says. */
+/** A value from Envoy's admin interface. */
 export function readFrom(socketPath: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath, path, headers: { host: 'localhost' } }, (response) => {

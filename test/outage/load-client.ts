@@ -23,7 +23,7 @@ export interface Refusal {
 }
 
 export interface Load {
-  /** Of every 200, in the order of the replies. */
+  /** One entry for every 200, in the order of the replies. */
   readonly receiptIds: readonly string[];
   /** Replies of 200 whose body has no receipt of that id, or no end. Must be empty. */
   readonly torn: readonly string[];

@@ -1,7 +1,7 @@
 /**
  * 64 connections as fast as they are answered: nothing but 200 and intended 429, no receipt lost or doubled.
  *
- * What a minute of it does to the memory of the parts is seen in `./gw test long`.
+ * `./gw test long` shows how a minute of it affects the memory of the parts.
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -91,7 +91,7 @@ describe('64 connections', () => {
     // Entries leave the stream behind the commit of their rows.
     await eventually('the stream to be empty', async () => (await redis.xlen('gw:ledger')) === 0, 90_000);
     await eventually('nothing to be pending', async () => (await redis.zcard('gw:receipts:pending')) === 0, 90_000);
-    // Those of suites before this one, which had Valkey killed, can be there for an hour.
+    // Entries of earlier suites, which killed Valkey, can stay for an hour.
     const copies = load.receiptIds.map((id) => `gw:receipt:${id}`);
     await eventually('the copies to be gone', async () => (await redis.exists(...copies)) === 0, 90_000);
     const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);

@@ -19,7 +19,7 @@ export const receiptId = 'rcpt_01a1fd70-f1c0-7000-8000-000000000001';
 /** The degraded receipt, as far as the filter reads it. */
 export const block = `{"id":"${receiptId}","model":"asked","tier":"degraded"}`;
 
-/** What the provider answers: its body piece by piece. */
+/** The provider's body, piece by piece. */
 export interface Sent {
   readonly pieces: readonly (string | Buffer)[];
   readonly type?: string;

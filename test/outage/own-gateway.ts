@@ -63,7 +63,7 @@ export async function startOwnGateway(
     }
     await whole();
   };
-  // Of several instances one answers a call, and the others may be away.
+  // One of several instances answers a call, and the others may be down.
   const isHealthy = async (url: string | undefined) =>
     url === undefined || (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2000) })).ok;
   const whole = () =>

@@ -1,4 +1,4 @@
-/** What is done under load to the second of two instances, and how it is seen that Envoy has noticed. */
+/** Breaks the second of two instances under load, and waits until Envoy has noticed. */
 import { instancesOf } from './instances.ts';
 import { eventually, type OwnGateway } from './own-gateway.ts';
 

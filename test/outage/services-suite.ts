@@ -16,7 +16,7 @@ import { instancesOf } from './instances.ts';
 import { eventually } from './own-gateway.ts';
 
 describe('services that fail', () => {
-  /** What clients saw in this file; the last test looks for it in the ledger. */
+  /** The receipts that clients saw in this file; the last test looks for them in the ledger. */
   const seen: Receipt[] = [];
 
   const note = (reply: Reply): Reply => {
@@ -83,7 +83,7 @@ describe('services that fail', () => {
     gateway.client.chat({ stream: true, sim: { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '0' } });
 
   describe('ext-authz', () => {
-    /** What it has given before lets calls in without it. */
+    /** Earlier leases admit calls without ext-authz. */
     const leasesEnd = () => delay(leaseLifeMs);
 
     test('killed with a call in its hands: refused by us, and no provider is asked', async () => {
@@ -197,7 +197,7 @@ describe('services that fail', () => {
   describe('receipt-sidecar, after the provider was asked', () => {
     test('killed while the provider works: every completion arrives, with a degraded receipt', async () => {
       const plain = await Promise.all(everyKind({}));
-      // What the provider says of itself in headers makes no difference.
+      // The provider's own headers make no difference.
       const { replies, arrived, release } = held((sim) => everyKind({ ...sim, 'x-sim-fault': 'own-headers' }));
       await arrived;
       gateway.kill('receipt-sidecar');
@@ -283,7 +283,7 @@ describe('services that fail', () => {
       await arrived;
       const goOn = gateway.pause('receipt-sidecar');
       await release();
-      // Of the five seconds that Envoy waits from now on.
+      // The sidecar hangs for four of the five seconds that Envoy waits from now on.
       await delay(4000);
       goOn();
       for (const reply of await Promise.all(replies)) expectComplete(note(reply));
@@ -358,12 +358,12 @@ describe('services that fail', () => {
       const found = await gateway.ledger.receipts(seen.map(({ id }) => id));
       return seen.map(({ id }) => found.get(id));
     };
-    // What a control plane had read when it was killed is taken over after 30 s: until then the ledger may hold what the sidecar,
-    // having stood still, made of a call whose client was shown another receipt.
+    // Entries that a killed control plane had read are taken over after 30 s. Until then the ledger may hold the receipt of a
+    // hung sidecar for a call whose client was shown another one.
     await expect.poll(stored, { interval: 500, timeout: 75_000 }).toEqual(seen);
   }, 170_000);
 
-  /** What all chunks of a stream say of themselves alike. */
+  /** Fields that all chunks of a stream share. */
   function namesOf({ events }: Reply) {
     const names = z.object({ id: z.string(), object: z.string(), created: z.number(), model: z.string() });
     return names.parse(events[0]);

@@ -54,7 +54,7 @@ describe('two of each', () => {
 
   test('one sidecar of two killed loses the calls that it held, and is taken back after its restart', async () => {
     const { lost, result: killedMs } = await underLoad(() => killSecond('receipt-sidecar'));
-    // What began later had a connection to a dead one at worst, and went to the other.
+    // Later calls had at worst a connection to a dead instance, and went to the other one.
     expect(lost.filter(({ beganMs }) => beganMs > killedMs)).toEqual([]);
     expect(lost.length).toBeLessThanOrEqual(32);
   });

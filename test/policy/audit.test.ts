@@ -1,4 +1,4 @@
-/** What a screened call leaves behind: an entry in the audit log that proves what it says, and no word of the text. */
+/** A screened call leaves an entry in the audit log that proves what it says, and no word of the text. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditListSchema } from '@gw/contract/audit';
@@ -11,24 +11,24 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { eventually, get, stack } from '../sdk/gateway.ts';
-import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { accountOf, addRules, becomes, blockingPhrase, chat, rollBackTo, rulesInForce, send } from './rules.ts';
 
 const canary = `kanarienvogel${Math.random().toString(36).slice(2)}`;
 const phrase = 'sing of the quokkafinch';
 const doubtful = 'hum of the quokkafinch';
-let accounts: TestAccounts;
+const accounts = accountsForFile();
 let before: number;
 let version: number;
 let key: string;
 let dir: string;
 beforeAll(async () => {
   dir = mkdtempSync(join(stack.dir, 'policy-'));
-  accounts = openTestAccounts();
   before = (await rulesInForce()).version;
   version = await addRules(blockingPhrase('test-audit', phrase), {
     ...blockingPhrase('test-flag', doubtful),
-    ...{ screen: 'dual_use', action: 'flag' },
+    screen: 'dual_use',
+    action: 'flag',
   });
   key = await accounts.create({ perS: 200 });
   const other = await accounts.create({ perS: 100 });
@@ -36,7 +36,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await rollBackTo(before);
-  await accounts.close();
   rmSync(dir, { recursive: true, force: true });
 });
 
@@ -68,7 +67,9 @@ test('the customer reads of each blocked and flagged call, and its hash is that 
   const body = {
     ...chat(`${canary}: ${phrase}, please. ä \u{1F512} "quoted"\n`),
     temperature: 0.7,
-    ...{ metadata: { b: '1', a: 'é' }, top_p: 0.00001, gw: { boundary: 'narrow' } },
+    metadata: { b: '1', a: 'é' },
+    top_p: 0.00001,
+    gw: { boundary: 'narrow' },
   };
   const blocked = await send(key, 'chat/completions', body);
   expect(blocked).toMatchObject({ outcome: 'acceptable_use_violation' });
@@ -76,11 +77,9 @@ test('the customer reads of each blocked and flagged call, and its hash is that 
   const entry = await entryOf('policy.blocked', blocked.requestId);
   const keyId = key.split('_')[1];
   expect(entry).toMatchObject({
-    ...{
-      target: `policy:${version}`,
-      request_id: blocked.requestId,
-      actor: { kind: 'api_key', id: keyId, name: 'Test' },
-    },
+    target: `policy:${version}`,
+    request_id: blocked.requestId,
+    actor: { kind: 'api_key', id: keyId, name: 'Test' },
     after: {
       code: 'acceptable_use_violation',
       rule_ids: ['test-audit'],
@@ -152,7 +151,7 @@ test('no word of a screened text stands in the database, in Valkey, in a log or 
   await send(key, 'chat/completions', { ...chat(`${canary} ${phrase}`), stream: true });
   const { requestId } = await send(key, 'chat/completions', chat(`${canary} ${phrase}`));
   await entryOf('policy.blocked', requestId);
-  // What is looked for in the same way is found where it stands, once Envoy has written its log.
+  // The same search finds an existing text, once Envoy has written its log.
   await eventually('the call to stand in the log', async () => ((await placesOf(requestId)).has('logs') ? true : null));
   expect(await placesOf(requestId)).toEqual(new Set(['audit', 'logs', 'postgres']));
   expect(await placesOf(canary)).toEqual(new Set());

@@ -3,14 +3,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { stack } from '../sdk/gateway.ts';
-import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { addRules, becomes, blockingPhrase, chat, operator, rollBackTo, rulesInForce, send } from './rules.ts';
 
-let accounts: TestAccounts;
+const accounts = accountsForFile();
 let before: number;
 let key: string;
 beforeAll(async () => {
-  accounts = openTestAccounts();
   before = (await rulesInForce()).version;
   await addRules(
     { ...blockingPhrase('test-dry', 'whistle of the quokkafinch'), unless: ['whistle of the quokkafinch museum'] },
@@ -20,10 +19,7 @@ beforeAll(async () => {
   key = await accounts.create({ perS: 200 });
   await becomes('dual_use_screen_block', () => send(key, 'chat/completions', chat('a quokkafinch whistle')));
 });
-afterAll(async () => {
-  await rollBackTo(before);
-  await accounts.close();
-});
+afterAll(() => rollBackTo(before));
 
 const disguises: readonly ((word: string) => string)[] = [
   (word) => word,

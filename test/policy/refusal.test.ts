@@ -1,26 +1,19 @@
-/** What a blocked call is to the client, and that nothing was spent on it: no provider, no receipt, no slot, no quota. */
+/** A blocked call gets a clear error and costs nothing: no provider, no receipt, no slot, no quota. */
 import { slotsKey } from '@gw/contract/internal/redis';
-import { Redis } from 'ioredis';
 import { PermissionDeniedError } from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { newMarker, reachedProvider } from '../input/ask.ts';
 import { collect, eventually, openAi, quick, stack } from '../sdk/gateway.ts';
-import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import { accountOf } from './rules.ts';
 
-let accounts: TestAccounts;
-let redis: Redis;
+const accounts = accountsForFile();
+const { redis } = accounts;
 let key: string;
 let accountId: string;
 beforeAll(async () => {
-  accounts = openTestAccounts();
-  redis = new Redis(stack.redisUrl);
   key = await accounts.create({ perS: 100 });
   accountId = await accountOf(accounts.db, key);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await accounts.close();
 });
 
 const ask = (content: string, marker: string) => {

@@ -11,7 +11,7 @@ import { eventually, quick, stack } from '../sdk/gateway.ts';
 const base = '/operator/v1/policy';
 const versionSchema = z.object({ version: z.number(), rules: z.array(z.looseObject({ id: z.string() })) });
 
-/** What operators ask of the rules; paths are those under them. */
+/** Requests of operators to the rules; paths are relative to them. */
 export const operator: OperatorApi['send'] = (method, path, body) => apiOf(stack).send(method, `${base}${path}`, body);
 
 export const rulesInForce = async () => versionSchema.parse(await apiOf(stack).get(base));
@@ -38,7 +38,7 @@ export const blockingPhrase = (id: string, phrase: string): Extract<PolicyRule, 
   phrases: [phrase],
 });
 
-/** Of a key; the second part of it is its public id. */
+/** The second part of a key is its public id. */
 export async function accountOf(db: Database, key = ''): Promise<string> {
   const publicId = key.split('_')[1] ?? '';
   return (await db.apiKey.findUniqueOrThrow({ where: { publicId } })).accountId;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { operatorVariables } from '../operator-api.ts';
 import { stack } from '../sdk/gateway.ts';
-import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 import {
   accountOf,
   addRules,
@@ -21,19 +21,17 @@ import {
   send,
 } from './rules.ts';
 
-let accounts: TestAccounts;
+const accounts = accountsForFile();
 let before: number;
 let dir: string;
 let [one, other]: string[] = [];
 beforeAll(async () => {
   dir = mkdtempSync(join(stack.dir, 'policy-'));
-  accounts = openTestAccounts();
   before = (await rulesInForce()).version;
   [one, other] = [await accounts.create({ perS: 100 }), await accounts.create({ perS: 100 })];
 });
 afterAll(async () => {
   await rollBackTo(before);
-  await accounts.close();
   rmSync(dir, { recursive: true, force: true });
 });
 

@@ -6,15 +6,14 @@ import type { Lineage } from '@gw/methodology/lineage';
 import { verify } from '@gw/methodology/recompute';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, get, messages, openAi, quick, receiptOf } from '../sdk/gateway.ts';
-import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
 const model = 'sim-of-unknown-size';
 const deployment = 'sim-eu-north';
-let accounts: TestAccounts;
+const accounts = accountsForFile();
 let modelsBefore: object;
 
 beforeAll(async () => {
-  accounts = openTestAccounts();
   const { db } = accounts;
   await db.model.create({ data: { id: model, ownedBy: 'simulator', kind: 'chat', modalities: ['text'] } });
   const { models } = await db.deployment.findUniqueOrThrow({ where: { id: deployment } });
@@ -27,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await accounts.db.deployment.update({ where: { id: deployment }, data: { models: modelsBefore } });
   await accounts.db.model.delete({ where: { id: model } });
-  await accounts.close();
 });
 
 const read = async (id: string, key: string, query = '') =>
@@ -47,8 +45,10 @@ test('a model of unknown size: version 1 is degraded, version 2 comes when its s
   await accounts.db.model.update({
     where: { id: model },
     data: {
-      ...{ activeParametersMinB: 8, activeParametersMaxB: 8 },
-      ...{ totalParametersMinB: 8, totalParametersMaxB: 8 },
+      activeParametersMinB: 8,
+      activeParametersMaxB: 8,
+      totalParametersMinB: 8,
+      totalParametersMaxB: 8,
     },
   });
   const second = await eventually('version 2', async () => {

@@ -1,26 +1,18 @@
-/** What a call costs: one admitted call takes one token of the limit that its route draws on, and nothing else. */
+/** One admitted call takes one token of the limit of its route, and nothing else. */
 import { managementLimits } from '@gw/contract/access';
 import { limitKey } from '@gw/contract/internal/redis';
 import { type Route, routes } from '@gw/contract/routes';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { chatBody, expectRefusal, invalid, type Reply, send, stack } from '../input/ask.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
-import { startWatchedGateway, type WatchedGateway } from './watched-gateway.ts';
+import { forFile } from '@gw/testing/for-file';
+import { expect, it } from 'vitest';
+import { chatBody, expectRefusal, invalid, type Reply, send } from '../input/ask.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
 
-const accounts = openTestAccounts();
-const redis = new Redis(stack.redisUrl);
+const accounts = accountsForFile();
+const { redis } = accounts;
 const perDay = 1000;
 const burst = 200;
-let gateway: WatchedGateway;
-beforeAll(async () => {
-  gateway = await startWatchedGateway();
-});
-afterAll(async () => {
-  redis.disconnect();
-  await accounts.close();
-  await gateway?.stop();
-});
+const gateway = forFile(startWatchedGateway);
 
 const scopes = [...new Set(routes.flatMap(({ scope }) => scope ?? []))];
 const newKey = (held = scopes) => accounts.create({ perDay }, { scopes: held });

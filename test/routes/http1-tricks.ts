@@ -1,4 +1,4 @@
-/** What can be said in HTTP/1.1 alone: headers of one hop, upgrades, hosts, and methods written otherwise. */
+/** Tricks that only HTTP/1.1 allows: hop-by-hop headers, upgrades, hosts, and unusual spellings of methods. */
 import type { Trick } from './tricks.ts';
 
 const withHeader = (name: string, value: string): Trick => ({

@@ -1,4 +1,4 @@
-/** What can be said in HTTP/2 alone: pseudo headers, lengths that do not fit, and what would end a line in HTTP/1.1. */
+/** Tricks that only HTTP/2 allows: pseudo headers, lengths that do not fit, and bytes that end a line in HTTP/1.1. */
 import { flag, frame, frameType } from '@gw/grpc/internals/http2/frames';
 import { type Field, headerBlock, type Sent, stream } from './http2-wire.ts';
 

@@ -44,7 +44,7 @@ function text(value: string): Buffer {
 export const headerBlock = (fields: readonly Field[]): Buffer =>
   Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]));
 
-/** What the peer takes before it has said otherwise. */
+/** The peer's limits before it has stated others. */
 const maxFrameSize = 16_384;
 
 function headerFrames(fields: readonly Field[], flags: number): Buffer {

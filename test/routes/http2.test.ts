@@ -1,24 +1,16 @@
 /** Every route that leads to a provider or to the control plane, with every trick, over HTTP/2. */
-import { routes } from '@gw/contract/routes';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { it } from 'vitest';
 import { type Http2Trick, http2Tricks } from './http2-tricks.ts';
 import { exchange2, type Sent } from './http2-wire.ts';
 import type { Request } from './request.ts';
-import { type Callers, openCallers, refillAfter } from './rights.ts';
+import { openCallers } from './rights.ts';
 import { keysElsewhere, tricks } from './tricks.ts';
-import { type Attempt, attemptsOf, faultOf, faultOfArrival, headersOf, inTurns } from './walk.ts';
-import { startWatchedGateway, type WatchedGateway } from './watched-gateway.ts';
+import { type Attempt, attemptsOf, faultOf, headersOf, limitedRoutes, tryAll } from './walk.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
 
-let gateway: WatchedGateway;
-let callers: Callers;
-beforeAll(async () => {
-  gateway = await startWatchedGateway();
-  callers = await openCallers();
-});
-afterAll(async () => {
-  await callers?.close();
-  await gateway?.stop();
-});
+const gateway = forFile(startWatchedGateway);
+const callers = forFile(openCallers);
 
 function plainly(attempt: Attempt): Sent {
   const { method, target, authority, body } = attempt.request;
@@ -32,37 +24,12 @@ function plainly(attempt: Attempt): Sent {
   return { fields, ...(body === null ? {} : { data: body }) };
 }
 
-const limited = routes
-  .filter(({ scope }) => scope !== null)
-  .map((route) => [`${route.method} ${route.path}`, route] as const);
-
-async function tryAll<T>(
-  attempts: readonly Attempt<T>[],
-  attempt: (attempt: Attempt<T>) => Promise<string | null>,
-  atATime = refillAfter,
-) {
-  const before = await gateway.askedOfProvider();
-  gateway.arrived.length = 0;
-  const faults: string[] = [];
-  await inTurns(attempts, callers, atATime, async (each) => {
-    const fault = await attempt(each);
-    if (fault) faults.push(`${each.name}: ${fault}`);
-  });
-  const byId = new Map(attempts.map((each) => [each.id, each]));
-  for (const arrival of gateway.arrived) {
-    const fault = faultOfArrival(arrival, byId);
-    if (fault) faults.push(fault);
-  }
-  expect(faults).toEqual([]);
-  expect(await gateway.askedOfProvider()).toBe(before);
-}
-
-it.each(limited)('%s demands key, scope and limit, however it is asked for', async (_name, route) => {
+it.each(limitedRoutes)('%s demands key, scope and limit, however it is asked for', async (_name, route) => {
   const attempts = [
     ...attemptsOf(route, callers.forRoute(route), tricks),
     ...attemptsOf(route, [callers.nobody], keysElsewhere(callers.entitled.key ?? '')),
   ];
-  await tryAll(attempts, async (attempt) => {
+  await tryAll({ gateway, callers }, attempts, async (attempt) => {
     const { reply, end } = await exchange2(gateway.port, plainly(attempt));
     const fault = faultOf(attempt, reply);
     return fault && `${fault} (${end})`;
@@ -74,8 +41,8 @@ const asTricks = (is: Http2Trick['is']) =>
     .filter((trick) => trick.is === is)
     .map(({ name, change: send }) => ({ name, change: (request: Request) => request, send }));
 
-it.each(limited)('%s is the same with what may stand beside it', async (_name, route) => {
-  await tryAll(attemptsOf(route, callers.forRoute(route), asTricks('same')), async (attempt) => {
+it.each(limitedRoutes)('%s is the same with what may stand beside it', async (_name, route) => {
+  await tryAll({ gateway, callers }, attemptsOf(route, callers.forRoute(route), asTricks('same')), async (attempt) => {
     const { reply } = await exchange2(gateway.port, attempt.trick.send(plainly(attempt)));
     return faultOf(attempt, reply);
   });
@@ -83,8 +50,9 @@ it.each(limited)('%s is the same with what may stand beside it', async (_name, r
 
 // With all rights: nothing but its form is in the way of such a request. Envoy closes its connection after a second.
 it('no route takes a frame or a field that could be read in two ways', async () => {
-  const attempts = limited.flatMap(([, route]) => attemptsOf(route, [callers.entitled], asTricks('malformed')));
+  const attempts = limitedRoutes.flatMap(([, route]) => attemptsOf(route, [callers.entitled], asTricks('malformed')));
   await tryAll(
+    { gateway, callers },
     attempts,
     async (attempt) => {
       const { reply, end } = await exchange2(gateway.port, attempt.trick.send(plainly(attempt)), 10_000);

@@ -1,21 +1,20 @@
 /**
- * Of several reasons to refuse a call the client is told the first one: method and path, key, state of the account, scope,
- * limits, body, policy, open streams, region. So a reason tells nothing to somebody who may not know it.
+ * If several reasons refuse a call, the client learns the first one: method and path, key, state of the account, scope,
+ * limits, body, policy, open streams, region. So a reason reveals nothing to a client that may not know it.
  */
 import { type Scope, scopes } from '@gw/contract/access';
 import { routes } from '@gw/contract/routes';
 import { afterAll, expect, it } from 'vitest';
 import { chatBody, expectRefusal, type Refusal, send, stack } from '../input/ask.ts';
-import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
-const accounts = openTestAccounts();
+const accounts = accountsForFile();
 const openStreams: AbortController[] = [];
-afterAll(async () => {
+afterAll(() => {
   for (const stream of openStreams) stream.abort();
-  await accounts.close();
 });
 
-/** What is sent, and by whom. */
+/** The request, and its sender. */
 interface Call {
   method: string;
   path: string;

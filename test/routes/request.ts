@@ -18,7 +18,7 @@ export type Meaning =
 
 const unreserved = /^[A-Za-z0-9._~-]$/;
 
-/** What may be written plainly is read as if it were; everything else stays as it is written. */
+/** Characters that need no escape are decoded; everything else stays as it is written. */
 const plain = (path: string): string =>
   path.replace(/%([0-9A-Fa-f]{2})/g, (written, hex: string) => {
     const letter = String.fromCharCode(Number.parseInt(hex, 16));

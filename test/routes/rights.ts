@@ -25,10 +25,10 @@ export interface Callers {
   readonly entitled: Caller;
   /** The rate of the management routes is fixed and low: as if time had passed. Others are far from theirs. */
   refill(): Promise<void>;
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
-/** What arrives with which identity does not depend on the route, so one of each kind is enough. */
+/** The identity that arrives does not depend on the route, so one of each kind is enough. */
 export const isTriedWithRights = ({ method, path }: Route): boolean =>
   ['POST /v1/embeddings', 'GET /v1/models/{model_id}', 'GET /v1/keys/{key_id}', 'POST /v1/keys'].includes(
     `${method} ${path}`,
@@ -72,7 +72,7 @@ export async function openCallers(): Promise<Callers> {
       const ids = [entitled, ...lacking.values()].map(({ accountId }) => accountId ?? '');
       await redis.del(...ids.map((id) => limitKey(id, 'management')));
     },
-    close: async () => {
+    stop: async () => {
       redis.disconnect();
       await accounts.close();
     },

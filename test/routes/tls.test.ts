@@ -1,29 +1,23 @@
 /** The same routes behind TLS, as official clients ask: HTTP/2 chosen in the handshake, many calls on one connection. */
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
-import { routes } from '@gw/contract/routes';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WireReply } from './http1-wire.ts';
-import { type Callers, openCallers, refillAfter } from './rights.ts';
+import { openCallers } from './rights.ts';
 import { tricks } from './tricks.ts';
-import { type Attempt, attemptsOf, faultOf, faultOfArrival, headersOf, inTurns } from './walk.ts';
-import { startWatchedGateway, type WatchedGateway } from './watched-gateway.ts';
+import { type Attempt, attemptsOf, faultOf, headersOf, limitedRoutes, tryAll } from './walk.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
 
 const certificate = makeCertificate('gw');
-let gateway: WatchedGateway;
-let callers: Callers;
+const gateway = forFile(() => startWatchedGateway(certificate));
+const callers = forFile(openCallers);
 let session: ClientHttp2Session;
-beforeAll(async () => {
-  gateway = await startWatchedGateway(certificate);
-  callers = await openCallers();
+beforeAll(() => {
   session = connect(`https://127.0.0.1:${gateway.port}`, { ca: certificate.certificate });
 });
-afterAll(async () => {
-  session?.close();
-  await callers?.close();
-  await gateway?.stop();
-});
+afterAll(() => session?.close());
 
 const replyFrom = (headers: object, status: number, chunks: readonly Buffer[]): WireReply => ({
   status,
@@ -74,22 +68,7 @@ it.each([
   ['HTTP/2', overHttp2, onOneConnection],
   ['HTTP/1.1', overHttp1, tricks.filter(({ name }) => name === 'plainly')],
 ] as const)('every route demands key, scope and limit behind TLS too, over %s', async (_name, ask, all) => {
-  const attempts = routes
-    .filter(({ scope }) => scope !== null)
-    .flatMap((route) => attemptsOf(route, callers.forRoute(route), all));
-  const before = await gateway.askedOfProvider();
-  gateway.arrived.length = 0;
-  const faults: string[] = [];
-  await inTurns(attempts, callers, refillAfter, async (attempt) => {
-    const fault = faultOf(attempt, await ask(attempt));
-    if (fault) faults.push(`${attempt.name}: ${fault}`);
-  });
-  const known = new Map(attempts.map((attempt) => [attempt.id, attempt]));
-  for (const arrival of gateway.arrived) {
-    const fault = faultOfArrival(arrival, known);
-    if (fault) faults.push(fault);
-  }
-  expect(faults).toEqual([]);
-  expect(await gateway.askedOfProvider()).toBe(before);
+  const attempts = limitedRoutes.flatMap(([, route]) => attemptsOf(route, callers.forRoute(route), all));
+  await tryAll({ gateway, callers }, attempts, async (attempt) => faultOf(attempt, await ask(attempt)));
   expect(session.alpnProtocol).toBe('h2');
 });

@@ -1,6 +1,6 @@
 /**
- * What somebody would try who wants past key, scope or limit: spellings of the path, and headers that some proxy or some
- * framework obeys. Each is written once and tried on every route, over HTTP/1.1 and over HTTP/2.
+ * Tricks to bypass key, scope or limit: spellings of the path, and headers that some proxy or framework obeys.
+ * Each is written once and tried on every route, over HTTP/1.1 and over HTTP/2.
  */
 import type { Header, Meaning, Request } from './request.ts';
 
@@ -139,7 +139,7 @@ const rewriting = [
   'x-accel-redirect',
 ];
 
-/** Of an innocent request, which they would turn into the one that is meant; and of that one, which they would excuse. */
+/** Headers that would turn an innocent request into this one, or make this one look innocent. */
 const paths: readonly Trick[] = rewriting.flatMap((header) => [
   withHeader(header, '/healthz'),
   {

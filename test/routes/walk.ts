@@ -7,13 +7,19 @@
 
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { identityHeaders, internalTokenHeader } from '@gw/contract/internal/identity';
-import type { Route } from '@gw/contract/routes';
+import { type Route, routes } from '@gw/contract/routes';
+import { expect } from 'vitest';
 import { z } from 'zod';
 import type { WireReply } from './http1-wire.ts';
 import { type Header, type Meaning, meaningOf, type Request } from './request.ts';
-import { type Caller, type Callers, toldTo } from './rights.ts';
+import { type Caller, type Callers, refillAfter, toldTo } from './rights.ts';
 import type { Trick } from './tricks.ts';
-import type { Arrived } from './watched-gateway.ts';
+import type { Arrived, WatchedGateway } from './watched-gateway.ts';
+
+/** The routes that need a scope, for `it.each`. */
+export const limitedRoutes = routes
+  .filter(({ scope }) => scope !== null)
+  .map((route) => [`${route.method} ${route.path}`, route] as const);
 
 /** Names the attempt in what arrives at the control plane. */
 export const attemptHeader = 'x-attempt';
@@ -51,7 +57,7 @@ function codeIn(text: string): string {
   }
 }
 
-/** What is wrong with the reply; null: nothing. */
+/** The fault of the reply; null: none. */
 export function faultOf({ caller, meaning }: Attempt, reply: WireReply | null): string | null {
   if (!reply) return 'no reply';
   const told = toldTo(caller, meaning);
@@ -75,8 +81,8 @@ const valuesOf = ({ headers }: Arrived, name: string) =>
 /** The last is Envoy's own word on who the client is. */
 const known = new Set<string>([...Object.values(identityHeaders), internalTokenHeader, 'x-envoy-external-address']);
 
-/** What is wrong with a request that arrived at the control plane; null: nothing. */
-export function faultOfArrival(arrival: Arrived, attempts: ReadonlyMap<string, Attempt>): string | null {
+/** The fault of a request that arrived at the control plane; null: none. */
+function faultOfArrival(arrival: Arrived, attempts: ReadonlyMap<string, Attempt>): string | null {
   const what = `${arrival.method} ${arrival.target}`;
   const [id = ''] = valuesOf(arrival, attemptHeader);
   const attempt = attempts.get(id);
@@ -118,15 +124,37 @@ export function attemptsOf<T extends Trick>(
   );
 }
 
-/** Not more at a time than callers may have in one burst, so that their rate is not the reason of a refusal. */
-export async function inTurns<T>(
-  items: readonly T[],
-  callers: Callers,
-  atATime: number,
-  each: (item: T) => Promise<void>,
+interface Tried {
+  readonly gateway: WatchedGateway;
+  readonly callers: Callers;
+}
+
+/**
+ * Tries all of them, and expects no fault of a reply, none of an arrival, and no call at the provider. No more run at a time
+ * than callers may have in one burst, so that their rate is not the reason of a refusal.
+ */
+export async function tryAll<T>(
+  { gateway, callers }: Tried,
+  attempts: readonly Attempt<T>[],
+  faultIn: (attempt: Attempt<T>) => Promise<string | null>,
+  atATime = refillAfter,
 ): Promise<void> {
-  for (let at = 0; at < items.length; at += atATime) {
+  const before = await gateway.askedOfProvider();
+  gateway.arrived.length = 0;
+  const faults: string[] = [];
+  for (let at = 0; at < attempts.length; at += atATime) {
     await callers.refill();
-    await Promise.all(items.slice(at, at + atATime).map(each));
+    const tried = attempts.slice(at, at + atATime).map(async (attempt) => {
+      const fault = await faultIn(attempt);
+      if (fault) faults.push(`${attempt.name}: ${fault}`);
+    });
+    await Promise.all(tried);
   }
+  const byId = new Map(attempts.map((attempt) => [attempt.id, attempt]));
+  for (const arrival of gateway.arrived) {
+    const fault = faultOfArrival(arrival, byId);
+    if (fault) faults.push(fault);
+  }
+  expect(faults).toEqual([]);
+  expect(await gateway.askedOfProvider()).toBe(before);
 }

@@ -31,7 +31,7 @@ export interface Arrived {
 export interface WatchedGateway {
   readonly port: number;
   readonly adminSocket: string;
-  /** What has come to the control plane through this Envoy, but for its own fetches of configuration and checks of health. */
+  /** The requests that reached the control plane through this Envoy, without its fetches of configuration and health checks. */
   readonly arrived: Arrived[];
   /** How many calls the simulated provider has had, from wherever. */
   askedOfProvider(): Promise<number>;

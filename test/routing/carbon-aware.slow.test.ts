@@ -5,7 +5,8 @@
 
 import { hourMs } from '@gw/contract/internal/durations';
 import { type RoutingTrace, routingTraceSchema } from '@gw/contract/routing-trace';
-import { electricityMapsReply, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
+import { electricityMapsReply, startStubSource } from '@gw/testing/control-plane/stub-source';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
@@ -15,11 +16,10 @@ type Said = { readonly g: number; readonly hoursAgo?: number } | null;
 const places = { US: 'us-east', SE: 'eu-north', FR: 'eu-west' } as const;
 let said: Readonly<Record<keyof typeof places, Said>> = { US: { g: 300 }, SE: { g: 20, hoursAgo: 3 }, FR: null };
 
-let source: StubSource;
+const source = forFile(startStubSource);
 let gateway: OwnGateway;
 
 beforeAll(async () => {
-  source = await startStubSource();
   source.answer((path) => {
     const place = new URL(path, source.url).searchParams.get('zone') as keyof typeof places;
     const value = said[place];
@@ -40,10 +40,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(async () => {
-  await gateway?.stop();
-  await source?.stop();
-});
+afterAll(() => gateway?.stop());
 
 async function call(options: object = {}) {
   const { json, receipt, status } = await gateway.client.chat({ options });

@@ -1,10 +1,10 @@
-/** What a provider says of its tokens is believed as far as it can be true; the rest is estimated or refused. */
+/** A provider's token counts are believed as far as they can be true; the rest is estimated or refused. */
 import { expect, test } from 'vitest';
 import { collect, openAi, quick, receiptOf } from './gateway.ts';
 
 const chat = { model: 'sim-small', messages: [{ role: 'user' as const, content: 'What is the weather?' }] };
 
-/** By the official client: the receipt and the text of a call that makes the provider state `usage`. */
+/** Returns the receipt and the text of a call by the official client that makes the provider state `usage`. */
 async function called(stream: boolean, headers: Record<string, string>, more: object = {}) {
   const options = { headers: { ...quick, ...headers } };
   if (!stream) {
@@ -111,7 +111,9 @@ test('a stream ends with the estimated usage that its client asked for and its p
   expect(last).toMatchObject({
     choices: [],
     usage: {
-      ...{ prompt_tokens, completion_tokens, total_tokens: Number(prompt_tokens) + Number(completion_tokens) },
+      prompt_tokens,
+      completion_tokens,
+      total_tokens: Number(prompt_tokens) + Number(completion_tokens),
       gw: { receipt_id: receipt.id, energy_wh: receipt.energy_wh },
     },
   });

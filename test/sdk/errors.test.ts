@@ -1,15 +1,11 @@
 /** Refusals and failures arrive as the classes of the official client, with code and param. */
 import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { get, messages, openAi, quick, stack } from './gateway.ts';
-import { openTestAccounts, type TestAccounts } from './test-account.ts';
+import { accountsForFile } from './test-account.ts';
 
-let accounts: TestAccounts;
-beforeAll(() => {
-  accounts = openTestAccounts();
-});
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 type ErrorClass = abstract new (...args: never[]) => Error;
 

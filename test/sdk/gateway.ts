@@ -46,7 +46,7 @@ export async function get(path: string, key: string = stack.keys.auditPlus): Pro
 
 const ours = z.looseObject({ gw: receiptSchema.optional(), routing_trace: routingTraceSchema.optional() });
 
-/** What the gateway added to a reply or to a chunk; strict, so that an unknown field of a receipt is an error. */
+/** The fields that the gateway adds to a reply or a chunk; strict, so that an unknown field of a receipt is an error. */
 export const additionsOf = (reply: unknown): z.infer<typeof ours> => ours.parse(reply);
 
 export function receiptOf(reply: unknown): Receipt {

@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { usageSchema } from '@gw/contract/usage';
 import OpenAI from 'openai';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { call, newMarker, quick, type Reply, reachedProvider, send } from '../input/ask.ts';
 import { collect, eventually, get, openAi, receiptOf, stack } from './gateway.ts';
-import { openTestAccounts } from './test-account.ts';
+import { accountsForFile } from './test-account.ts';
 
-const accounts = openTestAccounts();
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 /** The official client sends its `idempotencyKey` under the name that a subclass gives it. */
 class KeyedClient extends OpenAI {

@@ -2,11 +2,11 @@
 import { receiptListSchema } from '@gw/contract/catalogue';
 import type { Receipt } from '@gw/contract/receipt';
 import { usageSchema } from '@gw/contract/usage';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { collect, eventually, get, openAi, quick, receiptOf } from './gateway.ts';
-import { openTestAccounts, type TestAccounts } from './test-account.ts';
+import { accountsForFile } from './test-account.ts';
 
-let accounts: TestAccounts;
+const accounts = accountsForFile();
 let key: string;
 /** In the order in which they were made. */
 const made: Receipt[] = [];
@@ -16,19 +16,18 @@ const page = async (query: string, of: string = key) =>
 const ids = (receipts: readonly Receipt[]): string[] => receipts.map((receipt) => receipt.id);
 
 beforeAll(async () => {
-  accounts = openTestAccounts();
   key = await accounts.create();
   const client = openAi(key);
   const chat = (content: string) => ({ model: 'sim-small', messages: [{ role: 'user' as const, content }] });
+  const inRegion = { ...chat('one'), gw: { region: 'eu-west' } };
   const degraded = { headers: { ...quick, 'x-sim-usage': '{"prompt_tokens":1e15,"completion_tokens":1}' } };
-  made.push(receiptOf(await client.chat.completions.create({ ...chat('one'), ...{ gw: { region: 'eu-west' } } })));
+  made.push(receiptOf(await client.chat.completions.create(inRegion)));
   made.push(receiptOf(await client.completions.create({ model: 'sim-large', prompt: 'two' })));
   made.push(receiptOf(await client.embeddings.create({ model: 'sim-embed', input: 'three' })));
   made.push(receiptOf((await collect(await client.chat.completions.create({ ...chat('four'), stream: true }))).at(-1)));
   made.push(receiptOf(await client.chat.completions.create(chat('five'), degraded)));
   await eventually('the ingestion of five receipts', async () => ((await page('')).data.length === 5 ? true : null));
 });
-afterAll(() => accounts.close());
 
 test('the newest come first, and order turns the list round', async () => {
   const newestFirst = await page('');

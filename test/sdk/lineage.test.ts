@@ -1,4 +1,4 @@
-/** Of every number of a receipt: where does it come from? Answered by its lineage alone, through the whole gateway. */
+/** The lineage alone tells where every number of a receipt comes from, through the whole gateway. */
 import type { Lineage } from '@gw/methodology/lineage';
 import { recompute, verify } from '@gw/methodology/recompute';
 import { describe, expect, it } from 'vitest';
@@ -20,8 +20,10 @@ async function lineageOf(id: string) {
   return reply.parse(answer.body);
 }
 
-const chat = (gw: object, headers: Record<string, string> = {}) =>
-  openAi().chat.completions.create({ model: 'sim-large', messages, max_tokens: 30, ...{ gw } }, { headers });
+function chat(gw: object, headers: Record<string, string> = {}) {
+  const request = { model: 'sim-large', messages, max_tokens: 30, gw };
+  return openAi().chat.completions.create(request, { headers });
+}
 
 describe('the lineage of a receipt', () => {
   it.each([{}, { boundary: 'narrow' }, { tier: 'proxy' }, { region: 'eu-north' }])(

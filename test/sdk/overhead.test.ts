@@ -28,7 +28,9 @@ test('a client that sends its request slowly is not in it', async () => {
   const url = new URL(`${stack.publicUrl}/v1/chat/completions`);
   const headers = {
     authorization: `Bearer ${stack.keys.enterprise}`,
-    ...{ 'content-type': 'application/json', 'content-length': String(body.length), 'x-sim-tokens-per-second': '0' },
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    'x-sim-tokens-per-second': '0',
   };
   const slow = request(url, { method: 'POST', headers });
   const answered = new Promise<Record<string, unknown>>((resolve, reject) => {

@@ -31,7 +31,7 @@ export interface BoundInputs {
 }
 
 interface Shares {
-  /** What is not known without a distribution, as a share of the two parts of the work. */
+  /** The share of the two parts of the work that is unknown without a distribution. */
   readonly ends: readonly [number, number];
   /** How far off they are beside it. */
   readonly spreads: readonly [number, number];

@@ -15,7 +15,7 @@ export interface Parameters {
   readonly total: number;
 }
 
-/** What the simulated provider's models are said to be. */
+/** The stated sizes of the simulated provider's models. */
 export const parametersOf: Readonly<Record<string, Parameters>> = {
   'sim-small': { active: 8, total: 8 },
   'sim-large': { active: 70, total: 70 },

@@ -135,7 +135,7 @@ test.each(['chat', 'stream', 'completions'] as const)(
     const what: Case = { endpoint, model: 'sim-measured', region: 'eu-north', tokens: 21, words: 40 };
     const receipt = await receiptFor(what);
     expect(receipt).toMatchObject({ tier: 'telemetry', requested_tier: 'auto', energy_split: 'unavailable' });
-    // What the simulator says of itself: 640 W, an eighth of them, 60 tokens/s written and 3,000 read.
+    // The simulator states 640 W, an eighth of them, 60 tokens/s written and 3,000 read.
     const wh = (640 * 0.125 * (21 / 60 + Number(receipt.prompt_tokens) / 3000)) / 3600;
     const inputs = inputsOf(receipt);
     // Made of the same accelerators for the same time, whoever measured what they took.

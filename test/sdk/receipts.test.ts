@@ -2,21 +2,12 @@
 import { receiptListSchema } from '@gw/contract/catalogue';
 import { receiptKey } from '@gw/contract/internal/redis';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collect, eventually, get, messages, openAi, quick, receiptOf, stack } from './gateway.ts';
-import { openTestAccounts, type TestAccounts } from './test-account.ts';
+import { describe, expect, test } from 'vitest';
+import { collect, eventually, get, messages, openAi, quick, receiptOf } from './gateway.ts';
+import { accountsForFile } from './test-account.ts';
 
-let accounts: TestAccounts;
-let redis: Redis;
-beforeAll(() => {
-  accounts = openTestAccounts();
-  redis = new Redis(stack.redisUrl);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await accounts.close();
-});
+const accounts = accountsForFile();
+const { redis } = accounts;
 
 type Call = (key: string) => Promise<unknown>;
 const chat = { model: 'sim-small', messages };

@@ -10,6 +10,7 @@ import { keyChangedChannel } from '@gw/contract/internal/redis';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { loadSecrets } from '@gw/stack/secrets';
 import { Redis } from 'ioredis';
+import { afterAll } from 'vitest';
 import { stack as shared } from '../shared-stack.ts';
 
 export interface AccountOptions {
@@ -101,4 +102,15 @@ export function openTestAccounts(stack: AccountStack = shared): TestAccounts {
       return plaintext;
     },
   };
+}
+
+/** Accounts on the shared stack, and its Redis, until the tests of the file are over. */
+export function accountsForFile(): TestAccounts & { readonly redis: Redis } {
+  const accounts = openTestAccounts();
+  const redis = new Redis(shared.redisUrl, { lazyConnect: true });
+  afterAll(async () => {
+    redis.disconnect();
+    await accounts.close();
+  });
+  return { ...accounts, redis };
 }

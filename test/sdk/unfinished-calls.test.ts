@@ -4,16 +4,12 @@ import { receiptListSchema } from '@gw/contract/catalogue';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { verify } from '@gw/methodology/recompute';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { collect, eventually, finishedReceipt, get, messages, openAi, receiptOf, stack } from './gateway.ts';
-import { openTestAccounts, type TestAccounts } from './test-account.ts';
+import { accountsForFile } from './test-account.ts';
 
-let accounts: TestAccounts;
-beforeAll(() => {
-  accounts = openTestAccounts();
-});
-afterAll(() => accounts.close());
+const accounts = accountsForFile();
 
 /** A stream and its receipt id, which is in the headers from the start. */
 async function openStream(headers: Record<string, string>, key?: string) {

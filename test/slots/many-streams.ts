@@ -1,4 +1,4 @@
-/** What suites need that open many streams of one account on a gateway of their own. */
+/** Opens many streams of one account on a gateway of its own, for several suites. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { slotsKey } from '@gw/contract/internal/redis';
 import type { Stack } from '@gw/stack/stack';

@@ -1,21 +1,12 @@
 /** As many streams may be open as were agreed, and each end of one makes room, as an SDK and Valkey see it. */
 import { slotsKey } from '@gw/contract/internal/redis';
-import { Redis } from 'ioredis';
 import OpenAI, { RateLimitError } from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collect, messages, openAi, quick, stack } from '../sdk/gateway.ts';
-import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { accountsForFile } from '../sdk/test-account.ts';
 
-let accounts: TestAccounts;
-let redis: Redis;
-beforeAll(() => {
-  accounts = openTestAccounts();
-  redis = new Redis(stack.redisUrl);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await accounts.close();
-});
+const accounts = accountsForFile();
+const { redis } = accounts;
 
 /** One token a second: it is open until somebody ends it. */
 const endless = { 'x-sim-tokens': '10000', 'x-sim-tokens-per-second': '1' };
@@ -54,7 +45,7 @@ describe('an Audit account', () => {
     expect([...error.headers.keys()].filter((name) => name.startsWith('x-gw-'))).toEqual([]);
     expect(await held(key)).toBe(25);
 
-    // What is no stream needs no slot.
+    // A call that is no stream needs no slot.
     expect((await openAi(key).chat.completions.create({ model: stack.model, messages })).object).toBe(
       'chat.completion',
     );

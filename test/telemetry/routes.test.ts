@@ -38,11 +38,10 @@ beforeAll(async () => {
 });
 afterAll(() => models.remove());
 
-const ask = (model: string, gw: object, headers: Record<string, string> = {}) =>
-  openAi().chat.completions.create(
-    { model, messages, ...{ gw } },
-    { headers: { 'x-sim-energy': 'greenpt,melious', ...headers } },
-  );
+function ask(model: string, gw: object, headers: Record<string, string> = {}) {
+  const request = { model, messages, gw };
+  return openAi().chat.completions.create(request, { headers: { 'x-sim-energy': 'greenpt,melious', ...headers } });
+}
 
 async function served(model: string, gw: object, headers: Record<string, string> = {}) {
   const reply = await ask(model, gw, headers);

@@ -275,10 +275,10 @@ test.each([false, true])('without usage the energy is still the energy (stream: 
 });
 
 test('an embedding has its energy too', async () => {
-  const request = { model: modelOf('embedding'), input: ['one text', 'and another'] };
   for (const tier of ['auto', 'telemetry']) {
+    const request = { model: modelOf('embedding'), input: ['one text', 'and another'], gw: { tier } };
     const options = { headers: { 'x-sim-energy': 'melious' } };
-    const receipt = receiptOf(await openAi().embeddings.create({ ...request, ...{ gw: { tier } } }, options));
+    const receipt = receiptOf(await openAi().embeddings.create(request, options));
     expect(receipt).toMatchObject({ tier: 'telemetry', completion_tokens: 0 });
     expect(Number(receipt.energy_wh)).toBeCloseTo(simulatedWh(receipt), 12);
     expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: true, source: 'simulator' });

@@ -11,7 +11,7 @@ import { storeEntries } from './store-entries.ts';
 /** With which the app hashes the keys that it issues. */
 export const testPepper = Buffer.alloc(32, 7);
 
-/** Of hashes of credentials, which tests make by the hundred. */
+/** The cost of hashing credentials, which tests make by the hundred. */
 export const testCost = { memorySize: 64, iterations: 1, parallelism: 1 };
 
 export const internalToken = 'a-token-of-the-tests-that-is-long-enough';

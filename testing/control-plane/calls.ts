@@ -62,7 +62,7 @@ export function catalogueOf(models: readonly SnapshotModel[], changes: Partial<S
   };
 }
 
-/** Of the hour from `start` on. */
+/** A reading for the hour from `start` on. */
 export const hourly = (start: string, changes: Partial<GridReading> = {}): GridReading => ({
   zone: 'SWE',
   gPerKwh: 40,
@@ -98,7 +98,7 @@ export interface EntryOptions {
   readonly changes?: Partial<Receipt>;
 }
 
-/** What the sidecar hands to the ledger for a call with these facts. */
+/** The sidecar's entry for the ledger for a call with these facts. */
 export function entryFrom(facts: CallFacts, options: EntryOptions = {}): Entry {
   const id = receiptIdAt(new Date(facts.requestedAt));
   const assessment = assess(facts, options.methodology);

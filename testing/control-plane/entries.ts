@@ -33,8 +33,11 @@ export const deployment = {
 };
 export const alias = { id: 'acme/best', targets: [{ model: 'acme/m-1', provider: 'acme' }, { model: 'sim-small' }] };
 export const whole = {
-  ...{ models: model, regions: region, providers: provider },
-  ...{ deployments: deployment, aliases: alias },
+  models: model,
+  regions: region,
+  providers: provider,
+  deployments: deployment,
+  aliases: alias,
 } as const;
 export type Kind = keyof typeof whole;
 export const kinds = Object.keys(whole) as Kind[];

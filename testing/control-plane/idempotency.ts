@@ -34,11 +34,14 @@ export function openKeyedAccounts(running: TestApp) {
     };
     const keyId = await furtherKey();
     return {
-      ...{ id, keyId, furtherKey },
+      id,
+      keyId,
+      furtherKey,
       made: async () => (await db.apiKey.count({ where: { accountId: id } })) - given,
       ask: async (url, key, body, by = keyId, app = running.app) =>
         app.inject({
-          ...{ method: 'POST', url },
+          method: 'POST',
+          url,
           headers: {
             ...identified({ 'x-gw-account-id': id, 'x-gw-key-id': by, 'x-gw-tier': tier }),
             'x-gw-scopes': scopes.join(' '),
@@ -55,7 +58,7 @@ const limits = { limitPerS: 100, limitBurst: 100, limitPerDay: 1000 };
 export const codeOf = (reply: Reply) => [reply.statusCode, reply.json().error?.code, reply.json().error?.param];
 export const replayed = ({ headers }: Reply) => headers['idempotent-replayed'];
 export const reexecuted = ({ headers }: Reply) => headers['idempotent-reexecuted'];
-/** What has to be the same of a reply and its replay. */
+/** The parts of a reply that its replay repeats. */
 export const shown = ({ headers, rawPayload, statusCode }: Reply) => [
   ...[statusCode, rawPayload.toString('hex')],
   ...[headers['content-type'], headers['cache-control']],

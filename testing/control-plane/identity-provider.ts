@@ -7,11 +7,11 @@ export interface TestProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Of the person who logs in next, and whatever else shall be in the ID token. */
+  /** The subject of the next login, and further claims of the ID token. */
   claims: Record<string, unknown>;
   /** Signs with a key that nobody has published. */
   forge: boolean;
-  /** What the provider would do with the browser: returns the query of the callback. */
+  /** Does the provider's part with the browser: returns the query of the callback. */
   authorize(url: string): string;
   stop(): Promise<void>;
 }

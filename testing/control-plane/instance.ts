@@ -1,4 +1,4 @@
-/** What an instance of ext-authz does beside gRPC, on real stores. */
+/** An instance of ext-authz without gRPC, on real stores. */
 import { makeCheck } from '@gw/ext-authz/internals/check';
 import { watchChanges } from '@gw/ext-authz/internals/keys/change-watch';
 import { KeyCache } from '@gw/ext-authz/internals/keys/key-cache';

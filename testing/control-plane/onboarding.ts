@@ -24,7 +24,7 @@ export interface TestOnboarding {
   readonly keys: Keys;
   readonly onboarding: Onboarding;
   readonly app: FastifyInstance;
-  /** What the clock says; set it. */
+  /** The time of the clock; set it. */
   readonly clock: { now: Date };
   /** Does the screenings that are to be done for it, as the job does. */
   screen(accountId: string, settings?: ScreeningSettings): Promise<void>;

@@ -46,7 +46,10 @@ export function openOrganisations(running: TestApp, adminToken: string) {
       'x-gw-scopes': scopes.join(' '),
     };
     return {
-      ...{ accountId, keyId, adminId, admin },
+      accountId,
+      keyId,
+      adminId,
+      admin,
       byKey: async (method, url, { headers = {}, payload } = {}) =>
         running.app.inject({
           method,

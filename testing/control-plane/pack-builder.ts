@@ -13,6 +13,13 @@ export interface BuilderSettings {
 
 const { databaseUrl, redisUrl, seed }: BuilderSettings = JSON.parse(process.argv[2] ?? '{}');
 startEvidenceJobs({
-  ...{ db: openDatabase(databaseUrl), addresses, log: silentLog, seals: testSeals, key: signingKeyOf(seed), redisUrl },
-  ...{ limits: { keepDays: 7, quotaBytes: 1e9 }, concurrency: 1, tendEveryMs: 100 },
+  db: openDatabase(databaseUrl),
+  addresses,
+  log: silentLog,
+  seals: testSeals,
+  key: signingKeyOf(seed),
+  redisUrl,
+  limits: { keepDays: 7, quotaBytes: 1e9 },
+  concurrency: 1,
+  tendEveryMs: 100,
 });

@@ -51,7 +51,7 @@ export const pattern = (id: string, text: string, ...needs: string[]): PolicyRul
   needs,
 });
 
-/** By an admin, on top of what is in force. */
+/** Publishes as an admin, on top of the rules in force. */
 export async function publish(rules: readonly PolicyRule[], changes: object = {}) {
   const { version } = await inForce();
   return as('admin')('POST', at('/versions'), { based_on: version, note: 'a test', rules, ...changes });

@@ -10,7 +10,7 @@ import { afterAll, afterEach, expect } from 'vitest';
 const channel = 'fastify.initialization';
 const misfits: string[] = [];
 
-/** What did not fit since it was last asked. */
+/** The replies that did not fit since the last question. */
 export const takeMisfits = (): readonly string[] => misfits.splice(0);
 
 function check(message: unknown): void {

@@ -15,7 +15,7 @@ export interface StubAnswer {
 
 export interface StubSource {
   readonly url: string;
-  /** What was asked, in order: the path with its query, and the headers. */
+  /** The requests in order: the path with its query, and the headers. */
   readonly asked: { readonly path: string; readonly headers: IncomingMessage['headers'] }[];
   /** Sets what it answers from now on. */
   answer(next: StubAnswer | ((path: string) => StubAnswer)): void;

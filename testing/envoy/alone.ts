@@ -11,7 +11,7 @@ import { testSettings } from './settings.ts';
 
 export interface EnvoyAlone {
   readonly port: number;
-  /** What it has written, errors and worse. */
+  /** Its log lines, errors and worse. */
   log(): string;
   stop(): Promise<void>;
 }

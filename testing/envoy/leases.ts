@@ -12,13 +12,15 @@ import { type EnvoyAlone, startEnvoyAlone } from './alone.ts';
 /** Longer than a machine stands still, ms. */
 export const leaseTimes = { lifeMs: 3000, busyMs: 60_000, pauseMs: 3000, patienceMs: 10_000 };
 
-/** What stands in the script in place of the usual times. */
+/** Replaces the times in the script. */
 export const withTimes = (changed: Partial<typeof leaseTimes> = {}): Readonly<Record<string, string>> => ({
   [`= ${leaseLifeMs}, ${leaseBusyMs}, ${leasePauseMs}, 300`]: `= ${Object.values({ ...leaseTimes, ...changed }).join(', ')}`,
 });
 
 export const leaseOf = (calls: number): Lease => ({
-  ...{ calls, accountId: 'acct', keyId: 'key' },
+  calls,
+  accountId: 'acct',
+  keyId: 'key',
   limits: 'x-ratelimit-limit-requests=7 x-ratelimit-remaining-day=3',
   caller: JSON.stringify({ who: 'leased' }),
 });
@@ -29,11 +31,11 @@ export const newKey = (): string => `Bearer key-${++keys}`;
 
 export interface Told {
   readonly status: number;
-  /** What is said of the limits. */
+  /** The text of the limits. */
   readonly shown: readonly (string | null)[];
   /** `checked`: by ext-authz; `leased`: by a lease. */
   readonly caller?: string | null;
-  /** Of the headers that the sidecar was told. */
+  /** The headers that the sidecar got. */
   readonly names?: readonly string[];
 }
 
@@ -69,9 +71,9 @@ export function leasingEnvoy(): LeasingEnvoy {
 }
 
 class LeasingEnvoy {
-  /** What ext-authz was asked, in its order. */
+  /** The questions to ext-authz in their order. */
   asked: string[] = [];
-  /** What it answers when it is asked for a lease. */
+  /** Its answer to a request for a lease. */
   lease: (authorization: string) => Promise<Lease | null> = async () => null;
   readonly #token = 'a-token-of-the-tests-that-is-long-enough';
   readonly #dir = mkdtempSync(join(tmpdir(), 'gw-lease-'));

@@ -17,9 +17,9 @@ declare module 'vitest' {
 }
 
 export interface TestDatabase {
-  /** Of the owner, who migrates and may do everything. */
+  /** The url of the owner, who migrates and may do everything. */
   readonly url: string;
-  /** Of the role that the services connect as; it may do nothing before `migrate`. */
+  /** The url of the services' role; it may do nothing before `migrate`. */
   readonly serviceUrl: string;
   /** Brings it up to date, and gives the services' role its rights. */
   migrate(): Promise<void>;
@@ -33,10 +33,10 @@ export interface TestPostgres extends TestDatabase {
   start(): Promise<void>;
 }
 
-/** What a new database holds: nothing, the tables and the rights, or the demo accounts and catalogue as well. */
+/** A new database holds nothing, the tables and the rights, or also the demo accounts and catalogue. */
 export type Template = 'empty' | 'migrated' | 'seeded';
 
-/** Of a server's url the one of another database on it. */
+/** Changes the database in a server's url. */
 const urlOf = (url: string, name: string): string => url.replace('/gw?', `/${name}?`);
 
 async function inServer(url: string, statement: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** What a call is, by the time that its region is chosen: who asks, what for, and what the choice depends on beside that. */
+/** A call at the moment when its region is chosen: the caller, the request, and everything else that the choice depends on. */
 import { anyTolerance } from '@gw/contract/access';
 import type { ParsedRequest } from '@gw/receipt-sidecar/internals/api/port/parsed-request';
 import type { Caller } from '@gw/receipt-sidecar/internals/guards/caller';

@@ -154,7 +154,8 @@ export function callForTests(context: CallContext): CallForTests {
       call.message(
         message({
           requestHeaders: headerList({
-            ...{ ':path': '/v1/chat/completions', 'content-type': 'application/json' },
+            ':path': '/v1/chat/completions',
+            'content-type': 'application/json',
             ...headers,
           }),
           attributes: { 'envoy.filters.http.ext_proc': { fields: { [callerAttribute]: { stringValue } } } },

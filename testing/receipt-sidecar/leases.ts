@@ -26,13 +26,13 @@ export class RedisForTests {
     this.#hangs = true;
   }
 
-  /** What came meanwhile is done in its order. */
+  /** Runs the commands that came meanwhile, in their order. */
   goOn(): void {
     this.#hangs = false;
     for (const run of this.#waiting.splice(0)) run();
   }
 
-  /** What is done now if Redis answers, else later. */
+  /** Runs a command now if Redis answers, otherwise later. */
   do<T>(work: () => T): Promise<T> {
     if (!this.#hangs) return Promise.resolve(work());
     return new Promise((resolve) => this.#waiting.push(() => resolve(work())));

@@ -24,7 +24,12 @@ export async function bodyWorkerForTests(): Promise<BundleForTests> {
   };
   await build({
     entryPoints: [inCheckout('receipt-sidecar', 'call', 'body-worker.ts')],
-    ...{ outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'error',
     plugins: [external],
   });
   return {

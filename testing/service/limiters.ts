@@ -18,7 +18,7 @@ export interface LimitersOnValkey {
   /** Past the limiters. */
   readonly redis: Redis;
   readonly valkey: () => Service;
-  /** What the limiters of this test have logged. */
+  /** The log lines of this test's limiters. */
   readonly lines: string[];
   /** `onClock`: time is what the test sets. `url`: another way to the same Valkey. */
   open(options?: {
@@ -91,7 +91,7 @@ export const limitOf = (perS: number, burst: number, perDay: number | null = nul
   perDay,
 });
 
-/** Of the account, and of its key. */
+/** The first limit is the account's, the second its key's. */
 export const drawnOf = (...limits: Limit[]): DrawnLimits => ({
   levels: limits.map((limit, index) => ({ of: index === 0 ? 'account' : 'key', id: index === 0 ? 'a' : 'k', limit })),
   body: null,

@@ -1,16 +1,13 @@
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotGridReading, snapshotSchema } from '@gw/contract/internal/snapshot';
 import { annualReading } from '@gw/methodology/grid-annual';
-import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { type CatalogueKeeper, createCatalogueKeeper, publishScript } from './keeper.ts';
 import type { AnnualReading } from './read.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startStores);
 
 /** How much later it is for the keepers than it was. */
 let laterMs = 0;

@@ -9,16 +9,12 @@ import {
   requests,
   root,
   startTestOnboarding,
-  type TestOnboarding,
 } from '@gw/testing/control-plane/onboarding';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { stages } from './machine.ts';
 
-let running: TestOnboarding;
-beforeAll(async () => {
-  running = await startTestOnboarding();
-}, 120_000);
-afterAll(() => running?.stop());
+const running = forFile(startTestOnboarding);
 
 test('each route needs its role', async () => {
   const id = await bringTo(running, 'account_created');

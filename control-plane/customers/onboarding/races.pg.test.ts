@@ -11,16 +11,13 @@ import {
   startTestOnboarding,
   type TestOnboarding,
 } from '@gw/testing/control-plane/onboarding';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { appendAudit } from '../../people/audit/append.ts';
 import { findIdle } from './application.ts';
 import { createOnboarding } from './steps.ts';
 
-let running: TestOnboarding;
-beforeAll(async () => {
-  running = await startTestOnboarding();
-}, 120_000);
-afterAll(() => running?.stop());
+const running = forFile(startTestOnboarding);
 
 test('of two admins who decide at once one wins, and the other is refused', async () => {
   const id = await bringTo(running, 'sanctions_match');

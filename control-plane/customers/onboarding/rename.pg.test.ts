@@ -8,20 +8,16 @@ import {
   reason,
   startTestOnboarding,
   synthetic,
-  type TestOnboarding,
 } from '@gw/testing/control-plane/onboarding';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { noLists } from '../screening/config.ts';
 import { ListError } from '../screening/list-stream.ts';
 import { findRenamed, unscreenedCount } from './application.ts';
 import { screenApplication } from './screening-run.ts';
 
-let running: TestOnboarding;
-beforeAll(async () => {
-  running = await startTestOnboarding();
-}, 120_000);
-afterAll(() => running?.stop());
+const running = forFile(startTestOnboarding);
 
 const rename = (id: string, name: string) => running.stores.db.account.update({ where: { id }, data: { name } });
 const renamed = () => findRenamed(running.stores.db, 100);

@@ -7,17 +7,13 @@ import {
   contract,
   reason,
   startTestOnboarding,
-  type TestOnboarding,
 } from '@gw/testing/control-plane/onboarding';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { readAudit, readHead } from '../../people/audit/read.ts';
 import type { Stage } from './machine.ts';
 
-let running: TestOnboarding;
-beforeAll(async () => {
-  running = await startTestOnboarding();
-}, 120_000);
-afterAll(() => running?.stop());
+const running = forFile(startTestOnboarding);
 
 const entriesOf = (chain: string) => readAudit(running.stores.db, chain, { order: 'asc', limit: 100_000 });
 

@@ -6,22 +6,21 @@ import type { Receipt } from '@gw/contract/receipt';
 import { findKey } from '@gw/prisma/find-key';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 import { startIngester } from '../receipts/ingest.ts';
 import { rebase, startRebasing } from './rebase.ts';
 
-let running: TestApp;
+const running = forFile(startTestApp);
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 let accounts = 0;
 const now = new Date('2026-04-15T12:00:00.000Z');
 const month = '2026-04';
 beforeAll(async () => {
-  running = await startTestApp();
   tokens = await seedOperators(running.context);
-}, 120_000);
-afterAll(() => running?.stop());
+});
 
 const stores = () => ({ ...running.context, now: () => now });
 const use = () => redisBudgetUse(running.stores.redis);

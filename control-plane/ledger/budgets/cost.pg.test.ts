@@ -2,21 +2,20 @@
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Receipt } from '@gw/contract/receipt';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { rebase } from './rebase.ts';
 
 const now = new Date('2026-04-15T12:00:00.000Z');
-let running: TestApp;
+const running = forFile(() => startTestApp(() => now));
 let admin: ReturnType<typeof withToken>;
 let accountId = '';
 let accounts = 0;
 beforeAll(async () => {
-  running = await startTestApp(() => now);
   admin = withToken(running.operator, (await seedOperators(running.context)).admin);
-}, 120_000);
-afterAll(() => running?.stop());
+});
 
 beforeEach(async () => {
   accounts += 1;

@@ -1,18 +1,17 @@
 /** Budgets as the people of an organisation see and set them: those of their own keys and projects, and nobody else's. */
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { type Organisation, openOrganisations } from '@gw/testing/control-plane/organisation';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 
-let running: TestApp;
+const running = forFile(startTestApp);
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 let newAccount: ReturnType<typeof openOrganisations>;
 beforeAll(async () => {
-  running = await startTestApp();
   tokens = await seedOperators(running.context);
   newAccount = openOrganisations(running, tokens.admin);
-}, 120_000);
-afterAll(() => running?.stop());
+});
 
 const own = '/organisation/v1/budgets';
 const operator = (role: keyof typeof tokens = 'admin') => withToken(running.operator, tokens[role]);

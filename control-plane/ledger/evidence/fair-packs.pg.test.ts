@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { mostReceipts } from '@gw/contract/evidence';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { identified, startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
 import { addresses, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startEvidenceJobs } from './jobs.ts';
@@ -15,16 +16,14 @@ const day = { from: '2026-11-20', to: '2026-11-21' };
 const greedy = 'acct_greedy';
 const modest = 'acct_modest';
 const path = '/v1/gw/evidence-pack';
-let running: TestApp;
+const running = forFile(() => startTestApp(() => new Date('2026-11-21T12:00:00Z')));
 let owner: Database;
 
-beforeAll(async () => {
-  running = await startTestApp(() => new Date('2026-11-21T12:00:00Z'));
+beforeAll(() => {
   owner = openDatabase(running.stores.postgres.url, { connections: 1 });
-}, 120_000);
+});
 afterAll(async () => {
   await owner?.$disconnect();
-  await running?.stop();
 });
 
 const headersOf = (accountId: string, more: Record<string, string> = {}) =>

@@ -1,14 +1,11 @@
 /** What operators see of long packs. */
-import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { startStores } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { registerPacks } from './gauges.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startStores);
 
 test('the gauges have packs of each state, also those of which there are none, and the bytes of all', async () => {
   const registry = new Registry();

@@ -3,16 +3,17 @@ import { createHash } from 'node:crypto';
 import { type PackJob, packFormats } from '@gw/contract/evidence';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { verifyTable } from '@gw/evidence/table-statement';
-import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { identified, startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unknownModel } from '@gw/testing/control-plane/calls';
 import { addresses, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
 import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
 import { startEvidenceJobs } from './jobs.ts';
 import { columns } from './products/columns.ts';
 
-let running: TestApp;
+const running = forFile(() => startTestApp(() => new Date('2026-11-21T12:00:00Z')));
 let job: RepeatedJob;
 const accountId = 'acct_table';
 const key = signingKeyOf('e1'.repeat(32));
@@ -22,7 +23,6 @@ const formula = '=HYPERLINK("http://evil.example","click")';
 const many = 5200;
 let entries: Entry[];
 beforeAll(async () => {
-  running = await startTestApp(() => new Date('2026-11-21T12:00:00Z'));
   const limits = { keepDays: 7, quotaBytes: 1e9 };
   const { db, redisUrl } = running.stores;
   job = startEvidenceJobs({
@@ -34,10 +34,9 @@ beforeAll(async () => {
     ...Array.from({ length: many }, (_, n) => entryFrom(callAt(at(2 + n)), { accountId })),
   ];
   for (let from = 0; from < entries.length; from += 1000) await running.store(...entries.slice(from, from + 1000));
-}, 120_000);
+});
 afterAll(async () => {
   await job?.stop();
-  await running?.stop();
 });
 
 const headers = identified({ 'x-gw-account-id': accountId, 'x-gw-scopes': 'gw:lineage gw:export' });

@@ -1,26 +1,16 @@
 import { cases } from '@gw/testing/cases';
-import {
-  counters,
-  dcgm,
-  failure,
-  type StubPrometheus,
-  startStubPrometheus,
-  success,
-} from '@gw/testing/control-plane/stub-prometheus';
+import { counters, dcgm, failure, startStubPrometheus, success } from '@gw/testing/control-plane/stub-prometheus';
 import { httpAt, type StubAnswer } from '@gw/testing/control-plane/stub-source';
+import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Http } from '../grid/http.ts';
 import { isRefused, type Prometheus, prometheusAt } from './prometheus.ts';
 
 const now = new Date('2026-11-21T09:30:00Z');
 const nowS = now.getTime() / 1000;
 const token = 'the-secret-token';
-let stub: StubPrometheus;
-beforeAll(async () => {
-  stub = await startStubPrometheus(() => now);
-});
-afterAll(() => stub?.stop());
+const stub = forFile(() => startStubPrometheus(() => now));
 
 const client = (changes: Partial<Http> = {}, baseUrl = stub.url): Prometheus =>
   prometheusAt(

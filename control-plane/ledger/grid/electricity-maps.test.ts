@@ -1,15 +1,12 @@
-import { electricityMapsReply, httpAt, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { electricityMapsReply, httpAt, startStubSource } from '@gw/testing/control-plane/stub-source';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { electricityMaps, parseElectricityMaps } from './electricity-maps.ts';
 import { type GridReply, isRefusal } from './reading.ts';
 
 const now = new Date('2026-11-21T09:20:00Z');
 const asked = { zone: 'DEU', place: 'DE' };
-let stub: StubSource;
-beforeAll(async () => {
-  stub = await startStubSource();
-});
-afterAll(() => stub?.stop());
+const stub = forFile(startStubSource);
 
 const read = (changes: Record<string, unknown> = {}, span: 'latest' | 'day' = 'latest'): Promise<GridReply> => {
   stub.answer({ body: electricityMapsReply(changes) });

@@ -5,21 +5,17 @@ import {
   httpAt,
   type StubAnswer,
   type StubSeries,
-  type StubSource,
   startStubSource,
 } from '@gw/testing/control-plane/stub-source';
+import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { entsoe, parseEntsoe } from './entsoe.ts';
 import type { GridReply } from './reading.ts';
 
 const now = new Date('2026-11-21T09:20:00Z');
 const asked = { zone: 'FRA', place: france };
-let stub: StubSource;
-beforeAll(async () => {
-  stub = await startStubSource();
-});
-afterAll(() => stub?.stop());
+const stub = forFile(startStubSource);
 
 const read = (answer: StubAnswer): Promise<GridReply> => {
   stub.answer(answer);

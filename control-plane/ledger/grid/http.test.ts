@@ -2,15 +2,10 @@
 
 import { type AddressGuard, openAddressGuard } from '@gw/service/address-guard';
 import { cases } from '@gw/testing/cases';
-import {
-  electricityMapsReply,
-  httpAt,
-  type StubAnswer,
-  type StubSource,
-  startStubSource,
-} from '@gw/testing/control-plane/stub-source';
+import { electricityMapsReply, httpAt, type StubAnswer, startStubSource } from '@gw/testing/control-plane/stub-source';
+import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { prometheusAt } from '../gpu/prometheus.ts';
 import { electricityMaps } from './electricity-maps.ts';
 import { type Http, retryAfter } from './http.ts';
@@ -18,11 +13,7 @@ import { type GridReply, isRefusal } from './reading.ts';
 
 const now = new Date('2026-11-21T09:20:00Z');
 const key = 'the-secret-key';
-let stub: StubSource;
-beforeAll(async () => {
-  stub = await startStubSource();
-});
-afterAll(() => stub?.stop());
+const stub = forFile(startStubSource);
 
 const read = (answer: StubAnswer, changes: Partial<Http> = {}): Promise<GridReply> => {
   stub.answer(answer);

@@ -1,10 +1,6 @@
-import {
-  eventually,
-  type StoresWithOwnRedis,
-  silentLog,
-  startStoresWithOwnRedis,
-} from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { eventually, silentLog, startStoresWithOwnRedis } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
 import type { ZoneSource } from './config.ts';
 import { startGridJobs } from './jobs.ts';
@@ -13,15 +9,9 @@ import type { RefreshOutcome } from './refresh.ts';
 const sweden: ZoneSource = { zone: 'SWE', source: 'electricity-maps', place: 'SE' };
 const britain: ZoneSource = { zone: 'GBR', source: 'neso', place: '' };
 
-let stores: StoresWithOwnRedis;
+const stores = forFile(startStoresWithOwnRedis);
 let asked: string[] = [];
 const running: RepeatedJob[] = [];
-beforeAll(async () => {
-  stores = await startStoresWithOwnRedis();
-}, 120_000);
-afterAll(async () => {
-  await stores?.stop();
-});
 beforeEach(async () => {
   await Promise.all(running.splice(0).map((job) => job.stop()));
   await stores.redis.flushall();

@@ -1,14 +1,11 @@
-import { httpAt, nesoSlot, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { httpAt, nesoSlot, startStubSource } from '@gw/testing/control-plane/stub-source';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { neso, parseNeso } from './neso.ts';
 import type { GridReply } from './reading.ts';
 
 const now = new Date('2026-11-21T09:40:00Z');
-let stub: StubSource;
-beforeAll(async () => {
-  stub = await startStubSource();
-});
-afterAll(() => stub?.stop());
+const stub = forFile(startStubSource);
 
 const read = (body: unknown, place = '', span: 'latest' | 'day' = 'latest'): Promise<GridReply> => {
   stub.answer({ body });

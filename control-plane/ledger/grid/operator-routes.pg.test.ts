@@ -3,8 +3,9 @@ import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { settledObservation, sweden } from '@gw/testing/control-plane/restatements';
+import { forFile } from '@gw/testing/for-file';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildOperatorApp } from '../../operator-app.ts';
@@ -20,20 +21,18 @@ const sources = [sweden, california, nowhere, island];
 const path = '/operator/v1/grid';
 
 let now = new Date('2026-11-21T09:10:00Z');
-let running: TestApp;
+const running = forFile(() => startTestApp(() => now));
 let token: string;
 let app: FastifyInstance;
 let url: string;
 beforeAll(async () => {
-  running = await startTestApp(() => now);
   token = (await seedOperators(running.context)).viewer;
   const { ledger } = running.services;
   app = buildOperatorApp(running.context, { ...running.services, ledger: { ...ledger, grid: { sources } } });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
-}, 120_000);
+});
 afterAll(async () => {
   await app?.close();
-  await running?.stop();
 });
 
 interface Zone {

@@ -1,15 +1,12 @@
 /** What is read of the history for one moment. */
 
-import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { startStores } from '@gw/testing/control-plane/fixtures';
 import { settledObservation } from '@gw/testing/control-plane/restatements';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { recentReadings, storeReadings } from './store.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startStores);
 
 test('the day before and the hour a week ago are read; nothing later, and no interval of days', async () => {
   const of = (start: string, gPerKwh: number) => settledObservation(start, gPerKwh);

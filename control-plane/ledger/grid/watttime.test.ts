@@ -1,22 +1,13 @@
 import { minuteMs } from '@gw/contract/internal/durations';
-import {
-  httpAt,
-  type StubAnswer,
-  type StubSource,
-  startStubSource,
-  wattTimeReply,
-} from '@gw/testing/control-plane/stub-source';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { httpAt, type StubAnswer, startStubSource, wattTimeReply } from '@gw/testing/control-plane/stub-source';
+import { forFile } from '@gw/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import type { GridReply } from './reading.ts';
 import { parseWattTime, wattTime } from './watttime.ts';
 
 const asked = { zone: 'USA', place: 'CAISO_NORTH' };
 let now: Date;
-let stub: StubSource;
-beforeAll(async () => {
-  stub = await startStubSource();
-});
-afterAll(() => stub?.stop());
+const stub = forFile(startStubSource);
 beforeEach(() => {
   now = new Date('2026-11-21T09:03:00Z');
   stub.asked.length = 0;

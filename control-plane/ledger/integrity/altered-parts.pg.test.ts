@@ -2,20 +2,19 @@
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { seedOperators } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, hourly } from '@gw/testing/control-plane/calls';
 import { silentLog } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkAll, checkNewest } from './check-receipts.ts';
 
-let running: TestApp;
+const running = forFile(startTestApp);
 let token: string;
 beforeAll(async () => {
-  running = await startTestApp();
   token = (await seedOperators(running.context)).admin;
   await running.stores.tamper('ALTER TABLE facts_parts DROP CONSTRAINT facts_parts_content_check');
-}, 120_000);
-afterAll(() => running?.stop());
+});
 beforeEach(() => running.stores.empty('receipts', 'integrity_faults', 'facts_parts'));
 
 const time = '2026-11-21T09:10:00Z';

@@ -2,18 +2,15 @@
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { callAt, type Entry, entryFrom, ingest, unattended } from '@gw/testing/control-plane/calls';
-import { type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import { appendReceipts } from '../log/append.ts';
 import { trustIn } from '../log/sign.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkPage } from './check-receipts.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startStores);
 
 const accountId = 'acct_log';
 const key = signingKeyOf('e1'.repeat(32));

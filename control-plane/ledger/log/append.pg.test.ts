@@ -5,18 +5,15 @@ import { type Checkpoint, checkCheckpoint, signedCheckpoint } from '@gw/evidence
 import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
 import { cases } from '@gw/testing/cases';
 import { callAt, type Entry, entryFrom, ingest } from '@gw/testing/control-plane/calls';
-import { type Stores, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { appendReceipts } from './append.ts';
 import { consistencyPath, inclusionPaths, LogBrokenError, logSize, rootOf } from './tree.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startStores);
 beforeEach(() =>
   stores.empty(
     'receipts',

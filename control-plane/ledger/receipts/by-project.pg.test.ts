@@ -1,12 +1,9 @@
 /** That the receipts of a project are found without reading those of the whole account. */
-import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startStores } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startStores);
 
 test('a project of few receipts is found by an index, which has only receipts with a project', async () => {
   await stores.tamper(`

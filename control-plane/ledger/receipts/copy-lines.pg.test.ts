@@ -1,20 +1,19 @@
 /** Lines as Postgres reads them. */
 import { type CopyStatement, type Database, DatabaseError, openDatabase, runOverCopy } from '@gw/prisma/client';
 import { cases } from '@gw/testing/cases';
-import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
+import { forFile } from '@gw/testing/for-file';
+import { createDatabase } from '@gw/testing/prisma/postgres';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CopyLines } from './copy-lines.ts';
 
-let postgres: TestDatabase;
+const postgres = forFile(() => createDatabase('empty'));
 let db: Database;
-beforeAll(async () => {
-  postgres = await createDatabase('empty');
+beforeAll(() => {
   db = openDatabase(postgres.url, { connections: 1 });
-}, 60_000);
+});
 afterAll(async () => {
   await db?.$disconnect();
-  await postgres?.stop();
 });
 
 /** Gives back what was copied. */

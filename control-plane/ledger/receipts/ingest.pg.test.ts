@@ -6,18 +6,15 @@ import {
   pendingReceiptsKey,
   receiptKey,
 } from '@gw/contract/internal/redis';
-import { entryOf, eventually, type OwnStores, silentLog, startOwnStores } from '@gw/testing/control-plane/fixtures';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { entryOf, eventually, silentLog, startOwnStores } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Ingester, startIngester } from './ingest.ts';
 import { openSweeper, sweepPending } from './sweep.ts';
 
-let stores: OwnStores;
+const stores = forFile(startOwnStores);
 let ingesters: Ingester[] = [];
 
-beforeAll(async () => {
-  stores = await startOwnStores();
-}, 120_000);
-afterAll(() => stores?.stop());
 beforeEach(async () => {
   await stores.redis.flushall();
   await stores.empty('receipts');

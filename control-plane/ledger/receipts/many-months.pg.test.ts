@@ -6,29 +6,28 @@ import type { Prisma, Queryable } from '@gw/prisma/client';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import { callAt, entryFrom, ingest } from '@gw/testing/control-plane/calls';
 import { receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { findReceipt } from './find-receipt.ts';
 import { ledgerPage } from './ledger.ts';
 
 const [busy, rare] = ['acct_demo_enterprise', 'acct_demo_audit'] as const;
 const now = Date.now();
-let stores: Stores;
+const stores = forFile(startStores);
 
 /** Of the rare account, oldest first: a few in a row, then years without any, and two at the end of what is looked at first. */
 const rareDays = [3600, 3590, 3589, 1500, 1499, 700, 361, 63, 62 + 1 / dayMs, 62, 61, 41, 40, 3, 0];
 let rareIds: readonly string[];
 
 beforeAll(async () => {
-  stores = await startStores();
   const entry = (accountId: string, daysAgo: number) =>
     entryFrom(callAt(new Date(now - Math.round(daysAgo * dayMs)).toISOString()), { accountId });
   const ofRare = rareDays.map((daysAgo) => entry(rare, daysAgo));
   rareIds = ofRare.map(({ receipt }) => receipt.id);
   const ofBusy = Array.from({ length: 120 }, (_, at) => entry(busy, at / 10));
   await ingest(stores.db, ...ofRare, ...ofBusy);
-}, 120_000);
-afterAll(() => stores?.stop());
+});
 
 const query = (changes: Partial<LedgerQuery>): LedgerQuery => ({
   limit: 50,

@@ -10,7 +10,7 @@ import {
   unknownModel,
   versionsOf,
 } from '@gw/testing/control-plane/calls';
-import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { startStores } from '@gw/testing/control-plane/fixtures';
 import {
   at,
   called,
@@ -22,16 +22,13 @@ import {
   secondLook,
   settles,
 } from '@gw/testing/control-plane/restatements';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import type { UsageQuestion } from '../usage/question.ts';
 import { usageOf } from '../usage/usage.ts';
 import { supersede } from './supersede.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startStores);
 beforeEach(() => emptyLedger(stores));
 
 test('an estimate is replaced when its hour has settled: carbon anew, energy and tier as they were', async () => {

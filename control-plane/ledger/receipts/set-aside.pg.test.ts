@@ -4,18 +4,17 @@ import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import { openDatabase } from '@gw/prisma/client';
 import { untilReady } from '@gw/service/redis';
 import { seedOperators } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, silentLog } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { startIngester } from './ingest.ts';
 
-let running: TestApp;
+const running = forFile(startTestApp);
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 beforeAll(async () => {
-  running = await startTestApp();
   tokens = await seedOperators(running.context);
-}, 120_000);
-afterAll(() => running?.stop());
+});
 beforeEach(() => running.context.redis.del(deadLedgerStream, ledgerStream));
 
 const setAside = (text: string, reason = 'receipt.status: invalid_value') =>

@@ -2,20 +2,19 @@
 
 import { dayMs } from '@gw/contract/internal/durations';
 import { ingest, unattended } from '@gw/testing/control-plane/calls';
-import { entryOf, receiptIdAt, receiptOf, type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { entryOf, receiptIdAt, receiptOf, startStores } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-let stores: Stores;
+const stores = forFile(startStores);
 let service: pg.Client;
 beforeAll(async () => {
-  stores = await startStores();
   service = new pg.Client({ connectionString: stores.postgres.serviceUrl });
   await service.connect();
-}, 120_000);
+});
 afterAll(async () => {
   await service?.end();
-  await stores?.stop();
 });
 beforeEach(() => stores.empty('receipts', 'receipt_replacements'));
 afterEach(() => service.query('ROLLBACK'));

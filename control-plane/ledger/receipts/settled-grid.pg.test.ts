@@ -1,7 +1,7 @@
 /** Which value of a receipt is replaced, and by which settled one. */
 import { annualReading } from '@gw/methodology/grid-annual';
 import { hourly } from '@gw/testing/control-plane/calls';
-import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { startStores } from '@gw/testing/control-plane/fixtures';
 import {
   called,
   emptyLedger,
@@ -14,17 +14,14 @@ import {
   settles,
   sweden,
 } from '@gw/testing/control-plane/restatements';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import type { ZoneSource } from '../grid/config.ts';
 import type { GridObservation } from '../grid/reading.ts';
 
 const other: ZoneSource = { zone: 'SWE', source: 'entsoe', place: '10YSE-1--------K' };
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startStores);
 beforeEach(() => emptyLedger(stores));
 
 const forecast = hourly(nine, { signal: 'forecast', temporalMatch: 'forecast' });

@@ -3,15 +3,12 @@ import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { UsageRow } from '@gw/contract/usage';
 import { sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
 import { usageOf } from '@gw/control-plane/internals/ledger/usage/usage';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 
-let running: TestApp;
-beforeAll(async () => {
-  running = await startTestApp();
-}, 120_000);
-afterAll(() => running?.stop());
+const running = forFile(startTestApp);
 beforeEach(() => running.stores.db.price.deleteMany());
 
 const ask = async (id: string, query: string) =>

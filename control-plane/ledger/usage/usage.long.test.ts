@@ -1,7 +1,8 @@
 /** Sums over a million receipts of a month, or over more of a year (`GW_TEST_RECEIPTS`): the same as those of the receipts, and how long both take. */
 import { dayMs } from '@gw/contract/internal/durations';
-import { type OwnStores, startOwnStores } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startOwnStores } from '@gw/testing/control-plane/fixtures';
+import { forFile } from '@gw/testing/for-file';
+import { expect, it } from 'vitest';
 import { sumUsage } from './job.ts';
 import type { UsageQuestion } from './question.ts';
 import { usageOf } from './usage.ts';
@@ -10,11 +11,7 @@ const receipts = Number(process.env.GW_TEST_RECEIPTS ?? 1_000_000);
 const days = receipts > 1_000_000 ? 360 : 30;
 const from = new Date(days > 30 ? '2025-09-01' : '2026-09-01');
 const chunk = 10_000;
-let stores: OwnStores;
-beforeAll(async () => {
-  stores = await startOwnStores();
-}, 120_000);
-afterAll(() => stores?.stop());
+const stores = forFile(startOwnStores);
 
 it(`over ${receipts} receipts of ${days} days`, { timeout: 3_600_000 }, async () => {
   // Five models, two regions, three keys; without what only a lineage needs.

@@ -1,10 +1,11 @@
 import { ChainCheck } from '@gw/contract/internal/audit-chain';
 import { openDatabase } from '@gw/prisma/client';
 import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
 import type { FastifyInstance } from 'fastify';
 import { argon2id } from 'hash-wasm';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildOperatorApp } from '../../operator-app.ts';
 import type { Services } from '../../services.ts';
 import type { Context } from '../../shared/context.ts';
@@ -17,7 +18,7 @@ import { type AccessServices, openAccess } from './services.ts';
 
 const credential = 'a credential of the tests';
 const minute = 60_000;
-let running: TestApp;
+const running = forFile(() => startTestApp(() => clock));
 let context: Context;
 let access: AccessServices;
 let app: FastifyInstance;
@@ -41,15 +42,11 @@ const withAccess = (changed: AccessServices): Services => {
 const auditOf = async (chain = 'operators') => readAudit(context.db, chain, { order: 'asc', limit: 1000 });
 
 beforeAll(async () => {
-  running = await startTestApp(() => clock);
   context = running.context;
   ({ access } = running.services.people);
   app = running.operator;
   tokens = await seedOperators(context);
   credentialHash = await access.credentials.hash(credential);
-}, 120_000);
-afterAll(async () => {
-  await running?.stop();
 });
 beforeEach(async () => {
   await context.db.session.deleteMany();

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp, testCost } from '@gw/testing/control-plane/app';
+import { startTestApp, testCost } from '@gw/testing/control-plane/app';
 import { startTestProvider, type TestProvider } from '@gw/testing/control-plane/identity-provider';
+import { forFile } from '@gw/testing/for-file';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildOperatorApp } from '../../operator-app.ts';
@@ -11,7 +12,7 @@ import { defaultAccessSettings } from './config.ts';
 import { openCredentials } from './credential.ts';
 import { openAccess } from './services.ts';
 
-let running: TestApp;
+const running = forFile(() => startTestApp(() => clock));
 let provider: TestProvider;
 let app: FastifyInstance;
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
@@ -25,14 +26,12 @@ const appWith = (issuer: string): FastifyInstance => {
 };
 
 beforeAll(async () => {
-  running = await startTestApp(() => clock);
   provider = await startTestProvider();
   app = appWith(provider.issuer);
-}, 120_000);
+});
 afterAll(async () => {
   await app?.close();
   await provider?.stop();
-  await running?.stop();
 });
 beforeEach(async () => {
   const { db, redis } = running.context;

@@ -1,24 +1,21 @@
 import { dayMs } from '@gw/contract/internal/durations';
 import { type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp, testCost } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestApp, testCost } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 import { readAudit } from '../audit/read.ts';
 import { openCredentials } from './credential.ts';
 import { makeFirstOperator } from './first-operator.ts';
 import { makeOperatorToken } from './token-hash.ts';
 
 const path = '/operator/v1/operators';
-let running: TestApp;
+const running = forFile(() => startTestApp(() => clock));
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 let clock = new Date('2026-11-21T09:00:00.000Z');
 
 const as = (role: keyof typeof tokens) => withToken(running.operator, tokens[role]);
 const newest = async () => (await readAudit(running.context.db, 'operators', { order: 'desc', limit: 1 }))[0];
 
-beforeAll(async () => {
-  running = await startTestApp(() => clock);
-}, 120_000);
-afterAll(() => running?.stop());
 beforeEach(async () => {
   const { db } = running.context;
   await db.operatorToken.deleteMany();

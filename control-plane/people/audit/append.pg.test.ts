@@ -1,21 +1,20 @@
 import { type Actor, type AuditEntry, auditHash, ChainCheck } from '@gw/contract/internal/audit-chain';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
+import { forFile } from '@gw/testing/for-file';
+import { createDatabase } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendAudit } from './append.ts';
 import { readAudit, readHead } from './read.ts';
 
-let postgres: TestDatabase;
+const postgres = forFile(() => createDatabase('migrated'));
 let db: Database;
 let owner: Database;
-beforeAll(async () => {
-  postgres = await createDatabase('migrated');
+beforeAll(() => {
   db = openDatabase(postgres.serviceUrl);
   owner = openDatabase(postgres.url);
 });
 afterAll(async () => {
   await Promise.all([db.$disconnect(), owner.$disconnect()]);
-  await postgres.stop();
 });
 
 const actor: Actor = { kind: 'operator', id: 'op_1', name: 'Ada' };

@@ -1,14 +1,11 @@
 import { auditListSchema } from '@gw/contract/audit';
 import { type Actor, type AuditEntry, ChainCheck } from '@gw/contract/internal/audit-chain';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { expect, test } from 'vitest';
 import { appendAudit } from './append.ts';
 
-let running: TestApp;
-beforeAll(async () => {
-  running = await startTestApp();
-});
-afterAll(() => running.stop());
+const running = forFile(startTestApp);
 
 const ada: Actor = { kind: 'operator', id: 'op_1', name: 'Ada' };
 const key: Actor = { kind: 'api_key', id: 'abc', name: 'deploy' };

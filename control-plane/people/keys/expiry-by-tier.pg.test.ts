@@ -4,22 +4,21 @@ import { randomBytes } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { keySchema } from '@gw/contract/keys';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { type Instance, pepper, startInstance } from '@gw/testing/control-plane/instance';
+import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const stops: (() => unknown)[] = [];
-let running: TestApp;
+const running = forFile(startTestApp);
 let operator: ReturnType<typeof withToken>;
 const instances: Instance[] = [];
 beforeAll(async () => {
-  running = await startTestApp();
   operator = withToken(running.operator, (await seedOperators(running.stores)).admin);
   for (const told of [true, false]) instances.push(await startInstance(running.stores, stops, { told }));
 });
 afterAll(async () => {
   for (const stop of stops) await stop();
-  await running.stop();
 });
 
 const account = 'acct_expiry';

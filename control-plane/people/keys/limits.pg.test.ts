@@ -2,19 +2,17 @@ import { issuedKeySchema, keySchema } from '@gw/contract/keys';
 import { findKey, keyGeneration } from '@gw/prisma/find-key';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { openAccounts } from '@gw/testing/control-plane/account';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 import { readAudit } from '../audit/read.ts';
 
-let running: TestApp;
-let newAccount: ReturnType<typeof openAccounts>;
+const running = forFile(startTestApp);
+const newAccount = openAccounts(running);
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 beforeAll(async () => {
-  running = await startTestApp();
-  newAccount = openAccounts(running);
   tokens = await seedOperators(running.stores);
 });
-afterAll(() => running.stop());
 
 /** With 100 a second, 200 at once, 3000 a day and 20 streams. */
 async function enterprise() {

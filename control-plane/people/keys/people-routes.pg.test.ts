@@ -2,18 +2,17 @@ import { scopes } from '@gw/contract/access';
 import { hourMs } from '@gw/contract/internal/durations';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../access/token-hash.ts';
 import { readAudit } from '../audit/read.ts';
 
-let running: TestApp;
+const running = forFile(startTestApp);
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 beforeAll(async () => {
-  running = await startTestApp();
   tokens = await seedOperators(running.stores);
 });
-afterAll(() => running.stop());
 
 let count = 0;
 async function newAccount(

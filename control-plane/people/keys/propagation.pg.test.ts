@@ -8,23 +8,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '@gw/contract/internal/api-key';
 import { keyGenerationKey } from '@gw/contract/internal/redis';
 import { cases } from '@gw/testing/cases';
-import { type OwnStores, silentLog, startOwnStores } from '@gw/testing/control-plane/fixtures';
+import { silentLog, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { type Instance, pepper, startInstance as start } from '@gw/testing/control-plane/instance';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { copyKeyGeneration } from './generation-copy.ts';
 import { createKeys, type Keys } from './keys.ts';
 
 const accountId = 'acct_demo_enterprise';
 const by = { actor: { kind: 'operator', id: 'op', name: 'Ada' }, requestId: null } as const;
 
-let stores: OwnStores;
+const stores = forFile(startOwnStores);
 let keys: Keys;
-beforeAll(async () => {
-  stores = await startOwnStores();
+beforeAll(() => {
   const { db, redis } = stores;
   keys = createKeys({ db, redis, log: silentLog, now: () => new Date(), pepper, random: randomBytes });
 });
-afterAll(() => stores.stop());
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,20 +3,18 @@ import { hourMs } from '@gw/contract/internal/durations';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { openAccounts } from '@gw/testing/control-plane/account';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp } from '@gw/testing/control-plane/app';
+import { forFile } from '@gw/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../access/token-hash.ts';
 
 let nowMs = Date.now();
-let running: TestApp;
-let newAccount: ReturnType<typeof openAccounts>;
+const running = forFile(() => startTestApp(() => new Date(nowMs)));
+const newAccount = openAccounts(running);
 let operator: ReturnType<typeof withToken>;
 beforeAll(async () => {
-  running = await startTestApp(() => new Date(nowMs));
-  newAccount = openAccounts(running);
   operator = withToken(running.operator, (await seedOperators(running.stores)).admin);
 });
-afterAll(() => running.stop());
 
 const ids = (accountId: string, predecessor: string) =>
   running.stores.db.apiKey.findMany({ where: { accountId, predecessor }, select: { publicId: true } });

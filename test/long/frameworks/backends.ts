@@ -1,6 +1,6 @@
 /**
- * What answers behind the gateway: its simulator, and two servers that nobody here wrote, a LiteLLM proxy with a model
- * that answers by itself and aimock. Each has a region of its own.
+ * The servers behind the gateway: its simulator, and two from elsewhere, aimock and a LiteLLM proxy with a mocked model.
+ * Each has a region of its own.
  */
 import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';

@@ -40,7 +40,7 @@ export function groupOf({ framework, packages }: Example): Group {
 
 const manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
 
-/** What examples say to install and the package.json of these tests does not pin. */
+/** Packages that the examples install and that the package.json of these tests does not pin. */
 export function unpinnedNodePackages(): string[] {
   const { dependencies } = manifest.parse(JSON.parse(readFileSync(pinned('node', 'package.json'), 'utf8')));
   const wanted = examples.filter(({ language }) => language === 'js').flatMap(({ packages }) => packages);

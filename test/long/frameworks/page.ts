@@ -25,5 +25,5 @@ export const examples: readonly Example[] = page
     return { framework: section.slice(0, section.indexOf('\n')), language, code, packages };
   });
 
-/** What the table names, in its order. */
+/** The frameworks in the table, in its order. */
 export const inTable = [...page.matchAll(/^\| \[(.+?)\]/gm)].map((row) => row[1]);

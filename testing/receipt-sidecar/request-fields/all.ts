@@ -23,7 +23,7 @@ export const contradictions: readonly (readonly [endpoint: Endpoint, fields: obj
   ['completions', { best_of: 2, stream: true }, 'best_of'],
 ];
 
-/** What looks like a contradiction and is none. */
+/** These pairs look like a contradiction and are none. */
 export const harmonies: readonly (readonly [endpoint: Endpoint, fields: object])[] = [
   ['chat', { stream: true, n: 3 }],
   ['chat', { stream_options: null, stream: false }],

@@ -11,9 +11,10 @@ import { elementAt } from '@gw/contract/internal/defined';
 import type { Receipt } from '@gw/contract/receipt';
 import { openDatabase } from '@gw/prisma/client';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { forFile } from '@gw/testing/for-file';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createVault } from '../../../shared/vault.ts';
 import { rebase } from '../rebase.ts';
 import { deliverDue, startDeliveries } from './deliver.ts';
@@ -57,16 +58,14 @@ async function startReceiver() {
 const month = '2026-04';
 const begun = new Date('2026-04-15T12:00:00.000Z');
 let now = begun;
-let running: TestApp;
+const running = forFile(() => startTestApp(() => now));
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let accounts = 0;
 let accountId = '';
 beforeAll(async () => {
-  running = await startTestApp(() => now);
   tokens = await seedOperators(running.context);
-}, 120_000);
-afterAll(() => running?.stop());
+});
 
 /** Each test has an account with one budget of 100 g, and a receiver. */
 beforeEach(async () => {
