@@ -24,6 +24,8 @@ const bundles = {
   'hash-worker': 'control-plane/people/access/hash-worker.js',
   // The thread that reads large bodies; the sidecar starts it as a file.
   'body-worker': 'receipt-sidecar/call/body-worker.ts',
+  // Prints the OpenAPI document of the operators' port, of which the pages' types are made.
+  'operator-document': 'control-plane/operator-document-main.ts',
   simulator: 'simulator/main.ts',
   migrate: 'prisma/migrate-main.ts',
   'render-envoy': 'envoy/render-main.ts',
@@ -80,9 +82,10 @@ function progress(title) {
  * @param {string} command
  * @param {readonly string[]} args
  * @param {Readonly<Record<string, string>>} environment
+ * @param {typeof progress} show
  */
-async function run(title, command, args, environment = {}) {
-  const done = progress(title);
+async function run(title, command, args, environment = {}, show = progress) {
+  const done = show(title);
   const started = Date.now();
   const child = spawn(command, args, {
     cwd: root,
@@ -195,7 +198,8 @@ function sources(folder) {
     if (entry.name.startsWith('.') || notSources.has(entry.name)) return [];
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return sources(path);
-    return /\.(tsx?|js|mjs|json|lua|html|svg|css)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : [];
+    const isSource = /\.(tsx?|js|mjs|json|lua|html|svg|css)$/.test(entry.name) && !/\.(test|d)\.ts$/.test(entry.name);
+    return isSource ? [path] : [];
   });
 }
 
@@ -206,6 +210,16 @@ function forgetCompiled() {
   } catch {
     // It costs room on the disk alone.
   }
+}
+
+/** The types are made beside the pages, whose build does not read them, so their progress is not shown. */
+async function generateTypes() {
+  const generator = at('dashboard', 'generate-types.mjs');
+  const types = at('dashboard', 'generated', 'operator-api.d.ts');
+  const stamp = digest([at('package-lock.json'), generator, at('dist', 'operator-document.js')]);
+  await once('operator-types', stamp, types, () =>
+    run('Generating the types of the dashboard', process.execPath, [generator], {}, () => () => {}),
+  );
 }
 
 /** The pages of the operators' port. They change places with the former ones once they are whole: a gateway may be serving those. */
@@ -272,7 +286,10 @@ try {
   await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
   // What the pages import of ours, and what that imports.
   const pages = ['dashboard', 'methodology', 'evidence', 'contract'].flatMap((name) => sources(at(name))).sort();
-  await once('dashboard', digest([lock, ...pages]), at('dist', 'dashboard', 'index.html'), buildDashboard);
+  await Promise.all([
+    generateTypes(),
+    once('dashboard', digest([lock, ...pages]), at('dist', 'dashboard', 'index.html'), buildDashboard),
+  ]);
   for (const left of ['npm-cache', 'home']) rmSync(at('.deps', left), { recursive: true, force: true });
 } catch (cause) {
   if (!(cause instanceof Failure)) throw cause;

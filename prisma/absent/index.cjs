@@ -1,1 +1,1 @@
-module.exports = {};
+// It exports nothing.
