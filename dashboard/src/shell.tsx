@@ -81,7 +81,7 @@ export function Shell({ places, who, children }: ShellProps) {
             </Text>
             <ColorScheme />
             <Button variant="default" size="xs" onClick={() => logOut.mutate()} loading={logOut.isPending}>
-              {words.logOut}
+              Log out
             </Button>
           </Group>
         </Group>
@@ -102,9 +102,9 @@ export function Shell({ places, who, children }: ShellProps) {
           ))}
         </AppShell.Section>
         <AppShell.Section>
-          <NavLink component="button" label={words.changeCredential.open} onClick={changing.open} />
+          <NavLink component="button" label="Credential" onClick={changing.open} />
           <NavLink component="button" label={words.secondFactor.title} onClick={atFactor.open} />
-          <NavLink href="/dashboard/assets/licences.txt" label={words.licences} />
+          <NavLink href="/dashboard/assets/licences.txt" label="Licences of others" />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main>
