@@ -17,8 +17,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const key = signingKeyOf('01'.repeat(32));
 const contents: PackContents = {
-  ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
-  ...{ accountId: 'acct_1', selection: { receipt_ids: ['rcpt_1'] }, period: null, receipts: [], log: null },
+  id: '00000000-0000-4000-8000-000000000001',
+  issuedAt: new Date(0),
+  baseUrl: 'https://gw.example',
+  accountId: 'acct_1',
+  selection: { receipt_ids: ['rcpt_1'] },
+  period: null,
+  receipts: [],
+  log: null,
   excluded: [{ receipt_id: 'rcpt_1', version: null, code: 'not_found', reason: 'There is none.' }],
 };
 

@@ -25,13 +25,13 @@ import { words } from './words/words.ts';
 
 const SecondFactor = lazy(() => import('./second-factor.tsx'));
 
-export interface Place {
+export interface PagePlace {
   readonly path: string;
   readonly label: string;
 }
 
 export interface ShellProps {
-  readonly places: readonly Place[];
+  readonly places: readonly PagePlace[];
   /** Who is logged in, and as what. */
   readonly who: string;
   readonly children: ReactNode;
@@ -55,7 +55,7 @@ export function Shell({ places, who, children }: ShellProps) {
   const [path] = useLocation();
   const lookAgain = useLookAgain();
   const logOut = useMutation({ mutationFn: endSession, onSuccess: lookAgain });
-  const isAt = (place: Place): boolean => (place.path === '/' ? path === '/' : path.startsWith(place.path));
+  const isAt = (place: PagePlace): boolean => (place.path === '/' ? path === '/' : path.startsWith(place.path));
   return (
     <AppShell
       header={{ height: 56 }}

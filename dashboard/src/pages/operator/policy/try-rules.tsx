@@ -18,7 +18,7 @@ export interface TryRulesProps {
   readonly isReady: boolean;
 }
 
-interface Asked {
+interface DryRunRequest {
   readonly rules?: PolicyRule[];
   readonly account_id?: string;
   readonly samples: { readonly name: string; readonly text: string }[];
@@ -28,9 +28,9 @@ export function TryRules({ rules, isReady }: TryRulesProps) {
   const [samples, setSamples] = useState('');
   const [account, setAccount] = useState('');
   const run = useMutation({
-    mutationFn: (body: Asked) => must(api.POST('/operator/v1/policy/dry-run', { body })),
+    mutationFn: (body: DryRunRequest) => must(api.POST('/operator/v1/policy/dry-run', { body })),
   });
-  const asked: Asked = {
+  const asked: DryRunRequest = {
     ...(rules && { rules }),
     ...(account.trim() !== '' && { account_id: account.trim() }),
     samples: samplesIn(samples).map((text) => ({ name: beginning(text), text })),
