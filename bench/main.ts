@@ -1,14 +1,12 @@
 /** `gw bench`: starts what is measured, measures it in turns, prints the report, and stops all it started. */
-import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
+import { elementAt } from '@gw/contract/internal/defined';
 import { errorText } from '@gw/contract/internal/error-text';
-import { flameGraph } from './flame/graph.ts';
-import { profileServices } from './flame/run.ts';
 import { startIdempotencyStep } from './idempotency-step.ts';
 import { startLimitStep } from './limit-step.ts';
 import { unlessAborted } from './load/unless-aborted.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
-import { type Options, readOptions, usage } from './options.ts';
+import type { Options } from './options.ts';
 import { startTargets } from './peers/targets.ts';
 import { usedBy } from './processes.ts';
 import { budgetCostOf, figuresOf, type Report, withoutIdle } from './report.ts';
@@ -33,7 +31,7 @@ async function bench(options: Options, signal: AbortSignal): Promise<Report> {
 }
 
 async function benchTargets(options: Options, signal: AbortSignal): Promise<Omit<Report, 'micro' | 'slowness'>> {
-  const { peers, rounds, seconds } = options;
+  const { peers = false, rounds, seconds } = options;
   const { model, peerStates, stop, targets } = await startTargets({ log: say, signal, peers });
   try {
     const run = runRounds({ targets, model, seconds, rounds, progress: say, signal });
@@ -66,30 +64,12 @@ async function benchTargets(options: Options, signal: AbortSignal): Promise<Omit
   }
 }
 
-async function flame(path: string, signal: AbortSignal): Promise<number> {
-  const parts = await profileServices({ log: say, signal });
-  writeFileSync(path, flameGraph(parts, { title: 'Processor time of the services' }));
-  say(`Open ${path} in a browser; it says the name and the time of what is pointed at.`);
-  return 0;
-}
-
 async function main(): Promise<number> {
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.once(name, () => interrupt.abort(new Error(`Stopped by ${name}.`)));
   }
-  let options: ReturnType<typeof readOptions>;
-  try {
-    options = readOptions(process.argv.slice(2));
-  } catch (error) {
-    say(`${errorText(error)}\n${usage}`);
-    return 2;
-  }
-  if (options === null) {
-    process.stdout.write(usage);
-    return 0;
-  }
-  if (options.flame !== null) return flame(options.flame, interrupt.signal);
+  const options: Options = JSON.parse(elementAt(process.argv, 2));
   const report = await bench(options, interrupt.signal);
   process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
   const exceeded = report.micro.filter(isExceeded);

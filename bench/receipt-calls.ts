@@ -60,7 +60,10 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
       requestId: '00000000-0000-4000-8000-000000000001',
       request: parsedForTests({ model: entry.id, promptBytes: 1000 }),
       route: {
-        ...{ model: entry, modelOf: () => entry, alias: null, passed: [] },
+        model: entry,
+        modelOf: () => entry,
+        alias: null,
+        passed: [],
         pinned: false,
         comparison: err('no_live_grid_signal'),
         failoverChain: [servedBy],

@@ -45,7 +45,10 @@ test('processor time is shared among all replies, also those with an error', () 
 
 test('the provider is compared with nothing, and what was not measured is null', () => {
   expect(figuresOf(json, 'json-32', 'provider')).toMatchObject({
-    ...{ requestsPerS: null, requestsPerSRange: null, ratioToEnvoy: null, ratioToEnvoyRange: null },
+    requestsPerS: null,
+    requestsPerSRange: null,
+    ratioToEnvoy: null,
+    ratioToEnvoyRange: null,
   });
   expect(figuresOf(json, 'json-32', 'envoy').addedP50Ms).toBeNull();
 });

@@ -58,8 +58,10 @@ function speedTable(figures: readonly Figures[], scenario: Scenario): string {
       ...(isStream
         ? [show(row.eventsPerS)]
         : [
-            ...[show(row.requestsPerS), showRange(row.requestsPerSRange)],
-            ...[show(row.ratioToEnvoy), showRange(row.ratioToEnvoyRange)],
+            show(row.requestsPerS),
+            showRange(row.requestsPerSRange),
+            show(row.ratioToEnvoy),
+            showRange(row.ratioToEnvoyRange),
           ]),
       show(row.p50Ms),
       show(row.p99Ms),

@@ -4,15 +4,10 @@
  *
  * Plain JavaScript without packages, since it runs before there are any.
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** @param {string[]} path */
-const at = (...path) => join(root, ...path);
+import { at, Failure, root, run } from './run-step.mjs';
 
 /** Bundle → entry point; a part whose entry is not there is left out. */
 const bundles = {
@@ -24,14 +19,14 @@ const bundles = {
   'hash-worker': 'control-plane/people/access/hash-worker.js',
   // The thread that reads large bodies; the sidecar starts it as a file.
   'body-worker': 'receipt-sidecar/call/body-worker.ts',
+  // Prints the OpenAPI document of the operators' port, of which the pages' types are made.
+  'operator-document': 'control-plane/operator-document-main.ts',
   simulator: 'simulator/main.ts',
   migrate: 'prisma/migrate-main.ts',
   'render-envoy': 'envoy/render-main.ts',
   bench: 'bench/main.ts',
   'bare-sidecar': 'bench/bare-sidecar/main.ts',
 };
-
-class Failure extends Error {}
 
 /** @param {readonly string[]} files */
 function digest(files, extra = '') {
@@ -54,71 +49,6 @@ async function once(name, stamp, result, step) {
   await step();
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, stamp);
-}
-
-/**
- * Shows how long a step takes: counting on a terminal, else one line at its end.
- *
- * @param {string} title
- * @returns {(outcome: string) => void}
- */
-function progress(title) {
-  const started = Date.now();
-  const seconds = () => Math.round((Date.now() - started) / 1000);
-  const line = () => process.stderr.write(`\r${title}… ${seconds()} s`);
-  if (process.stderr.isTTY) line();
-  else process.stderr.write(`${title}…\n`);
-  const ticker = process.stderr.isTTY ? setInterval(line, 1000) : null;
-  return (outcome) => {
-    if (ticker) clearInterval(ticker);
-    process.stderr.write(process.stderr.isTTY ? `\r${title}… ${outcome}\n` : `${title}… ${seconds()} s\n`);
-  };
-}
-
-/**
- * @param {string} title
- * @param {string} command
- * @param {readonly string[]} args
- * @param {Readonly<Record<string, string>>} environment
- */
-async function run(title, command, args, environment = {}) {
-  const done = progress(title);
-  const started = Date.now();
-  const child = spawn(command, args, {
-    cwd: root,
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-  const code = await new Promise((resolve) => {
-    child.once('error', (cause) => {
-      output += cause.message;
-      resolve(null);
-    });
-    child.once('close', resolve);
-  });
-  done(code === 0 ? `${Math.round((Date.now() - started) / 1000)} s` : 'failed');
-  if (code === 0) return;
-  const log = at('.gw', 'logs', 'prepare.log');
-  mkdirSync(dirname(log), { recursive: true });
-  writeFileSync(log, output, { mode: 0o600 });
-  throw new Failure(explain(title, output, relative(process.cwd(), log)));
-}
-
-/**
- * @param {string} title
- * @param {string} output
- * @param {string} log
- */
-function explain(title, output, log) {
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network (?:request|timeout)/i.test(output)) {
-    return `${title}: the package registry could not be reached. Check network and proxy (npm config get proxy) and start again.`;
-  }
-  if (/ENOSPC/.test(output)) return `${title}: the disk is full. Free some space and start again.`;
-  if (/EACCES|EPERM/.test(output))
-    return `${title}: no permission to write into ${root}. Make the checkout yours and start again.`;
-  return `${title} failed; the reason is in ${log}.`;
 }
 
 /**
@@ -195,7 +125,8 @@ function sources(folder) {
     if (entry.name.startsWith('.') || notSources.has(entry.name)) return [];
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return sources(path);
-    return /\.(tsx?|js|mjs|json|lua|html|svg|css)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : [];
+    const isSource = /\.(tsx?|js|mjs|json|lua|html|svg|css)$/.test(entry.name) && !/\.(test|d)\.ts$/.test(entry.name);
+    return isSource ? [path] : [];
   });
 }
 
@@ -206,6 +137,16 @@ function forgetCompiled() {
   } catch {
     // It costs room on the disk alone.
   }
+}
+
+/** The types are made beside the pages, whose build does not read them, so their progress is not shown. */
+async function generateTypes() {
+  const generator = at('dashboard', 'generate-types.mjs');
+  const types = at('dashboard', 'generated', 'operator-api.d.ts');
+  const stamp = digest([at('package-lock.json'), generator, at('dist', 'operator-document.js')]);
+  await once('operator-types', stamp, types, () =>
+    run('Generating the types of the dashboard', process.execPath, [generator], {}, () => () => {}),
+  );
 }
 
 /** The pages of the operators' port. They change places with the former ones once they are whole: a gateway may be serving those. */
@@ -272,7 +213,10 @@ try {
   await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
   // What the pages import of ours, and what that imports.
   const pages = ['dashboard', 'methodology', 'evidence', 'contract'].flatMap((name) => sources(at(name))).sort();
-  await once('dashboard', digest([lock, ...pages]), at('dist', 'dashboard', 'index.html'), buildDashboard);
+  await Promise.all([
+    generateTypes(),
+    once('dashboard', digest([lock, ...pages]), at('dist', 'dashboard', 'index.html'), buildDashboard),
+  ]);
   for (const left of ['npm-cache', 'home']) rmSync(at('.deps', left), { recursive: true, force: true });
 } catch (cause) {
   if (!(cause instanceof Failure)) throw cause;

@@ -149,13 +149,11 @@ test('people and their tokens are made and ended from the shell', async () => {
 });
 
 test('a line that cannot be right shows how it is written', async () => {
-  await expect(gw('accounts suspend acct_demo_audit')).rejects.toThrow(
-    'Usage: ./gw admin accounts suspend <account> --reason …',
-  );
-  await expect(gw('accounts fly')).rejects.toThrow('There is no command "admin accounts fly"');
+  await expect(gw('accounts suspend acct_demo_audit')).rejects.toThrow('--reason is missing');
+  await expect(gw('accounts fly')).rejects.toThrow("unknown command 'fly'");
   await expect(gw('accounts change acct_demo_audit --limits many')).rejects.toThrow('--limits 100/400/200000');
-  expect((await gw('help')).out).toContain('audit verify');
-  expect((await gw('accounts --help')).out).toContain('--state:');
+  expect((await gw('help')).out).toMatch(/^ +audit +list, verify/m);
+  expect((await gw('accounts --help')).out).toContain('list');
 });
 
 test('the token of this checkout is not sent to another gateway, and what is missing is named', () => {

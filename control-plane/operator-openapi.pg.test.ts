@@ -1,5 +1,6 @@
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { operatorDocument } from './operator-document.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -81,4 +82,8 @@ test('each reference leads to a schema of the document', () => {
 test('each operation has a name of its own', () => {
   const names = Object.values(document.paths).flatMap((path) => Object.values(path).map((each) => each.operationId));
   expect(new Set(names).size).toBe(names.length);
+});
+
+test('the document that the build makes the types of the pages of is the one that a gateway serves', async () => {
+  expect(JSON.parse(await operatorDocument())).toEqual(document);
 });

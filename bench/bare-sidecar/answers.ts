@@ -57,16 +57,24 @@ export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers
   const response = toProvider({
     request: { endpoint: 'chat', stream },
     route: { failoverChain: chain },
-    ...{ headers, path: pathOf(headers), length: bytes.length, receiptId, degraded: textOf(degradedBytes) },
+    headers,
+    path: pathOf(headers),
+    length: bytes.length,
+    receiptId,
+    degraded: textOf(degradedBytes),
     timeouts: { upstreamTimeoutS: 600, firstByteTimeoutS: 30 },
     attempts: {
-      ...{ headers: [], others: others.length, cluster: failoverCluster(chain.map((each) => each.deployment.id)) },
+      headers: [],
+      others: others.length,
+      cluster: failoverCluster(chain.map((each) => each.deployment.id)),
       order: [
         firstAttemptCluster(first.id, first.firstAttempt.origin),
         ...others.map(({ deployment }) => listenerCluster(deployment.id)),
       ],
     },
-    ...{ slot: stream ? 'slot_of_a_stream' : null, reserved: null, isRerun: false },
+    slot: stream ? 'slot_of_a_stream' : null,
+    reserved: null,
+    isRerun: false,
   });
   const dynamicMetadata = withGwFields(response.dynamicMetadata ?? {}, metadataOf(limits));
   return answer({ ...response, dynamicMetadata }, [bytes]);
@@ -79,7 +87,9 @@ const overheadHeaders = [setHeader(overheadHeader, '1.00')];
 /** Replaces the head of a provider's reply. */
 export function toClients(headers: Headers, stream: boolean): Answer {
   const response = toClient(headers, receiptId, {
-    ...{ isRerun: false, budgets: null, stream },
+    isRerun: false,
+    budgets: null,
+    stream,
     overhead: { headers: () => overheadHeaders },
   });
   const mutation = response.responseHeaders?.response?.headerMutation;

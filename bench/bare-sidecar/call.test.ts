@@ -64,8 +64,10 @@ test('a stream passes event by event, and its last bytes come behind something o
     ...asking({ model: 'known', stream: true }),
     ...replying(
       'text/event-stream',
-      ...['data: {"id":"1","choices":[{}]}\n\n', 'data: {"id":"1","choices":[{}]}\n\n'],
-      ...['data: {"id":"1","choices":[]}\n\n', 'data: [DONE]\n\n'],
+      'data: {"id":"1","choices":[{}]}\n\n',
+      'data: {"id":"1","choices":[{}]}\n\n',
+      'data: {"id":"1","choices":[]}\n\n',
+      'data: [DONE]\n\n',
     ),
   ];
   const [, toProvider, toClient, event, next, usage, end] = answersOf(new Answers(), messages);

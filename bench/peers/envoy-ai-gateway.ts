@@ -13,7 +13,7 @@ import { envoyBinary, envoyPackage } from '@gw/stack/binaries';
 import { inCheckout } from '@gw/stack/checkout';
 import { goProgram } from '@gw/stack/environments';
 import { workersOfEnvoy } from '../load/plain-envoy.ts';
-import type { Peer, Place } from './peer.ts';
+import type { Peer, PeerPlace } from './peer.ts';
 
 const version = '1.1.0';
 const program = 'aigw';
@@ -75,7 +75,7 @@ const provider = { group: envoyGroup, kind: 'Backend', name: 'provider' };
 const gatewayName = 'measured';
 
 /** One model at one provider, by its own resources of Kubernetes: no keys, limits, costs or access log. */
-function resourcesOf({ model, port, providerUrl }: Place): object[] {
+function resourcesOf({ model, port, providerUrl }: PeerPlace): object[] {
   const { hostname, port: providerPort } = new URL(providerUrl);
   const resource = (apiVersion: string, kind: string, name: string, spec: object) => ({
     apiVersion,

@@ -14,7 +14,14 @@ export const litellm: Peer = {
     command: installed,
     args: [
       join(dirname(installed), 'litellm'),
-      ...['--config', join(dir, 'config.yaml'), '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'],
+      '--config',
+      join(dir, 'config.yaml'),
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--telemetry',
+      'False',
     ],
     env: {
       HOME: dir,

@@ -15,10 +15,10 @@ export interface Peer {
   version(): string;
   /** Path of what was installed. */
   install(log: (line: string) => void): Promise<string>;
-  plan(place: Place): Plan;
+  plan(place: PeerPlace): Plan;
 }
 
-export interface Place {
+export interface PeerPlace {
   readonly installed: string;
   /** A folder of its own. */
   readonly dir: string;

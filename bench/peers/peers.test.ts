@@ -99,7 +99,10 @@ test('what a peer makes outside of its folder is removed behind it, and what was
         `require('fs').mkdirSync(${JSON.stringify(made)}, { recursive: true });
         require('http').createServer((request, reply) => reply.end()).listen(${port}, '127.0.0.1')`,
       ],
-      ...{ env: {}, files: {}, headers: {}, leaves: [made] },
+      env: {},
+      files: {},
+      headers: {},
+      leaves: [made],
     }),
   };
   const signal = new AbortController().signal;
@@ -125,7 +128,9 @@ const endsAtOnce: Peer = {
   plan: () => ({
     command: process.execPath,
     args: ['-e', 'console.log("Port taken."); process.exit(1)'],
-    ...{ env: {}, files: {}, headers: {} },
+    env: {},
+    files: {},
+    headers: {},
   }),
 };
 

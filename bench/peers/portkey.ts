@@ -13,9 +13,11 @@ export const portkey: Peer = {
   plan: ({ dir, installed, port, providerUrl }) => ({
     command: process.execPath,
     args: [
-      ...['--import', pathToFileURL(inPeers('portkey', 'loopback.mjs')).href],
+      '--import',
+      pathToFileURL(inPeers('portkey', 'loopback.mjs')).href,
       join(installed, 'node_modules', packageName, 'build', 'start-server.js'),
-      ...[`--port=${port}`, '--headless'],
+      `--port=${port}`,
+      '--headless',
     ],
     // Without "production" it keeps each call for its own page of logs.
     env: { HOME: dir, NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1' },

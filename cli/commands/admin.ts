@@ -1,16 +1,17 @@
 /** `./gw admin …`: the operator API from the shell. Tables for people, `--json` for scripts. */
-import { parseArgs } from 'node:util';
 import { elementAt } from '@gw/contract/internal/defined';
 import { stateFolder } from '@gw/stack/checkout';
 import { Problem } from '@gw/stack/problem';
 import { readRunFile } from '@gw/stack/run-file';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Ends, openProgram } from '../program.ts';
 import { accountCommands } from './admin/accounts.ts';
 import { ApiRefusal, findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';
 import { budgetCommands } from './admin/budgets.ts';
 import { catalogueCommands } from './admin/catalogue.ts';
 import { catalogueFileCommands } from './admin/catalogue-file.ts';
-import type { AdminCall, AdminCommand } from './admin/command.ts';
+import type { AdminCommand } from './admin/command.ts';
 import { credentialCommands } from './admin/credentials.ts';
 import { energyContractCommands } from './admin/energy-contracts.ts';
 import { keyCommands } from './admin/keys.ts';
@@ -43,13 +44,6 @@ const commands: readonly AdminCommand[] = [
   ...budgetCommands,
 ];
 
-export const admin = (args: readonly string[]): Promise<number> =>
-  runAdmin(args, {
-    openApi: () => openOperatorApi(findTarget(process.env, readRunFile(stateFolder))),
-    print: (text) => void process.stdout.write(text),
-    tell: (text) => void process.stderr.write(text),
-  });
-
 interface Surroundings {
   readonly openApi: () => OperatorApi;
   readonly print: (text: string) => void;
@@ -57,24 +51,65 @@ interface Surroundings {
   readonly tell: (text: string) => void;
 }
 
-/** Resolves with the exit code. */
-export async function runAdmin(args: readonly string[], { openApi, print, tell }: Surroundings): Promise<number> {
-  const [group = 'help', verb = ''] = args;
-  if (group === 'help' || args.includes('--help') || args.includes('-h')) {
-    print(overview(group));
-    return 0;
+const shell: Surroundings = {
+  openApi: () => openOperatorApi(findTarget(process.env, readRunFile(stateFolder))),
+  print: (text) => void process.stdout.write(text),
+  tell: (text) => void process.stderr.write(text),
+};
+
+/** For tests, which have their own surroundings. Resolves with the exit code. */
+export function runAdmin(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { ends, program, run } = openProgram(surroundings.print);
+  addAdminCommands(program.command('admin'), ends, surroundings);
+  return run(['admin', ...args]);
+}
+
+export function addAdminCommands(admin: Command, ends: Ends, surroundings = shell): void {
+  const groupOf = (name: string) => admin.commands.find((each) => each.name() === name) ?? admin.command(name);
+  for (const command of commands) {
+    const [group = '', verb] = command.name.split(' ');
+    const shown = verb === undefined ? groupOf(group) : groupOf(group).command(verb);
+    shown.description(command.summary);
+    for (const arg of command.args) shown.argument(`<${arg}>`);
+    for (const [name, meaning] of Object.entries(command.options)) shown.addOption(optionOf(name, meaning));
+    shown.option('--json', 'the result as JSON').action(ends(() => runOne(command, shown, surroundings)));
   }
-  const command = commands.find(({ name }) => name === `${group} ${verb}` || name === group);
-  if (!command) throw new Problem(`There is no command "admin ${`${group} ${verb}`.trim()}".\n${overview(group)}`);
-  const { json, ...call } = readCall(command, args.slice(command.name.split(' ').length));
+  for (const group of admin.commands)
+    if (group.description() === '') group.description(group.commands.map((each) => each.name()).join(', '));
+  admin.addHelpText(
+    'after',
+    '\nThe address and the token come from .gw/run.json, or from GW_CONTROL_URL and GW_OPERATOR_TOKEN.',
+  );
+}
+
+/** `!` at the end of the name: it is needed; `*`: it may be repeated. */
+function optionOf(name: string, meaning: string): Option {
+  const isList = name.endsWith('*');
+  const note = isList ? ' (may be repeated)' : name.endsWith('!') ? ' (needed)' : '';
+  return new Option(`--${bare(name)} <value>`, meaning + note).argParser((value, before: readonly string[] = []) => {
+    if (!isList && before.length > 0) throw new InvalidArgumentError('It is given twice.');
+    return [...before, value];
+  });
+}
+
+async function runOne(command: AdminCommand, shown: Command, { openApi, print, tell }: Surroundings): Promise<number> {
+  const all = (name: string): readonly string[] => shown.getOptionValue(attributeOf(name)) ?? [];
+  const missing = Object.keys(command.options).filter((name) => name.endsWith('!') && all(bare(name)).length === 0);
+  // Commander would complain of these before it looks at options that it does not know, such as one with a slip in it.
+  if (missing.length > 0) shown.error(`--${missing.map(bare).join(', --')} is missing, see --help`);
+  const call = {
+    api: openApi(),
+    all,
+    arg: (index: number) => elementAt(shown.args, index),
+    option: (name: string) => all(name)[0],
+  };
   const {
     exitCode = 0,
     note = '',
     text,
     value,
-  } = await command
-    .run({ api: openApi(), ...call })
-    .catch((error: unknown) => Promise.reject(inOptions(error, command)));
+  } = await command.run(call).catch((error: unknown) => Promise.reject(inOptions(error, command)));
+  const { json = false } = shown.opts<{ json?: boolean }>();
   print(json ? `${JSON.stringify(value, null, 2)}\n` : text);
   if (!json) tell(note);
   return exitCode;
@@ -89,49 +124,5 @@ function inOptions(error: unknown, { fields = {}, options }: AdminCommand): unkn
   return meaning === undefined ? error : new Problem(`${error.message} The option is --${option}: ${meaning}.`);
 }
 
-type Parsed = Omit<AdminCall, 'api'>;
-
-/** Throws a Problem that shows the usage if something is missing. */
-function readCall(command: AdminCommand, args: readonly string[]): Parsed & { readonly json: boolean } {
-  const names = Object.keys(command.options);
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      json: { type: 'boolean', default: false },
-      ...Object.fromEntries(names.map((name) => [bare(name), { type: 'string', multiple: true } as const])),
-    },
-  });
-  const { json = false, ...lists } = values;
-  const given: Readonly<Record<string, readonly string[] | undefined>> = lists;
-  const missing = names.filter((name) => name.endsWith('!') && given[bare(name)] === undefined).map(bare);
-  const twice = names.filter((name) => !name.endsWith('*') && (given[bare(name)]?.length ?? 0) > 1).map(bare);
-  if (positionals.length !== command.args.length || missing.length > 0 || twice.length > 0)
-    throw new Problem(`Usage: ./gw admin ${usage(command)}`);
-  return {
-    json,
-    arg: (index) => elementAt(positionals, index),
-    option: (name) => given[name]?.[0],
-    all: (name) => given[name] ?? [],
-  };
-}
-
 const bare = (name: string): string => name.replace(/[!*]$/, '');
-
-function usage({ args, name, options }: AdminCommand): string {
-  const shown = Object.keys(options).map((option) =>
-    option.endsWith('!') ? `--${bare(option)} …` : `[--${bare(option)} …]${option.endsWith('*') ? '…' : ''}`,
-  );
-  return [name, ...args.map((arg) => `<${arg}>`), ...shown].join(' ');
-}
-
-/** All commands, or those of one group with their options. */
-function overview(group: string): string {
-  const own = commands.filter(({ name }) => `${name} `.startsWith(`${group} `));
-  const lines = (own.length > 0 ? own : commands).flatMap((command) => [
-    `  ./gw admin ${usage(command)}`,
-    `      ${command.summary}`,
-    ...(own.length > 0 ? Object.entries(command.options) : []).map(([name, text]) => `      --${bare(name)}: ${text}`),
-  ]);
-  return `${lines.join('\n')}\n\nAll take --json. The address and the token come from .gw/run.json, or from GW_CONTROL_URL and GW_OPERATOR_TOKEN.\n`;
-}
+const attributeOf = (name: string): string => new Option(`--${name}`).attributeName();

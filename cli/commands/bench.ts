@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { inCheckout } from '@gw/stack/checkout';
 import { Problem } from '@gw/stack/problem';
 
-export async function bench(args: readonly string[]): Promise<number> {
+export async function bench(options: object): Promise<number> {
   const program = inCheckout('dist', 'bench.js');
   if (!existsSync(program)) throw new Problem('The benchmarks are not part of this checkout.');
-  const child = spawn(process.execPath, [...process.execArgv, program, ...args], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [...process.execArgv, program, JSON.stringify(options)], { stdio: 'inherit' });
   // Ctrl-C reaches the benchmarks too, which clean up; we wait for them.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));

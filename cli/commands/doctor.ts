@@ -1,7 +1,6 @@
 /** `./gw doctor`: looks at everything that the gateway needs, changes nothing, and says how to get what is missing. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, statfsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { envoyPackage, valkeyPackage, versionOf } from '@gw/stack/binaries';
 import { checkout, inCheckout, stateFolder } from '@gw/stack/checkout';
@@ -76,8 +75,7 @@ function disk(): Finding {
   return { title: 'Disk', state: free >= 2 ? 'ok' : 'missing', detail: free >= 2 ? detail : `${detail}; 2 are needed` };
 }
 
-export async function doctor(args: readonly string[]): Promise<number> {
-  parseArgs({ args: [...args], options: {} });
+export async function doctor(): Promise<number> {
   const running = findSupervisor(stateFolder) !== null;
   const findings: Finding[] = [
     { title: 'Node', state: 'ok', detail: nodeDetail() },

@@ -1,14 +1,12 @@
 /** `./gw down`: stops what `./gw up` has started, and what a killed one has left behind. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { stateFolder } from '@gw/stack/checkout';
 import { Problem } from '@gw/stack/problem';
 import { endLeftovers, findSupervisor, releaseFolder } from '@gw/stack/run-file';
 
 const limitMs = 45_000;
 
-export async function down(args: readonly string[]): Promise<number> {
-  parseArgs({ args: [...args], options: {} });
+export async function down(): Promise<number> {
   const supervisor = findSupervisor(stateFolder);
   if (supervisor) {
     const { pid } = supervisor;

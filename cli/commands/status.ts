@@ -1,5 +1,4 @@
 /** `./gw status`: what runs. Exit code 1 unless everything does. */
-import { parseArgs } from 'node:util';
 import { stateFolder } from '@gw/stack/checkout';
 import { ask } from '@gw/stack/readiness';
 import { findSupervisor, isRunning, type RunFile, readRunFile, type Supervisor } from '@gw/stack/run-file';
@@ -36,10 +35,9 @@ async function answers(run: RunFile): Promise<boolean> {
   }
 }
 
-export async function status(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } });
+export async function status({ json }: { readonly json?: boolean }): Promise<number> {
   const found = await look(readRunFile(stateFolder), findSupervisor(stateFolder));
-  process.stdout.write(values.json ? `${JSON.stringify(found)}\n` : describe(found));
+  process.stdout.write(json ? `${JSON.stringify(found)}\n` : describe(found));
   return found.running && found.answers && found.parts.every((part) => part.running) ? 0 : 1;
 }
 

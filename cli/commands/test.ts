@@ -84,12 +84,16 @@ const long: Run = {
   reporter: 'verbose',
 };
 
-export async function check(args: readonly string[]): Promise<number> {
-  return runAll(fast, args);
+export async function check(files: readonly string[]): Promise<number> {
+  return runAll(fast, files);
 }
 
-export async function test(args: readonly string[]): Promise<number> {
-  return args[0] === 'long' ? runAll(long, args.slice(1)) : runAll(everything, args);
+export async function test(files: readonly string[]): Promise<number> {
+  return runAll(everything, files);
+}
+
+export async function testLong(files: readonly string[]): Promise<number> {
+  return runAll(long, files);
 }
 
 const noTests: Tally = { passed: 0, failed: 0, skipped: 0 };

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import { inCheckout, stateFolder } from '@gw/stack/checkout';
@@ -34,28 +33,25 @@ interface Options {
 
 const dir = stateFolder;
 
-function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      detach: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      port: { type: 'string', default: '8080' },
-      'control-port': { type: 'string', default: '8081' },
-      instances: { type: 'string', default: '1' },
-      provider: { type: 'string' },
-    },
-  });
-  return {
-    detach: values.detach,
-    json: values.json,
-    publicPort: portNumber('--port', values.port),
-    controlPort: portNumber('--control-port', values['control-port']),
-    instances: instanceCount(values.instances),
-    provider: values.provider === undefined ? null : readProvider(values.provider),
-    tls: publicTls(process.env),
-  };
+/** The options as they were typed. */
+interface Typed {
+  readonly detach?: boolean;
+  readonly json?: boolean;
+  readonly port: string;
+  readonly controlPort: string;
+  readonly instances: string;
+  readonly provider?: string;
 }
+
+const readOptions = ({ controlPort, detach, instances, json, port, provider }: Typed): Options => ({
+  detach: detach ?? false,
+  json: json ?? false,
+  publicPort: portNumber('--port', port),
+  controlPort: portNumber('--control-port', controlPort),
+  instances: instanceCount(instances),
+  provider: provider === undefined ? null : readProvider(provider),
+  tls: publicTls(process.env),
+});
 
 /** 0 stands for any free port. */
 function portNumber(option: string, text: string): number {
@@ -84,10 +80,10 @@ function readProvider(url: string): CustomProvider {
   return { url: url.replace(/\/$/, ''), key: process.env.GW_PROVIDER_KEY || null };
 }
 
-export async function up(args: readonly string[]): Promise<number> {
-  const options = readOptions(args);
+export async function up(typed: Typed): Promise<number> {
+  const options = readOptions(typed);
   if (findSupervisor(dir) !== null) return alreadyRunning(options);
-  if (options.detach) return detach(args, options);
+  if (options.detach) return detach(options);
   return supervise(options);
 }
 
@@ -108,10 +104,10 @@ function announce(run: RunFile, options: Options): void {
 /** What the process that stays behind tells the one that started it. */
 type Message = { readonly line: string } | { readonly ready: true } | { readonly failed: string };
 
-async function detach(args: readonly string[], options: Options): Promise<number> {
+async function detach(options: Options): Promise<number> {
   const log = openLog(join(dir, 'logs', 'supervisor.log'));
-  const rest = args.filter((arg) => arg !== '--detach');
-  const child = spawn(process.execPath, [...process.execArgv, inCheckout('dist', 'cli.js'), 'up', ...rest], {
+  const args = process.argv.slice(2).filter((arg) => arg !== '--detach');
+  const child = spawn(process.execPath, [...process.execArgv, inCheckout('dist', 'cli.js'), ...args], {
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   });

@@ -10,15 +10,21 @@ import { earlierIn, verifyPackFile } from '@gw/evidence/verify-file';
 import { inCheckout } from '@gw/stack/checkout';
 import { longPackText } from '@gw/testing/evidence/made-packs';
 import { afterAll, expect, test, vi } from 'vitest';
-import { verify } from './verify.ts';
+import { runCommand } from '../command-list.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-verify-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const key = signingKeyOf('01'.repeat(32));
 const contents: PackContents = {
-  ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
-  ...{ accountId: 'acct_1', selection: { receipt_ids: ['rcpt_1'] }, period: null, receipts: [], log: null },
+  id: '00000000-0000-4000-8000-000000000001',
+  issuedAt: new Date(0),
+  baseUrl: 'https://gw.example',
+  accountId: 'acct_1',
+  selection: { receipt_ids: ['rcpt_1'] },
+  period: null,
+  receipts: [],
+  log: null,
   excluded: [{ receipt_id: 'rcpt_1', version: null, code: 'not_found', reason: 'There is none.' }],
 };
 
@@ -36,7 +42,7 @@ async function saidOf(pack: string, ...args: string[]): Promise<{ code: number; 
     return true;
   });
   try {
-    return { code: await verify([file, `--key=${key.publicJwk.kid}`, ...args]), out };
+    return { code: await runCommand(['verify', file, `--key=${key.publicJwk.kid}`, ...args]), out };
   } finally {
     write.mockRestore();
   }
@@ -88,8 +94,8 @@ test('a pack comes by a pipe too, of either format, and a kept one', async () =>
 
 test('what cannot be read is a sentence, and no word on the pack', async () => {
   const args = [`--key=${key.publicJwk.kid}`];
-  await expect(verify([folder, ...args])).rejects.toThrow(`${folder} cannot be read: EISDIR`);
-  await expect(verify([join(folder, 'none'), ...args])).rejects.toThrow('none cannot be read: ENOENT');
+  await expect(runCommand(['verify', folder, ...args])).rejects.toThrow(`${folder} cannot be read: EISDIR`);
+  await expect(runCommand(['verify', join(folder, 'none'), ...args])).rejects.toThrow('none cannot be read: ENOENT');
   const away = {
     size: 40 * 1024 * 1024,
     bytes: () => Readable.from([Buffer.from('{"a"'), Promise.reject(new Error('the disk is away'))]),

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import { harmless } from '@gw/evidence/harmless';
@@ -12,58 +11,25 @@ import type { PackFile } from '@gw/evidence/verify-file';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
-const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--earlier FILE] [--account ID] [--statement FILE] [--html FILE] [--json]
-
-Checks an evidence pack: its signature, the digest of each part, its sums, each number whose lineage is in it, and that its
-receipts are in the log of the account.
-
-  --jwks FILE       the key set of the gateway, as it was had from /.well-known/jwks.json
-  --key THUMBPRINT  or the thumbprint (kid) of the key that has to have signed
-  --earlier FILE    a pack or a checkpoint that was kept: whether the log goes on from it, and nothing in front of it has
-                    changed. The new pack has to be asked for with its tree_size as "earlier_tree_size". Of a pack of more
-                    than 32 MiB the checkpoint alone is used
-  --account ID      the account that the pack has to be of
-  --statement FILE  FILE is a table (CSV, Parquet); this is the job that made it, as JSON, with the signed statement of its digest
-  --html FILE       writes a page for people: charts, coverage, methods, sources, and whether the pack holds. It needs no network and can
-                    be printed
-  --json            the result as JSON
-
-Without either nobody is trusted, and the signature proves only that nothing was changed since somebody has signed.
-The exit code is 0 if all holds, 1 if something does not or cannot be read, 2 if all holds but nobody said whom to trust,
-3 if all holds but somebody should be asked: receipts came late, are not in the log although they should be, or were
-settled since the earlier pack or checkpoint.
-`;
+interface Options {
+  readonly jwks?: string;
+  readonly key?: string;
+  readonly earlier?: string;
+  readonly account?: string;
+  readonly statement?: string;
+  readonly html?: string;
+  readonly json?: boolean;
+}
 
 /** Resolves with the exit code. */
-export async function verify(args: readonly string[]): Promise<number> {
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      jwks: { type: 'string' },
-      key: { type: 'string' },
-      earlier: { type: 'string' },
-      account: { type: 'string' },
-      statement: { type: 'string' },
-      html: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  const [file, ...more] = positionals;
-  if (values.help) {
-    process.stdout.write(usage);
-    return 0;
-  }
-  if (file === undefined || more.length > 0)
-    throw new Problem('verify takes one file: ./gw verify FILE --jwks FILE. ./gw verify --help says more.');
+export async function verify(file: string, values: Options): Promise<number> {
   const trust: Trust = {
     ...(values.jwks !== undefined && { keys: keysIn(values.jwks) }),
     ...(values.key !== undefined && { thumbprint: values.key }),
   };
   const { account } = values;
   const options = { trust, ...(account !== undefined && { account }) };
-  if (values.statement !== undefined) return verifyTable(file, values.statement, options, values.json);
+  if (values.statement !== undefined) return verifyTable(file, values.statement, options, values.json ?? false);
   const { earlierIn, verifyPackFile } = await import('@gw/evidence/verify-file');
   const earlier = values.earlier === undefined ? undefined : await aboutFile(values.earlier, earlierIn);
   const { head, ...result } = await aboutFile(file, (pack) => verifyPackFile(pack, { ...options, earlier }));

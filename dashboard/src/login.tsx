@@ -43,15 +43,15 @@ export function Login() {
               {words.login.title}
             </Title>
             <SegmentedControl
-              aria-label={words.login.as}
+              aria-label="Log in as"
               value={kind}
               onChange={(value) => {
                 setKind(value as Kind);
                 code.forget();
               }}
               data={[
-                { value: 'organisation_admin', label: words.login.customer },
-                { value: 'operator', label: words.login.operator },
+                { value: 'organisation_admin', label: 'Customer' },
+                { value: 'operator', label: 'Operator' },
               ]}
             />
             <TextInput
@@ -66,15 +66,17 @@ export function Login() {
             {code.isAsked && <CodeField />}
             <Failure error={failureBeside(logIn.error)} />
             <Button type="submit" loading={logIn.isPending}>
-              {words.login.submit}
+              Log in
             </Button>
             {kind === 'operator' && hasOidc && (
               <Button component="a" href="/session/oidc" variant="default">
-                {words.login.oidc}
+                Log in with the identity provider
               </Button>
             )}
             <Text size="xs" c="dimmed">
-              {kind === 'operator' ? words.login.operatorHint : words.login.customerHint}
+              {kind === 'operator'
+                ? 'An admin of the platform makes your login; ./gw up prints where the first one is.'
+                : 'An operator of the platform makes your login and hands you the credential.'}
             </Text>
           </Stack>
         </form>

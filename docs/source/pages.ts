@@ -23,6 +23,7 @@ import { checkTexts } from '@gw/methodology/internals/checks';
 import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
+import { commandHelp } from './command-help.ts';
 import { examples } from './examples.ts';
 import { knownProvidersTable } from './known-providers.ts';
 import { clientTable, tierLimitsTable } from './limits.ts';
@@ -116,6 +117,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   revision: () => json(examples.restated.lineageReply.revision, revisionSchema),
   'lineage-step': () => json(stepOf(lineageOf(main), 'request_usage_gwp'), lineageStepSchema),
   'lineage-graph': () => ({ text: fenced('mermaid', lineageGraph(lineageOf(main))) }),
+  'command-help': () => ({ text: fenced('text', commandHelp) }),
   'chat-request': () => json(chatRequest, chatRequestSchema),
   'chat-reply': () => json(chatReply(), chatResponseSchema),
   'chat-stream': () => ({ text: fenced('text', chatStream()) }),

@@ -3,7 +3,7 @@ import { Problem } from '@gw/stack/problem';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
 import { accountLimits } from './limits.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/accounts';
 const at = (id: string, ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
@@ -11,16 +11,16 @@ const columns = ['id', 'name', 'tier', 'state', 'created_at'];
 const adminColumns = ['id', 'name', 'email', 'state', 'second_factor', 'created_at'];
 
 export interface Page {
-  readonly data: readonly Row[];
+  readonly data: readonly TableRow[];
   readonly has_more?: boolean;
   readonly last_id?: string | null;
 }
 
-const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
+const shown = (value: unknown): AdminResult => ({ value, text: card(value as TableRow) });
 
 /** All pages: people who look for something do not want to turn them. */
-async function everyAccount(api: OperatorApi, filter: Record<string, string>): Promise<readonly Row[]> {
-  const rows: Row[] = [];
+async function everyAccount(api: OperatorApi, filter: Record<string, string>): Promise<readonly TableRow[]> {
+  const rows: TableRow[] = [];
   for (let after: string | undefined; ; ) {
     const page = (await api.get(path, { ...filter, after, limit: 100 })) as Page;
     rows.push(...page.data);

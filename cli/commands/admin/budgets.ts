@@ -1,7 +1,7 @@
 /** `./gw admin budgets …`: what an account, its keys and its projects may use in a month, and what they have used. */
 import { Problem } from '@gw/stack/problem';
 import { type AdminCall, type AdminCommand, given } from './command.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const at = (account: string, ...rest: string[]): string =>
   ['/operator/v1/accounts', ...[account, 'budgets', ...rest].map(encodeURIComponent)].join('/');
@@ -22,7 +22,7 @@ function ownerOf(call: AdminCall): object {
   return project === undefined ? { scope: 'account' } : { scope: 'project', name: project };
 }
 
-const shown = (value: unknown) => ({ value, text: card(value as Row) });
+const shown = (value: unknown) => ({ value, text: card(value as TableRow) });
 
 export const budgetCommands: readonly AdminCommand[] = [
   {
@@ -87,7 +87,7 @@ export const budgetCommands: readonly AdminCommand[] = [
     options: {},
     summary: 'the budgets of an account and what is used of them in this UTC month',
     run: async ({ api, arg }) => {
-      const value = (await api.get(at(arg(0)))) as { readonly data: readonly Row[] };
+      const value = (await api.get(at(arg(0)))) as { readonly data: readonly TableRow[] };
       return { value: value.data, text: table(value.data, columns, 'No budget.') };
     },
   },

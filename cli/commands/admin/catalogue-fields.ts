@@ -7,7 +7,7 @@ import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
 import { providerFields } from '@gw/contract/internal/catalogue/provider-fields';
 import { regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import { Problem } from '@gw/stack/problem';
-import type { Row } from './table.ts';
+import type { TableRow } from './table.ts';
 
 /** `option`: its name, for the complaint. Throws a Problem that shows how it is written. */
 type Read = (text: string, option: string) => unknown;
@@ -31,7 +31,7 @@ export interface CatalogueGroup {
   readonly fields: readonly ShellField[];
   readonly columns: readonly string[];
   /** As people read it. */
-  readonly shown: (entry: Row) => Row;
+  readonly shown: (entry: TableRow) => TableRow;
 }
 
 const text: Read = (given) => given;
@@ -147,20 +147,37 @@ function groupOf(name: string, idField: 'id' | 'code', table: FieldTable, column
     const read = form === undefined ? text : readers[form];
     return { option, field, help, needed, read: entry.safeParse(null).success ? orNone(read) : read };
   });
-  const shown = (entry: Row): Row =>
+  const shown = (entry: TableRow): TableRow =>
     Object.fromEntries(Object.entries(entry).map(([field, value]) => [field, shownValue(value, table[field]?.form)]));
   const one = name === 'aliases' ? 'an alias' : `a ${name.slice(0, -1)}`;
   return { name, one, idField, fields, columns, shown };
 }
 
 export const modelGroup = groupOf('models', 'id', modelFields, [
-  ...['id', 'kind', 'owned_by', 'active_parameters_b', 'total_parameters_b', 'model_class', 'context_window'],
+  'id',
+  'kind',
+  'owned_by',
+  'active_parameters_b',
+  'total_parameters_b',
+  'model_class',
+  'context_window',
 ]);
 export const regionGroup = groupOf('regions', 'code', regionFields, ['code', ...Object.keys(regionFields)]);
 export const providerGroup = groupOf('providers', 'id', providerFields, [
-  ...['id', 'name', 'kind', 'base_url', 'auth_header', 'credential_ref'],
+  'id',
+  'name',
+  'kind',
+  'base_url',
+  'auth_header',
+  'credential_ref',
 ]);
 export const deploymentGroup = groupOf('deployments', 'id', deploymentFields, [
-  ...['id', 'provider', 'region', 'models', 'pue', 'telemetry', 'accelerators'],
+  'id',
+  'provider',
+  'region',
+  'models',
+  'pue',
+  'telemetry',
+  'accelerators',
 ]);
 export const aliasGroup = groupOf('aliases', 'id', aliasFields, ['id', ...Object.keys(aliasFields)]);

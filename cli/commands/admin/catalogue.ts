@@ -13,7 +13,7 @@ import {
 } from './catalogue-fields.ts';
 import type { AdminCall, AdminCommand, AdminResult } from './command.ts';
 import { asHelp, knownCommand, providerAs } from './known-providers.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const pathOf = ({ name }: CatalogueGroup): string => `/operator/v1/${name}`;
 
@@ -48,13 +48,13 @@ const optionsOf = ({ fields }: CatalogueGroup): Record<string, string> =>
   Object.fromEntries(fields.map(({ field, option }) => [field, option]));
 
 /** Beside the table: a script that reads it meets nothing else. */
-const warningsOf = (group: CatalogueGroup, entry: Row): string[] =>
+const warningsOf = (group: CatalogueGroup, entry: TableRow): string[] =>
   (entry.warnings as readonly string[]).map((warning) => `Warning: ${entry[group.idField]}: ${warning}\n`);
 
 const lastChangeSchema = z.object({ catalogue_version: z.int(), changed_at: z.string(), changed_by: z.string() });
 
 /** Who vouches for the entry; nothing of kinds that no number rests on. */
-function lastChangeOf(change: unknown): Row {
+function lastChangeOf(change: unknown): TableRow {
   if (change === undefined) return {};
   const { data } = lastChangeSchema.safeParse(change);
   if (data === undefined) return { last_change: 'not known' };
@@ -64,8 +64,12 @@ function lastChangeOf(change: unknown): Row {
 }
 
 function shown(group: CatalogueGroup, value: unknown): AdminResult {
-  const { last_change: change, warnings: _, ...entry } = group.shown(value as Row);
-  return { value, text: card({ ...entry, ...lastChangeOf(change) }), note: warningsOf(group, value as Row).join('') };
+  const { last_change: change, warnings: _, ...entry } = group.shown(value as TableRow);
+  return {
+    value,
+    text: card({ ...entry, ...lastChangeOf(change) }),
+    note: warningsOf(group, value as TableRow).join(''),
+  };
 }
 
 function listed(group: CatalogueGroup, { data }: Page): AdminResult {
@@ -131,7 +135,7 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
       summary: `remove ${group.one} that nothing refers to`,
       run: async (call) => {
         const value = await call.api.send('DELETE', at(call));
-        return { value, text: card(value as Row) };
+        return { value, text: card(value as TableRow) };
       },
     },
   ];

@@ -2,7 +2,7 @@
 import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import { type AdminCall, type AdminCommand, given } from './command.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/credentials';
 const columns = ['name', 'source', 'origin', 'set_at', 'has_previous', 'readable', 'providers'];
@@ -41,7 +41,7 @@ export const credentialCommands = (readValue: () => Promise<string> = standardIn
       const { url } = given(call, 'url');
       const body = { value: await readValue(), ...(url === undefined ? {} : { base_url: url }) };
       const value = await call.api.send('PUT', at(call), body);
-      return { value, text: card(value as Row), note: inForce };
+      return { value, text: card(value as TableRow), note: inForce };
     },
   },
   {
@@ -51,7 +51,7 @@ export const credentialCommands = (readValue: () => Promise<string> = standardIn
     summary: 'put back the one before, for a rotation that went wrong',
     run: async (call) => {
       const value = await call.api.send('POST', `${at(call)}/restore`);
-      return { value, text: card(value as Row), note: inForce };
+      return { value, text: card(value as TableRow), note: inForce };
     },
   },
   {
@@ -61,7 +61,7 @@ export const credentialCommands = (readValue: () => Promise<string> = standardIn
     summary: 'remove a credential that no provider names',
     run: async (call) => {
       const value = await call.api.send('DELETE', at(call));
-      return { value, text: card(value as Row) };
+      return { value, text: card(value as TableRow) };
     },
   },
 ];

@@ -1,30 +1,39 @@
 /** `./gw admin energy-contracts list|add|set|remove`: electricity that was bought, for figures by the market-based method. */
 import type { Page } from './accounts.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/energy-contracts';
 const at = ({ arg }: AdminCall): string => `${path}/${encodeURIComponent(arg(0))}`;
 const columns = [
-  ...['id', 'instrument', 'provider', 'region', 'valid_from', 'valid_to', 'share', 'g_per_kwh'],
-  ...['evidence', 'changed_at', 'changed_by'],
+  'id',
+  'instrument',
+  'provider',
+  'region',
+  'valid_from',
+  'valid_to',
+  'share',
+  'g_per_kwh',
+  'evidence',
+  'changed_at',
+  'changed_by',
 ];
 
 /** With who entered it last, and when. */
-function shownContract(value: unknown): Row {
-  const { last_change: change, object: _, warnings: __, ...contract } = value as Row;
-  const { changed_at, changed_by } = (change ?? {}) as Row;
+function shownContract(value: unknown): TableRow {
+  const { last_change: change, object: _, warnings: __, ...contract } = value as TableRow;
+  const { changed_at, changed_by } = (change ?? {}) as TableRow;
   return { ...contract, changed_at, changed_by };
 }
 const shown = (value: unknown): AdminResult => ({ value, text: card(shownContract(value)) });
 
-function fieldsOf(call: AdminCall): Row {
+function fieldsOf(call: AdminCall): TableRow {
   const {
     from,
     to,
     'g-per-kwh': gPerKwh,
     ...others
-  } = given(call, ...['provider', 'region', 'from', 'to', 'instrument', 'share', 'g-per-kwh', 'evidence']);
+  } = given(call, 'provider', 'region', 'from', 'to', 'instrument', 'share', 'g-per-kwh', 'evidence');
   return {
     ...others,
     ...(from !== undefined && { valid_from: from }),
@@ -79,7 +88,7 @@ export const energyContractCommands: readonly AdminCommand[] = [
     summary: 'remove one that was never right; to end one, set its --to',
     run: async (call) => {
       const value = await call.api.send('DELETE', at(call));
-      return { value, text: card(value as Row) };
+      return { value, text: card(value as TableRow) };
     },
   },
 ];

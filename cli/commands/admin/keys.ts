@@ -7,17 +7,17 @@
 import type { Page } from './accounts.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
 import { keyLimits } from './limits.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const at = (account: string, ...rest: string[]): string =>
   ['/operator/v1/accounts', ...[account, 'keys', ...rest].map(encodeURIComponent)].join('/');
 const columns = ['id', 'name', 'state', 'project', 'scopes', 'created_at', 'expires_at', 'last_used_on'];
 
-const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
+const shown = (value: unknown): AdminResult => ({ value, text: card(value as TableRow) });
 
 /** All pages: people who look for something do not want to turn them. */
 async function list({ api, arg }: AdminCall): Promise<AdminResult> {
-  const rows: Row[] = [];
+  const rows: TableRow[] = [];
   for (let after: string | undefined, more = true; more; ) {
     const page = (await api.get(at(arg(0)), { after, limit: 100 })) as Page;
     rows.push(...page.data);
@@ -27,7 +27,7 @@ async function list({ api, arg }: AdminCall): Promise<AdminResult> {
   return { value: rows, text: table(rows, columns, 'No key.') };
 }
 
-export type IssuedKey = Row & { readonly key: string };
+export type IssuedKey = TableRow & { readonly key: string };
 
 export function issuedKey(value: IssuedKey): AdminResult {
   const { key, ...about } = value;

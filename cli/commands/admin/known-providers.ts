@@ -38,7 +38,10 @@ export const knownCommand: AdminCommand = {
   summary: 'well-known providers, for providers add --as',
   run: async () => {
     const rows = Object.entries(knownProviders).map(([id, { base_url, example, name, path }]) => ({
-      ...{ id, name, url: base_url ?? example, path: path ?? null },
+      id,
+      name,
+      url: base_url ?? example,
+      path: path ?? null,
     }));
     return { value: knownProviders, text: table(rows, ['id', 'name', 'url', 'path'], 'None.') };
   },

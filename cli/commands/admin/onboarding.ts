@@ -9,18 +9,18 @@ import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
 import { type IssuedKey, issuedKey, keyBody, keyExpiry, keyLimitsHint, keyProjectHint } from './keys.ts';
 import { accountLimits } from './limits.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/applications';
 const at = (id: string, ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
 const columns = ['account_id', 'name', 'tier', 'stage', 'updated_at', 'expires_at'];
 const stepColumns = ['at', 'step', 'action', 'from', 'to', 'by'];
 
-const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
+const shown = (value: unknown): AdminResult => ({ value, text: card(value as TableRow) });
 const words = (text: string | undefined): readonly string[] => (text ?? '').split(',').filter(Boolean);
 
-async function everyApplication(api: OperatorApi, filter: Record<string, string>): Promise<readonly Row[]> {
-  const rows: Row[] = [];
+async function everyApplication(api: OperatorApi, filter: Record<string, string>): Promise<readonly TableRow[]> {
+  const rows: TableRow[] = [];
   for (let after: string | undefined; ; ) {
     const page = (await api.get(path, { ...filter, after, limit: 100 })) as Page;
     rows.push(...page.data);
@@ -30,7 +30,9 @@ async function everyApplication(api: OperatorApi, filter: Record<string, string>
 }
 
 async function show({ api, arg }: AdminCall): Promise<AdminResult> {
-  const value = (await api.get(at(arg(0)))) as Row & { readonly steps: readonly (Row & { actor: { id: string } })[] };
+  const value = (await api.get(at(arg(0)))) as TableRow & {
+    readonly steps: readonly (TableRow & { actor: { id: string } })[];
+  };
   const { steps, ...application } = value;
   const lines = steps.map((step) => ({ ...step, by: step.actor.id }));
   return { value, text: `${card(application)}\n${table(lines, stepColumns)}` };
@@ -157,8 +159,8 @@ export const onboardingCommands: readonly AdminCommand[] = [
     run: async ({ api }) => {
       const value = (await api.get('/operator/v1/use-policy')) as {
         readonly version: string;
-        readonly industries: readonly Row[];
-        readonly prohibited_uses: readonly Row[];
+        readonly industries: readonly TableRow[];
+        readonly prohibited_uses: readonly TableRow[];
       };
       const uses = table(value.prohibited_uses, ['id', 'title']);
       const industries = table(value.industries, ['id', 'title', 'high_risk']);

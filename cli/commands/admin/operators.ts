@@ -2,11 +2,11 @@
 import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import { type AdminCommand, type AdminResult, given } from './command.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/operators';
 const at = (id: string, ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
-const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
+const shown = (value: unknown): AdminResult => ({ value, text: card(value as TableRow) });
 const roles = 'viewer, support or admin';
 
 const move = (verb: 'disable' | 'enable' | 'reset-credential' | 'unbind-identity', summary: string): AdminCommand => ({

@@ -4,7 +4,7 @@ import { yesOrNo } from './catalogue-fields.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
 import { everyPage } from './every-page.ts';
 import { readJsonFile, readRules } from './policy-files.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 import { readTextFile } from './text-file.ts';
 
 const path = '/operator/v1/policy';
@@ -13,16 +13,16 @@ const ruleColumns = ['id', 'screen', 'action', 'enabled', 'kind', 'size', 'title
 const exemptionColumns = ['account_id', 'rule_id', 'created_at', 'created_by', 'reason'];
 const sampleColumns = ['sample', 'outcome', 'code', 'rule', 'action', 'exempt'];
 
-type Rules = readonly (Row & { readonly phrases?: readonly string[] })[];
+type Rules = readonly (TableRow & { readonly phrases?: readonly string[] })[];
 
 /** The head of a version and its rules. */
 function shown(value: unknown): AdminResult {
-  const { object: _, rules, ...head } = value as Row & { readonly rules: Rules };
+  const { object: _, rules, ...head } = value as TableRow & { readonly rules: Rules };
   const rows = rules.map((rule) => ({ ...rule, size: rule.phrases?.length ?? 1 }));
   return { value, text: `${card(head)}\n${table(rows, ruleColumns, 'No rules: nothing is screened.')}` };
 }
 
-const plain = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
+const plain = (value: unknown): AdminResult => ({ value, text: card(value as TableRow) });
 
 async function show(call: AdminCall): Promise<AdminResult> {
   const version = call.option('version');
@@ -58,12 +58,12 @@ async function set(call: AdminCall): Promise<AdminResult> {
 }
 
 interface DryRun {
-  readonly rules: Row & { readonly changes: Row };
+  readonly rules: TableRow & { readonly changes: TableRow };
   readonly samples: readonly {
     readonly name: string;
     readonly outcome: string;
     readonly code: string | null;
-    readonly matches: readonly Row[];
+    readonly matches: readonly TableRow[];
   }[];
 }
 

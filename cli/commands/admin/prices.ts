@@ -1,24 +1,32 @@
 /** `./gw admin prices list|add|set|remove`: what providers charge for tokens. */
 import type { Page } from './accounts.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
-import { card, type Row, table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/prices';
 const at = ({ arg }: AdminCall): string => `${path}/${encodeURIComponent(arg(0))}`;
 const columns = [
-  ...['provider', 'model', 'region', 'valid_from', 'input_per_mtok', 'output_per_mtok'],
-  ...['source', 'changed_at', 'changed_by', 'id'],
+  'provider',
+  'model',
+  'region',
+  'valid_from',
+  'input_per_mtok',
+  'output_per_mtok',
+  'source',
+  'changed_at',
+  'changed_by',
+  'id',
 ];
 
 /** With who entered it last, and when. */
-function shownPrice(value: unknown): Row {
-  const { last_change: change, object: _, warnings: __, ...price } = value as Row;
-  const { changed_at, changed_by } = (change ?? {}) as Row;
+function shownPrice(value: unknown): TableRow {
+  const { last_change: change, object: _, warnings: __, ...price } = value as TableRow;
+  const { changed_at, changed_by } = (change ?? {}) as TableRow;
   return { ...price, changed_at, changed_by };
 }
 
 const warningsOf = (value: unknown): string =>
-  ((value as Row).warnings as readonly string[]).map((warning) => `Warning: ${warning}\n`).join('');
+  ((value as TableRow).warnings as readonly string[]).map((warning) => `Warning: ${warning}\n`).join('');
 const shown = (value: unknown): AdminResult => ({ value, text: card(shownPrice(value)), note: warningsOf(value) });
 
 async function list({ api, option }: AdminCall): Promise<AdminResult> {
@@ -28,7 +36,7 @@ async function list({ api, option }: AdminCall): Promise<AdminResult> {
   return { value: prices, text: table(prices.map(shownPrice), columns, 'No price.') };
 }
 
-const figures = (call: AdminCall): Row => {
+const figures = (call: AdminCall): TableRow => {
   const { input, output, ...others } = given(call, 'input', 'output', 'source');
   return {
     ...(input !== undefined && { input_per_mtok: input }),
@@ -81,7 +89,7 @@ export const priceCommands: readonly AdminCommand[] = [
     summary: 'remove a price that was never right, by its id: calls of its time have the one before it',
     run: async (call) => {
       const value = await call.api.send('DELETE', at(call));
-      return { value, text: card(value as Row) };
+      return { value, text: card(value as TableRow) };
     },
   },
 ];

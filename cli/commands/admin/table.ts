@@ -1,10 +1,10 @@
 /** Tables for people. */
 import { elementAt } from '@gw/contract/internal/defined';
 
-export type Row = Readonly<Record<string, unknown>>;
+export type TableRow = Readonly<Record<string, unknown>>;
 
 /** Columns are named as the fields are, so that who reads a table can write a script. */
-export function table(rows: readonly Row[], columns: readonly string[], empty = 'Nothing.'): string {
+export function table(rows: readonly TableRow[], columns: readonly string[], empty = 'Nothing.'): string {
   if (rows.length === 0) return `${empty}\n`;
   const cells = [
     columns.map((name) => name.toUpperCase()),
@@ -21,7 +21,7 @@ export function table(rows: readonly Row[], columns: readonly string[], empty = 
 }
 
 /** One thing, a line per field. */
-export function card(row: Row): string {
+export function card(row: TableRow): string {
   const width = Math.max(...Object.keys(row).map((name) => name.length));
   const lines = Object.entries(row).map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`);
   return `${lines.join('\n')}\n`;

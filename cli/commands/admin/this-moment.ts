@@ -1,20 +1,22 @@
 /** `./gw admin grid` and `deployments health`: what holds at this moment, and no entry says. */
 import type { Page } from './accounts.ts';
 import type { AdminCommand } from './command.ts';
-import { type Row, table } from './table.ts';
+import { type TableRow, table } from './table.ts';
 
 const gridColumns = ['zone', 'g_per_kwh', 'basis', 'source', 'vintage', 'temporal_match', 'age_minutes', 'too_old'];
 const sourceColumns = ['zone', 'source', 'place', 'newest_g_per_kwh', 'observed_at', 'paused'];
 const troubleColumns = ['deployment', 'model', 'status', 'failures', 'failed_at', 'until'];
 
-const zoneRow = ({ id: zone, reading, regions, too_old }: Row): Row => ({
-  ...(reading as Row | null),
-  ...{ zone, too_old, regions: (regions as readonly string[]).join(' ') },
+const zoneRow = ({ id: zone, reading, regions, too_old }: TableRow): TableRow => ({
+  ...(reading as TableRow | null),
+  zone,
+  too_old,
+  regions: (regions as readonly string[]).join(' '),
 });
 
-const sourceRows = ({ id: zone, sources }: Row): Row[] =>
-  (sources as readonly Row[]).map(({ newest, paused, place, source }) => {
-    const { g_per_kwh, observed_at } = (newest ?? {}) as Row;
+const sourceRows = ({ id: zone, sources }: TableRow): TableRow[] =>
+  (sources as readonly TableRow[]).map(({ newest, paused, place, source }) => {
+    const { g_per_kwh, observed_at } = (newest ?? {}) as TableRow;
     return { zone, source, place: place || null, newest_g_per_kwh: g_per_kwh, observed_at, paused };
   });
 
@@ -37,7 +39,7 @@ export const momentCommands: readonly AdminCommand[] = [
     options: {},
     summary: 'deployments that calls have found to take none at this moment',
     run: async ({ api }) => {
-      const value = (await api.get('/operator/v1/deployment-health')) as { data: readonly Row[]; known: boolean };
+      const value = (await api.get('/operator/v1/deployment-health')) as { data: readonly TableRow[]; known: boolean };
       const none = value.known ? 'No call has found one that fails.' : 'Not known: Valkey is away.';
       return { value, text: table(value.data, troubleColumns, none) };
     },

@@ -1,10 +1,10 @@
 /** `./gw admin usage`: what accounts used, as a table. */
 import { type AdminCall, type AdminCommand, given } from './command.ts';
-import { type Row, table } from './table.ts';
+import { type TableRow, table } from './table.ts';
 
 interface Usage {
-  readonly data: readonly Row[];
-  readonly total: Row;
+  readonly data: readonly TableRow[];
+  readonly total: TableRow;
   readonly from: string;
   readonly to: string;
   readonly interval: string;

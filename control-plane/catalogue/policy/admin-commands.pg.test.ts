@@ -59,7 +59,7 @@ test('people see the rules, the versions and the defaults as tables', async () =
   expect(await gw('policy versions')).toMatch(/^1 .*the rules that the software came with$/m);
   expect(await gw('policy show --version 1')).toMatch(/^version +1$/m);
   expect(await gw('policy show --version defaults')).toMatch(/^sha256 +[0-9a-f]{64}$/m);
-  expect(await gw('policy --help')).toContain('./gw admin policy dry-run');
+  expect(await gw('policy --help')).toMatch(/^ +dry-run/m);
 });
 
 test('a rule is switched off, and an older version brought back', async () => {

@@ -4,7 +4,7 @@
  * Invariant: what is returned is the reply of a success; everything else is thrown, a refusal as RefusedError.
  */
 import createClient from 'openapi-fetch';
-import type { paths } from './operator-api.d.ts';
+import type { paths } from '../../generated/operator-api.d.ts';
 import { RefusedError } from './refused.ts';
 
 /** A change with the cookie of a session needs the header; other sites cannot set it. */

@@ -1,6 +1,5 @@
 /** The rules of screening, as operators read them. */
 import { useQuery } from '@tanstack/react-query';
-import { words } from '../words/operator-words.ts';
 import { api, must } from './client.ts';
 
 /** The version that holds. */
@@ -10,5 +9,5 @@ export const usePolicy = () => useQuery({ queryKey: ['policy'], queryFn: () => m
 export function useMaker(): (id: string) => string {
   const operators = useQuery({ queryKey: ['operators'], queryFn: () => must(api.GET('/operator/v1/operators')) });
   const names = new Map(operators.data?.data.map(({ id, name }) => [id, name]));
-  return (id) => (id === 'system' ? words.policy.bySoftware : (names.get(id) ?? id));
+  return (id) => (id === 'system' ? 'the software' : (names.get(id) ?? id));
 }

@@ -1,5 +1,5 @@
 /** Names for the replies of the operators' port. */
-import type { components, paths } from './operator-api.d.ts';
+import type { components, paths } from '../../generated/operator-api.d.ts';
 
 type Schemas = components['schemas'];
 type Reply<Path extends keyof paths> = paths[Path] extends {

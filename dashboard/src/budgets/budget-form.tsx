@@ -41,10 +41,10 @@ export function BudgetForm({ place, onClose }: BudgetFormProps) {
           {scope !== 'account' && <TextInput name="name" label={words.budgets.names[scope]} required maxLength={100} />}
           <NativeSelect
             name="unit"
-            label={words.budgets.unit}
+            label="What it counts"
             data={Object.entries(words.budgets.unitNames).map(([value, label]) => ({ value, label }))}
           />
-          <NumberInput name="amount" label={words.budgets.amount} min={0} required thousandSeparator=" " />
+          <NumberInput name="amount" label="Amount for a month (UTC)" min={0} required thousandSeparator=" " />
           <NativeSelect
             name="kind"
             label={words.budgets.kind}

@@ -44,7 +44,11 @@ export function BudgetList({ place }: { readonly place: BudgetPlace }) {
         rows={budgets.data?.data}
         idOf={({ id }) => id}
         query={budgets}
-        empty={<Empty title={words.budgets.empty}>{words.budgets.emptyHint}</Empty>}
+        empty={
+          <Empty title="No budgets">
+            A budget holds an account, a key or a project to an amount of carbon, energy, tokens or money in a month.
+          </Empty>
+        }
       />
       {isSetting && <BudgetForm place={place} onClose={() => setIsSetting(false)} />}
       {removed && <Remove place={place} budget={removed} onClose={() => setRemoved(null)} />}
@@ -55,9 +59,9 @@ export function BudgetList({ place }: { readonly place: BudgetPlace }) {
 const columns: readonly Column<Budget>[] = [
   { title: words.budgets.of, cell: ({ scope, name }) => [scopeWord(scope), name].filter(Boolean).join(' ') },
   { title: words.budgets.kind, cell: ({ kind }) => <Badge variant="light">{words.budgets.kinds[kind]}</Badge> },
-  { title: words.budgets.used, cell: (budget) => <Used budget={budget} /> },
-  { title: words.budgets.anew, cell: ({ begins_anew_at }) => <At time={begins_anew_at} /> },
-  { title: words.budgets.setBy, cell: ({ set_by }) => words.budgets.setters[set_by] },
+  { title: 'Used and reserved', cell: (budget) => <Used budget={budget} /> },
+  { title: 'Begins anew', cell: ({ begins_anew_at }) => <At time={begins_anew_at} /> },
+  { title: 'Set by', cell: ({ set_by }) => words.budgets.setters[set_by] },
 ];
 
 function Used({ budget }: { readonly budget: Budget }) {
@@ -88,8 +92,8 @@ interface RemoveProps {
 
 const Remove = ({ place, budget, onClose }: RemoveProps) => (
   <Confirm
-    title={words.budgets.removeTitle}
-    hint={words.budgets.removeHint}
+    title="Remove the budget"
+    hint="Calls are no longer held against it. What was used stays in usage and receipts; you can set it again."
     label={words.budgets.remove}
     isDangerous
     send={() => place.remove(budget.id)}

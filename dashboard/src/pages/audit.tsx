@@ -13,11 +13,11 @@ type Shown = Pick<AuditEntry, 'seq' | 'at' | 'actor' | 'action' | 'target' | 'be
 
 export const auditColumns: readonly Column<Shown>[] = [
   { title: '#', cell: ({ seq }) => seq, isNumber: true },
-  { title: words.audit.at, cell: ({ at }) => <At time={at} /> },
-  { title: words.audit.who, cell: ({ actor }) => actor.name ?? actor.id },
-  { title: words.audit.what, cell: ({ action }) => <Code>{action}</Code> },
-  { title: words.audit.target, cell: ({ target }) => <Code>{target}</Code> },
-  { title: words.audit.change, cell: (entry) => <ChangeOf {...entry} /> },
+  { title: 'Time', cell: ({ at }) => <At time={at} /> },
+  { title: 'Who', cell: ({ actor }) => actor.name ?? actor.id },
+  { title: 'What', cell: ({ action }) => <Code>{action}</Code> },
+  { title: 'On', cell: ({ target }) => <Code>{target}</Code> },
+  { title: 'Change', cell: (entry) => <ChangeOf {...entry} /> },
 ];
 
 export function Audit() {

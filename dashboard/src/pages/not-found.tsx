@@ -5,7 +5,7 @@ import { words } from '../words/words.ts';
 export function NotFound() {
   return (
     <>
-      <PageTitle>{words.notFound}</PageTitle>
+      <PageTitle>There is no such page</PageTitle>
       <Go to="/">{words.product}</Go>
     </>
   );

@@ -24,23 +24,18 @@ export function ChangeCredential({ onClose }: { readonly onClose: () => void }) 
     change.mutate({ current: String(form.get('current')), next: String(form.get('next')), ...codeIn(form) });
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.changeCredential.title}
-      closeButtonProps={{ 'aria-label': words.close }}
-    >
+    <Modal opened onClose={onClose} title="Change your credential" closeButtonProps={{ 'aria-label': words.close }}>
       <form onSubmit={submit}>
         <Stack>
-          <CredentialField name="current" label={words.changeCredential.current} />
-          <CredentialField name="next" label={words.changeCredential.next} isNew />
+          <CredentialField name="current" label="Current credential" />
+          <CredentialField name="next" label="New credential, at least 12 characters" isNew />
           {code.isAsked && <CodeField />}
           <Failure error={failureBeside(change.error)} />
           <Text size="xs" c="dimmed">
-            {words.changeCredential.hint}
+            You log in anew afterwards, on every device.
           </Text>
           <Button type="submit" loading={change.isPending}>
-            {words.changeCredential.submit}
+            Change it
           </Button>
         </Stack>
       </form>

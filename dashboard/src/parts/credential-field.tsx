@@ -1,5 +1,4 @@
 import { PasswordInput } from '@mantine/core';
-import { words } from '../words/words.ts';
 
 export interface CredentialFieldProps {
   readonly name: string;
@@ -14,7 +13,7 @@ export const CredentialField = ({ isNew = false, label, name }: CredentialFieldP
     label={label}
     autoComplete={isNew ? 'new-password' : 'current-password'}
     {...(isNew && { minLength: 12 })}
-    visibilityToggleButtonProps={{ 'aria-label': words.login.show }}
+    visibilityToggleButtonProps={{ 'aria-label': 'Show the credential' }}
     required
   />
 );

@@ -1,7 +1,6 @@
 /** Says what went wrong in the words of the gateway, and what can be done. */
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { RefusedError } from '../api/refused.ts';
-import { words } from '../words/words.ts';
 
 export interface FailureProps {
   readonly error: Error | null;
@@ -15,16 +14,30 @@ export function Failure({ error, again }: FailureProps) {
   // What fetch throws where no reply came.
   const isNetwork = error instanceof TypeError;
   return (
-    <Alert color="red" title={refused ? words.refused : isNetwork ? words.unreachable : words.wrong} role="alert">
+    <Alert
+      color="red"
+      title={
+        refused
+          ? 'The gateway refused this'
+          : isNetwork
+            ? 'The gateway could not be reached'
+            : 'Something went wrong in this page'
+      }
+      role="alert"
+    >
       <Stack gap="xs">
-        <Text size="sm">{isNetwork ? words.unreachableHint : error.message}</Text>
+        <Text size="sm">
+          {isNetwork
+            ? 'If you were changing something, it may have been done: look before you repeat it.'
+            : error.message}
+        </Text>
         {refused && (
           <Text size="xs" c="dimmed">
             <Code>{refused.code}</Code>
             {refused.requestId && (
               <>
                 {' '}
-                {words.request} <Code>{refused.requestId}</Code>
+                request <Code>{refused.requestId}</Code>
               </>
             )}
           </Text>
@@ -32,7 +45,7 @@ export function Failure({ error, again }: FailureProps) {
         {again && (
           <Group>
             <Button size="xs" variant="default" onClick={again}>
-              {words.tryAgain}
+              Try again
             </Button>
           </Group>
         )}

@@ -3,7 +3,6 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccount } from '../api/account.ts';
 import { api, must } from '../api/client.ts';
-import { words } from '../words/words.ts';
 import { Copyable } from './copy.tsx';
 import { Failed } from './failure.tsx';
 import { Go } from './go.tsx';
@@ -19,13 +18,14 @@ export function FirstCall() {
       </>
     );
   const [model] = models.data.data;
-  if (model === undefined) return <Text>{words.firstCall.noModel}</Text>;
+  if (model === undefined)
+    return <Text>The provider lists no model yet, so no call can be made. Ask the operator of the platform.</Text>;
   return (
     <Stack gap="sm">
       <Text>
-        {words.firstCall.hint} <Go to="/keys">{words.firstCall.keys}</Go>
+        Make the first call with one of your keys in the variable GW_KEY. <Go to="/keys">Issue a key</Go>
       </Text>
-      <Copyable label={words.firstCall.command} text={curl(account.data.base_url, model.id)} />
+      <Copyable label="A call with curl" text={curl(account.data.base_url, model.id)} />
     </Stack>
   );
 }

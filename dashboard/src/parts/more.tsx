@@ -1,5 +1,4 @@
 import { Button, Center } from '@mantine/core';
-import { words } from '../words/words.ts';
 
 export interface MoreProps {
   readonly hasNextPage: boolean;
@@ -13,7 +12,7 @@ export function More({ hasNextPage, isFetchingNextPage, fetchNextPage }: MorePro
   return (
     <Center p="md">
       <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-        {words.more}
+        Show more
       </Button>
     </Center>
   );

@@ -25,13 +25,13 @@ import { Failure } from './failure.tsx';
 
 const SecondFactor = lazy(() => import('./second-factor.tsx'));
 
-export interface Place {
+export interface PagePlace {
   readonly path: string;
   readonly label: string;
 }
 
 export interface ShellProps {
-  readonly places: readonly Place[];
+  readonly places: readonly PagePlace[];
   /** Who is logged in, and as what. */
   readonly who: string;
   readonly children: ReactNode;
@@ -55,7 +55,7 @@ export function Shell({ places, who, children }: ShellProps) {
   const [path] = useLocation();
   const lookAgain = useLookAgain();
   const logOut = useMutation({ mutationFn: endSession, onSuccess: lookAgain });
-  const isAt = (place: Place): boolean => (place.path === '/' ? path === '/' : path.startsWith(place.path));
+  const isAt = (place: PagePlace): boolean => (place.path === '/' ? path === '/' : path.startsWith(place.path));
   return (
     <AppShell
       header={{ height: 56 }}
@@ -81,7 +81,7 @@ export function Shell({ places, who, children }: ShellProps) {
             </Text>
             <ColorScheme />
             <Button variant="default" size="xs" onClick={() => logOut.mutate()} loading={logOut.isPending}>
-              {words.logOut}
+              Log out
             </Button>
           </Group>
         </Group>
@@ -102,9 +102,9 @@ export function Shell({ places, who, children }: ShellProps) {
           ))}
         </AppShell.Section>
         <AppShell.Section>
-          <NavLink component="button" label={words.changeCredential.open} onClick={changing.open} />
+          <NavLink component="button" label="Credential" onClick={changing.open} />
           <NavLink component="button" label={words.secondFactor.title} onClick={atFactor.open} />
-          <NavLink href="/dashboard/assets/licences.txt" label={words.licences} />
+          <NavLink href="/dashboard/assets/licences.txt" label="Licences of others" />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main>

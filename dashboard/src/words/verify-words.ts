@@ -1,5 +1,52 @@
-/** The texts of verifying a pack, in the language of this page, with those of all pages; loaded when somebody verifies one. */
-import { enVerify } from './en-verify.ts';
+/** The texts of verifying a pack. */
 import { words as common } from './words.ts';
 
-export const words = { ...common, ...enVerify };
+export const words = {
+  ...common,
+  verify: {
+    hint: 'The digests, the signature, the proofs and each number with a lineage are made again in this browser, and the file goes nowhere. Whoever does not trust this page does the same with ./gw verify FILE.',
+    pack: 'Pack (JSON-LD)',
+    choose: 'Choose a file',
+    earlier: 'An earlier pack or checkpoint that was kept (may be empty)',
+    earlierHint:
+      'Then it is seen whether anything in front of it was changed. Order the new pack with the tree_size of the earlier one.',
+    thumbprint: 'Thumbprint of the key that has to have signed (may be empty)',
+    thumbprintHint: 'Empty: the keys that this gateway publishes at this moment are trusted.',
+    run: 'Verify',
+    running: 'How much of it was read',
+    unreadable: (file: string, reason: string) => `${file} ${reason}`,
+    theEarlier: 'The earlier file',
+    verdicts: {
+      holds: 'The pack holds',
+      fails: 'The pack does not hold',
+      unauthenticated: 'All holds, but nobody said whom to trust',
+      ask: 'The pack holds, but somebody should be asked',
+    },
+    account: (account: string) => `Account ${account}`,
+    selection: (selection: string) => `Selection ${selection}`,
+    receipts: (count: string) => `Versions of receipts: ${count}`,
+    numbers: (made: string, others: string) => `Numbers made again: ${made}; without a lineage: ${others}`,
+    log: (proven: string, others: string) => `Proven to be in the log: ${proven}; not in it yet: ${others}`,
+    noProofs: (fault: string) => `There are no proofs: ${fault}`,
+    filtered: 'It is a part of the receipts: that no other belongs to it, the log does not prove.',
+    excluded: (count: string) => `Left out, with a reason: ${count}`,
+    excludedFor: (receipt: string, reason: string) => `${receipt} is left out: ${reason}`,
+    gap: (from: string, to: string) => `The entries ${from} to ${to} of the log are not in this pack`,
+    late: (receipt: string) => `${receipt} is new, and belongs before the earlier pack or checkpoint`,
+    unlogged: (receipt: string) => `${receipt} is not in the log, although it should be by now`,
+    changed: (receipt: string) => `${receipt} has changed since the earlier pack or checkpoint`,
+    more: (count: string) => `And ${count} more, which ./gw verify --json tells`,
+    signatures: {
+      trusted: 'Signed by a key that is trusted',
+      unauthenticated: 'Signed, by a key that nobody here knows',
+      unknown_key: 'Signed by none of the keys that are trusted',
+      invalid: 'The signature does not fit',
+    },
+    mismatches: 'What does not hold',
+    where: 'Receipt',
+    wholePack: 'the pack',
+    field: 'Field',
+    expected: 'Expected',
+    found: 'Found',
+  },
+} as const;

@@ -2,7 +2,7 @@
 import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
 import type { CustomerSession } from '../../api/types.ts';
-import { type Place, Shell } from '../../parts/shell.tsx';
+import { type PagePlace, Shell } from '../../parts/shell.tsx';
 import { words } from '../../words/words.ts';
 import { NotFound } from '../not-found.tsx';
 
@@ -14,7 +14,7 @@ const Budgets = lazy(async () => ({ default: (await import('./budgets.tsx')).Bud
 const Packs = lazy(async () => ({ default: (await import('./packs.tsx')).Packs }));
 const Audit = lazy(async () => ({ default: (await import('../audit.tsx')).Audit }));
 
-const places: readonly Place[] = [
+const places: readonly PagePlace[] = [
   { path: '/', label: words.pages.overview },
   { path: '/keys', label: words.pages.keys },
   { path: '/receipts', label: words.pages.receipts },

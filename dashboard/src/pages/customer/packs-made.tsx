@@ -14,10 +14,10 @@ import { VerifyWindow } from './verify/verify-window.tsx';
 const isUnderWay = ({ state }: Pack): boolean => state === 'queued' || state === 'building';
 
 const columns: readonly Column<Pack>[] = [
-  { title: words.packs.ordered, cell: ({ created_at }) => <At time={created_at} /> },
+  { title: 'Ordered', cell: ({ created_at }) => <At time={created_at} /> },
   {
-    title: words.packs.period,
-    cell: ({ selection: { from, to } }) => (from === null ? words.packs.byIds : `${date(from)} – ${date(to)}`),
+    title: 'Period',
+    cell: ({ selection: { from, to } }) => (from === null ? 'named receipts' : `${date(from)} – ${date(to)}`),
   },
   { title: words.packs.format, cell: ({ format }) => format },
   { title: words.keys.state, cell: (pack) => <State pack={pack} /> },

@@ -24,7 +24,9 @@ export function Packs() {
     return (
       <>
         <PageTitle>{words.pages.packs}</PageTitle>
-        <Empty title={words.packs.notInTier}>{words.packs.notInTierHint}</Empty>
+        <Empty title="Evidence packs are not in the tier of this account">
+          They come with Audit Plus and Enterprise. Ask the operator of the platform.
+        </Empty>
       </>
     );
   return (
@@ -32,11 +34,16 @@ export function Packs() {
       <PageTitle>{words.pages.packs}</PageTitle>
       <Stack>
         <Failed of={account} />
-        <Text size="sm">{words.packs.hint}</Text>
+        <Text size="sm">
+          A pack holds the receipts of a period, signed, so that an auditor can check each number without the gateway.
+        </Text>
         {/* Another order is another one, though it asks for the same. */}
         <OrderForm key={orders} onAgain={() => setOrders(orders + 1)} />
         <PacksMade />
-        <Text size="sm">{words.packs.keep}</Text>
+        <Text size="sm">
+          Keep a pack: the next one proves that nothing of it was changed. ./gw verify FILE --jwks KEYS checks it
+          without this page; the keys are at /.well-known/jwks.json of the gateway.
+        </Text>
         <Group>
           <Button variant="default" onClick={() => setIsVerifying(true)}>
             {words.packs.verify}
@@ -69,10 +76,14 @@ function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
   if (order.data)
     return (
       <Stack>
-        {order.data.kind === 'pack' ? <Taken {...order.data} /> : <Alert color="green">{words.packs.entered}</Alert>}
+        {order.data.kind === 'pack' ? (
+          <Taken {...order.data} />
+        ) : (
+          <Alert color="green">The pack is large, and is made now. It stands in the list below.</Alert>
+        )}
         <Group>
           <Button variant="default" onClick={onAgain}>
-            {words.packs.again}
+            Order another one
           </Button>
         </Group>
       </Stack>
@@ -85,11 +96,17 @@ function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
             <TextInput
               type="date"
               name="from"
-              label={words.packs.from}
+              label="From (UTC day, inclusive)"
               defaultValue={day(Date.now() - 30 * dayMs)}
               required
             />
-            <TextInput type="date" name="to" label={words.packs.to} defaultValue={day(Date.now() + dayMs)} required />
+            <TextInput
+              type="date"
+              name="to"
+              label="To (UTC day, exclusive)"
+              defaultValue={day(Date.now() + dayMs)}
+              required
+            />
             <NativeSelect
               label={words.packs.format}
               value={format}
@@ -97,11 +114,13 @@ function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
               data={formats.map((value) => ({ value, label: words.packs.formats[value] }))}
             />
           </Group>
-          {format === 'jsonld' && <Switch name="lineage" label={words.packs.lineage} />}
+          {format === 'jsonld' && (
+            <Switch name="lineage" label="With the lineage of each receipt, so that its numbers can be made again" />
+          )}
           <Failure error={order.error} />
           <Group>
             <Button type="submit" loading={order.isPending}>
-              {words.packs.order}
+              Order the pack
             </Button>
           </Group>
         </Stack>

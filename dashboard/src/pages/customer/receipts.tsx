@@ -22,13 +22,13 @@ interface Filter {
 
 const columns: readonly Column<Receipt>[] = [
   {
-    title: words.receipts.time,
+    title: 'Time of the call',
     cell: ({ created_at, id }) => <Go to={`/receipts/${id}`}>{time(created_at)}</Go>,
   },
-  { title: words.receipts.model, cell: ({ model }) => model },
-  { title: words.receipts.region, cell: ({ region }) => region ?? words.unknown },
+  { title: 'Model', cell: ({ model }) => model },
+  { title: 'Region', cell: ({ region }) => region ?? words.unknown },
   {
-    title: words.receipts.tier,
+    title: 'Tier',
     cell: (receipt) => (
       <Group gap={4}>
         <TierBadge tier={receipt.tier} />
@@ -40,8 +40,8 @@ const columns: readonly Column<Receipt>[] = [
       </Group>
     ),
   },
-  { title: words.receipts.energy, cell: ({ energy_wh }) => amount(energy_wh, 'Wh'), isNumber: true },
-  { title: words.receipts.carbon, cell: ({ carbon_g }) => amount(carbon_g, 'g'), isNumber: true },
+  { title: 'Energy', cell: ({ energy_wh }) => amount(energy_wh, 'Wh'), isNumber: true },
+  { title: 'Carbon', cell: ({ carbon_g }) => amount(carbon_g, 'g'), isNumber: true },
 ];
 
 export function Receipts() {
@@ -68,7 +68,9 @@ export function Receipts() {
         rows={receipts.rows}
         idOf={({ id }) => id}
         query={receipts}
-        empty={<Empty title={words.receipts.empty}>{isFiltered ? words.receipts.emptyHint : <FirstCall />}</Empty>}
+        empty={
+          <Empty title="No receipts">{isFiltered ? 'No call matches, or none was made yet.' : <FirstCall />}</Empty>
+        }
       />
       <More {...receipts} />
     </>
@@ -88,10 +90,10 @@ function Filters({ onChange }: { readonly onChange: (filter: Filter) => void }) 
   return (
     <form onSubmit={submit}>
       <Group align="end" mb="md">
-        <TextInput name="model" label={words.receipts.filterModel} />
-        <TextInput name="region" label={words.receipts.filterRegion} />
-        <TextInput name="project" label={words.receipts.filterProject} />
-        <TextInput name="id" label={words.receipts.id} placeholder="rcpt_…" />
+        <TextInput name="model" label="Model" />
+        <TextInput name="region" label="Region" />
+        <TextInput name="project" label="Project" />
+        <TextInput name="id" label="Receipt id" placeholder="rcpt_…" />
         <Button type="submit" variant="default">
           {words.receipts.find}
         </Button>

@@ -29,7 +29,7 @@ export function AccountDeed({ accountId, deed, onClose }: AccountDeedProps) {
           <Text size="sm">{hint}</Text>
           {deed.kind !== 'revoke' && (
             <TextInput
-              label={words.accounts.reason}
+              label="Reason, which the audit log keeps"
               value={reason}
               onChange={({ currentTarget }) => setReason(currentTarget.value)}
               required
@@ -38,7 +38,7 @@ export function AccountDeed({ accountId, deed, onClose }: AccountDeedProps) {
           )}
           {deed.kind === 'reinstate' && (
             <Checkbox
-              label={words.accounts.acceptsMatch}
+              label="Although a screening of the name found something, or is not done: I have looked at it under Onboarding"
               checked={acceptsMatch}
               onChange={({ currentTarget }) => setAcceptsMatch(currentTarget.checked)}
             />
@@ -81,9 +81,17 @@ async function send(accountId: string, deed: Deed, answer: Answer): Promise<void
 function wordsOf(deed: Deed): { readonly title: string; readonly hint: string; readonly label: string } {
   switch (deed.kind) {
     case 'suspend':
-      return { title: words.accounts.suspend, hint: words.accounts.suspendHint, label: words.accounts.suspend };
+      return {
+        title: words.accounts.suspend,
+        hint: 'Its inference is refused within a second, and it gets no new keys. It can still read and revoke keys, and an admin can reinstate it.',
+        label: words.accounts.suspend,
+      };
     case 'reinstate':
-      return { title: words.accounts.reinstate, hint: words.accounts.reinstateHint, label: words.accounts.reinstate };
+      return {
+        title: words.accounts.reinstate,
+        hint: 'Its inference is taken again within a second.',
+        label: words.accounts.reinstate,
+      };
     case 'revoke':
       return { title: words.keys.revokeTitle(deed.key.name), hint: words.keys.revokeHint, label: words.keys.revoke };
   }

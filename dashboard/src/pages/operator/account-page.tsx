@@ -33,7 +33,7 @@ export function AccountPage({ id, role }: AccountPageProps) {
   return (
     <Stack>
       <Failed of={account} />
-      <Go to="/accounts">{words.accounts.back}</Go>
+      <Go to="/accounts">All accounts</Go>
       <PageTitle actions={<Deeds account={account.data} role={role} onChoose={setDeed} />}>
         {account.data.name}
       </PageTitle>
@@ -44,7 +44,7 @@ export function AccountPage({ id, role }: AccountPageProps) {
       <AccountBudgets accountId={id} mayChange={role === 'admin'} />
       {role === 'admin' && <Webhook accountId={id} />}
       <Title order={2} size="h4">
-        {words.accounts.usage}
+        Usage
       </Title>
       <UsageView
         name={`of ${id}`}

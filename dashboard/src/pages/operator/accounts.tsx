@@ -35,7 +35,7 @@ const columns: readonly Column<OperatorAccount>[] = [
     ),
   },
   { title: words.limits.per_day, cell: ({ limits }) => number(limits.per_day), isNumber: true },
-  { title: words.accounts.since, cell: ({ created_at }) => <At time={created_at} /> },
+  { title: 'Since', cell: ({ created_at }) => <At time={created_at} /> },
 ];
 
 export function Accounts() {
@@ -53,7 +53,11 @@ export function Accounts() {
         rows={accounts.rows}
         idOf={({ id }) => id}
         query={accounts}
-        empty={<Empty title={words.accounts.empty}>{words.accounts.emptyHint}</Empty>}
+        empty={
+          <Empty title="No account">
+            None matches. A new customer begins with an application: ./gw admin onboarding.
+          </Empty>
+        }
       />
       <More {...accounts} />
     </>
@@ -75,7 +79,7 @@ function Filters({ onChange }: { readonly onChange: (filter: Filter) => void }) 
   return (
     <form onSubmit={submit}>
       <Group align="end" mb="md">
-        <TextInput name="search" label={words.accounts.search} />
+        <TextInput name="search" label="Name or id" />
         <NativeSelect name="state" label={words.keys.state} data={choices<State>(words.accounts.states)} />
         <NativeSelect name="tier" label={words.accounts.tier} data={choices<Tier>(words.limits.tiers)} />
         <Button type="submit" variant="default">

@@ -32,7 +32,7 @@ export function ApplicationPage({ id, role }: ApplicationPageProps) {
   const decisions = role === 'admin' ? decisionsIn(stage) : [];
   return (
     <Stack>
-      <Go to="/onboarding">{words.onboarding.back}</Go>
+      <Go to="/onboarding">All applications</Go>
       <PageTitle>{name}</PageTitle>
       <Group gap="xs">
         <StageBadge stage={stage} />
@@ -68,8 +68,8 @@ function Step({ step }: { readonly step: ApplicationStep }) {
       <Text size="xs" c="dimmed">
         {time(step.at)} · {step.actor.id}
       </Text>
-      <Evidence title={words.onboarding.given} value={step.input} />
-      <Evidence title={words.onboarding.found} value={step.outcome} />
+      <Evidence title="Given" value={step.input} />
+      <Evidence title="Found" value={step.outcome} />
     </Card>
   );
 }
@@ -103,9 +103,11 @@ function Decide({ id, decision, onClose }: DecideProps) {
       title={words.onboarding.decisions[decision]}
       hint={
         <Stack>
-          <Text size="sm">{words.onboarding.decisionHint}</Text>
+          <Text size="sm">
+            The decision is final for this step, and stands in the audit log with your name and the reason.
+          </Text>
           <TextInput
-            label={words.onboarding.reason}
+            label="Reason, at least 10 characters; the audit log keeps it"
             value={reason}
             onChange={({ currentTarget }) => setReason(currentTarget.value)}
             required

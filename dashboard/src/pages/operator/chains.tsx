@@ -30,7 +30,7 @@ export function Chains() {
       <NativeSelect
         maw={360}
         mb="sm"
-        label={words.chains.chain}
+        label="Chain"
         value={chain}
         onChange={({ currentTarget }) => setChain(currentTarget.value)}
         data={[...names]}
@@ -59,10 +59,18 @@ function Checked() {
   const { audit_chain_faults: faults, integrity_check_overdue: isOverdue } = health.data;
   const isKnown = faults !== null && isOverdue !== null;
   const color = faults ? 'red' : isKnown && !isOverdue ? 'green' : 'orange';
-  const title = faults ? words.chains.altered(number(faults)) : isKnown ? words.chains.whole : words.chains.unknown;
+  const title = faults
+    ? words.chains.altered(number(faults))
+    : isKnown
+      ? 'All chains are whole'
+      : 'Nobody has checked the chains yet';
   return (
     <Alert color={color} title={title} mb="md" role="status">
-      {isOverdue ? words.chains.overdue : faults ? words.chains.alteredHint : words.chains.checkHint}
+      {isOverdue
+        ? 'The last full check is too long ago: look at the log of the control plane.'
+        : faults
+          ? 'They were altered, put in or taken out. The log of the control plane names each, and so does ./gw admin audit verify.'
+          : 'Each entry holds the digest of the one before it and a seal. A job of the gateway goes through all of them; ./gw admin audit verify does it at once.'}
     </Alert>
   );
 }

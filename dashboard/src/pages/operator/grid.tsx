@@ -22,14 +22,17 @@ export function Grid() {
   return (
     <Stack>
       <PageTitle>{words.pages.grid}</PageTitle>
-      <Text size="sm">{words.grid.hint}</Text>
+      <Text size="sm">
+        The value that the receipts of calls get at this moment. A live value is used until it is 120 minutes old; then
+        that of the same hour a week ago stands in for it, and then the yearly average.
+      </Text>
       <Rows
         caption={words.pages.grid}
         columns={zoneColumns}
         rows={grid.data?.data}
         idOf={({ id }) => id}
         query={grid}
-        empty={<Empty title={words.grid.empty}>{words.grid.emptyHint}</Empty>}
+        empty={<Empty title="No grid zone">A zone comes with the first region: ./gw admin regions add.</Empty>}
       />
       {sources && (
         <>
@@ -76,15 +79,15 @@ const ofReading =
 
 const zoneColumns: readonly Column<GridZone>[] = [
   { title: words.grid.zone, cell: ({ id }) => id },
-  { title: words.grid.regions, cell: ({ regions }) => regions.join(', ') || words.grid.noRegions },
-  { title: words.grid.value, cell: ofReading(({ g_per_kwh }) => short(g_per_kwh)), isNumber: true },
-  { title: words.grid.basis, cell: ofReading(({ basis }) => words.grid.bases[basis]) },
+  { title: 'Regions', cell: ({ regions }) => regions.join(', ') || 'no region' },
+  { title: 'g CO₂e per kWh', cell: ofReading(({ g_per_kwh }) => short(g_per_kwh)), isNumber: true },
+  { title: 'Counts', cell: ofReading(({ basis }) => words.grid.bases[basis]) },
   { title: words.grid.source, cell: ({ reading }) => reading && <Origin reading={reading} /> },
-  { title: words.grid.match, cell: ofReading(({ temporal_match: match }) => words.grid.matches[match]) },
-  { title: words.grid.estimated, cell: ofReading(({ is_estimated }) => words.grid.yesNo(is_estimated)) },
-  { title: words.grid.age, cell: ofReading(({ age_minutes }) => age(age_minutes)) },
+  { title: 'Kind of value', cell: ofReading(({ temporal_match: match }) => words.grid.matches[match]) },
+  { title: 'Estimated', cell: ofReading(({ is_estimated }) => words.grid.yesNo(is_estimated)) },
+  { title: 'Age', cell: ofReading(({ age_minutes }) => age(age_minutes)) },
   {
-    title: words.grid.state,
+    title: 'State',
     cell: (zone) => {
       const state = stateOf(zone);
       return (
@@ -127,18 +130,18 @@ function age(minutes: number | null): string {
 const sourceColumns: readonly Column<Source>[] = [
   { title: words.grid.zone, cell: ({ zone }) => zone },
   { title: words.grid.source, cell: ({ source }) => source },
-  { title: words.grid.place, cell: ({ place }) => place || words.none },
+  { title: 'Place', cell: ({ place }) => place || words.none },
   {
-    title: words.grid.newest,
+    title: 'Last said',
     cell: ({ newest }) =>
-      newest === null ? words.grid.nothing : words.grid.said(short(newest.g_per_kwh), time(newest.observed_at)),
+      newest === null ? 'nothing for 24 hours' : words.grid.said(short(newest.g_per_kwh), time(newest.observed_at)),
   },
-  { title: words.grid.signal, cell: ({ newest }) => newest && words.grid.signals[newest.signal] },
+  { title: 'Signal', cell: ({ newest }) => newest && words.grid.signals[newest.signal] },
   {
-    title: words.grid.sourceState,
+    title: 'State',
     cell: ({ paused }) => (
       <Badge color={paused === null ? 'green' : 'red'} variant="light">
-        {paused === null ? words.grid.asked : words.grid.paused(paused)}
+        {paused === null ? 'is asked' : words.grid.paused(paused)}
       </Badge>
     ),
   },
@@ -146,9 +149,12 @@ const sourceColumns: readonly Column<Source>[] = [
 
 function NoSources() {
   return (
-    <Empty title={words.grid.noSources}>
-      <Text>{words.grid.noSourcesHint}</Text>
-      <Copyable label={words.grid.setting} text="GW_GRID_SOURCES=SWE=electricity-maps:SE,GBR=neso" />
+    <Empty title="No live source">
+      <Text>
+        Receipts use yearly averages. Sources are named in the settings of the control plane, for example for Sweden and
+        Great Britain:
+      </Text>
+      <Copyable label="A setting with two sources" text="GW_GRID_SOURCES=SWE=electricity-maps:SE,GBR=neso" />
     </Empty>
   );
 }

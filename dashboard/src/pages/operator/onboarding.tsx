@@ -27,8 +27,8 @@ const columns: readonly Column<Application>[] = [
   { title: words.accounts.name, cell: ({ account_id, name }) => <Go to={`/onboarding/${account_id}`}>{name}</Go> },
   { title: words.accounts.tier, cell: ({ tier }) => words.limits.tiers[tier] },
   { title: words.onboarding.stage, cell: ({ stage }) => <StageBadge stage={stage} /> },
-  { title: words.onboarding.since, cell: ({ updated_at }) => <At time={updated_at} /> },
-  { title: words.onboarding.expires, cell: ({ expires_at }) => <At time={expires_at} /> },
+  { title: 'Since', cell: ({ updated_at }) => <At time={updated_at} /> },
+  { title: 'Expires', cell: ({ expires_at }) => <At time={expires_at} /> },
 ];
 
 export function Onboarding() {
@@ -60,7 +60,7 @@ export function Onboarding() {
         rows={applications.rows}
         idOf={({ account_id }) => account_id}
         query={applications}
-        empty={<Empty title={words.onboarding.empty}>{words.onboarding.emptyHint}</Empty>}
+        empty={<Empty title="No application">Take one in with ./gw admin onboarding.</Empty>}
       />
       <More {...applications} />
     </>

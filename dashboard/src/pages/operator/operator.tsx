@@ -2,7 +2,7 @@
 import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
 import type { OperatorSession } from '../../api/types.ts';
-import { type Place, Shell } from '../../parts/shell.tsx';
+import { type PagePlace, Shell } from '../../parts/shell.tsx';
 import { words } from '../../words/operator-words.ts';
 import { NotFound } from '../not-found.tsx';
 
@@ -17,7 +17,7 @@ const Policy = lazy(async () => ({ default: (await import('./policy/policy.tsx')
 const Live = lazy(async () => ({ default: (await import('./live.tsx')).Live }));
 const Chains = lazy(async () => ({ default: (await import('./chains.tsx')).Chains }));
 
-const places: readonly Place[] = [
+const places: readonly PagePlace[] = [
   { path: '/', label: words.pages.fleet },
   { path: '/accounts', label: words.pages.accounts },
   { path: '/onboarding', label: words.pages.onboarding },

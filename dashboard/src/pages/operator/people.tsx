@@ -24,8 +24,8 @@ const columns: readonly Column<OrganisationAdmin>[] = [
     ),
   },
   {
-    title: words.people.secondFactor,
-    cell: ({ second_factor: isSet }) => (isSet ? words.people.factorSet : words.people.factorUnset),
+    title: 'Second factor',
+    cell: ({ second_factor: isSet }) => (isSet ? 'asked for' : 'none'),
   },
 ];
 
@@ -53,7 +53,11 @@ export function People({ accountId, mayAdd }: { readonly accountId: string; read
         rows={people.data?.data}
         idOf={({ id }) => id}
         query={people}
-        empty={<Empty title={words.people.empty}>{words.people.emptyHint}</Empty>}
+        empty={
+          <Empty title="Nobody can log in for this account">
+            People of the customer manage keys and see usage, receipts and evidence of this account alone.
+          </Empty>
+        }
       />
       {isAdding && <Add accountId={accountId} onClose={() => setIsAdding(false)} />}
     </>
@@ -77,11 +81,11 @@ function Add({ accountId, onClose }: { readonly accountId: string; readonly onCl
   if (add.data)
     return (
       <ShownOnce
-        title={words.people.credentialTitle}
-        hint={words.people.credentialOnce}
+        title="The credential"
+        hint="It is shown this once. Hand it to the person."
         label={words.login.credential}
         text={add.data.credential}
-        done={words.people.credentialDone}
+        done="I have handed it on"
         onClose={onClose}
       />
     );

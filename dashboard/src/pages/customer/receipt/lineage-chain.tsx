@@ -20,7 +20,7 @@ export interface LineageChainProps {
 export function LineageChain({ lineage, explanation, receipt }: LineageChainProps) {
   const [open, setOpen] = useState<string[]>([]);
   const [showsAll, setShowsAll] = useState(false);
-  if (lineage === null) return <Empty title={words.receipt.noLineage}>{explanation}</Empty>;
+  if (lineage === null) return <Empty title="There is no lineage">{explanation}</Empty>;
   const central = centralSteps(lineage.steps);
   const steps = lineage.steps.filter(({ id }) => showsAll || central.has(id));
   /** Goes on to the step that gives a value: the link of an input. */
@@ -35,7 +35,7 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
   return (
     <Stack>
       <Title order={2} size="h4">
-        {words.receipt.lineage}
+        Where the numbers come from
       </Title>
       <Verdict lineage={lineage} receipt={receipt} />
       <Group justify="space-between">
@@ -43,7 +43,7 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
           {words.receipt.steps(steps.length)} · {lineage.methodology}
         </Text>
         <Switch
-          label={words.receipt.showBounds}
+          label="Show the steps of the bounds too"
           checked={showsAll}
           onChange={({ currentTarget }) => setShowsAll(currentTarget.checked)}
         />
@@ -77,7 +77,7 @@ function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly rec
   if (found === undefined)
     return (
       <Group gap="xs">
-        <Loader size="xs" /> {words.receipt.recomputing}
+        <Loader size="xs" /> Recomputing in this browser
       </Group>
     );
   if (found.ok)
@@ -87,7 +87,7 @@ function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly rec
       </Alert>
     );
   return (
-    <Alert color="red" title={words.receipt.fails} role="alert">
+    <Alert color="red" title="The lineage does not give this receipt" role="alert">
       <ul>
         {found.mismatches.map((mismatch) => (
           <li key={mismatch}>{mismatch}</li>

@@ -41,15 +41,17 @@ export function ReceiptPage({ id }: { readonly id: string }) {
   });
   return (
     <Stack>
-      <Go to="/receipts">{words.receipt.back}</Go>
-      <PageTitle>{words.receipt.title}</PageTitle>
+      <Go to="/receipts">All receipts</Go>
+      <PageTitle>Receipt</PageTitle>
       <Id id={id} />
       <Failed of={receipt} />
       {receipt.data && (
         <>
           <Numbers receipt={receipt.data} />
           <Failed of={account} />
-          {mayRead === false && <Alert>{words.receipt.notInTier}</Alert>}
+          {mayRead === false && (
+            <Alert>Lineages are not in the tier of this account. They come with Audit Plus and Enterprise.</Alert>
+          )}
           <Failed of={lineage} />
           {lineage.data && 'lineage' in lineage.data && (
             <LineageChain

@@ -3,7 +3,6 @@ import { Accordion, Anchor, Code, Group, Stack, Table, Text } from '@mantine/cor
 import type { ReactNode } from 'react';
 import type { LineageStep } from '../../../api/types.ts';
 import { exact } from '../../../words/format.ts';
-import { words } from '../../../words/words.ts';
 
 export interface StepProps {
   readonly step: LineageStep;
@@ -29,10 +28,10 @@ export function Step({ step, onFollow }: StepProps) {
             {step.formula}
           </Code>
           <Text size="xs" c="dimmed">
-            {words.receipt.formulaOf} {step.origin}
+            Formula by {step.origin}
           </Text>
           {inputs.length > 0 && (
-            <Parts caption={words.receipt.inputs}>
+            <Parts caption="Goes in">
               {inputs.map((input) => (
                 <Part key={input.name} name={input.name} value={withUnit(input)}>
                   <Source source={input.source} fact={input.fact} onFollow={onFollow} />
@@ -41,7 +40,7 @@ export function Step({ step, onFollow }: StepProps) {
             </Parts>
           )}
           {factors.length > 0 && (
-            <Parts caption={words.receipt.factors}>
+            <Parts caption="Factors">
               {factors.map((factor) => (
                 <Part key={factor.name} name={factor.name} value={withUnit(factor)}>
                   <FactorSource {...factor} />
@@ -51,8 +50,7 @@ export function Step({ step, onFollow }: StepProps) {
           )}
           {uncertainty && (
             <Text size="sm">
-              {words.receipt.bounds}: {exact(uncertainty.low)} – {exact(uncertainty.high)} {output.unit} (
-              {uncertainty.basis})
+              Bounds: {exact(uncertainty.low)} – {exact(uncertainty.high)} {output.unit} ({uncertainty.basis})
             </Text>
           )}
         </Stack>
@@ -71,8 +69,8 @@ function Parts({ caption, children }: { readonly caption: string; readonly child
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{caption}</Table.Th>
-            <Table.Th>{words.receipt.value}</Table.Th>
-            <Table.Th>{words.receipt.source}</Table.Th>
+            <Table.Th>Value</Table.Th>
+            <Table.Th>Source</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>{children}</Table.Tbody>

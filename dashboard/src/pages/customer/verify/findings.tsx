@@ -4,7 +4,7 @@ import { Alert, Code, Stack, Text } from '@mantine/core';
 import { type Column, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/verify-words.ts';
-import type { Found } from './messages.ts';
+import type { VerifyFindings } from './messages.ts';
 
 const texts = words.verify;
 const colors: Readonly<Record<Verdict, string>> = {
@@ -16,7 +16,7 @@ const colors: Readonly<Record<Verdict, string>> = {
 /** Of each list; `./gw verify --json` has more. */
 const mostShown = 50;
 
-type Mismatch = Found['mismatches'][number] & { readonly at: number };
+type Mismatch = VerifyFindings['mismatches'][number] & { readonly at: number };
 
 const columns: readonly Column<Mismatch>[] = [
   { title: texts.where, cell: ({ receipt }) => (receipt === null ? texts.wholePack : <Value text={receipt} />) },
@@ -26,7 +26,7 @@ const columns: readonly Column<Mismatch>[] = [
 ];
 
 /** What was found of a pack. */
-export function Findings({ found }: { readonly found: Found }) {
+export function Findings({ found }: { readonly found: VerifyFindings }) {
   const verdict = verdictOf(found);
   const { mismatches, untold = 0 } = found;
   const shown = mismatches.slice(0, mostShown).map((each, at) => ({ ...each, at }));
@@ -50,7 +50,7 @@ export function Findings({ found }: { readonly found: Found }) {
   );
 }
 
-function linesOf(found: Found): string[] {
+function linesOf(found: VerifyFindings): string[] {
   const { about, excluded, log, receipts, recomputed, signature, untoldExcluded } = found;
   const left = excluded.map(({ reason, receipt_id, version }) =>
     texts.excludedFor(`${receipt_id} ${version ?? ''}`.trim(), reason),

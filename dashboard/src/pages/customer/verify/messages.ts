@@ -1,7 +1,7 @@
 /** What the page and the worker tell each other. */
 import type { LongVerification } from '@gw/evidence/verify-file';
 
-export interface Asked {
+export interface VerifyRequest {
   readonly pack: Blob;
   /** A pack or a checkpoint that was kept. */
   readonly earlier: Blob | null;
@@ -11,11 +11,11 @@ export interface Asked {
 }
 
 /** All that was found but the head, which is as long as the pack has kinds of receipts. */
-export type Found = Omit<LongVerification, 'head'>;
+export type VerifyFindings = Omit<LongVerification, 'head'>;
 
 export type Told =
   | { readonly kind: 'progress'; readonly readBytes: number }
-  | { readonly kind: 'found'; readonly found: Found }
+  | { readonly kind: 'found'; readonly found: VerifyFindings }
   /** One of the files cannot be read; the reason is a sentence that follows its name. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'unreadable'; readonly which: 'pack' | 'earlier'; readonly reason: string };

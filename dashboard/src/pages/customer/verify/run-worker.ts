@@ -1,4 +1,4 @@
-import type { Asked, Found, Told } from './messages.ts';
+import type { Told, VerifyFindings, VerifyRequest } from './messages.ts';
 
 /** One of the files that were given cannot be read. */
 export class UnreadableError extends Error {
@@ -18,10 +18,10 @@ export interface Watch {
 }
 
 /** Verifies a pack in a worker of its own. Throws UnreadableError, and the reason of the signal. */
-export function verifyInWorker(asked: Asked, { progress, signal }: Watch): Promise<Found> {
+export function verifyInWorker(asked: VerifyRequest, { progress, signal }: Watch): Promise<VerifyFindings> {
   signal.throwIfAborted();
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
-  const ended = new Promise<Found>((resolve, reject) => {
+  const ended = new Promise<VerifyFindings>((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
     worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
       if (data.kind === 'found') resolve(data.found);

@@ -1,6 +1,6 @@
 /** Verifies a pack beside the page, which goes on meanwhile. It asks nothing of anybody. */
 import { earlierIn, type PackFile, PackFileError, verifyPackFile } from '@gw/evidence/verify-file';
-import type { Asked, Told } from './messages.ts';
+import type { Told, VerifyRequest } from './messages.ts';
 
 const tell = (told: Told): void => self.postMessage(told);
 const atOnceBytes = 1024 * 1024;
@@ -17,7 +17,7 @@ const fileOf = (blob: Blob, read: (bytes: number) => void = () => undefined): Pa
   },
 });
 
-async function answer({ account, earlier, pack, trust }: Asked): Promise<Told> {
+async function answer({ account, earlier, pack, trust }: VerifyRequest): Promise<Told> {
   let which: 'pack' | 'earlier' = 'earlier';
   try {
     await needEd25519();
@@ -25,7 +25,8 @@ async function answer({ account, earlier, pack, trust }: Asked): Promise<Told> {
     which = 'pack';
     const file = fileOf(pack, (readBytes) => tell({ kind: 'progress', readBytes }));
     const { head: _, ...found } = await verifyPackFile(file, {
-      ...{ account, trust },
+      account,
+      trust,
       ...(kept !== undefined && { earlier: kept }),
     });
     return { kind: 'found', found };
@@ -47,4 +48,4 @@ async function needEd25519(): Promise<void> {
   }
 }
 
-self.addEventListener('message', async ({ data }: MessageEvent<Asked>) => tell(await answer(data)));
+self.addEventListener('message', async ({ data }: MessageEvent<VerifyRequest>) => tell(await answer(data)));

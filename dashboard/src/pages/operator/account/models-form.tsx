@@ -25,8 +25,8 @@ export function ModelsForm({ account, onClose }: FormOfAccountProps) {
       <Failed of={aliases} />
       <Radio.Group label={words.settings.names.models} value={choice} onChange={setChoice}>
         <Stack gap={4} mt={4}>
-          <Radio value={every} label={words.settings.everyModelChoice} />
-          <Radio value={named} label={words.settings.theseAlone} />
+          <Radio value={every} label="Every model, also those that are added later" />
+          <Radio value={named} label="These alone" />
         </Stack>
       </Radio.Group>
       {choice === named && (
@@ -50,17 +50,17 @@ function Choice({ all, chosen, onChange }: ChoiceProps) {
   return (
     <>
       <TextInput
-        label={words.settings.findModel}
+        label="Show those whose name holds"
         value={part}
         onChange={({ currentTarget }) => setPart(currentTarget.value)}
       />
-      <Checkbox.Group label={words.settings.modelsField} value={chosen} onChange={onChange}>
+      <Checkbox.Group label="Models and aliases" value={chosen} onChange={onChange}>
         <ScrollArea.Autosize mah={220} type="auto" mt={4}>
           <Stack gap={6}>
             {shown.map((id) => (
               <Checkbox key={id} value={id} label={id} />
             ))}
-            {shown.length === 0 && <Text size="sm">{words.settings.noneMatches}</Text>}
+            {shown.length === 0 && <Text size="sm">The catalogue has none of this name.</Text>}
           </Stack>
         </ScrollArea.Autosize>
       </Checkbox.Group>

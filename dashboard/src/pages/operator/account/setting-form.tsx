@@ -65,14 +65,14 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
           <Text size="sm">{words.settings.hints[setting]}</Text>
           {children}
           <TextInput
-            label={words.settings.reason}
+            label="Reason, which the audit log keeps (may be empty)"
             value={reason}
             onChange={({ currentTarget }) => setReason(currentTarget.value)}
           />
           <Failure error={change.error} />
-          {isTold && <Text size="sm">{words.settings.again}</Text>}
+          {isTold && <Text size="sm">Save again to put yours in its place.</Text>}
           <Button type="submit" disabled={wanted === null} loading={change.isPending}>
-            {words.settings.save}
+            Save
           </Button>
         </Stack>
       </form>

@@ -30,12 +30,12 @@ export function Settings({ account, isAdmin }: SettingsProps) {
         aria-label={words.settings.changeOf(words.settings.names[setting])}
         onClick={() => setChosen(setting)}
       >
-        {words.settings.change}
+        Change
       </Button>
     );
   const columns: readonly Column<Setting>[] = [
-    { title: words.settings.name, cell: (setting) => words.settings.names[setting] },
-    { title: words.settings.value, cell: (setting) => shown[setting](account) },
+    { title: 'Setting', cell: (setting) => words.settings.names[setting] },
+    { title: 'Value', cell: (setting) => shown[setting](account) },
     ...(isAdmin ? [{ title: words.keys.actions, cell: change }] : []),
   ];
   return (
@@ -58,18 +58,20 @@ const shown: Readonly<Record<Setting, (account: OperatorAccount) => string>> = {
     const all = (['per_s', 'burst', 'per_day', 'streams'] as const).map(
       (name) => `${number(limits[name])} ${words.limits[name]}`,
     );
-    const own = negotiated ? ` (${words.settings.own})` : '';
+    const own = negotiated ? ` ($of its own)` : '';
     return `${words.limits.tiers[tier]}: ${all.join(', ')}${own}`;
   },
   shadow: ({ shadow }) =>
-    shadow.length === 0 ? words.settings.noShadow : shadow.map((limit) => words.settings.shadows[limit]).join('; '),
+    shadow.length === 0
+      ? 'none: all limits are enforced'
+      : shadow.map((limit) => words.settings.shadows[limit]).join('; '),
   tolerance: ({ tolerance: { added_cost_percent: percent, added_latency_ms: ms } }) => {
-    const slower = ms === null ? words.settings.anySlower : words.settings.slower(number(ms));
-    const dearer = percent === null ? words.settings.anyDearer : words.settings.dearer(number(percent));
+    const slower = ms === null ? 'however slow' : words.settings.slower(number(ms));
+    const dearer = percent === null ? 'however dear' : words.settings.dearer(number(percent));
     return `${slower}, ${dearer}`;
   },
   models: ({ models }) => {
-    if (models === null) return words.settings.everyModel;
-    return models.length === 0 ? words.settings.noModel : models.join(', ');
+    if (models === null) return 'every model';
+    return models.length === 0 ? 'none: every call is refused' : models.join(', ');
   },
 };

@@ -44,7 +44,11 @@ export function TierForm({ account, onClose }: FormOfAccountProps) {
             required
           />
         ))}
-      {account.tier === 'enterprise' && !isEnterprise && <Alert color="orange">{words.settings.leaving}</Alert>}
+      {account.tier === 'enterprise' && !isEnterprise && (
+        <Alert color="orange">
+          The limits of its own go, and so do those of its keys. Keys can no longer do what only Enterprise includes.
+        </Alert>
+      )}
     </SettingForm>
   );
 }

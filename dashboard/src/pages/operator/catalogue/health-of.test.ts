@@ -8,7 +8,9 @@ const credential = { name: 'ACME', origin: 'https://llm.acme.example', readable:
 const deployment = { id: 'acme-pl', provider: 'acme', region: 'pl', models: { m: 'm' } };
 const health = (known: boolean, data: object[] = []) => ({ object: 'list', known, data }) as DeploymentHealth;
 const well = {
-  ...{ regions: [{ code: 'pl', status: 'active' as const }], providers: [provider], credentials: [credential] },
+  regions: [{ code: 'pl', status: 'active' as const }],
+  providers: [provider],
+  credentials: [credential],
   health: health(true),
 };
 const labels = (known: object, of = deployment) => healthOf(of, { ...well, ...known }).map(({ label }) => label);

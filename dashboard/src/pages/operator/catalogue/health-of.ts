@@ -11,7 +11,7 @@ export interface Finding {
 }
 
 /** `undefined`: not read yet. */
-export interface Known {
+export interface KnownState {
   readonly regions: readonly Pick<Region, 'code' | 'status'>[] | undefined;
   readonly providers: readonly Pick<Provider, 'id' | 'base_url' | 'credential_ref'>[] | undefined;
   readonly credentials: readonly Credential[] | undefined;
@@ -27,7 +27,7 @@ const ofStatus: Readonly<Record<Exclude<Region['status'], 'active'>, Finding>> =
 
 export function healthOf(
   { id, models, provider, region }: Pick<Deployment, 'id' | 'models' | 'provider' | 'region'>,
-  { credentials, health, providers, regions }: Known,
+  { credentials, health, providers, regions }: KnownState,
 ): readonly Finding[] {
   const found: Finding[] = [];
   const status = regions?.find(({ code }) => code === region)?.status ?? 'active';

@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { priceStates } from './price-state.ts';
 
 const price = (id: string, valid_from: string, region: string | null = null) => ({
-  ...{ id, valid_from, region, provider: 'acme', model: 'm' },
+  id,
+  valid_from,
+  region,
+  provider: 'acme',
+  model: 'm',
 });
 
 test('of each provider, model and region the newest price that has begun is in force', () => {

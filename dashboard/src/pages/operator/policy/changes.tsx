@@ -11,7 +11,9 @@ export function Changes({ tried }: { readonly tried: DryRun }) {
     changes[kind].length === 0 ? [] : sentences[kind](changes[kind].join(', ')),
   );
   const isSame = policy.data?.sha256 === sha256;
-  const alike = isSame ? words.policy.noChange : words.policy.orderAlone;
+  const alike = isSame
+    ? 'These are the rules that hold: there is nothing to publish.'
+    : 'No rule differs, but their order does: the first one that blocks gives the code.';
   return (
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
       {said.length > 0 ? said.join(' ') : alike}

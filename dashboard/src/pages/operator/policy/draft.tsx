@@ -24,15 +24,18 @@ export function Draft({ mayChange }: ViewProps) {
   return (
     <Stack>
       <Failed of={policy} />
-      <Text size="sm">{words.policy.draftHint}</Text>
+      <Text size="sm">
+        A draft is a whole set of rules as JSON: a list of rules, or what ./gw admin policy show --json gives. It is in
+        this window alone until you publish it, and gone when you close or reload it, or log out.
+      </Text>
       <Sources holding={policy.data?.rules} onRead={write} />
       <Textarea
-        label={words.policy.draft}
-        description={isEmpty || basedOn === null ? words.policy.draftEmpty : origin(basedOn)}
+        label="Rules as JSON"
+        description={isEmpty || basedOn === null ? 'Empty: the rules that hold are tried.' : origin(basedOn)}
         rows={14}
         value={written.text}
         onChange={({ currentTarget }) => write(currentTarget.value)}
-        error={!isEmpty && draft === null && words.policy.draftWrong}
+        error={!isEmpty && draft === null && 'This is not a list of rules as JSON.'}
         spellCheck={false}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
       />
@@ -46,7 +49,7 @@ export function Draft({ mayChange }: ViewProps) {
       <TryRules isReady={isEmpty || draft !== null} rules={draft?.rules} />
       {isPublishing && draft && basedOn !== null && (
         <Publish
-          title={words.policy.publishTitle}
+          title="Publish the draft"
           set={{ rules: draft.rules }}
           basedOn={basedOn}
           onDone={() => setWritten(nothingWritten)}
@@ -77,12 +80,12 @@ function Sources({ holding, onRead }: SourcesProps) {
         disabled={holding === undefined}
         onClick={() => onRead(JSON.stringify(holding, null, 2))}
       >
-        {words.policy.fromHolding}
+        Begin with the rules that hold
       </Button>
       <FileButton accept="application/json,.json" onChange={read} resetRef={reset}>
         {(props) => (
           <Button variant="default" {...props}>
-            {words.policy.fromFile}
+            Read a file
           </Button>
         )}
       </FileButton>

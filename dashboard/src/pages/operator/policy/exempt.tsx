@@ -21,7 +21,9 @@ export function Exempt({ onClose }: { readonly onClose: () => void }) {
       title={words.policy.exemption}
       hint={
         <Stack>
-          <Text size="sm">{words.policy.exemptionHint}</Text>
+          <Text size="sm">
+            The rule no longer holds for this account, within about a second. Its people can read the reason.
+          </Text>
           <AccountField label={words.policy.exemptionOf} value={account} onChange={setAccount} required />
           <NativeSelect
             label={words.policy.rule}
@@ -53,7 +55,7 @@ export function Unexempt({ exemption, onClose }: { readonly exemption: Exemption
   return (
     <Confirm
       title={words.policy.unexemptTitle(rule, accountId)}
-      hint={words.policy.unexemptHint}
+      hint="Its calls are screened by the rule again, within about a second."
       label={words.policy.unexempt}
       isDangerous
       send={() => must(api.DELETE('/operator/v1/policy/exemptions/{accountId}/{rule}', { params }))}

@@ -44,7 +44,11 @@ export function Exemptions({ mayChange }: ViewProps) {
           rows={exemptions.rows}
           idOf={({ account_id, rule_id }) => `${account_id}/${rule_id}`}
           query={exemptions}
-          empty={<Empty title={words.policy.exemptionsEmpty}>{words.policy.exemptionsEmptyHint}</Empty>}
+          empty={
+            <Empty title="No rule is lifted">
+              Every rule holds for every account. An admin can lift one for a single account.
+            </Empty>
+          }
         />
       )}
       <More {...exemptions} />
@@ -75,10 +79,10 @@ function useColumns(onEnd: ((exemption: Exemption) => void) | null): readonly Co
     },
     {
       title: words.policy.rule,
-      cell: ({ rule_id }) => (isThere(rule_id) ? rule_id : `${rule_id} (${words.policy.noRule})`),
+      cell: ({ rule_id }) => (isThere(rule_id) ? rule_id : `${rule_id} ($no rule has this id now)`),
     },
     { title: words.policy.reason, cell: ({ reason }) => reason },
-    { title: words.policy.since, cell: ({ created_at }) => <At time={created_at} /> },
+    { title: 'Since', cell: ({ created_at }) => <At time={created_at} /> },
     { title: words.policy.who, cell: ({ created_by }) => maker(created_by) },
     ...(onEnd ? [{ title: words.keys.actions, cell: end }] : []),
   ];

@@ -3,7 +3,9 @@ import { findingOf } from './finding-of.ts';
 
 test('an entry gives its code, its rules and its calls', () => {
   const after = {
-    ...{ code: 'dual_use_screen_block', rule_ids: ['one', 'two'], policy_version: 7 },
+    code: 'dual_use_screen_block',
+    rule_ids: ['one', 'two'],
+    policy_version: 7,
     calls: [{ event: 'e', at: '2026-11-21T09:00:00.123Z', request_id: 'r', text_salt: 's', text_sha256: 'h' }],
   };
   expect(findingOf({ after })).toEqual({

@@ -18,13 +18,13 @@ import { findingOf } from './finding-of.ts';
 const mostRequests = 3;
 
 const columns: readonly Column<ChainEntry>[] = [
-  { title: words.policy.firstCall, cell: (entry) => <At time={findingOf(entry).calls[0]?.at ?? entry.at} /> },
+  { title: 'First call', cell: (entry) => <At time={findingOf(entry).calls[0]?.at ?? entry.at} /> },
   { title: words.policy.byRules, cell: (entry) => findingOf(entry).ruleIds.join(', ') },
   { title: words.policy.code, cell: (entry) => <Code>{findingOf(entry).code ?? words.unknown}</Code> },
-  { title: words.policy.key, cell: ({ actor }) => actor.name ?? actor.id },
+  { title: 'Key', cell: ({ actor }) => actor.name ?? actor.id },
   { title: words.policy.version, cell: ({ target }) => <Code>{target}</Code> },
-  { title: words.policy.calls, cell: (entry) => number(findingOf(entry).calls.length), isNumber: true },
-  { title: words.policy.requests, cell: (entry) => <Requests of={entry} /> },
+  { title: 'Calls', cell: (entry) => number(findingOf(entry).calls.length), isNumber: true },
+  { title: 'Requests', cell: (entry) => <Requests of={entry} /> },
 ];
 
 export function Findings() {
@@ -40,10 +40,13 @@ export function Findings() {
   };
   return (
     <Stack>
-      <Text size="sm">{words.policy.findingsHint}</Text>
+      <Text size="sm">
+        What screening finds stands in the audit log of the account whose call it was. It names rules and the salted
+        hash of the text, never the text.
+      </Text>
       <Filters onChange={find} />
       {query.chain === '' ? (
-        <Empty title={words.policy.noAccount}>{words.policy.noAccountHint}</Empty>
+        <Empty title="Choose an account">Write a part of its name or id, choose it, and press Find.</Empty>
       ) : account.error ? (
         <Failed of={account} />
       ) : (
@@ -53,7 +56,11 @@ export function Findings() {
           rows={findings.rows}
           idOf={({ seq }) => String(seq)}
           query={findings}
-          empty={<Empty title={words.policy.findingsEmpty}>{words.policy.findingsEmptyHint}</Empty>}
+          empty={
+            <Empty title="Nothing was found">
+              No call of this account and time is of this kind. An entry comes within two seconds of its call.
+            </Empty>
+          }
         />
       )}
       <More {...findings} />
@@ -93,9 +100,9 @@ function Filters({ onChange }: { readonly onChange: (query: ChainQuery) => void 
     <form onSubmit={submit}>
       <Group align="end">
         <AccountField label={words.policy.exemptionOf} value={account} onChange={setAccount} required />
-        <NativeSelect name="action" label={words.policy.kind} data={kinds} />
-        <TextInput name="from" type="date" label={words.policy.from} />
-        <TextInput name="to" type="date" label={words.policy.to} />
+        <NativeSelect name="action" label="Kind" data={kinds} />
+        <TextInput name="from" type="date" label="From (UTC day, inclusive)" />
+        <TextInput name="to" type="date" label="To (UTC day, exclusive)" />
         <Button type="submit" variant="default">
           {words.policy.find}
         </Button>

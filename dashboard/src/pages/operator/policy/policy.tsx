@@ -37,7 +37,9 @@ export function Policy({ view = 'rules', role }: PolicyProps) {
     return (
       <>
         <PageTitle>{words.pages.policy}</PageTitle>
-        <Empty title={words.policy.notForViewers}>{words.policy.notForViewersHint}</Empty>
+        <Empty title="The rules are not shown to viewers">
+          Who knows the words can get past them. Ask an admin for the role support.
+        </Empty>
       </>
     );
   const Page = pages[chosen];

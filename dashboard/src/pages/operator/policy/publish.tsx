@@ -36,10 +36,10 @@ export function Publish({ title, set, basedOn, onDone, onClose }: PublishProps) 
       title={title}
       hint={
         <Stack>
-          <Text size="sm">{words.policy.publishHint}</Text>
+          <Text size="sm">All calls are screened by these rules within about a second, on every gateway.</Text>
           {check.data && <Changes tried={check.data} />}
           <TextInput
-            label={words.policy.publishNote}
+            label="Note, which stands with the version and in the audit log"
             value={note}
             onChange={({ currentTarget }) => setNote(currentTarget.value)}
             required

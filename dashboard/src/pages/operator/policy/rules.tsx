@@ -10,8 +10,8 @@ import { ruleOf } from './rule-of.ts';
 
 const columns: readonly Column<StoredRule>[] = [
   { title: words.policy.rule, cell: (stored) => <Name stored={stored} /> },
-  { title: words.policy.does, cell: (stored) => <Does rule={ruleOf(stored)} /> },
-  { title: words.policy.matches, cell: (stored) => <Matches stored={stored} /> },
+  { title: 'What it does', cell: (stored) => <Does rule={ruleOf(stored)} /> },
+  { title: 'What it matches', cell: (stored) => <Matches stored={stored} /> },
 ];
 
 export function Rules() {
@@ -37,7 +37,11 @@ export function Rules() {
         rows={policy.data?.rules}
         idOf={({ id }) => id}
         query={policy}
-        empty={<Empty title={words.policy.noRules}>{words.policy.noRulesHint}</Empty>}
+        empty={
+          <Empty title={words.policy.noRules}>
+            The set that holds has no rules. Write some under Draft, and publish them.
+          </Empty>
+        }
       />
     </Stack>
   );
@@ -66,7 +70,7 @@ function Does({ rule }: { readonly rule: PolicyRule | null }) {
   if (rule === null) return words.unknown;
   return (
     <Badge color={rule.enabled ? actionColors[rule.action] : 'gray'} variant="light">
-      {rule.enabled ? words.policy.actions[rule.action] : words.policy.off}
+      {rule.enabled ? words.policy.actions[rule.action] : 'off: matches nothing'}
     </Badge>
   );
 }
@@ -75,19 +79,19 @@ function Does({ rule }: { readonly rule: PolicyRule | null }) {
 function Matches({ stored }: { readonly stored: StoredRule }) {
   const rule = ruleOf(stored);
   return (
-    <Spoiler maxHeight={96} showLabel={words.policy.showAll} hideLabel={words.policy.showLess} miw={320}>
+    <Spoiler maxHeight={96} showLabel="Show all of it" hideLabel="Show less" miw={320}>
       {rule === null ? (
-        <Part title={words.policy.unreadable} texts={[JSON.stringify(stored)]} />
+        <Part title="This release cannot read the rule, and does not screen by it:" texts={[JSON.stringify(stored)]} />
       ) : rule.kind === 'pattern' ? (
         <>
-          <Part title={words.policy.pattern} texts={[rule.pattern]} />
-          <Part title={words.policy.needs} texts={rule.needs} />
+          <Part title="The pattern (RE2), over small letters:" texts={[rule.pattern]} />
+          <Part title="It is tried only on texts that hold one of:" texts={rule.needs} />
         </>
       ) : (
         <>
           <Part title={words.policy.phrases(number(rule.phrases.length))} texts={rule.phrases} />
-          <Part title={words.policy.unless} texts={rule.unless} />
-          <Part title={words.policy.before} texts={rule.before} />
+          <Part title="It is ignored where its sentence goes on as:" texts={rule.unless} />
+          <Part title="It counts only at the end of a sentence, or before:" texts={rule.before} />
         </>
       )}
     </Spoiler>

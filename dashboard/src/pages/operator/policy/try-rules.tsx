@@ -18,7 +18,7 @@ export interface TryRulesProps {
   readonly isReady: boolean;
 }
 
-interface Asked {
+interface DryRunRequest {
   readonly rules?: PolicyRule[];
   readonly account_id?: string;
   readonly samples: { readonly name: string; readonly text: string }[];
@@ -28,9 +28,9 @@ export function TryRules({ rules, isReady }: TryRulesProps) {
   const [samples, setSamples] = useState('');
   const [account, setAccount] = useState('');
   const run = useMutation({
-    mutationFn: (body: Asked) => must(api.POST('/operator/v1/policy/dry-run', { body })),
+    mutationFn: (body: DryRunRequest) => must(api.POST('/operator/v1/policy/dry-run', { body })),
   });
-  const asked: Asked = {
+  const asked: DryRunRequest = {
     ...(rules && { rules }),
     ...(account.trim() !== '' && { account_id: account.trim() }),
     samples: samplesIn(samples).map((text) => ({ name: beginning(text), text })),
@@ -42,23 +42,26 @@ export function TryRules({ rules, isReady }: TryRulesProps) {
       <Title order={2} size="h4">
         {words.policy.try}
       </Title>
-      <Text size="sm">{words.policy.tryHint}</Text>
+      <Text size="sm">
+        What requests with these texts would come to, by the engine that screens calls. The texts are neither stored nor
+        logged.
+      </Text>
       <Textarea
-        label={words.policy.samples}
+        label="Texts to try, with an empty line between two"
         rows={5}
         value={samples}
         onChange={({ currentTarget }) => setSamples(currentTarget.value)}
       />
       <AccountField
-        label={words.policy.account}
-        description={words.policy.accountHint}
+        label="Account whose exemptions apply"
+        description="Empty: none do"
         value={account}
         onChange={setAccount}
       />
       <Failure error={run.error} />
       <Group>
         <Button variant="default" disabled={!isReady} loading={run.isPending} onClick={() => run.mutate(asked)}>
-          {words.policy.run}
+          Try the rules
         </Button>
       </Group>
       {run.data && isOfThese && !run.isPending && <Result tried={run.data} />}
@@ -75,9 +78,9 @@ const beginning = (text: string): string => {
 type Sample = DryRun['samples'][number];
 const outcomeColors = { pass: 'green', flag: 'orange', block: 'red' } as const;
 const columns: readonly Column<Sample & { readonly at: number }>[] = [
-  { title: words.policy.text, cell: ({ name }) => <Text size="sm">{name}</Text> },
+  { title: 'Text', cell: ({ name }) => <Text size="sm">{name}</Text> },
   {
-    title: words.policy.outcome,
+    title: 'Outcome',
     cell: ({ outcome }) => (
       <Badge color={outcomeColors[outcome]} variant="light">
         {words.policy.outcomes[outcome]}

@@ -27,10 +27,10 @@ export function Versions({ mayChange }: ViewProps) {
   const holding = policy.data?.version;
   const columns: readonly Column<ListedVersion>[] = [
     { title: words.policy.version, cell: ({ version }) => <Version version={version} holds={version === holding} /> },
-    { title: words.policy.when, cell: ({ created_at }) => <At time={created_at} /> },
+    { title: 'Published', cell: ({ created_at }) => <At time={created_at} /> },
     { title: words.policy.who, cell: ({ created_by }) => maker(created_by) },
-    { title: words.policy.note, cell: ({ note }) => note },
-    { title: words.policy.count, cell: ({ rule_count }) => number(rule_count), isNumber: true },
+    { title: 'Note', cell: ({ note }) => note },
+    { title: 'Rules', cell: ({ rule_count }) => number(rule_count), isNumber: true },
     { title: words.policy.hash, cell: ({ sha256 }) => <Code style={{ overflowWrap: 'anywhere' }}>{sha256}</Code> },
     ...(mayChange ? [{ title: words.keys.actions, cell: againOf(holding, setChosen) }] : []),
   ];
@@ -64,7 +64,7 @@ function Version({ version, holds }: { readonly version: number; readonly holds:
       {version}
       {holds && (
         <Badge color="green" variant="light">
-          {words.policy.holdsNow}
+          holds
         </Badge>
       )}
     </Group>
@@ -81,7 +81,7 @@ function againOf(holding: number | undefined, onChoose: (version: ListedVersion)
         aria-label={words.policy.againTitle(listed.version)}
         onClick={() => onChoose(listed)}
       >
-        {words.policy.again}
+        Publish again
       </Button>
     );
 }

@@ -1,8 +1,8 @@
-/** The texts of the operators' pages Catalogue and Grid, in English. */
+/** The texts of the operators' pages Catalogue and Grid. */
 const range = ({ max, min }: { readonly min: number; readonly max: number }) =>
   min === max ? min : `${min} to ${max}`;
 
-export const enCatalogue = {
+export const catalogueWords = {
   catalogue: {
     kinds: {
       regions: 'Regions',
@@ -138,16 +138,10 @@ export const enCatalogue = {
   },
 
   grid: {
-    hint: 'The value that the receipts of calls get at this moment. A live value is used until it is 120 minutes old; then that of the same hour a week ago stands in for it, and then the yearly average.',
     zone: 'Zone',
-    regions: 'Regions',
-    noRegions: 'no region',
-    value: 'g CO₂e per kWh',
-    basis: 'Counts',
     bases: { lifecycle: 'life cycle', combustion: 'combustion alone', unknown: 'not stated' },
     source: 'Source',
     vintage: (year: number) => `of ${year}`,
-    match: 'Kind of value',
     matches: {
       live_window: 'live',
       fresh: 'live, over 15 minutes old',
@@ -156,16 +150,13 @@ export const enCatalogue = {
       annual_fallback: 'yearly average',
       none: 'the last value, too old',
     },
-    estimated: 'Estimated',
     yesNo: (isSo: boolean) => (isSo ? 'yes' : 'no'),
-    age: 'Age',
     ages: {
       none: 'of this interval',
       minutes: (count: string) => `${count} min`,
       hours: (count: string) => `${count} h`,
       days: (count: string) => `${count} days`,
     },
-    state: 'State',
     states: {
       live: 'up to date',
       tooOld: 'too old',
@@ -180,21 +171,9 @@ export const enCatalogue = {
       missing: 'Receipts of these regions have no carbon. Give the regions another zone, or the zone a source.',
       unused: 'A source is configured for this zone, and no region is in it.',
     },
-    empty: 'No grid zone',
-    emptyHint: 'A zone comes with the first region: ./gw admin regions add.',
     sources: 'Configured sources',
-    place: 'Place',
-    newest: 'Last said',
-    nothing: 'nothing for 24 hours',
     said: (value: string, at: string) => `${value} g/kWh for ${at}`,
     signals: { average: 'average', marginal: 'marginal, for routing alone', forecast: 'forecast' },
-    signal: 'Signal',
-    sourceState: 'State',
-    asked: 'is asked',
     paused: (reason: string) => `not asked for a while: ${reason.replaceAll('_', ' ')}`,
-    noSources: 'No live source',
-    noSourcesHint:
-      'Receipts use yearly averages. Sources are named in the settings of the control plane, for example for Sweden and Great Britain:',
-    setting: 'A setting with two sources',
   },
 } as const;

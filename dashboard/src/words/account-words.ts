@@ -1,10 +1,7 @@
-/** The texts of what operators change of an account, in English. */
-export const enAccount = {
+/** The texts of what operators change of an account. */
+export const accountWords = {
   settings: {
     title: 'Settings',
-    name: 'Setting',
-    value: 'Value',
-    change: 'Change',
     changeOf: (name: string) => `Change: ${name}`,
     names: {
       tier: 'Tier and limits',
@@ -19,9 +16,6 @@ export const enAccount = {
         'How much slower or dearer a region may be than the preferred one, to be chosen because its electricity is cleaner. A call can name less.',
       models: 'Which models and aliases its keys can call.',
     },
-    own: 'of its own',
-    leaving:
-      'The limits of its own go, and so do those of its keys. Keys can no longer do what only Enterprise includes.',
     limitNames: {
       per_s: 'Calls a second',
       burst: 'Calls at once',
@@ -29,24 +23,8 @@ export const enAccount = {
       streams: 'Open streams',
     },
     shadows: { rate: 'calls a second, and at once', day: 'calls a day', streams: 'open streams' },
-    noShadow: 'none: all limits are enforced',
-    latency: 'Added latency, ms',
-    cost: 'Added cost, percent',
-    empty: 'Empty: any',
     slower: (ms: string) => `up to ${ms} ms slower`,
-    anySlower: 'however slow',
     dearer: (percent: string) => `up to ${percent} % dearer`,
-    anyDearer: 'however dear',
-    everyModel: 'every model',
-    everyModelChoice: 'Every model, also those that are added later',
-    theseAlone: 'These alone',
-    noModel: 'none: every call is refused',
-    modelsField: 'Models and aliases',
-    findModel: 'Show those whose name holds',
-    noneMatches: 'The catalogue has none of this name.',
-    reason: 'Reason, which the audit log keeps (may be empty)',
-    save: 'Save',
-    again: 'Save again to put yours in its place.',
   },
 
   webhook: {

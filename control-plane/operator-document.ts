@@ -1,0 +1,40 @@
+/** The OpenAPI document of the operators' port, for whoever has no gateway at hand. */
+import { openDatabase } from '@gw/prisma/client';
+import { openAddressGuard } from '@gw/service/address-guard';
+import { openLog } from '@gw/service/log';
+import { Redis } from 'ioredis';
+import { loadConfig } from './config.ts';
+import { buildOperatorApp } from './operator-app.ts';
+import { openServices } from './services.ts';
+
+const anyKey = '00'.repeat(32);
+
+/** Builds the routes over stores that are never connected to, and has them described. */
+export async function operatorDocument(): Promise<string> {
+  const config = loadConfig({
+    GW_CONTROL_INTERNAL_LISTEN: '127.0.0.1:0',
+    GW_CONTROL_LISTEN: '127.0.0.1:0',
+    GW_DATABASE_URL: 'postgresql://nobody@localhost/none',
+    GW_REDIS_URL: 'redis://localhost',
+    GW_INTERNAL_TOKEN: anyKey,
+    GW_KEY_PEPPER: anyKey,
+    GW_LEDGER_KEY: anyKey,
+    GW_EVIDENCE_KEY: anyKey,
+    GW_CREDENTIALS_KEY: anyKey,
+    GW_IDEMPOTENCY_KEY: anyKey,
+  });
+  const guard = openAddressGuard([]);
+  const context = {
+    db: openDatabase(config.databaseUrl),
+    redis: new Redis({ lazyConnect: true }),
+    log: openLog('control-plane', 'silent'),
+    addresses: config.addresses,
+    guard,
+    providerGuard: guard,
+    currency: config.currency,
+    now: () => new Date(),
+  };
+  const unasked = { send: () => Promise.reject(new Error('There is no store.')) };
+  const app = buildOperatorApp(context, openServices(context, config, unasked));
+  return (await app.inject('/openapi.json')).body;
+}

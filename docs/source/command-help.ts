@@ -1,0 +1,8 @@
+/** What the commands that have options say of themselves. */
+import { runCommand } from '@gw/cli/internals/command-list';
+
+let text = '';
+for (const name of ['up', 'status', 'logs', 'bench', 'verify'])
+  await runCommand([name, '--help'], (part) => (text += text === '' ? part : `\n${part}`));
+
+export const commandHelp = text.trimEnd();
