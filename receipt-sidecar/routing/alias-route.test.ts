@@ -186,7 +186,7 @@ it('an alias leaves alone where calls of its model go', () => {
     const routed = choose({ ...both, targets: [{ model: 'gpt' }] }, { name, lastRegions });
     return routed.ok && routed.value.failoverChain[0].region.code;
   };
-  lastRegions.set('best 0  ', 'b');
+  lastRegions.set('best 0 null null', 'b');
   expect(begins('best')).toBe('b');
   expect(begins('gpt')).toBe('a');
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AttemptResult, createDeploymentHealth } from './deployment-health.ts';
+import type { AttemptResult } from './attempt-outcome.ts';
+import { createDeploymentHealth } from './resting-deployments.ts';
 
 const failure = { deployment: 'd', result: 'failed', retryAfterMs: null } as const;
 

@@ -1,6 +1,6 @@
 import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
 import { describe, expect, it } from 'vitest';
-import { createFirstAttempts, lostAttempt } from './first-attempts.ts';
+import { createFirstAttempts, lostAttempt } from './direct-first-attempts.ts';
 
 const at = (origin: string, credential: string | null = null) => ({ id: 'd', firstAttempt: { origin, credential } });
 const settled = 5000;
