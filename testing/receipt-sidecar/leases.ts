@@ -1,10 +1,10 @@
 /** Redis as far as slots need it, in memory, by the timers' clock: it can be lost, hang, be emptied and come back. */
 import {
-  type Found,
+  type FoundSlots,
   type Lease,
   type Leases,
   leaseMs,
-  type Room,
+  type SlotLimits,
 } from '@gw/receipt-sidecar/internals/guards/slots/leases';
 
 export class RedisForTests {
@@ -38,7 +38,7 @@ export class RedisForTests {
     return new Promise((resolve) => this.#waiting.push(() => resolve(work())));
   }
 
-  take(lease: Lease, { limit, keyLimit, evenIfFull }: Room): Found {
+  take(lease: Lease, { limit, keyLimit, evenIfFull }: SlotLimits): FoundSlots {
     const ended = this.#dropEnded();
     const ofAccount = [...this.#ends.values()].filter((each) => each.lease.accountId === lease.accountId);
     const open = ofAccount.length;

@@ -1,4 +1,4 @@
-/** The slots that this process holds, by account: what it renews, and what it counts while it has to count alone. */
+/** The slots that this process holds, by account. It renews them, and counts them while it has to count alone. */
 import type { Lease } from './leases.ts';
 
 export class HeldSlots {
