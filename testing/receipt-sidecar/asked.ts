@@ -1,4 +1,4 @@
-/** What a call is, by the time that its region is chosen: who asks, what for, and what the choice depends on beside that. */
+/** Makes the inputs of a choice of region: the caller, the parsed request and the steering. */
 import { anyTolerance } from '@gw/contract/access';
 import type { ParsedRequest } from '@gw/receipt-sidecar/internals/api/port/parsed-request';
 import type { Caller } from '@gw/receipt-sidecar/internals/guards/caller';
@@ -37,7 +37,7 @@ export const parsedForTests = (more: Partial<ParsedRequest> = {}): ParsedRequest
   ...more,
 });
 
-/** At that time, RFC 3339: nothing fails, nothing was chosen before, and everything is tolerated. */
+/** `at`: RFC 3339. Nothing fails, nothing was chosen before, and everything is tolerated. */
 export const steeringForTests = (at: string, more: Partial<Steering> = {}): Steering => ({
   at: Date.parse(at),
   lastRegions: new Map(),

@@ -1,4 +1,4 @@
-/** Redis as far as slots need it, in memory, by the timers' clock: it can be lost, hang, be emptied and come back. */
+/** Simulates in memory the Redis that slots need, by the timers' clock: it can be lost, hang, be emptied and come back. */
 import {
   type FoundSlots,
   type Lease,
@@ -26,13 +26,13 @@ export class RedisForTests {
     this.#hangs = true;
   }
 
-  /** What came meanwhile is done in its order. */
+  /** Runs the commands that came meanwhile, in order. */
   goOn(): void {
     this.#hangs = false;
     for (const run of this.#waiting.splice(0)) run();
   }
 
-  /** What is done now if Redis answers, else later. */
+  /** Runs `work` now, or in `goOn` if Redis hangs. */
   do<T>(work: () => T): Promise<T> {
     if (!this.#hangs) return Promise.resolve(work());
     return new Promise((resolve) => this.#waiting.push(() => resolve(work())));
@@ -68,12 +68,12 @@ export interface ConnectionForTests {
   readonly leases: Leases;
   lose(): void;
   comeBack(): void;
-  /** Commands that were sent, by name. */
+  /** The names of the commands that were sent. */
   readonly sent: string[];
   reconnects(): number;
 }
 
-/** One instance's connection to `redis`. */
+/** Makes the connection of one instance to `redis`. */
 export function connectionForTests(redis: RedisForTests): ConnectionForTests {
   let connected = true;
   let reconnects = 0;
