@@ -58,7 +58,8 @@ describe('what came of the attempts', () => {
         { ...contextForTests().context, firstAttempts: first },
         {
           identity: { receiptId: 'r', route: routeOver({ ...candidate('z', 'm'), deployment: place }) } as never,
-          ...{ startedAt: 0, accountId: 'a' },
+          startedAt: 0,
+          accountId: 'a',
         },
         new Map(),
         { others: 0, order },

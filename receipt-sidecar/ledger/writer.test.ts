@@ -48,7 +48,8 @@ beforeEach(() => {
   set = still.set;
   const spool: Spool = { append, replay: () => Promise.resolve(0) };
   writer = openLedgerWriter({
-    ...{ redis, writes: still.writes },
+    redis,
+    writes: still.writes,
     spool,
     now: Date.now,
     maxStreamLength: 100_000,
@@ -137,7 +138,9 @@ describe('both stores hang, and come back after the client was shown another rec
     };
     const log = pino({ level: 'silent' });
     const own = openLedgerWriter({
-      ...{ redis, spool, writes: { send, ...connection } },
+      redis,
+      spool,
+      writes: { send, ...connection },
       now: Date.now,
       maxStreamLength: 100_000,
       log,

@@ -52,8 +52,16 @@ function snapshotOf(
       telemetry,
     })),
     grid: Object.entries(live).map(([zone, gPerKwh]) => ({
-      ...{ zone, gPerKwh, source: 's', signal: 'average', basis: 'lifecycle', temporalMatch: null, waterLPerKwh: null },
-      ...{ periodStart: publishedAt, periodEnd: '2026-01-01T01:00:00.000Z', observedAt: publishedAt },
+      zone,
+      gPerKwh,
+      source: 's',
+      signal: 'average',
+      basis: 'lifecycle',
+      temporalMatch: null,
+      waterLPerKwh: null,
+      periodStart: publishedAt,
+      periodEnd: '2026-01-01T01:00:00.000Z',
+      observedAt: publishedAt,
     })),
   };
 }

@@ -51,7 +51,12 @@ afterEach(async () => {
 
 const book = { accountId: 'acct', month: '2026-11' };
 const budget = (more: Partial<HeldBudget> = {}): HeldBudget => ({
-  ...{ id: 'bud_t', scope: 'account', project: '', unit: 'tokens', amount: 100, isHard: true },
+  id: 'bud_t',
+  scope: 'account',
+  project: '',
+  unit: 'tokens',
+  amount: 100,
+  isHard: true,
   ...more,
 });
 const using = (tokens: number, more: Partial<Amounts> = {}): Amounts => ({
