@@ -105,7 +105,7 @@ describe('a deployment', () => {
     health.begins('d');
     answers();
     expect(health.isResting('d')).toBe(false);
-    // Nothing came of it.
+    // The probe ended without a result.
     fails(3);
     restsFor();
     expect([health.begins('d'), health.begins('d')]).toEqual([true, false]);

@@ -28,7 +28,6 @@ export interface AttemptAtDeployment extends AttemptVerdict {
 
 export interface DeploymentHealth {
   note(attempt: AttemptAtDeployment): void;
-  /** Whether free calls go elsewhere first. */
   isResting(deployment: string): boolean;
   /** Call when a free call starts there. Returns whether it probes the deployment after a rest; others avoid it until the probe ends. */
   begins(deployment: string): boolean;

@@ -13,7 +13,6 @@ const emptyStream = async () => ['epoch', 0, '', '0-0'];
 /** As a server that stands still: it takes each command and answers none. */
 const stillRedis = () => {
   const xadd = vi.fn(silent);
-  /** Of the probe. */
   const set = vi.fn<() => Promise<readonly Reply[]>>(silent);
   const send: RedisWriter['send'] = (first) =>
     first?.[0] === 'XADD' ? xadd() : first?.[0] === 'SET' && first[1] === ledgerProbeKey ? set() : silent();
@@ -27,7 +26,7 @@ let append: ReturnType<typeof vi.fn<Spool['append']>>;
 let xadd: ReturnType<typeof stillRedis>['xadd'];
 let set: ReturnType<typeof stillRedis>['set'];
 let writer: LedgerWriter;
-/** What `finish` said so far, by id. */
+/** The results of `finish` so far, by id. */
 let said: Map<string, boolean>;
 const finish = (id: string): void => {
   void writer.finish(id, entry(id)).then((safe) => said.set(id, safe));

@@ -23,7 +23,6 @@ export interface Steering {
   /** `chooseRegion` updates it. */
   readonly lastRegions: LastRegions;
   readonly tolerance: Tolerance;
-  /** Whether free calls should begin elsewhere. */
   readonly isResting: DeploymentHealth['isResting'];
   /** Returns why a deployment is unavailable for a model; null if it is not. */
   readonly troubleOf: (deployment: string, model: string) => Trouble | null;

@@ -204,7 +204,6 @@ function freeRoute(offer: Offer, steering: Steering): RouteResult {
   return routed(offer, chainFrom(offer, first, inOrder), { ...chosen, offered: target.candidates, passed });
 }
 
-/** Returns why a target that comes before the chosen one could not be. */
 function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): PassedTarget['why'] {
   const [first] = candidates;
   if (!first) return 'not_deployed';

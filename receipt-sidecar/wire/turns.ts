@@ -4,7 +4,7 @@
  */
 interface StreamPiece {
   readonly bytes: Buffer;
-  /** Whether the stream ends with it. */
+  /** The stream ends with this piece. */
   readonly end: boolean;
 }
 

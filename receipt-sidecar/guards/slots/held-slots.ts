@@ -36,7 +36,6 @@ export class HeldSlots {
     return this.#accounts.get(accountId)?.size ?? 0;
   }
 
-  /** Returns how many slots of one key are held. */
   openOfKey(accountId: string, keyId: string): number {
     let open = 0;
     for (const lease of this.#accounts.get(accountId)?.values() ?? []) if (lease.keyId === keyId) open += 1;

@@ -54,7 +54,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(leaseMs * 1.2) }) },
 );
 
-/** What the scripts are to do, and who holds what. */
+/** A model of what the scripts have to do, and of who holds which slot. */
 class Model {
   nowMs = 1_700_000_000_000;
   readonly ends = new Map<string, number>();

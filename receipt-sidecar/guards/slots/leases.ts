@@ -50,7 +50,6 @@ export interface Leases {
   probe(): Promise<unknown>;
   /** Replaces the connection, since the other end may have vanished without closing it. */
   reconnect(): void;
-  /** Whether there is a connection. */
   readonly connected: () => boolean;
   /**
    * `lost` is called when the connection breaks, after which Redis can have lost its data; `back` when there is one

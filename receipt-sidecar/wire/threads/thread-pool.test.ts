@@ -7,7 +7,7 @@ import { ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** What a thread was given, which it answers when it is told to. */
+/** A thread that answers its jobs when the test tells it to. */
 class FakeThread extends EventEmitter {
   readonly given: { readonly id: number; readonly job: string }[] = [];
   ended = 0;
