@@ -16,8 +16,8 @@ import {
   unsentRequest,
 } from '@gw/envoy/shown-receipt';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
+import { type FirstAttempts, lostAttempt } from '../attempts/direct-first-attempts.ts';
 import { type FailedAttempts, failedAttempt } from '../attempts/failed-attempts.ts';
-import { type FirstAttempts, lostAttempt } from '../attempts/first-attempts.ts';
 import type { Lease } from '../guards/slots/leases.ts';
 import type { LedgerWriter } from '../ledger/writer.ts';
 import type { Ends } from '../receipt/ends.ts';

@@ -1,7 +1,7 @@
 /** What calls are given. */
 import type { Addresses } from '@gw/contract/errors';
 import type { Gates } from '../admission/admission.ts';
-import type { Watchers } from '../attempts/attempt-watch.ts';
+import type { Watchers } from '../attempts/watch-attempts.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import type { Caller } from '../guards/caller.ts';
 import type { IdempotencyMetrics } from '../guards/idempotency/metrics.ts';

@@ -3,8 +3,8 @@ import { apiError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { callForTests, chatBody, contextForTests, readForTests } from '@gw/testing/receipt-sidecar/call';
 import { describe, expect, test, vi } from 'vitest';
-import type { Attempt } from '../attempts/deployment-health.ts';
-import type { Verdict } from '../attempts/failed-attempts.ts';
+import type { AttemptVerdict } from '../attempts/attempt-outcome.ts';
+import type { AttemptAtDeployment } from '../attempts/resting-deployments.ts';
 import type { Slot } from '../guards/slots/slots.ts';
 import { type ReplyReading, readReply as readReplyHere } from '../reply/read-reply.ts';
 import { finished } from '../wire/ext-proc.ts';
@@ -34,13 +34,13 @@ describe('what a call tells of its deployment', () => {
     const told: string[] = [];
     const noted = (who: string) => ({
       of: () => null,
-      note: (name: string, { result }: Verdict) => void told.push(`${who} ${name}: ${result}`),
+      note: (name: string, { result }: AttemptVerdict) => void told.push(`${who} ${name}: ${result}`),
     });
     const health = {
       ...contextForTests().context.health,
       begins: (id: string) => told.push(`begins at ${id}`) > 0,
       givesUp: (id: string) => void told.push(`gives up at ${id}`),
-      note: ({ deployment, result }: Attempt) => void told.push(`${deployment}: ${result}`),
+      note: ({ deployment, result }: AttemptAtDeployment) => void told.push(`${deployment}: ${result}`),
     };
     const context = { health, trouble: noted('all'), accountTrouble: noted('account') };
     const call = callForTests(contextForTests(context).context);

@@ -10,8 +10,8 @@ import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/servi
 import { type Admission, type Admitted, admit } from '../admission/admission.ts';
 import { serialise } from '../api/provider-body.ts';
 import { shapeAt } from '../api/shapes.ts';
-import { type AttemptWatch, watchAttempts } from '../attempts/attempt-watch.ts';
-import { attemptsOf } from '../attempts/per-attempt.ts';
+import { attemptsOf } from '../attempts/attempt-requests.ts';
+import { type AttemptWatch, watchAttempts } from '../attempts/watch-attempts.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { type Caller, projectOf, readCaller } from '../guards/caller.ts';
 import { KeptReply } from '../guards/idempotency/kept-reply.ts';

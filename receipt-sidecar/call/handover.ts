@@ -13,7 +13,7 @@ import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse } from '@gw/grpc/service';
 import type { Admitted } from '../admission/admission.ts';
 import { shapeOf } from '../api/shapes.ts';
-import { type Attempts, timeoutsOf } from '../attempts/per-attempt.ts';
+import { type Attempts, timeoutsOf } from '../attempts/attempt-requests.ts';
 import {
   bodyMode,
   gwMetadata,

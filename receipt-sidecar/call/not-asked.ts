@@ -5,8 +5,9 @@
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/grpc/service';
-import type { Answered, AttemptWatch } from '../attempts/attempt-watch.ts';
-import { type AttemptOutcome, type FailedAttempts, failedBefore, ownOutcome } from '../attempts/failed-attempts.ts';
+import { type AttemptOutcome, ownOutcome } from '../attempts/attempt-outcome.ts';
+import { type FailedAttempts, failedBefore } from '../attempts/failed-attempts.ts';
+import type { Answered, AttemptWatch } from '../attempts/watch-attempts.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import { optionPath } from '../routing/route.ts';
 import { answerAfter, finished, type Headers, immediate } from '../wire/ext-proc.ts';

@@ -1,8 +1,8 @@
 /**
- * What is known of a grid zone at this moment, for the choice of a region.
+ * Finds the live signals of a grid zone, for the choice of a region.
  *
- * Invariant: two values are compared only if they measure the same thing: an average with an average, a marginal one with a
- * marginal one, a life cycle with a life cycle.
+ * Invariant: two values are compared only if they measure the same thing: averages with averages, marginal values with marginal ones, life-cycle
+ * values with life-cycle ones.
  */
 import { liveWindow } from '@gw/contract/internal/grid-reading';
 import type { Snapshot, SnapshotGridReading } from '@gw/contract/internal/snapshot';
@@ -13,7 +13,7 @@ export interface LiveSignal {
   readonly basis: 'lifecycle' | 'combustion' | 'unknown';
   /** Signals of the same scale can be compared. */
   readonly scale: string;
-  /** When it holds, ms since 1970; `until` excluded. */
+  /** The period of validity, ms since 1970; `until` is excluded. */
   readonly from: number;
   readonly until: number;
 }
@@ -30,13 +30,13 @@ function signalOf(reading: SnapshotGridReading): LiveSignal[] {
   const window = liveWindow(reading);
   if (window === null) return [];
   const [kind, basis] = [kindOf(reading), basisOf(reading)];
-  // Nobody knows whether two unknown bases are the same one, unless both values come from one source.
+  // Two unknown bases are only taken for the same one if both values come from one source.
   return [
     { reading, kind, basis, scale: `${kind} ${basis === 'unknown' ? `of ${reading.source}` : basis}`, ...window },
   ];
 }
 
-/** Returns the zone's signals that hold now or later, the one that its receipts use first. */
+/** Returns the zone's signals that are valid now or later, with the one that receipts use first. */
 export function liveSignals({ grid, operationalGrid = [] }: Snapshot, zone: string): LiveSignal[] {
   return [...grid, ...operationalGrid].filter((reading) => reading.zone === zone).flatMap(signalOf);
 }

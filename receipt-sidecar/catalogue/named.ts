@@ -1,8 +1,7 @@
 /**
- * What a call can name as its model, a model or an alias, and the deployments that serve it.
+ * Resolves the name in a call, of a model or an alias, to the deployments that serve it.
  *
- * Invariant: a model is named by its id before an alias is, and is one target; so a call that names a model costs nothing that one
- * without aliases would not.
+ * Invariant: the id of a model takes precedence over an alias. A model has a single target, so calls that name one do not pay for aliases.
  */
 import { offeredTargets, targetText } from '@gw/contract/internal/alias-targets';
 import type { AliasTarget } from '@gw/contract/internal/catalogue/alias-fields';
@@ -24,16 +23,16 @@ export interface Candidate {
   readonly region: SnapshotRegion;
   /** Returns the grid reading for a moment, since a live one ages while the catalogue stays; null if there is none. */
   readonly gridAt: (at: Date) => SnapshotGridReading | null;
-  /** Returns what tokens of a model cost at a moment; null if nobody has said. */
+  /** Returns the price of a model's tokens at a moment; null if it is not stated. */
   readonly priceAt: (model: string, at: Date) => TokenPrice | null;
-  /** What can be compared with other regions. */
+  /** The grid signals that can be compared with other regions. */
   readonly signals: readonly LiveSignal[];
 }
 
-/** A model, at all or some of the deployments that serve it. */
+/** A model with all or some of the deployments that serve it. */
 export interface Target {
   readonly model: SnapshotModel;
-  /** `gpt-4o`, or `gpt-4o at azure`. */
+  /** For example `gpt-4o`, or `gpt-4o at azure`. */
   readonly name: string;
   /** In the order of provider preference. */
   readonly candidates: readonly Candidate[];
@@ -42,17 +41,17 @@ export interface Target {
 export interface Named {
   readonly id: string;
   readonly isAlias: boolean;
-  /** In the order in which they are preferred; of a model itself alone. */
+  /** The targets of an alias in the order of preference, or the model itself. */
   readonly targets: readonly [Target, ...Target[]];
-  /** Those of all targets, in their order. */
+  /** The candidates of all targets, in their order. */
   readonly candidates: readonly Candidate[];
-  /** Returns the model that a call gets there. */
+  /** Returns the model that a deployment serves the call with. */
   readonly modelOf: (candidate: Candidate) => SnapshotModel;
-  /** What reading a request depends on. */
+  /** The facts that reading a request depends on. */
   readonly facts: ModelFacts;
 }
 
-/** Returns by its id what a call can name. `byId` has the deployments that can be asked. */
+/** Returns all names by their ids. `byId` has the deployments that can be asked. */
 export function namedIn(snapshot: Snapshot, byId: ReadonlyMap<string, Candidate>): ReadonlyMap<string, Named> {
   const models = new Map(snapshot.models.map((model) => [model.id, model]));
   const inOrder = inPreference(snapshot);
@@ -96,13 +95,13 @@ function aliasOf(id: string, targets: Named['targets']): Named {
     modelOf: ({ deployment }) => models.get(deployment.id) ?? first,
     facts: {
       id,
-      // Nothing that one of them can read is refused.
+      // A prompt is not refused if one of the models can read it.
       contextWindow: targets.reduce<number | null>(
         (most, { model }) =>
           most === null || model.contextWindow === null ? null : Math.max(most, model.contextWindow),
         0,
       ),
-      // With two vocabularies a list of tokens would be two texts, of which one was screened.
+      // With two vocabularies a list of tokens would mean two texts, only one of which was screened.
       tokenizer: others.every(({ model }) => model.tokenizer === first.tokenizer) ? first.tokenizer : null,
     },
   };

@@ -1,8 +1,8 @@
 /**
- * The rules that requests are screened by here: those of the snapshot, else those that the software came with.
+ * Chooses the rules that requests are screened by: those of the snapshot, or else the built-in ones.
  *
- * Invariants: there always are rules. A set that cannot be read or matched (of a newer release, say) does not come into
- * force and holds up nothing else: the last set that could, else the built-in one, stays, and `unusable` says why.
+ * Invariants: there are always rules. A set that cannot be read or matched, for example one of a newer release, does not come into force and
+ * blocks nothing else: the last usable set, or else the built-in one, stays, and `unusable` says why.
  */
 import { type Policy, policySchema } from '@gw/contract/internal/policy-rules';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
@@ -19,7 +19,6 @@ export interface PolicyInForce {
   readonly unusable: string | null;
 }
 
-/** Made once: they are the same for as long as the process runs. */
 let builtIn: PolicyInForce | null = null;
 function builtInPolicy(): PolicyInForce {
   if (builtIn) return builtIn;

@@ -1,7 +1,7 @@
 /**
- * The catalogue as this process sees it: swapped whole when the control plane publishes a new version.
+ * Holds the catalogue of this process, which is replaced as a whole when the control plane publishes a new version.
  *
- * Invariant: a call keeps the catalogue that it began with; nothing here is changed after it was made.
+ * Invariant: a call keeps the catalogue that it began with; a catalogue is never changed after it was made.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { priceOf } from '@gw/contract/internal/catalogue/prices';
@@ -17,12 +17,11 @@ import type { ModelFacts } from './reading-context.ts';
 
 export type { Candidate, Named, Target } from './named.ts';
 
-/** One version of the catalogue. It never changes. */
 export interface Catalogue {
   readonly version: number;
-  /** By its id what a call can name as its model. */
+  /** The models and aliases that a call can name, by id. */
   readonly named: ReadonlyMap<string, Named>;
-  /** The same, as far as reading a request depends on it. */
+  /** The facts of these that reading a request depends on. */
   readonly readable: ReadonlyMap<string, ModelFacts>;
   readonly regions: ReadonlyMap<string, SnapshotRegion>;
   candidate(deploymentId: string): Candidate | undefined;
@@ -30,7 +29,7 @@ export interface Catalogue {
   readonly policy: PolicyInForce;
 }
 
-/** Makes a catalogue. `before` is the one that it replaces; its rules are reused if they are the same. */
+/** `before`: the catalogue that the new one replaces; its rules are reused if they are the same. */
 export function makeCatalogue(snapshot: Snapshot, before: Catalogue | null = null): Catalogue {
   const regions = new Map(snapshot.regions.map((region) => [region.code, region]));
   const zones = new Set(snapshot.regions.map(({ gridZone }) => gridZone));
@@ -73,8 +72,8 @@ export interface CatalogueSource {
 }
 
 /**
- * Reads at start, on every message, and every `pollMs` in case a message was lost. A bad snapshot is refused whole; of
- * rules alone see policy.ts.
+ * Reads the snapshot at the start, on every message, and every `pollMs` in case a message was lost. An invalid snapshot is refused as a whole;
+ * for invalid rules see policy.ts.
  */
 export function holdCatalogue({ redis, subscriber, pollMs, file, log }: CatalogueSource): CatalogueHolder {
   let catalogue: Catalogue | null = null;
@@ -96,7 +95,7 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
     const text = await redis.get(snapshotKey);
     if (text === null) return;
     takeUp(text, 'redis');
-    // Whole or not at all: a half-written file must not be found at the next start.
+    // Renaming is atomic, so that the next start never finds a half-written file.
     await writeFile(`${file}.new`, text, { mode: 0o600 });
     await rename(`${file}.new`, file);
   };

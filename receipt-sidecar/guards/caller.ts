@@ -1,4 +1,3 @@
-/** Who calls. */
 import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { type HeldBudget, readBudgets } from '@gw/contract/internal/budgets';
 import { callerAttribute, identityNamespace } from '@gw/contract/internal/identity';
@@ -6,30 +5,28 @@ import type { ProcessingRequest } from '@gw/grpc/service';
 import { attributeOf } from '../wire/ext-proc.ts';
 import { type LeasedFrom, leasedFrom } from './leased-limits.ts';
 
-/** Whose call it is, as ext-authz has verified it. `models` are the only ones that it can use; null means all. */
+/** The caller as ext-authz has verified it. `models`: the only models that it can use; null means all. */
 export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
   readonly models: readonly string[] | null;
-  /** What the key charges its calls to; null: what the request names. */
+  /** The project that calls of the key are charged to; null: the one that the request names. */
   readonly project: string | null;
-  /** How many streams of the account may be open. `shadow`: more are counted and reported, and not refused. */
+  /** The limit of open streams of the account. `shadow`: exceeding it is counted and reported, but not refused. */
   readonly streams: { readonly limit: number; readonly shadow: boolean };
-  /** How many of them this key can have open; null means all. */
+  /** The part of that limit which this key can use; null means all. */
   readonly keyStreams: number | null;
-  /** What a choice by carbon may cost its account in time and money. */
+  /** The latency and cost that a choice by carbon may add for the account. */
   readonly tolerance: Tolerance;
-  /** Those of its account, of its key, and of all projects of its account. */
+  /** The budgets of the account, of the key, and of all projects of the account. */
   readonly budgets: readonly HeldBudget[];
-  /** Of a call that a lease has let in, so that it has to take from its limits here; null: it has. */
+  /** Set if a lease has admitted the call, so that its limits are taken from here; null: ext-authz has done that. */
   readonly leased: LeasedFrom | null;
 }
 
 type CallerFields = Readonly<Record<string, string | undefined>>;
 
-/**
- * Returns the caller that ext-authz has verified, or null if there is none, which never happens to a verified request.
- */
+/** Returns null if ext-authz has verified no caller, which never happens to a routed request. */
 export function readCaller(request: ProcessingRequest): Caller | null {
   const told = attributeOf(request, callerAttribute)?.stringValue;
   return told ? readOnce(told) : callerOf(forwardedFields(request));
@@ -41,7 +38,7 @@ function forwardedFields(request: ProcessingRequest): CallerFields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.stringValue ?? undefined]));
 }
 
-/** Calls of one key say the same. Long ones, with all models of an account, are few, and are not kept. */
+/** Calls of one key carry the same text. Long texts, with all models of an account, are rare and not cached. */
 const callersRead = new Map<string, Caller | null>();
 const mostRead = 1000;
 const longestRead = 4096;
@@ -59,8 +56,8 @@ function readOnce(text: string): Caller | null {
 function callerOf({ account_id: accountId, key_id: keyId, ...fields }: CallerFields): Caller | null {
   if (!accountId || !keyId) return null;
   const { budgets, models } = fields;
-  const [latency, cost] = (fields.tolerance ?? '').split(':');
-  const [limit, shadow] = (fields.streams ?? '').split(':');
+  const [latency, cost] = fields.tolerance?.split(':') ?? [];
+  const [limit, shadow] = fields.streams?.split(':') ?? [];
   return {
     accountId,
     keyId,
@@ -77,14 +74,14 @@ function callerOf({ account_id: accountId, key_id: keyId, ...fields }: CallerFie
 const noBudgets: readonly HeldBudget[] = [];
 
 /**
- * Returns what a call is charged to; null: no project. The key's comes first: a customer's program cannot charge another
+ * Returns the project that a call is charged to, or null. The key's project takes precedence, so that a program cannot charge another
  * project than that of its key.
  */
 export const projectOf = (caller: Pick<Caller, 'project'>, request: { readonly project?: string }): string | null =>
   caller.project ?? request.project ?? null;
 
-/** Where an older ext-authz names no limit: the smallest tier's, since none must not be what is missing. */
+/** The limit if none is given: the smallest tier's, since a missing limit must not mean no limit. */
 const leastStreams = tierLimits.audit.streams;
 
-/** Reads a count; returns null for any other text. */
+/** Returns null for a text that is not a count. */
 const countOf = (text: string | null | undefined): number | null => (text && /^\d+$/.test(text) ? Number(text) : null);

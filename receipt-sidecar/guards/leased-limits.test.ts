@@ -36,7 +36,9 @@ function leasedCall(metadata: Readonly<Record<string, string>> = { leased: limit
   };
   const call = callForTests(contextForTests({ limitsOf: openLeasedLimits({ limiter: { decide }, metrics }) }).context);
   return {
-    ...{ asked, decided, call },
+    asked,
+    decided,
+    call,
     ask: (body = chatBody()) => call.ask(body, metadata),
     answers: ({ lacking = 0, tokens = 150_000, used = 7, shadow = 0 }: Taken = {}) => {
       const limit = { rate: { perS: 50, burst: 200 }, perDay: 1000 };

@@ -1,9 +1,8 @@
 /**
- * The limits of calls that a lease has let in (`ext-authz/lease.ts`): they take from their limits here, as all others do in ext-authz,
- * and are refused here where there is no room.
+ * Applies the limits of calls that a lease has admitted (`ext-authz/lease.ts`). ext-authz applies them to all other calls.
  *
- * Invariants: each leased call takes once, before its body is read; no provider is asked before it is known whether there was
- * room. While Redis is away each sidecar goes on with its share of each limit (`service/limits/limiter.ts`).
+ * Invariants: each leased call takes from its limits once, before its body is read; no provider is asked before the decision is known. While
+ * Redis is unavailable, each sidecar goes on with its share of each limit (`service/limits/limiter.ts`).
  */
 import type { ApiError } from '@gw/contract/errors';
 import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
@@ -14,33 +13,29 @@ import type { LimitMetrics } from '@gw/service/limits/limit-metrics';
 import type { Limiter } from '@gw/service/limits/limiter';
 import { setHeader, withGwFields } from '../wire/ext-proc.ts';
 
-/** What the calls of a lease draw on. */
+/** The limits that the calls of a lease take from. */
 export interface LeasedFrom {
   readonly accountId: string;
   readonly drawn: DrawnLimits;
 }
 
-/** Throws for a text that ext-authz has not made. */
+/** Throws if `limits` is not a text that ext-authz makes. */
 export const leasedFrom = (accountId: string, limits: string): LeasedFrom => ({
   accountId,
   drawn: drawnLimits('calls', accountId, limits),
 });
 
-/** The limits of one call. */
 export interface CallLimits {
   /**
-   * Tells why the call is refused, or null: at once if it is known, and then it returns nothing; else it returns a promise, which rejects
-   * as `then` throws, or as the limits cannot be decided.
+   * Calls `then` with the refusal, or null if the call is admitted. If the decision is known it does so at once and returns nothing; otherwise
+   * it returns a promise, which rejects if `then` throws or the limits cannot be decided.
    */
   whenKnown(then: (refusal: ApiError | null) => void): Promise<void> | undefined;
-  /**
-   * Adds what the client is told of its limits to the answers that Envoy has it from: what the check of the key does for calls that
-   * it has let in.
-   */
+  /** Adds the headers about the limits to the answers of the call, as ext-authz does for calls that it admits. */
   shownBy(call: ProcessorCall): ProcessorCall;
 }
 
-/** Of a call that ext-authz has let in by its limits. */
+/** For a call whose limits ext-authz has applied. */
 export const decidedBefore: CallLimits = {
   whenKnown: (then) => {
     then(null);
@@ -54,7 +49,7 @@ export interface LeasedLimitsOptions {
   readonly metrics: Pick<LimitMetrics, 'decided'>;
 }
 
-/** Returns what takes from the limits of a call, once, if its lease says so. */
+/** The returned function takes from the limits of a call, if it was admitted by a lease. */
 export function openLeasedLimits({ limiter, metrics }: LeasedLimitsOptions) {
   const take = ({ accountId, drawn }: LeasedFrom): CallLimits => {
     let decision: Decision | null = null;
@@ -64,7 +59,7 @@ export function openLeasedLimits({ limiter, metrics }: LeasedLimitsOptions) {
       told = limitHeaders(drawn, taken);
       metrics.decided(accountId, 'calls', drawn, taken);
     });
-    // Whoever waits for it hears of an error; of a call that nobody waits for any more there is nothing to say.
+    // `whenKnown` reports an error; it needs no report if nobody waits for the call any more.
     decided.catch(() => undefined);
     const refusal = () => (decision?.admitted === false ? refusalOf(drawn, decision) : null);
     return {
@@ -79,8 +74,8 @@ export function openLeasedLimits({ limiter, metrics }: LeasedLimitsOptions) {
 }
 
 /**
- * Adds them to the headers of a reply, and to what Envoy knows of a call that goes to a provider: what replaces a reply whose headers
- * had come takes them from there (local-replies.ts and degraded.lua of Envoy).
+ * Adds the limits to the headers of a reply. For a call that goes to a provider it adds them to Envoy's metadata too, from which replies that
+ * replace the provider's take them (local-replies.ts and degraded.lua of Envoy).
  */
 function withLimits(response: IProcessingResponse, limits: readonly LimitHeader[]): IProcessingResponse {
   const { dynamicMetadata, immediateResponse: ending, requestBody, responseHeaders: head } = response;

@@ -1,14 +1,14 @@
 /**
- * Room on the disk that is held by a file of no use, and given back when the disk is full, so that receipts of an outage
- * still find some. Whoever else fills the same disk can take it first: the spool belongs on a volume of its own.
+ * Reserves disk space with a dummy file, which is deleted when the disk is full, so that the spool can still take receipts of an outage.
+ * Other writers on the same disk may take the space first, so the spool belongs on a volume of its own.
  */
 import { randomFillSync } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 
 export interface DiskReserve {
-  /** Takes the room, if it is not held yet and the disk has it. Never rejects. */
+  /** Takes the space if it is not held yet and the disk has it. Never rejects. */
   take(): Promise<void>;
-  /** Resolves to whether there was something to give back. Never rejects. */
+  /** Resolves to whether there was space to give back. Never rejects. */
   giveBack(): Promise<boolean>;
 }
 
@@ -19,7 +19,7 @@ export function openReserve(file: string, bytes: number): DiskReserve {
     if (bytes === 0 || (await sizeOf(file)) >= bytes) return;
     const half = `${file}.part`;
     try {
-      // Written, since a file with holes holds no room; and random, since a disk may compress.
+      // The bytes are written, since a sparse file reserves nothing, and random, since a disk may compress.
       const handle = await open(half, 'w', 0o600);
       try {
         const block = Buffer.alloc(Math.min(blockBytes, bytes));

@@ -1,58 +1,58 @@
 /**
- * Entries in memory by the ids that their stream gave them, from the oldest on, as bytes in a few large pieces that are used again.
+ * Keeps ledger entries in memory by their stream ids, oldest first, as bytes in a few large buffers that are reused.
  *
- * As texts they would outlive the short collections of garbage, be copied by two of them, and then fill the old part of the heap until
- * that is marked: under load 90 MB, and a part of each collection.
+ * As strings they would survive two minor garbage collections, be copied by each, and then fill the old generation until a major one: 90 MB
+ * under load, and a part of each collection.
  */
 
-interface Piece {
+interface EntryBuffer {
   readonly bytes: Buffer;
-  /** What lies here, and is not free again, is between these two. */
+  /** The entries that are not free again lie between these offsets. */
   from: number;
   to: number;
 }
 
-/** In a piece: the bytes of the entry (4), those of the id (1), whether it was forgotten (1), the id, the entry as UTF-8. */
+/** Layout: length of the entry (4 bytes), length of the id (1), whether the entry was forgotten (1), id, entry as UTF-8. */
 const idLengthAt = 4;
 const forgottenAt = 5;
 const idAt = 6;
 
-interface Held {
-  readonly piece: Piece;
+interface HeldEntry {
+  readonly buffer: EntryBuffer;
   readonly at: number;
   readonly textAt: number;
   readonly end: number;
 }
 
-function heldAt(piece: Piece, at: number): Held {
-  const textAt = at + idAt + piece.bytes.readUInt8(at + idLengthAt);
-  return { piece, at, textAt, end: textAt + piece.bytes.readUInt32BE(at) };
+function heldAt(buffer: EntryBuffer, at: number): HeldEntry {
+  const textAt = at + idAt + buffer.bytes.readUInt8(at + idLengthAt);
+  return { buffer, at, textAt, end: textAt + buffer.bytes.readUInt32BE(at) };
 }
-const idOf = ({ at, piece, textAt }: Held): string => piece.bytes.toString('latin1', at + idAt, textAt);
-const entryOf = ({ end, piece, textAt }: Held): string => piece.bytes.toString('utf8', textAt, end);
-const isForgotten = ({ at, piece }: Held): boolean => piece.bytes[at + forgottenAt] === 1;
+const idOf = ({ at, buffer, textAt }: HeldEntry): string => buffer.bytes.toString('latin1', at + idAt, textAt);
+const entryOf = ({ end, buffer, textAt }: HeldEntry): string => buffer.bytes.toString('utf8', textAt, end);
+const isForgotten = ({ at, buffer }: HeldEntry): boolean => buffer.bytes[at + forgottenAt] === 1;
 
-const pieceBytes = 1024 * 1024;
-/** Pieces without entries that are kept: what comes within a second or two under load. */
+const bufferBytes = 1024 * 1024;
+/** Empty buffers that are kept: under load they fill within a second or two. */
 const mostSpare = 8;
 
 export class HeldEntries {
   readonly #maxBytes: number;
   readonly #size: number;
-  readonly #pieces: Piece[] = [];
+  readonly #buffers: EntryBuffer[] = [];
   readonly #spare: Buffer[] = [];
   #bytes = 0;
   #unguarded = 0;
   #mostBytes: number;
 
-  /** `maxBytes` bounds the entries together, without their ids. Tests pass the size of a piece. */
-  constructor(maxBytes: number, size = pieceBytes) {
+  /** `maxBytes` bounds the entries together, without their ids. Tests pass the size of a buffer. */
+  constructor(maxBytes: number, size = bufferBytes) {
     this.#maxBytes = maxBytes;
     this.#mostBytes = maxBytes;
     this.#size = size;
   }
 
-  /** How many were forgotten above the bound. */
+  /** How many entries were forgotten because of the bound. */
   get unguarded(): number {
     return this.#unguarded;
   }
@@ -61,34 +61,34 @@ export class HeldEntries {
     return [...this.#all()].map(idOf);
   }
 
-  /** Adds an entry as the newest one. Above the bound the oldest are forgotten, and counted. */
+  /** Adds the newest entry. Above the bound, the oldest entries are forgotten and counted. */
   add(id: string, entry: string): void {
     const length = Buffer.byteLength(entry);
     const needed = idAt + id.length + length;
-    const piece = this.#pieceFor(needed);
-    const at = piece.to;
-    piece.bytes.writeUInt32BE(length, at);
-    piece.bytes.writeUInt8(id.length, at + idLengthAt);
-    piece.bytes.writeUInt8(0, at + forgottenAt);
-    piece.bytes.write(id, at + idAt, 'latin1');
-    piece.bytes.write(entry, at + idAt + id.length);
-    piece.to += needed;
+    const buffer = this.#bufferFor(needed);
+    const at = buffer.to;
+    buffer.bytes.writeUInt32BE(length, at);
+    buffer.bytes.writeUInt8(id.length, at + idLengthAt);
+    buffer.bytes.writeUInt8(0, at + forgottenAt);
+    buffer.bytes.write(id, at + idAt, 'latin1');
+    buffer.bytes.write(entry, at + idAt + id.length);
+    buffer.to += needed;
     this.#bytes += length;
     this.#keepBound();
   }
 
-  /** While all are wanted, twice as much is kept. */
+  /** While all entries are wanted, the bound is doubled. */
   wantAll(all: boolean): void {
     this.#mostBytes = all ? 2 * this.#maxBytes : this.#maxBytes;
     this.#keepBound();
   }
 
-  /** Forgets entries from the oldest on, up to the first that was not read. */
+  /** Forgets the oldest entries, up to the first that was not read. */
   forgetWhile(isRead: (id: string) => boolean): void {
     for (let first = this.#oldest(); first !== null && isRead(idOf(first)); first = this.#oldest()) this.#forget(first);
   }
 
-  /** Those of the entries that are held, from the oldest on. */
+  /** Returns those of the entries that are held, oldest first. */
   find(ids: ReadonlySet<string>): [id: string, entry: string][] {
     return this.#these(ids).map((held) => [idOf(held), entryOf(held)]);
   }
@@ -98,8 +98,8 @@ export class HeldEntries {
     this.#oldest();
   }
 
-  #these(ids: ReadonlySet<string>): Held[] {
-    const found: Held[] = [];
+  #these(ids: ReadonlySet<string>): HeldEntry[] {
+    const found: HeldEntry[] = [];
     for (const held of this.#all()) {
       if (found.length === ids.size) break;
       if (ids.has(idOf(held))) found.push(held);
@@ -114,38 +114,38 @@ export class HeldEntries {
     }
   }
 
-  #pieceFor(needed: number): Piece {
-    const last = this.#pieces.at(-1);
+  #bufferFor(needed: number): EntryBuffer {
+    const last = this.#buffers.at(-1);
     if (last !== undefined && last.bytes.length - last.to >= needed) return last;
     const spare = needed > this.#size ? undefined : this.#spare.pop();
-    const piece = { bytes: spare ?? Buffer.allocUnsafeSlow(Math.max(needed, this.#size)), from: 0, to: 0 };
-    this.#pieces.push(piece);
-    return piece;
+    const buffer = { bytes: spare ?? Buffer.allocUnsafeSlow(Math.max(needed, this.#size)), from: 0, to: 0 };
+    this.#buffers.push(buffer);
+    return buffer;
   }
 
-  #forget({ at, end, piece, textAt }: Held): void {
-    piece.bytes[at + forgottenAt] = 1;
+  #forget({ at, end, buffer, textAt }: HeldEntry): void {
+    buffer.bytes[at + forgottenAt] = 1;
     this.#bytes -= end - textAt;
   }
 
-  /** Returns the oldest that was not forgotten; the room before it is free again. */
-  #oldest(): Held | null {
-    for (let piece = this.#pieces[0]; piece !== undefined; piece = this.#pieces[0]) {
-      while (piece.from < piece.to) {
-        const held = heldAt(piece, piece.from);
+  /** Returns the oldest entry that was not forgotten, and frees the space before it. */
+  #oldest(): HeldEntry | null {
+    for (let buffer = this.#buffers[0]; buffer !== undefined; buffer = this.#buffers[0]) {
+      while (buffer.from < buffer.to) {
+        const held = heldAt(buffer, buffer.from);
         if (!isForgotten(held)) return held;
-        piece.from = held.end;
+        buffer.from = held.end;
       }
-      this.#pieces.shift();
-      if (piece.bytes.length === this.#size && this.#spare.length < mostSpare) this.#spare.push(piece.bytes);
+      this.#buffers.shift();
+      if (buffer.bytes.length === this.#size && this.#spare.length < mostSpare) this.#spare.push(buffer.bytes);
     }
     return null;
   }
 
-  *#all(): Generator<Held> {
-    for (const piece of this.#pieces)
-      for (let at = piece.from; at < piece.to; ) {
-        const held = heldAt(piece, at);
+  *#all(): Generator<HeldEntry> {
+    for (const buffer of this.#buffers)
+      for (let at = buffer.from; at < buffer.to; ) {
+        const held = heldAt(buffer, at);
         if (!isForgotten(held)) yield held;
         at = held.end;
       }

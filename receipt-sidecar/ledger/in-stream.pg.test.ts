@@ -71,7 +71,7 @@ test('Redis that is emptied while connected gets every receipt again that nobody
   await Promise.all(ids.map((id) => writer.finish(id, entry(id))));
   await redis.flushall();
   await eventually(async () => (await redis.xlen(ledgerStream)) >= ids.length);
-  // Nothing comes again in the looks after this one.
+  // Later checks add nothing again.
   await writer.stop();
   expect(await inStream()).toEqual(entries());
   expect(restored).toEqual([ids.length]);

@@ -1,29 +1,31 @@
 /**
- * What Redis has taken into a stream and Postgres may not have yet, in memory too, so that a Redis that forgets it gets
- * it again: emptied, lost with its disk, or back from a power cut without its last second.
+ * Keeps the entries of a Redis stream in memory until Postgres has them, and adds them again if Redis loses them: because it was emptied, lost
+ * its disk, or came back from a power cut without its last second.
  *
- * Invariants: an entry leaves memory only once its reader has deleted it from the stream, which it does after the commit;
- * or, above a bound, when newer ones need its room, and then it is counted. What is put in again was perhaps committed
- * already: whoever reads the stream inserts by id. No entry costs a command: the stream is looked at once in a while.
+ * Invariants: an entry leaves memory only after its reader has deleted it from the stream, which it does after the commit, or if newer entries
+ * need the space above a bound; the latter are counted. An entry that is added again may have been committed already, so readers insert by id.
+ * Entries cost no commands of their own: the stream is checked once in a while.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { streamEpochKey } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { HeldEntries } from './held-entries.ts';
 
 export interface InStream {
-  /** Remembers an entry by the id that the stream gave it. */
+  /** Remembers an entry by its stream id. */
   added(streamId: string, entry: string): void;
-  /** Looks at the stream: forgets what was read from it, and puts in again what Redis has lost. Rejects if Redis does. */
+  /** Checks the stream: forgets the entries that were read, and adds those again that Redis has lost. Rejects if Redis does. */
   tend(): Promise<void>;
   counts(): StreamCounts;
 }
 
 export interface StreamCounts {
-  /** Entries that left memory before they were read, since newer ones needed its room: Redis alone has them. */
+  /** Entries that left memory before they were read, since newer ones needed the space; only Redis has them. */
   readonly unguarded: number;
-  /** By the last look: how many entries are in the stream, and when the oldest came (ms since 1970; null: there is none). */
+  /** The entries in the stream at the last check. */
   readonly length: number;
+  /** When the oldest of them was added, ms since 1970; null if there was none. */
   readonly oldestAt: number | null;
 }
 
@@ -32,16 +34,16 @@ export interface InStreamOptions {
   readonly stream: string;
   /** Bounds all entries together. */
   readonly maxBytes: number;
-  /** Adds a lost entry to the stream, and so to what is remembered. */
+  /** Adds a lost entry to the stream, and calls `added` for it. */
   readonly put: (entry: string) => Promise<unknown>;
-  /** Called before the lost is looked for, whenever Redis may have lost something. */
+  /** Called before the search for lost entries, whenever Redis may have lost data. */
   readonly onDoubt?: () => void;
   readonly log: Logger;
 }
 
 /**
- * KEYS: stream, its epoch. ARGV: an epoch for a Redis that has none. The epoch goes when all goes: by another one than
- * before an emptied Redis gives itself away. Returns epoch, length, the first id in the stream or '', the last id given.
+ * KEYS: stream, its epoch. ARGV: an epoch for a Redis that has none. An emptied Redis loses its epoch and shows by the new one that it was
+ * emptied. Returns epoch, length, the first id in the stream or '', the last generated id.
  */
 const lookScript = `
 local epoch = redis.call('GET', KEYS[2])
@@ -73,18 +75,18 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
   let length = 0;
   let oldestAt: number | null = null;
   let epoch: string | null = null;
-  /** A server that was started again may have lost the end of its file. */
+  /** A server that was restarted may have lost the end of its file. */
   let doubtful = false;
   redis.on('ready', () => {
     doubtful = true;
   });
   /**
-   * Ids that were looked at, or given, when Redis was found emptied. The word that an entry was taken comes by another connection,
-   * perhaps after that look: the next one is for those.
+   * The ids that were checked or added when Redis was found emptied. Other entries may have been added before and confirmed later, on
+   * another connection; the next check covers those.
    */
-  let lookedAt: Set<string> | null = null;
+  let checked: Set<string> | null = null;
   let putAgain: ReadonlySet<string> = new Set();
-  /** Puts in again those that are missing, of a batch. Returns how many. */
+  /** Adds the missing entries of a batch again. Returns their number. */
   const restoreSome = async (some: readonly string[]): Promise<number> => {
     const missing = new Set((await redis.eval(missingScript, 1, stream, ...some)) as number[]);
     const lost = new Set(some.filter((_, index) => missing.has(index + 1)));
@@ -98,7 +100,7 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
     return entries.length;
   };
   const restore = async (all: readonly string[]): Promise<void> => {
-    // What comes meanwhile would else take the place of those that are still to be put in, now or by the next look.
+    // Otherwise new entries would displace those that still have to be added again, by this check or the next.
     held.wantAll(true);
     let restored = 0;
     for (let at = 0; at < all.length; at += batch) restored += await restoreSome(all.slice(at, at + batch));
@@ -108,7 +110,7 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
 
   return {
     added: (id, entry) => {
-      if (putAgain.has(entry)) lookedAt?.add(id);
+      if (putAgain.has(entry)) checked?.add(id);
       held.add(id, entry);
     },
     async tend() {
@@ -117,12 +119,12 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
       length = itsLength;
       oldestAt = first === '' ? null : parseId(first).ms;
       if (itsEpoch !== epoch || doubtful) {
-        // Before the rest, so that a connection that breaks meanwhile is not forgotten.
+        // It is reset first, so that a connection that breaks meanwhile sets it again.
         doubtful = false;
         try {
           onDoubt?.();
           const all = held.ids;
-          if (epoch !== null && itsEpoch !== epoch) lookedAt = new Set(all);
+          if (epoch !== null && itsEpoch !== epoch) checked = new Set(all);
           await restore(all);
         } catch (error) {
           doubtful = true;
@@ -131,10 +133,10 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
         epoch = itsEpoch;
         return;
       }
-      if (lookedAt !== null) {
-        const before = lookedAt;
+      if (checked !== null) {
+        const before = checked;
         await restore(held.ids.filter((id) => !before.has(id)));
-        lookedAt = null;
+        checked = null;
       }
       held.forgetWhile((id) => (first === '' ? !isBefore(last, id) : isBefore(id, first)));
     },
@@ -142,7 +144,7 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
   };
 }
 
-/** Those that were put are held under their new ids alone, the others stay as they are. Rejects if one was not put. */
+/** Entries that were added are then held under their new ids only. Rejects if one could not be added. */
 async function putAll(
   held: HeldEntries,
   entries: readonly (readonly [id: string, entry: string])[],
@@ -154,10 +156,10 @@ async function putAll(
   if (failed) throw failed.reason;
 }
 
-/** `<ms since 1970>-<number>`. */
+/** An id has the form `<ms since 1970>-<sequence>`. */
 function parseId(id: string): { readonly ms: number; readonly sequence: number } {
-  const [ms, sequence] = id.split('-').map(Number);
-  return { ms: ms ?? 0, sequence: sequence ?? 0 };
+  const parts = id.split('-').map(Number);
+  return { ms: elementAt(parts, 0), sequence: elementAt(parts, 1) };
 }
 
 function isBefore(id: string, other: string): boolean {

@@ -26,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const entries = (count: number) =>
   Array.from({ length: count }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(2000) }));
 
-/** What is kept of damaged lines. */
+/** Reads the damaged lines that were kept. */
 function damaged(): Buffer {
   const [name, ...more] = readdirSync(folder).filter((each) => each.endsWith('.damaged'));
   expect(more).toEqual([]);
@@ -170,7 +170,7 @@ describe('a full disk', () => {
     const some = entries(5);
     await Promise.all(some.map((entry) => spool.append(entry)));
     expect(existsSync(reserve())).toBe(false);
-    // What the full disk took of them comes twice.
+    // The lines that the full disk took come twice.
     expect([...new Set(await all(spool))]).toEqual(some);
     await reserved();
   });

@@ -1,10 +1,9 @@
 /**
- * Receipts on disk while Redis is away.
+ * Stores receipts on disk while Redis is unavailable.
  *
- * Invariants: a receipt leaves the spool only after Redis has taken it. Replaying one twice is harmless: the ledger
- * inserts by id. What `append` has taken survives a killed process and a power cut: it is synced, and all that wait at
- * one time share one sync, so that a reply waits for two of them at most. A line that is not what was written is kept for
- * a human, and holds up no other.
+ * Invariants: a receipt leaves the spool only after Redis has taken it. Replaying one twice is harmless, since the ledger inserts by id.
+ * Entries that `append` has taken survive a killed process and a power cut: they are synced, and all that wait at one time share a sync, so
+ * that a reply waits for two syncs at most. Damaged lines are kept for a human and hold up no others.
  */
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -22,25 +21,25 @@ export interface Spool {
 }
 
 export interface SpoolOptions {
-  /** Told how many lines were damaged, and in which file they are kept. */
+  /** Called with the number of damaged lines and the file in which they are kept. */
   readonly onDamaged?: (lines: number, keptIn: string) => void;
-  /** Room that is kept free for a disk that is full. */
+  /** Disk space that is reserved for the case that the disk is full. */
   readonly reserveBytes?: number;
-  /** Appends to a file and syncs it; for tests. */
+  /** Appends to a file and syncs it; tests replace it. */
   readonly write?: (file: string, text: string) => Promise<void>;
 }
 
-/** A file is read whole, and what was handed over of it comes again if the rest was refused. */
+/** A file is read in full, and all of it is replayed again if a part was refused. */
 const maxFileBytes = 16 * 1024 * 1024;
 
-interface Waiting {
+interface WaitingEntry {
   readonly entry: string;
   readonly settle: (error?: unknown) => void;
 }
 
 /**
- * Opens the spool, and makes its folder. What a process before has left is taken over, also under another `id`, as a container
- * that was made anew has another name: so each sidecar needs a folder of its own.
+ * Opens the spool and creates its folder. Files of an earlier process are taken over, even under another `id`, since a recreated container
+ * has another name; so each sidecar needs a folder of its own.
  */
 export async function openSpool(
   folder: string,
@@ -56,17 +55,17 @@ export async function openSpool(
     const name = `${id}-${Date.now()}-${String(turn++).padStart(6, '0')}.replay`;
     await rename(current, join(folder, name)).catch(() => undefined);
   };
-  // A process that was killed may have left half a line, which must not run into one of ours.
+  // A killed process may have left half a line, to which nothing must be appended.
   await setAside();
   await takeOver(folder, `${id}.`);
-  void reserve.take(); // It takes a while.
+  void reserve.take(); // This takes a while and is not awaited.
   let torn = false;
-  let waiting: Waiting[] = [];
-  // Writes follow each other, so that lines never mix; a failed one does not stop the next.
+  let waiting: WaitingEntry[] = [];
+  // Writes run one after another, so that lines never mix; a failed one does not stop the next.
   let last: Promise<void> = Promise.resolve();
 
   const writeLines = async (lines: string): Promise<void> => {
-    // A full disk may have taken a part of the line before.
+    // A full disk may have taken a part of the previous line.
     const text = () => `${torn ? '\n' : ''}${lines}`;
     try {
       await write(current, text());
@@ -114,7 +113,7 @@ export async function openSpool(
   };
 }
 
-/** Of other names: what was written waits to be replayed, and the room that was held is free. */
+/** Prepares spool files of other ids for replay, and frees the disk space that they reserved. */
 async function takeOver(folder: string, own: string): Promise<void> {
   const others = (await readdir(folder)).filter((name) => !name.startsWith(own));
   for (const name of others.sort()) {
@@ -149,7 +148,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Leaves only these lines of the file, in its place, since the disk may have no room for a copy. Returns its new name. */
+/** Rewrites the file in place with these lines only, since the disk may have no space for a copy. Returns its new name. */
 async function keepDamaged(file: string, lines: readonly Buffer[]): Promise<string> {
   const kept = file.replace(/\.replay$/, '.damaged');
   const bytes = Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]));
@@ -164,7 +163,7 @@ async function keepDamaged(file: string, lines: readonly Buffer[]): Promise<stri
   return kept;
 }
 
-/** `wrong`: the lines that are not what was written, byte by byte. */
+/** `wrong`: the damaged lines, as bytes. */
 function readLines(bytes: Buffer): { readonly entries: string[]; readonly wrong: Buffer[] } {
   const entries: string[] = [];
   const wrong: Buffer[] = [];

@@ -1,8 +1,8 @@
 /**
- * The time by the clock of Redis, for leases that others judge by it: the clocks of machines differ, and may step.
+ * Tells the time by the clock of Redis, for leases that other processes judge by it: the clocks of machines differ, and may step.
  *
- * It is asked at each connection and every 10 s, and goes on by this process's steady clock in between; before the first
- * answer it is the machine's own.
+ * Redis is asked at each connection and every 10 s; in between, the monotonic clock of this process counts on. Before the first answer it is
+ * the machine's time.
  */
 import type { Redis } from 'ioredis';
 
@@ -19,19 +19,19 @@ export function openStoreClock(redis: Redis): StoreClock {
   const ask = async (): Promise<void> => {
     if (redis.status !== 'ready') return;
     const asked = performance.now();
-    const [seconds = 0, micros = 0] = await redis.time();
-    // Half of the way belongs to the answer.
+    const [seconds, micros] = await redis.time();
+    // The answer is assumed to come from the middle of the round trip.
     atZero = Number(seconds) * 1000 + Number(micros) / 1000 - (asked + performance.now()) / 2;
   };
-  const askAnyhow = (): void => void ask().catch(() => undefined);
-  redis.on('ready', askAnyhow);
-  const timer = setInterval(askAnyhow, askEveryMs);
-  askAnyhow();
+  const askQuietly = (): void => void ask().catch(() => undefined);
+  redis.on('ready', askQuietly);
+  const timer = setInterval(askQuietly, askEveryMs);
+  askQuietly();
   return {
     now: () => Math.round(atZero + performance.now()),
     stop: () => {
       clearInterval(timer);
-      redis.off('ready', askAnyhow);
+      redis.off('ready', askQuietly);
     },
   };
 }

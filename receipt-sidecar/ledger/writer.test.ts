@@ -13,7 +13,6 @@ const emptyStream = async () => ['epoch', 0, '', '0-0'];
 /** As a server that stands still: it takes each command and answers none. */
 const stillRedis = () => {
   const xadd = vi.fn(silent);
-  /** Of the probe. */
   const set = vi.fn<() => Promise<readonly Reply[]>>(silent);
   const send: RedisWriter['send'] = (first) =>
     first?.[0] === 'XADD' ? xadd() : first?.[0] === 'SET' && first[1] === ledgerProbeKey ? set() : silent();
@@ -27,7 +26,7 @@ let append: ReturnType<typeof vi.fn<Spool['append']>>;
 let xadd: ReturnType<typeof stillRedis>['xadd'];
 let set: ReturnType<typeof stillRedis>['set'];
 let writer: LedgerWriter;
-/** What `finish` said so far, by id. */
+/** The results of `finish` so far, by id. */
 let said: Map<string, boolean>;
 const finish = (id: string): void => {
   void writer.finish(id, entry(id)).then((safe) => said.set(id, safe));
@@ -48,7 +47,8 @@ beforeEach(() => {
   set = still.set;
   const spool: Spool = { append, replay: () => Promise.resolve(0) };
   writer = openLedgerWriter({
-    ...{ redis, writes: still.writes },
+    redis,
+    writes: still.writes,
     spool,
     now: Date.now,
     maxStreamLength: 100_000,
@@ -137,7 +137,9 @@ describe('both stores hang, and come back after the client was shown another rec
     };
     const log = pino({ level: 'silent' });
     const own = openLedgerWriter({
-      ...{ redis, spool, writes: { send, ...connection } },
+      redis,
+      spool,
+      writes: { send, ...connection },
       now: Date.now,
       maxStreamLength: 100_000,
       log,

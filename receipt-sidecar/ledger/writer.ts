@@ -1,11 +1,10 @@
 /**
- * Writes receipts behind the reply: into the ledger's Redis stream, or onto disk while Redis is away.
+ * Writes finished receipts to the ledger's Redis stream, or to disk while Redis is unavailable.
  *
- * Invariants: a receipt whose id a client has seen is never lost by one fault: it is in Redis before the reply goes
- * out, or in the spool. A reply waits for both together no longer than one bound. What neither took in time is given
- * up, the client is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the
- * ledger holds in the end. What is in Redis alone is kept in memory too until Postgres has it (in-stream.ts), so an emptied
- * Redis loses none; Redis emptied and this process killed at once are two faults.
+ * Invariants: a receipt whose id a client has seen is never lost by a single fault: it is in Redis or in the spool before the reply goes out. A
+ * reply waits for both together no longer than one bound. A receipt that neither took in time is given up; the client gets a degraded one
+ * instead, which is kept in memory until a store takes it, and which the ledger holds in the end. Receipts that only Redis has are kept in
+ * memory too until Postgres has them (in-stream.ts), so an emptied Redis loses none; Redis emptied and this process killed are two faults.
  */
 import { ledgerProbeKey, ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import { openKept } from '@gw/service/kept';
@@ -18,66 +17,67 @@ import { openPendingReceipts } from './pending.ts';
 import type { Spool } from './spool.ts';
 
 export interface LedgerCounts extends StreamCounts {
-  /** Receipts that no store has yet, and those that were lost because there was no room for them. */
+  /** Receipts in memory that no store has yet. */
   readonly kept: number;
+  /** Receipts that were lost because memory had no space for them. */
   readonly lost: number;
-  /** Whether receipts go to the spool since too many wait in Redis. */
+  /** Whether receipts go to the spool because too many wait in Redis. */
   readonly full: boolean;
 }
 
 export interface LedgerWriter {
-  /** Stores a pending receipt: if this process dies, the control plane closes it as degraded. It waits for nothing. */
+  /** Stores a pending receipt, without waiting: if this process dies, the control plane closes it as degraded. */
   begin(receiptId: string, entry: string): void;
-  /** Takes back the pending receipt of a call that reached no provider. */
+  /** Removes the pending receipt of a call that reached no provider. */
   discard(receiptId: string): void;
-  /** Stores a finished receipt. Resolves to whether it is safe, after some 250 ms at the latest. Never rejects. */
+  /** Stores a finished receipt. Resolves to whether it is safe, after about 250 ms at the latest. Never rejects. */
   finish(receiptId: string, entry: string): Promise<boolean>;
-  /** Keeps in memory what the ledger has to hold after `finish` gave up, until a store takes it. */
+  /** Keeps in memory the receipt that the client was shown after `finish` gave up, until a store takes it. */
   keep(receiptId: string, entry: string): void;
   counts(): LedgerCounts;
   stop(): Promise<void>;
 }
 
 export interface LedgerWriterOptions {
-  /** For what each call writes, in the order in which it is written. */
+  /** Writes the commands of each call, in order. */
   readonly writes: Pick<RedisWriter, 'isReady' | 'send'>;
-  /** For looks at the stream. */
+  /** The connection for checks of the stream. */
   readonly redis: Redis;
   readonly spool: Spool;
-  /** By the clock of Redis, ms since 1970: another process judges by it whether a lease is over. */
+  /** The clock of Redis, ms since 1970, by which another process judges whether a lease has ended. */
   readonly now: () => number;
-  /** From this length of the stream on receipts go to the spool, until it has half of that. */
+  /** From this length of the stream on, receipts go to the spool until it has shrunk to half of that. */
   readonly maxStreamLength: number;
   readonly log: Logger;
 }
 
 /**
- * A reply waits this long for Redis and the spool together; the spool has what Redis leaves of it. A store that hangs
- * costs that once: nobody waits for it again until it answers. With less, stores that only share busy processors count
- * as lost.
+ * How long a reply waits for Redis and the spool together; the spool gets the time that Redis leaves. A hanging store costs this once, since
+ * no reply waits for it again until it answers. With a shorter wait, stores on busy processors would count as unavailable.
  */
 const patienceMs = 250;
 const redisBoundMs = 150;
 const tendEveryMs = 1000;
-/** An orderly end waits so long for a disk that may hang. */
+/** How long an orderly shutdown waits for a disk that may hang. */
 const lastTendMs = 5000;
-/** While Redis is away it is asked this often whether it is back. */
+/** How often Redis is probed while it is unavailable. */
 const probeEveryMs = 100;
 const replayBatch = 200;
-/** What waits in memory at most, some 16,000 receipts: characters of what no store has, and bytes of what Redis has alone. */
+/** Bounds the receipts in memory that no store has, some 16,000. */
 const maxKeptChars = 64 * 1024 * 1024;
+/** Bounds the receipts in memory that only Redis has. */
 const maxInStreamBytes = 64 * 1024 * 1024;
 
-/** Null for an object that is no entry, as only a damaged spool can hold it. */
+/** Returns null for an object that is no entry, which only a damaged spool can hold. */
 const idOf = (entry: string): string | null => (JSON.parse(entry) as { receipt?: { id?: string } }).receipt?.id ?? null;
 const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
 const notShown = ' not shown';
-/** What was shown to a client does not give way to what was not: the ledger gets both, and makes one of them. */
+/** A receipt that a client was shown does not replace one that was not: the ledger gets both and merges them. */
 const keptAs = (receiptId: string, entry: string): string => (isShown(entry) ? receiptId : receiptId + notShown);
 
 class StreamFull extends Error {}
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is under way, away, spooled and kept.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions that share the state of the stores.
 export function openLedgerWriter({
   writes,
   redis,
@@ -86,32 +86,30 @@ export function openLedgerWriter({
   maxStreamLength,
   log,
 }: LedgerWriterOptions): LedgerWriter {
-  let spooled = true; // An earlier process may have left something.
-  /** True after Redis did not take a receipt in time: no other one waits for it until it answers again. */
+  let spooled = true; // An earlier process may have left receipts.
+  /** Set when Redis did not take a receipt in time: none waits for it until it answers again. */
   let away = false;
-  /** True while nobody ingests and the stream is as long as it may be. */
+  /** Set while the stream is at its maximum length because nothing ingests it. */
   let full = false;
   const disk = boundedWrites();
-  /** Whether the disk has refused the last write. */
-  let refused = false;
+  let diskRefused = false;
   const kept = openKept(maxKeptChars);
-  /** Ids whose clients were shown another receipt than the one that was made, which can still arrive late on disk. */
-  const givenUp = new Set<string>();
-
+  /** Ids of receipts that were given up but can still reach the disk late; their clients were shown another receipt. */
+  const givenUp = new Set<string | null>();
   const pending = openPendingReceipts({ writes, now, isAway: () => away });
 
   const toStream = (entry: string, ...more: readonly Command[]) =>
     writes.send(['XADD', ledgerStream, '*', 'entry', entry], ...more).then(([streamId]) => {
       if (typeof streamId === 'string') inStream.added(streamId, entry);
     });
-  // The stream comes first: what is refused after it is there all the same.
+  // The stream comes first: if a later command is refused, the receipt is there all the same.
   const toRedis = (receiptId: string, entry: string) =>
     toStream(
       entry,
       ['SET', receiptKey(receiptId), entry, 'EX', String(receiptTtlS)],
       ['ZREM', pendingReceiptsKey, receiptId],
     );
-  /** What has no id is not dropped: the ingester sets it aside, for a human. */
+  /** An entry without an id is not dropped: the ingester sets it aside for a human. */
   const bringToRedis = (entry: string): Promise<unknown> => {
     const receiptId = idOf(entry);
     return receiptId === null ? toStream(entry) : toRedis(receiptId, entry);
@@ -137,26 +135,24 @@ export function openLedgerWriter({
     try {
       await spool.append(entry);
       spooled = true;
-      refused = false;
+      diskRefused = false;
     } catch (error) {
-      // One line for an outage, not one for each receipt.
-      if (!refused) log.warn({ err: error }, 'the spool does not take receipts');
-      refused = true;
+      // Logged once for each outage.
+      if (!diskRefused) log.warn({ err: error }, 'the spool does not take receipts');
+      diskRefused = true;
       throw error;
     }
   };
-  const takenBySpool = (entry: string, patience: Patience): Promise<boolean> =>
-    disk.attempt(() => append(entry), patience);
 
   const taken = async (receiptId: string, entry: string): Promise<boolean> => {
     const patience = { leftMs: patienceMs };
     if (await takenByRedis(receiptId, entry, patience)) return true;
-    // It has ended: the control plane, which may be there, must not close it as one of a dead sidecar.
+    // The call has ended, so the control plane must not close its receipt as that of a dead sidecar.
     if (full && !away) pending.unmark(receiptId);
-    return takenBySpool(entry, patience);
+    return disk.attempt(() => append(entry), patience);
   };
 
-  const lookAtStream = async (): Promise<void> => {
+  const checkStream = async (): Promise<void> => {
     if (away || redis.status !== 'ready') return;
     await inStream.tend().catch(() => undefined);
     const { length } = inStream.counts();
@@ -165,12 +161,12 @@ export function openLedgerWriter({
     if (full && length < maxStreamLength / 2) log.info({ length }, 'receipts go to Redis again');
     full = full ? length >= maxStreamLength / 2 : length >= maxStreamLength;
   };
-  let looking: Promise<void> | null = null;
-  const look = (): Promise<void> => {
-    looking ??= lookAtStream().finally(() => {
-      looking = null;
+  let checking: Promise<void> | null = null;
+  const check = (): Promise<void> => {
+    checking ??= checkStream().finally(() => {
+      checking = null;
     });
-    return looking;
+    return checking;
   };
 
   const replay = async (): Promise<void> => {
@@ -178,10 +174,10 @@ export function openLedgerWriter({
     spooled = false;
     try {
       const count = await spool.replay(async (entries) => {
-        // A file at a time, so that what waits there does not fill the stream.
-        await look();
+        // Checked before each file, so that the replay does not overfill the stream.
+        await check();
         if (full) throw new StreamFull();
-        const theirs = entries.filter((entry) => isShown(entry) || !givenUp.has(idOf(entry) ?? ''));
+        const theirs = entries.filter((entry) => isShown(entry) || !givenUp.has(idOf(entry)));
         for (let at = 0; at < theirs.length; at += replayBatch) {
           await Promise.all(theirs.slice(at, at + replayBatch).map(bringToRedis)).catch((error: unknown) => {
             away = true;
@@ -199,7 +195,7 @@ export function openLedgerWriter({
   const bringHome = async (): Promise<void> => {
     const count = await kept.hand((as, entry) => taken(as.replace(notShown, ''), entry));
     if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
-    // Afterwards, since a hung disk holds it up.
+    // The replay comes last, since a hanging disk blocks it.
     await replay();
     if (kept.size === 0 && !disk.hanging() && !spooled) givenUp.clear();
   };
@@ -212,26 +208,24 @@ export function openLedgerWriter({
   };
   const probe = async (): Promise<void> => {
     if (!away || !writes.isReady()) return;
-    // A write, as patient as one: a Redis that is slow, or full, would else be tried, and given up, again and again.
+    // The probe is a write with the patience of a write: otherwise a slow or full Redis would be tried and given up again and again.
     const asked = writes.send(['SET', ledgerProbeKey, '', 'PX', String(redisBoundMs)]);
     if (!(await succeedsWithin(asked, { leftMs: redisBoundMs }))) return;
     log.info('receipts go to Redis again');
     away = false;
-    // Those that began meanwhile were marked nowhere.
+    // Receipts that began meanwhile are not marked yet.
     pending.markAll();
     await tend();
   };
   const timers = [
-    // By itself, since a disk that hangs holds up the other.
-    setInterval(() => void look(), tendEveryMs),
+    // A separate timer, since a hanging disk blocks `tend`.
+    setInterval(() => void check(), tendEveryMs),
     setInterval(() => void tend(), tendEveryMs),
     setInterval(() => void probe(), probeEveryMs),
   ];
 
   return {
-    begin(receiptId, entry) {
-      pending.add(receiptId, entry);
-    },
+    begin: pending.add,
     discard(receiptId) {
       pending.remove(receiptId);
       pending.unmark(receiptId);
@@ -250,7 +244,7 @@ export function openLedgerWriter({
     async stop() {
       for (const timer of timers) clearInterval(timer);
       pending.stop();
-      await succeedsWithin(Promise.all([look(), tend()]), { leftMs: lastTendMs });
+      await succeedsWithin(Promise.all([check(), tend()]), { leftMs: lastTendMs });
     },
   };
 }

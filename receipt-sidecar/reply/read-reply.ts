@@ -19,9 +19,9 @@ import {
   decodeUtf8,
   holdsMoreThan,
   isEmptyWithoutOurs,
-  type Place,
   parseObject,
   placeForUsage,
+  type UsagePlace,
   usageAddition,
   withoutForgery,
 } from '../wire/json-body.ts';
@@ -50,7 +50,7 @@ export interface CleanObject {
   readonly end: number;
   readonly isEmpty: boolean;
   /** Where a key of its `usage` goes, as an index of a byte; null if it has none. */
-  readonly usage: Place | null;
+  readonly usage: UsagePlace | null;
 }
 
 export type ReplyReading =

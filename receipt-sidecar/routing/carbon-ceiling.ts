@@ -1,8 +1,8 @@
 /**
- * `gw.max_carbon_g`: the most carbon that a call may be estimated at where it goes.
+ * Enforces `gw.max_carbon_g`, the ceiling of a call's estimated carbon.
  *
- * Invariants: it is the central estimate of before the call, with the longest answer that the request allows; the receipt can
- * come out higher. Where nobody can estimate it, a call with a ceiling does not go.
+ * Invariants: the ceiling applies to the central estimate before the call, with the longest answer that the request allows; the receipt can
+ * come out higher. A call with a ceiling is not sent to a deployment whose carbon cannot be estimated.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
@@ -11,7 +11,7 @@ import { estimateCall } from '../guards/budgets/estimate.ts';
 
 export interface CarbonCeiling {
   readonly isBelow: (candidate: Candidate) => boolean;
-  /** Returns the error where a call could go to some of these, and is above the ceiling at all of them; null if it is not. */
+  /** Returns an error if the call is above the ceiling at all of these candidates; null if not, or if there are none. */
   readonly refusalFor: (candidates: readonly Candidate[], param: string) => ApiError | null;
 }
 

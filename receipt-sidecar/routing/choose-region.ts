@@ -1,59 +1,57 @@
 /**
- * Chooses where a free call begins: the target of what it names, and among that target's regions the one with the lowest carbon
- * intensity.
+ * Chooses where a free call begins: the target of the model or alias that it names, and among that target's regions the one with the
+ * lowest carbon intensity.
  *
- * Invariant: the order of targets comes before carbon. Another target is chosen only while none of the deployments before it can
- * serve the call; where all fail, none is passed over for that.
+ * Invariant: the order of targets takes precedence over carbon. A later target is chosen only while no deployment of those before it can
+ * serve the call; if the deployments of all targets rest, resting is ignored.
  */
 import type { Tolerance } from '@gw/contract/access';
 import { err, type Result } from '@gw/contract/internal/result';
-import type { DeploymentHealth } from '../attempts/deployment-health.ts';
-import type { Trouble } from '../attempts/measured-trouble.ts';
+import type { DeploymentHealth } from '../attempts/resting-deployments.ts';
+import type { Trouble } from '../attempts/unavailable-deployments.ts';
 import type { Candidate, Target } from '../catalogue/named.ts';
 import { type Comparison, compareRegions, type FallbackReason } from './compare-regions.ts';
 import { type Intolerable, intolerable, isAny } from './tolerance.ts';
 
-/** The region that the last free call of each model was sent to by its carbon; of one tolerance. */
+/** Remembers the region of the last carbon-aware choice for each model and tolerance. */
 export type LastRegions = Pick<Map<string, string>, 'get' | 'set'>;
 
-/** What a choice depends on beside the request and the catalogue. */
+/** The inputs of a choice besides the request and the catalogue. */
 export interface Steering {
   /** ms since 1970 */
   readonly at: number;
-  /** Kept up to date here. */
+  /** `chooseRegion` updates it. */
   readonly lastRegions: LastRegions;
   readonly tolerance: Tolerance;
-  /** Whether free calls begin elsewhere. */
   readonly isResting: DeploymentHealth['isResting'];
-  /** Why a deployment cannot take a call of a model that can go nowhere else. */
+  /** Returns why a deployment is unavailable for a model; null if it is not. */
   readonly troubleOf: (deployment: string, model: string) => Trouble | null;
 }
 
-/** What a call can be served by. */
 export interface Servable {
   readonly targets: readonly Target[];
-  /** What the call named. */
+  /** The id of the model or alias that the call named. */
   readonly name: string;
-  /** Whether a deployment can serve the tier that was asked for. */
+  /** Whether a deployment can serve the call, its tier and carbon ceiling included. */
   readonly serves: (candidate: Candidate) => boolean;
-  /** Whether each deployment of a model can, so that the choice says something of other calls. */
+  /** Whether every deployment serves the call, so that the choice may be remembered for other calls. */
   readonly isEverywhere: boolean;
 }
 
 export interface RegionChoice {
-  /** The place of the target. */
+  /** The index of the target. */
   readonly at: number;
   readonly target: Target;
   readonly first: Candidate;
   readonly region: string;
   readonly comparison: Result<Comparison, FallbackReason>;
   readonly outside: (candidate: Candidate) => Intolerable | null;
-  /** Whether a deployment of the target was passed over because its region fails. */
+  /** Whether a deployment of the target was passed over because its region rests. */
   readonly isFailing: (candidate: Candidate) => boolean;
 }
 
-/** The deployments of a target that could serve a call: `able` are those whose regions do not fail. */
-interface Stand {
+/** The deployments of a target that could serve a call; `able` are those whose regions do not rest. */
+interface TargetStanding {
   readonly at: number;
   readonly target: Target;
   readonly eligible: readonly Candidate[];
@@ -63,17 +61,16 @@ interface Stand {
 
 /** Returns null if no active region can serve the call. */
 export function chooseRegion(servable: Servable, steering: Steering): RegionChoice | null {
-  let fallback: Stand | null = null;
+  let fallback: TargetStanding | null = null;
   for (const [at, target] of servable.targets.entries()) {
-    const stand = standOf(target, at, servable, steering);
-    if (stand.able.length > 0) return choiceIn(stand, servable, steering);
-    if (fallback === null && stand.eligible.length > 0) fallback = stand;
+    const standing = standingOf(target, at, servable, steering);
+    if (standing.able.length > 0) return choiceIn(standing, servable, steering);
+    if (fallback === null && standing.eligible.length > 0) fallback = standing;
   }
-  // Where all fail, no choice is better than the usual one.
   return fallback && choiceIn({ ...fallback, able: fallback.eligible }, servable, steering);
 }
 
-function standOf(target: Target, at: number, { serves }: Servable, { isResting }: Steering): Stand {
+function standingOf(target: Target, at: number, { serves }: Servable, { isResting }: Steering): TargetStanding {
   const eligible = target.candidates.filter((each) => each.region.status === 'active' && serves(each));
   const headOf = headsOf(eligible);
   const able = eligible.filter((each) => !isResting(headOf(each).deployment.id));
@@ -81,7 +78,7 @@ function standOf(target: Target, at: number, { serves }: Servable, { isResting }
 }
 
 function choiceIn(
-  { able, at, eligible, headOf, target }: Stand,
+  { able, at, eligible, headOf, target }: TargetStanding,
   { isEverywhere, name }: Servable,
   { at: now, lastRegions, tolerance }: Steering,
 ): RegionChoice | null {
@@ -90,7 +87,7 @@ function choiceIn(
   const outside = (each: Candidate) => intolerable(headOf(each), preferred, tolerance);
   const tolerable = isAny(tolerance) ? able : able.filter((each) => outside(each) === null);
   const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
-  const memory = `${name} ${at} ${tolerance.addedLatencyMs ?? ''} ${tolerance.addedCostPercent ?? ''}`;
+  const memory = `${name} ${at} ${tolerance.addedLatencyMs} ${tolerance.addedCostPercent}`;
   const compared = compareRegions([...contenders.values()], lastRegions.get(memory), now);
   const isAlone = !compared.ok && contenders.size === 1 && regionCount(able) > 1;
   const comparison = isAlone ? err('none_within_tolerance' as const) : compared;
@@ -101,7 +98,7 @@ function choiceIn(
   return { at, target, first, region, comparison, outside, isFailing };
 }
 
-/** Returns the deployment of a region at which its calls begin, whatever the others cost and however they are. */
+/** Returns for each deployment the first one of its region, by which the whole region is judged. */
 function headsOf(eligible: readonly Candidate[]): (candidate: Candidate) => Candidate {
   const heads = new Map<string, Candidate>();
   for (const each of eligible) if (!heads.has(each.region.code)) heads.set(each.region.code, each);
@@ -110,3 +107,20 @@ function headsOf(eligible: readonly Candidate[]): (candidate: Candidate) => Cand
 
 const regionCount = (candidates: readonly Candidate[]): number =>
   new Set(candidates.map(({ region }) => region.code)).size;
+
+/** Clients choose their tolerance, so the number of keys needs a bound. */
+const mostLastRegions = 10_000;
+
+/** Forgets the oldest keys when it is full. */
+export function createLastRegions(): LastRegions {
+  const regions = new Map<string, string>();
+  return {
+    get: (key) => regions.get(key),
+    set: (key, region) => {
+      if (regions.get(key) === region) return regions;
+      const [oldest] = regions.keys();
+      if (oldest !== undefined && regions.size >= mostLastRegions) regions.delete(oldest);
+      return regions.set(key, region);
+    },
+  };
+}

@@ -18,7 +18,12 @@ interface Said {
 }
 
 const reading = (zone: string, { gPerKwh, signal = 'average', basis, source = 's', begun = 10 }: Said) => ({
-  ...{ zone, gPerKwh, source, signal, basis, waterLPerKwh: null },
+  zone,
+  gPerKwh,
+  source,
+  signal,
+  basis,
+  waterLPerKwh: null,
   periodStart: time(-begun),
   periodEnd: time(60 - begun),
   observedAt: time(-begun),

@@ -1,31 +1,31 @@
 /**
- * Carbon-aware choice of a region: the one whose grid has the lowest carbon intensity at this moment.
+ * Finds the region whose grid has the lowest carbon intensity at the moment.
  *
- * Invariants: pure. Only values of one scale are compared (grid-signals.ts); where fewer than two regions can be, nothing
- * is chosen and the caller falls back to the provider preference. A region that was chosen before stays until another one is
- * lower by more than `switchMargin`, so that two that are nearly alike do not take turns.
+ * Invariants: the functions are pure. Only values of one scale are compared (grid-signals.ts); if fewer than two regions are comparable,
+ * none is chosen and the caller falls back to the provider preference. The current region stays until another one is lower by more than
+ * `switchMargin`, so that calls do not alternate between two regions that are nearly alike.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { LiveSignal } from '../catalogue/grid-signals.ts';
 
-/** A region that can serve the call. */
 export interface Contender {
   readonly region: string;
   readonly signals: readonly LiveSignal[];
 }
 
 export interface Comparison {
-  /** The region that is chosen. */
+  /** The region that was chosen. */
   readonly region: string;
   /** Whether it was kept although another one is a little lower. */
   readonly isKept: boolean;
-  /** Those that were compared, in the order of provider preference. */
+  /** The regions that were compared, in the order of provider preference. */
   readonly regions: readonly string[];
-  /** Returns the signal that was compared; null if the region was not. */
+  /** Returns the signal that was compared; null if the region was not compared. */
   readonly signalOf: (region: string) => LiveSignal | null;
 }
 
-/** Why nothing was compared; in `routing_trace` as `fallback_reason`. */
+/** Why nothing was compared; `routing_trace` shows it as `fallback_reason`. */
 export type FallbackReason =
   | 'no_live_grid_signal'
   | 'too_few_live_signals'
@@ -33,12 +33,12 @@ export type FallbackReason =
   | 'none_within_tolerance'
   | 'single_region';
 
-/** An assumption: intensities of neighbouring hours differ by more, and errors of their estimates are larger. */
+/** This is an assumption: intensities of neighbouring hours differ by more, and the errors of their estimates are larger. */
 export const switchMargin = 0.05;
 
 /**
- * Compares the regions at the moment `at` (ms since 1970). `contenders` come in the order of provider preference, each region
- * once; of equals the first is chosen. `current` is the region that was chosen last, if one was.
+ * Compares the regions at `at` (ms since 1970). `contenders` has each region once, in the order of provider preference; the first of
+ * equals is chosen. `current` is the region that was chosen last, if any.
  */
 export function compareRegions(
   contenders: readonly Contender[],
@@ -63,14 +63,14 @@ export function compareRegions(
   return regions.length < 2 ? err('no_comparable_signals') : ok(lowestOf(regions, signals, current));
 }
 
-/** What can be compared: the signals stand in the order of their regions. */
+/** Signals that can be compared with each other; `signals` and `regions` have the same order. */
 interface Scale {
   readonly name: string;
   readonly regions: string[];
   readonly signals: LiveSignal[];
 }
 
-/** Arrays, since there are a handful of scales and a map of maps took twice the time with 50 regions. */
+/** It uses arrays since there are a handful of scales: a map of maps took twice the time with 50 regions. */
 function note(scales: Scale[], region: string, signal: LiveSignal): void {
   const scale = scales.find(({ name }) => name === signal.scale);
   if (!scale) scales.push({ name: signal.scale, regions: [region], signals: [signal] });
@@ -80,7 +80,7 @@ function note(scales: Scale[], region: string, signal: LiveSignal): void {
   }
 }
 
-/** Returns the scale with more regions; of equals averages before marginal values, then by name, so that all agree. */
+/** Prefers the scale with more regions, then averages to marginal values, then the name, so that all sidecars agree. */
 function betterScale(a: Scale, b: Scale): Scale {
   if (a.regions.length !== b.regions.length) return a.regions.length > b.regions.length ? a : b;
   return rank(a) <= rank(b) ? a : b;
@@ -92,7 +92,7 @@ function lowestOf(regions: readonly string[], signals: readonly LiveSignal[], cu
   const values = signals.map(({ reading }) => reading.gPerKwh);
   const lowest = Math.min(...values);
   const ofCurrent = current === undefined ? undefined : values[regions.indexOf(current)];
-  const region = regions[values.indexOf(lowest)] ?? '';
+  const region = elementAt(regions, values.indexOf(lowest));
   const isKept = current !== region && ofCurrent !== undefined && ofCurrent * (1 - switchMargin) <= lowest;
   const signalOf = (code: string) => signals[regions.indexOf(code)] ?? null;
   return { region: isKept && current !== undefined ? current : region, isKept, regions, signalOf };

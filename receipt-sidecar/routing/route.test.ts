@@ -7,7 +7,7 @@ import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/as
 import { plainModel as model } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Trouble } from '../attempts/measured-trouble.ts';
+import type { Trouble } from '../attempts/unavailable-deployments.ts';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
 import { chooseRoute } from './route.ts';
 
@@ -52,8 +52,16 @@ function snapshotOf(
       telemetry,
     })),
     grid: Object.entries(live).map(([zone, gPerKwh]) => ({
-      ...{ zone, gPerKwh, source: 's', signal: 'average', basis: 'lifecycle', temporalMatch: null, waterLPerKwh: null },
-      ...{ periodStart: publishedAt, periodEnd: '2026-01-01T01:00:00.000Z', observedAt: publishedAt },
+      zone,
+      gPerKwh,
+      source: 's',
+      signal: 'average',
+      basis: 'lifecycle',
+      temporalMatch: null,
+      waterLPerKwh: null,
+      periodStart: publishedAt,
+      periodEnd: '2026-01-01T01:00:00.000Z',
+      observedAt: publishedAt,
     })),
   };
 }

@@ -1,10 +1,10 @@
 /**
- * Chooses where a call goes, from the snapshot, the clock, which deployments fail and where the last calls went.
+ * Chooses the route of a call from the snapshot, the time, the health of deployments and the routes of the last calls.
  *
- * Invariant: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region whose
- * grid has the lowest carbon intensity (choose-region.ts), or to the first by provider preference where that cannot be
- * told; from there Envoy fails over in the order of provider preference, and then to the other targets of an alias. A call for measured energy only goes where it is
- * reported.
+ * Invariants: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region whose grid has
+ * the lowest carbon intensity (choose-region.ts), or to the first by provider preference if intensities cannot be compared; Envoy fails over
+ * in the order of provider preference, and then to the other targets of an alias. A call that requires measured energy only goes to
+ * deployments that report it.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { triedFrom } from '@gw/contract/internal/alias-targets';
@@ -14,36 +14,35 @@ import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { shapeOf } from '../api/shapes.ts';
-import type { AttemptedRoute } from '../attempts/attempted-route.ts';
+import type { AttemptedRoute } from '../attempts/attempt-requests.ts';
 import type { Candidate, Catalogue, Named, Target } from '../catalogue/snapshot.ts';
 import { type CarbonCeiling, carbonCeiling } from './carbon-ceiling.ts';
 import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
+import { unavailableRegion } from './saturated-region.ts';
 import { type Intolerable, toleranceOf } from './tolerance.ts';
-import { refusalFor } from './trouble-refusal.ts';
 
-/** Where a call goes. */
 export interface Route extends AttemptedRoute {
-  /** That of the first deployment. */
+  /** The model that the first deployment serves. */
   readonly model: SnapshotModel;
-  /** The alias that was asked for; null if a model was. */
+  /** The alias that the call named; null if it named a model. */
   readonly alias: string | null;
-  /** The targets of an alias that come before the one that was chosen, and why they could not be. */
-  readonly passed: readonly Passed[];
-  /** How the regions compared, or why they could not be; null if the region was pinned. */
+  /** The targets of an alias that were passed over for the chosen one. */
+  readonly passed: readonly PassedTarget[];
+  /** The comparison of the regions, or why there was none; null if the region was pinned. */
   readonly comparison: Result<Comparison, FallbackReason> | null;
   /**
-   * Every deployment of the model in the order of provider preference, even if it could not be chosen; for an alias those of the
-   * target that was chosen, or of all targets if the region was pinned.
+   * Every deployment of the model in the order of provider preference, even if it could not be chosen. For an alias these are the
+   * deployments of the chosen target, or of all targets if the region was pinned.
    */
   readonly offered: readonly Candidate[];
   /** Returns why a deployment could not be chosen; null if it could. */
-  readonly barredBy: (candidate: Candidate) => Bar | null;
-  /** Returns why a deployment lies outside the tolerance of the call, so that it is only there for fail-over; null if it does not. */
+  readonly barredBy: (candidate: Candidate) => ExclusionReason | null;
+  /** Returns why a deployment is outside the tolerance of the call and only serves fail-over; null if it is not. */
   readonly outside: (candidate: Candidate) => Intolerable | null;
 }
 
-export type Bar =
+export type ExclusionReason =
   | 'region_degraded'
   | 'region_saturated'
   | 'region_decommissioned'
@@ -52,13 +51,12 @@ export type Bar =
   | 'carbon_above_ceiling'
   | 'failing';
 
-/** A target of an alias that was passed over. */
-export interface Passed {
+export interface PassedTarget {
   readonly name: string;
-  readonly why: Exclude<Bar, 'other_region_pinned'> | 'not_deployed';
+  readonly why: Exclude<ExclusionReason, 'other_region_pinned'> | 'not_deployed';
 }
 
-type Routed = Result<Route, ApiError>;
+type RouteResult = Result<Route, ApiError>;
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
 
@@ -72,13 +70,13 @@ const regionErrors = {
 export const optionPath = ({ optionsPath = 'gw' }: ParsedRequest, name: keyof ParsedRequest['options']): string =>
   `${optionsPath}.${name}`;
 
-/** Chooses the route, or says why there is none. `allowedModels` are the only ones that can be used; null means all. */
+/** `allowedModels`: the only models that the account can use; null means all. */
 export function chooseRoute(
   request: ParsedRequest,
   catalogue: Catalogue,
   allowedModels: readonly string[] | null,
   steering: Steering,
-): Routed {
+): RouteResult {
   const { model: id } = request;
   const named = catalogue.named.get(id);
   if (!named || (allowedModels && !allowedModels.includes(id))) {
@@ -95,21 +93,21 @@ export function chooseRoute(
   return ceiling ? below(ceiling, request, offer, catalogue, steering) : routeFor(request, offer, catalogue, steering);
 }
 
-function routeFor(request: ParsedRequest, offer: Offer, catalogue: Catalogue, steering: Steering): Routed {
+function routeFor(request: ParsedRequest, offer: Offer, catalogue: Catalogue, steering: Steering): RouteResult {
   const { options } = request;
   return options.region === undefined
     ? freeRoute(offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
     : pinnedRoute(request, offer, { code: options.region, catalogue, troubleOf: steering.troubleOf });
 }
 
-/** The same with the deployments alone at which the call is estimated to stay below its ceiling of carbon. */
+/** Routes among the deployments at which the call is estimated to stay below its carbon ceiling. */
 function below(
   ceiling: CarbonCeiling,
   request: ParsedRequest,
   offer: Offer,
   catalogue: Catalogue,
   steering: Steering,
-): Routed {
+): RouteResult {
   const { region } = request.options;
   const could = offer.named.candidates.filter(
     (each) =>
@@ -135,7 +133,7 @@ function offerFor({ options }: ParsedRequest, named: Named): Offer {
   const { candidates, isAlias, modelOf, targets } = named;
   const { boundary = 'comprehensive', tier = 'auto' } = options;
   const measures = ({ deployment }: Candidate) => servesTelemetry(deployment.telemetry, boundary);
-  // Those of what is deployed, if anything is.
+  // Models that are deployed, or all targets if none is.
   const models = () => (candidates.length > 0 ? candidates.map(modelOf) : targets.map(({ model }) => model));
   const modelled = () => new Set<string>(models().flatMap((model) => [...availableTiers(model)]));
   const tiers = () => ['auto', ...modelled(), ...(candidates.some(measures) ? ['telemetry'] : [])];
@@ -154,18 +152,18 @@ function offerFor({ options }: ParsedRequest, named: Named): Offer {
   };
 }
 
-function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): Routed {
+function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): RouteResult {
   const { boundary = 'comprehensive', tier = 'auto' } = request.options;
   const message = `The tier \`${tier}\` is not available ${where} in the ${boundary} boundary. Offered: ${offered.join(', ')}.`;
   return err(apiError('invalid_tier', { message, param: optionPath(request, 'tier') }));
 }
 
-interface Pin extends Pick<Steering, 'troubleOf'> {
+interface PinnedRegion extends Pick<Steering, 'troubleOf'> {
   readonly code: string;
   readonly catalogue: Catalogue;
 }
 
-function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, troubleOf }: Pin): Routed {
+function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, troubleOf }: PinnedRegion): RouteResult {
   const { named, serves } = offer;
   const region = catalogue.regions.get(code);
   if (!region)
@@ -187,13 +185,15 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
       `for \`${named.id}\` in the region \`${code}\``,
     );
   }
-  const refusal = refusalFor(inRegion.filter(serves), (each) => troubleOf(each.deployment.id, named.modelOf(each).id));
+  const refusal = unavailableRegion(inRegion.filter(serves), (each) =>
+    troubleOf(each.deployment.id, named.modelOf(each).id),
+  );
   if (refusal) return err({ ...refusal, param: optionPath(request, 'region') });
   const pinned = { pinnedTo: code, comparison: null, outside: () => null, isBarred: () => false };
   return routed(offer, chainFrom(offer, candidate, inRegion), { ...pinned, offered: named.candidates, passed: [] });
 }
 
-function freeRoute(offer: Offer, steering: Steering): Routed {
+function freeRoute(offer: Offer, steering: Steering): RouteResult {
   const choice = chooseRegion(offer, steering);
   if (!choice) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
   const { comparison, first, isFailing, outside, region, target } = choice;
@@ -204,8 +204,7 @@ function freeRoute(offer: Offer, steering: Steering): Routed {
   return routed(offer, chainFrom(offer, first, inOrder), { ...chosen, offered: target.candidates, passed });
 }
 
-/** Returns why a target that comes before the chosen one could not be. */
-function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): Passed['why'] {
+function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): PassedTarget['why'] {
   const [first] = candidates;
   if (!first) return 'not_deployed';
   const active = candidates.filter(({ region }) => region.status === 'active');
@@ -214,10 +213,7 @@ function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): Passed['w
   return regionErrors[first.region.status];
 }
 
-/**
- * Returns the deployments that are tried: Envoy has one chain for each region that comes first, with all of them, so there is one
- * only if every deployment serves the tier.
- */
+/** Envoy's fail-over chains contain all deployments of the model, so there is no fail-over unless all of them serve the call. */
 function chainFrom(
   { serves }: Offer,
   first: Candidate,
@@ -226,7 +222,7 @@ function chainFrom(
   return head && serves(head) && others.every(serves) ? [head, ...others] : [first];
 }
 
-interface Chosen extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'passed'> {
+interface ChosenRoute extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'passed'> {
   readonly pinnedTo: string | null;
   readonly isBarred: (candidate: Candidate) => boolean;
 }
@@ -234,9 +230,9 @@ interface Chosen extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'pas
 function routed(
   { named, serves, whyNot }: Offer,
   failoverChain: Route['failoverChain'],
-  { isBarred, pinnedTo, ...chosen }: Chosen,
-): Routed {
-  const barredBy = (candidate: Candidate): Bar | null => {
+  { isBarred, pinnedTo, ...chosen }: ChosenRoute,
+): RouteResult {
+  const barredBy = (candidate: Candidate): ExclusionReason | null => {
     const { code, status } = candidate.region;
     if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
     if (status !== 'active') return regionErrors[status];

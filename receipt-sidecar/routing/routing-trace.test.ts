@@ -74,7 +74,10 @@ const steering = () => steeringForTests(at);
 
 /** An answer whose receipt says 2 Wh. */
 const answeredBy = (by: Candidate | null, attempts = 1) => ({
-  ...{ by, attempts, requestedAt: at, energyWh: 2 },
+  by,
+  attempts,
+  requestedAt: at,
+  energyWh: 2,
   status: 200,
   failures: [] as FailedAttempt[],
 });

@@ -1,35 +1,27 @@
 /**
- * Explains a choice of region, and what became of it.
+ * Makes the routing trace, which explains the choice of a region and how the call ended.
  *
- * Invariant: every region that serves the model, or of an alias the target that was chosen, is a candidate, with the value that was compared or, where none was, the best
- * that is known of its grid; annual averages do not tell one hour from another, so they never steer.
+ * Invariant: every region that serves the model, or the chosen target of an alias, is listed as a candidate, with the carbon intensity that
+ * was compared or else the best known one. Annual averages are never compared, since they do not tell one hour from another.
  */
-
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { gridProvenance } from '@gw/methodology/grid';
-import {
-  type AttemptOutcome,
-  type FailedAttempt,
-  failedBefore,
-  outcomeOfStatus,
-  verdictOf,
-} from '../attempts/failed-attempts.ts';
+import { outcomeOfStatus, verdictOf } from '../attempts/attempt-outcome.ts';
+import { type FailedAttempt, failedBefore } from '../attempts/failed-attempts.ts';
 import { basisOf, kindOf, type LiveSignal } from '../catalogue/grid-signals.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
-import { aliasChoice, aliasOutcome } from './alias-words.ts';
-import { type Comparison, type FallbackReason, switchMargin } from './compare-regions.ts';
-import type { Bar, Route } from './route.ts';
+import { decisionText, type FailedCandidate } from './decision-text.ts';
+import type { Route } from './route.ts';
 
-/** How the call was answered. */
-export interface Served {
-  /** Null if nobody knows who answered. */
+export interface ServedCall {
+  /** The deployment that answered; null if it is unknown. */
   readonly by: Candidate | null;
-  /** Envoy's count of tried deployments. */
+  /** Envoy's count of the deployments it tried. */
   readonly attempts: number;
-  /** Of the reply, of whoever it is. */
+  /** The status of the reply, whether a provider's or Envoy's own. */
   readonly status: number;
-  /** What is known of the attempts that failed. */
+  /** The failed attempts whose reasons are known. */
   readonly failures: readonly FailedAttempt[];
   /** RFC 3339 */
   readonly requestedAt: string;
@@ -37,7 +29,7 @@ export interface Served {
   readonly energyWh: number | null;
 }
 
-/** Returns the value that was compared, else what is known of the grid at the moment of the call. */
+/** Returns the reading that was compared, or else the grid reading at the time of the call. */
 function readingOf({ comparison }: Route, { gridAt, region }: Candidate, at: Date): SnapshotGridReading | null {
   const compared = comparison?.ok ? comparison.value.signalOf(region.code) : null;
   return compared?.reading ?? gridAt(at);
@@ -67,93 +59,13 @@ function operationalSignal(
 
 const holds = ({ from, until }: LiveSignal, at: number): boolean => from <= at && at < until;
 
-const barWords: Readonly<Record<Bar, string>> = {
-  region_degraded: 'degraded',
-  region_saturated: 'saturated',
-  region_decommissioned: 'decommissioned',
-  other_region_pinned: 'not pinned',
-  tier_not_served: 'reports no measured energy',
-  carbon_above_ceiling: 'above the ceiling of carbon',
-  failing: 'failing at the moment',
-};
-
-const fallbackWords: Readonly<Record<FallbackReason, string>> = {
-  no_live_grid_signal: 'no region that can be chosen has a live signal of its grid',
-  too_few_live_signals: 'only one region has a live signal of its grid, so there is nothing to compare it with',
-  no_comparable_signals: 'the live signals of the regions do not measure the same, so they cannot be compared',
-  none_within_tolerance: 'no other region is within the tolerance of the call',
-  single_region: 'no other region can be chosen at the moment',
-};
-
-const basisWords = { lifecycle: 'life cycle', combustion: 'combustion alone', unknown: 'basis unknown' } as const;
-
 const regionsOf = (candidates: readonly Candidate[]): string[] => [
   ...new Set(candidates.map(({ region }) => region.code)),
 ];
 
-/** Returns the region that provider preference alone would have chosen. */
+/** Returns the deployment that provider preference alone would have chosen. */
 const preferredOf = ({ barredBy, offered, pinned }: Route): Candidate | null =>
   pinned ? null : (offered.find((each) => barredBy(each) === null) ?? null);
-
-/** Says why the first deployment of the fail-over chain was chosen. */
-function choiceOf(route: Route): string {
-  const { comparison, failoverChain, pinned } = route;
-  const chosen = failoverChain[0].region.code;
-  if (pinned || comparison === null) return `The request pinned the region ${chosen}.`;
-  return comparison.ok
-    ? carbonChoice(comparison.value)
-    : `${preferenceChoice(route)}; ${fallbackWords[comparison.error]}.`;
-}
-
-function carbonChoice({ isKept, region, regions, signalOf }: Comparison): string {
-  const own = signalOf(region);
-  const inOrder = [region, ...regions.filter((code) => code !== region)];
-  const values = inOrder.map((code) => `${code} ${signalOf(code)?.reading.gPerKwh}`).join(', ');
-  const compared = own && `${values} gCO2e/kWh (${own.kind}, ${basisWords[own.basis]})`;
-  return isKept
-    ? `${region} stays chosen, since no region is lower in carbon intensity by more than ${switchMargin * 100} %: ${compared}.`
-    : `${region} was chosen for the lowest carbon intensity: ${compared}.`;
-}
-
-/** Without the full stop. */
-function preferenceChoice({ barredBy, failoverChain: [first], offered }: Route): string {
-  const chosen = first.region.code;
-  const at = offered.findIndex(({ deployment }) => deployment.id === first.deployment.id);
-  const before = offered.slice(0, at).filter(({ region }) => region.code !== chosen);
-  const passed = new Map(before.map((candidate) => [candidate.region.code, barredBy(candidate)]));
-  if (passed.size === 0)
-    return `${chosen} comes first in the provider preference among the regions that serve this model`;
-  const reasons = [...passed].map(([code, bar]) => (bar === null ? code : `${code} (${barWords[bar]})`));
-  return `${chosen} was chosen: it comes next in the provider preference, after ${reasons.join(', ')}`;
-}
-
-const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
-  no_connection: ' (no connection)',
-  connection_lost: ' (the connection broke)',
-  timed_out: ' (no answer in time)',
-  rate_limited: ' (rate limited)',
-  server_error: ' (an error of the provider)',
-  no_credential: ' (no credential)',
-  at_capacity: ' (at capacity)',
-  unhealthy: ' (unhealthy)',
-  failed: '',
-};
-
-/** Says what became of the choice; empty if it answered. */
-function endOf({ failoverChain: [first] }: Route, { by: served }: Served, failed: readonly Failed[]): string {
-  const told = failed.map(({ candidate: { region }, outcome }) => region.code + outcomeWords[outcome]);
-  const names = [...new Set(told)].join(', ');
-  if (served === null)
-    return failed.length > 0 ? ` ${names} failed, and no other region is known to have answered.` : '';
-  if (failed.at(-1)?.candidate.deployment.id === served.deployment.id)
-    return ` ${names} failed, and no other deployment was tried.`;
-  if (served.deployment.id === first.deployment.id) return '';
-  const { deployment, region } = served;
-  if (region.code !== first.region.code)
-    return ` ${names || first.region.code} failed, and ${region.code}, which comes next, answered.`;
-  const why = failed[0] ? outcomeWords[failed[0].outcome] : '';
-  return ` Its deployment ${first.deployment.id} did not answer${why}; ${deployment.id} of the same region did.`;
-}
 
 /** Returns one candidate for each region that serves the model, in the order of provider preference. */
 function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidates'] {
@@ -182,18 +94,22 @@ function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidat
   });
 }
 
-type Saving = Pick<RoutingTrace, 'estimated_saving_g' | 'counterfactual'>;
+type EstimatedSaving = Pick<RoutingTrace, 'estimated_saving_g' | 'counterfactual'>;
 
 /**
  * The carbon that the same energy would have caused where provider preference alone would have sent the call, less what it caused
  * where it was served. Null if the two cannot be compared, or if that region was tried first and failed.
  */
-function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: readonly Failed[]): Saving {
+function savingOf(
+  route: Route,
+  { by, energyWh, requestedAt }: ServedCall,
+  failed: readonly FailedCandidate[],
+): EstimatedSaving {
   const preferred = preferredOf(route);
   if (!preferred) return { estimated_saving_g: null, counterfactual: null };
   const value = readingOf(route, preferred, new Date(requestedAt))?.gPerKwh ?? null;
   const counterfactual = { region: preferred.region.code, g_per_kwh: value };
-  const unknown: Saving = { estimated_saving_g: null, counterfactual };
+  const unknown: EstimatedSaving = { estimated_saving_g: null, counterfactual };
   if (!by) return unknown;
   if (by.region.code === preferred.region.code) return { estimated_saving_g: 0, counterfactual };
   const signalOfRegion = route.comparison?.ok ? route.comparison.value.signalOf : () => null;
@@ -206,33 +122,26 @@ function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: r
 
 const isAnswer = (status: number): boolean => verdictOf(status, undefined).result === 'answered';
 
-interface Failed {
-  readonly candidate: Candidate;
-  readonly outcome: AttemptOutcome;
-}
-
 /** Returns the attempts that failed, in their order; the last one is among them if it was answered by a failure, or by Envoy alone. */
-function failedOf({ failoverChain }: Route, { attempts, by, failures, status }: Served): Failed[] {
+function failedOf({ failoverChain }: Route, { attempts, by, failures, status }: ServedCall): FailedCandidate[] {
   const before = failedBefore(failoverChain, by?.deployment.id ?? null, attempts);
   const last = isAnswer(status) ? null : (by ?? failoverChain[attempts - 1] ?? null);
   const outcomeOf = ({ deployment: { id } }: Candidate) =>
     failures.find(({ deployment }) => deployment === id)?.outcome;
   const failed = before.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) ?? ('failed' as const) }));
   if (last === null) return failed;
-  // Envoy's own 502 and 503 say less than a provider's.
+  // Envoy's own 502 and 503 do not tell the reason.
   const outcome = outcomeOf(last) ?? (by === null && status !== 504 ? 'failed' : outcomeOfStatus(status));
   return [...failed, { candidate: last, outcome }];
 }
 
-/** Makes the trace. */
-export function routingTrace(route: Route, served: Served): RoutingTrace {
+export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
   const { comparison, pinned } = route;
   const { attempts, by, requestedAt, status } = served;
   const failed = failedOf(route, served);
   return {
     policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
-    decision:
-      aliasChoice(route) + choiceOf(route) + endOf(route, served, failed) + aliasOutcome(route, by, isAnswer(status)),
+    decision: decisionText(route, by, failed, isAnswer(status)),
     fallback: comparison !== null && !comparison.ok,
     fallback_reason: comparison === null || comparison.ok ? null : comparison.error,
     region: by?.region.code ?? null,

@@ -1,7 +1,7 @@
 /**
- * What a choice by carbon may cost in time and money, against the region that the preference would have chosen.
+ * Limits the latency and cost that a choice by carbon may add, compared with the region that provider preference would have chosen.
  *
- * Invariant: with a tolerance only what is known to lie within it can be chosen; what nobody has stated is not.
+ * Invariant: with a tolerance, only deployments that are known to lie within it are chosen; one whose latency or cost is not stated is not.
  */
 import type { Tolerance } from '@gw/contract/access';
 import type { GwOptions } from '@gw/contract/gw-options';
@@ -9,7 +9,7 @@ import type { Candidate } from '../catalogue/snapshot.ts';
 
 export type Intolerable = 'latency_above_tolerance' | 'cost_above_tolerance';
 
-/** Returns what holds for a call: what its request says, else its account. */
+/** Options of the request take precedence over the account's tolerance. */
 export const toleranceOf = (options: GwOptions, account: Tolerance): Tolerance => ({
   addedLatencyMs: options.max_added_latency_ms ?? account.addedLatencyMs,
   addedCostPercent: options.max_added_cost_percent ?? account.addedCostPercent,
@@ -36,6 +36,6 @@ export function intolerable(
   return null;
 }
 
-type Stated = number | null | undefined;
-const isWithin = (own: Stated, preferred: Stated, most: (preferred: number) => number): boolean =>
+type StatedNumber = number | null | undefined;
+const isWithin = (own: StatedNumber, preferred: StatedNumber, most: (preferred: number) => number): boolean =>
   own != null && preferred != null && own <= most(preferred);

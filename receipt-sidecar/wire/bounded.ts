@@ -1,6 +1,4 @@
-/** Waiting with an end. */
-
-/** What is left of the time that a reply waits for all stores together. */
+/** The rest of the time that a reply may wait for all stores together. */
 export interface Patience {
   leftMs: number;
 }
@@ -8,13 +6,12 @@ export interface Patience {
 const sliceMs = 5;
 
 /**
- * Resolves to whether `work` succeeds within the patience and within `mostMs`; false if it fails or takes longer. The
- * time waited in vain is taken from the patience. Never rejects, and does not stop the work.
+ * Resolves to whether `work` succeeds within the patience and within `mostMs`; false if it fails or takes longer. Time that was waited in
+ * vain is subtracted from the patience. It never rejects, and does not stop the work.
  *
- * A process that got no processor for a while finds its timers over although the answer lies in its socket already, or
- * although it had no time to send the question; and its reply could not have left meanwhile anyway. So the time is
- * taken in slices, of which none counts more than twice its length, and the end comes one turn of the event loop after
- * the last, when what has arrived was read.
+ * A process that was not scheduled for a while finds its timers expired although the answer is already in its socket, or although it could not
+ * yet send the request; and its reply could not have left meanwhile anyway. So time is counted in slices, none of which counts for more than
+ * twice its length, and the wait ends one turn of the event loop after the last slice, when everything that arrived has been read.
  */
 export function succeedsWithin(
   work: Promise<unknown>,
@@ -50,15 +47,13 @@ export function succeedsWithin(
 }
 
 export interface BoundedWrites {
-  /** Whether a write has not come back yet. */
+  /** Whether a write that was given up has not returned yet. */
   readonly hanging: () => boolean;
   /** Resolves to whether the write succeeds within the patience. Never rejects, and does not stop the write. */
   attempt(write: () => Promise<unknown>, patience: Patience): Promise<boolean>;
 }
 
-/**
- * Writes to a disk that can hang: while one write has not come back, others fail at once instead of waiting behind it.
- */
+/** Bounds writes to a disk that can hang: while one has not returned, others fail at once instead of waiting behind it. */
 export function boundedWrites(): BoundedWrites {
   let hanging: Promise<unknown> | null = null;
   return {

@@ -1,4 +1,4 @@
-/** How long Envoy waits for the answer to a message. It can be asked once for each message to wait longer. */
+/** Asks Envoy to wait longer for the answer to a message, which it does once for each message. */
 import type { ProcessorCall } from '@gw/grpc/service';
 import { slow, wait } from './ext-proc.ts';
 
@@ -10,21 +10,21 @@ export class EnvoyPatience {
     this.#answer = answer;
   }
 
-  /** While many large bodies arrive, it could give up before this one is whole. */
+  /** While many large bodies arrive, Envoy could give up before this one is complete. */
   ask(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
     this.#answer(wait(slow.waitS));
   }
 
-  /** Returns whether it was asked for this message, which is here; what is asked from now on is asked for the next one. */
+  /** Call when the message has arrived; later requests are for the next one. Returns whether Envoy was asked for this message. */
   arrived(): boolean {
     const wasAsked = this.#isAsked;
     this.#isAsked = false;
     return wasAsked;
   }
 
-  /** Asks once if a step is slow, for example because a vocabulary is being read. `isOpen`: whether anybody still waits. */
+  /** Asks if a step is slow, for example because a vocabulary is loaded. `isOpen`: whether the call is still open. */
   during(work: Promise<unknown>, isOpen: () => boolean): void {
     const timer = setTimeout(() => isOpen() && this.#answer(wait(slow.waitS)), slow.afterMs);
     work.catch(() => undefined).finally(() => clearTimeout(timer));

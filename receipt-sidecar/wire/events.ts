@@ -1,31 +1,31 @@
 /**
- * Reads server-sent events out of a byte stream that may be split anywhere, as a browser does: lines end in LF, CR or
- * CRLF, a byte order mark at the start is none of the first line.
+ * Reads server-sent events from a byte stream that may be split anywhere, as a browser does: lines end in LF, CR or CRLF, and a byte order mark
+ * at the start does not belong to the first line.
  *
- * Invariant: every byte is looked at and copied a bounded number of times, however a provider cuts its pieces, and what
- * is kept of an unfinished event is counted in `size`.
+ * Invariant: every byte is scanned and copied a bounded number of times, however a provider splits its pieces, and `size` counts the bytes
+ * that are kept of an unfinished event.
  */
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const colon = 0x3a;
-/** Bytes that a line counts for in `size` besides its own. */
+/** Added to the bytes of each line in `size`. */
 const lineCost = 64;
 const nothing: Buffer = Buffer.alloc(0);
 
 export interface EventHandler {
-  /** Takes an event by its bytes, as below, and returns true; or leaves it to `event`. */
+  /** Handles an event by its bytes, see `event`, and returns true; or returns false to leave it to `event`. */
   known(bytes: Buffer): boolean;
   /**
-   * Takes an event: its `data:` lines joined, and the name of its `event:` line, if it has one. `bytes`: the provider's,
-   * where they are one plain line that `dataEvent` would write alike but for letters that it escapes; else null.
+   * Handles an event: its `data:` lines joined, and the name of its `event:` line, if it has one. `bytes`: the provider's bytes if they are
+   * one plain line as `dataEvent` would write it, apart from characters that it escapes; otherwise null.
    */
   event(data: string, name: string | null, bytes: Buffer | null): void;
-  /** Takes a comment line, with its colon. */
+  /** Handles a comment line, with its colon. */
   comment(line: string): void;
 }
 
-/** Calls the handler for each event and each comment, while `push` and `end` run. */
+/** Calls the handler for each event and each comment, during `push` and `end`. */
 export class EventReader {
   readonly #handler: EventHandler;
   readonly #unfinished = new GrowingBytes();
@@ -36,27 +36,27 @@ export class EventReader {
   /** True after a CR, so that a LF that follows belongs to it. */
   #afterCr = false;
   #isOver = false;
-  /** Where the only line of data of the event lies in the piece at hand, not decoded yet; -1: elsewhere, or not as we would write it. */
+  /** The position in the current piece of the event's only data line, not decoded yet; -1: it is elsewhere, or not as we would write it. */
   #plainFrom = -1;
   #plainEnd = -1;
   #piece = nothing;
-  /** How many bytes came before the piece at hand, before the unfinished line, and before the data of the last event. */
+  // The number of bytes before the current piece, before the unfinished line, and before the data of the last event.
   #offset = 0;
   #lineAt = 0;
   eventAt = 0;
-  /** Whether there were lines without data; then the client can be told that somebody is still there. */
+  /** Whether there were lines without data, which show that the provider is still active. */
   sawOther = false;
 
   constructor(handler: EventHandler) {
     this.#handler = handler;
   }
 
-  /** How many bytes the unfinished event costs. */
+  /** The cost of the unfinished event in bytes. */
   get size(): number {
     return this.#unfinished.length + this.#dataCost;
   }
 
-  /** How many bytes came before the data of the unfinished event. */
+  /** The offset of the data of the unfinished event. */
   get unfinishedAt(): number {
     return this.#hasData ? this.eventAt : this.#lineAt;
   }
@@ -101,7 +101,7 @@ export class EventReader {
     this.#plainFrom = -1;
   }
 
-  /** Ends the stream. A provider can leave out the last line end and the blank line. */
+  /** Ends the stream. A provider may omit the last line end and the blank line. */
   end(): void {
     if (this.#isOver) return;
     if (this.#unfinished.length > 0) this.#endLine(Buffer.alloc(0), 0, 0, false);
@@ -109,7 +109,7 @@ export class EventReader {
     this.stop();
   }
 
-  /** Ignores whatever comes from now on. */
+  /** Ignores all further bytes. */
   stop(): void {
     this.#isOver = true;
     this.#unfinished.take();
@@ -153,7 +153,7 @@ export class EventReader {
     else if (/^event(?::|$)/.test(line)) this.#name = nameIn(line);
   }
 
-  /** At a blank line. `isPlain`: right behind the only line of data, as we would write it. */
+  /** Handles a blank line. `isPlain`: it follows the only data line directly, as we would write it. */
   #dispatch(isPlain: boolean): void {
     const name = this.#name;
     this.#name = null;
@@ -168,13 +168,13 @@ export class EventReader {
     const data = this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join('\n');
     this.#data = [];
     this.#dataCost = 0;
-    // An event whose data is empty is none, as in a browser.
+    // An event with empty data is ignored, as in a browser.
     if (data === '') this.sawOther = true;
     else this.#handler.event(data, name, bytes);
   }
 }
 
-/** The longest name that is kept, in letters; those of APIs are a few words. */
+/** The longest name that is kept, in characters; APIs use a few words. */
 const longestName = 64;
 
 /** Returns the name in an `event:` line; null if it is empty or too long. */
@@ -183,13 +183,13 @@ function nameIn(line: string): string | null {
   return name === '' || name.length > longestName ? null : name;
 }
 
-/** `data:` with a value, or `data` alone. */
+/** Accepts `data:` with a value, or just `data`. */
 function isDataLine(bytes: Buffer, at: number, end: number): boolean {
   if (bytes[at] !== 0x64 || bytes[at + 1] !== 0x61 || bytes[at + 2] !== 0x74 || bytes[at + 3] !== 0x61) return false;
   return end - at === 4 || (end - at > 4 && bytes[at + 4] === colon);
 }
 
-/** Bytes put together in one place: kept as they came, pieces of one byte would each hold a buffer of their own. */
+/** Joins bytes in one buffer: kept as they came, pieces of one byte would each occupy a buffer of their own. */
 class GrowingBytes {
   #buffer: Buffer = Buffer.alloc(0);
   length = 0;
@@ -205,7 +205,7 @@ class GrowingBytes {
     this.length = needed;
   }
 
-  /** Takes out all bytes. */
+  /** Removes and returns all bytes. */
   take(): Buffer {
     const all = this.#buffer.subarray(0, this.length);
     this.#buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** What the headers of a request must be, and which of them go on to a provider. */
+/** Checks the headers of a request and decides which of them are forwarded to a provider. */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { idempotencyKeyHeader, isIdempotencyKey } from '@gw/contract/internal/idempotency-key';
 import { type Headers, setHeader } from './ext-proc.ts';
@@ -7,8 +7,8 @@ import { type Headers, setHeader } from './ext-proc.ts';
 export const maxBodyBytes = 10 * 1024 * 1024;
 
 /**
- * `x-request-id` and `x-forwarded-proto` stay for Envoy itself (without the latter no route matches after this phase);
- * the way to the deployment takes them off. `x-sim-*` is for the simulator.
+ * `x-request-id` and `x-forwarded-proto` stay for Envoy itself (without the latter no route matches after this phase), which removes them
+ * before the deployment. `x-sim-*` is for the simulator.
  */
 const forwarded = new Set([
   'content-type',
@@ -20,7 +20,7 @@ const forwarded = new Set([
   'x-forwarded-proto',
 ]);
 
-/** Returns why a request is refused for its headers, or null. */
+/** Returns null if the headers are acceptable. */
 export function refusedHeaders(headers: Headers): ApiError | null {
   const type = (headers.get('content-type') ?? '').split(';');
   if (type[0]?.trim().toLowerCase() !== 'application/json')
@@ -38,20 +38,19 @@ export function refusedHeaders(headers: Headers): ApiError | null {
 
 export const tooLarge = (body: Uint8Array): boolean => body.length > maxBodyBytes;
 
-/** Whether a header goes on to the provider. */
 const goesOn = (name: string): boolean => name === 'host' || forwarded.has(name) || name.startsWith('x-sim-');
 
 /** Returns the names of all headers that are not on the allow-list. */
 export const headersToRemove = (headers: Headers): string[] =>
   [...headers.keys()].filter((name) => !name.startsWith(':') && !goesOn(name));
 
-/** Whether the client says how the simulated provider has to answer: what comes of that says nothing of it. */
+/** Whether the client tells the simulated provider how to answer, so that the result says nothing about the provider. */
 export function isDirected(headers: Headers): boolean {
   for (const name of headers.keys()) if (name.startsWith('x-sim-')) return true;
   return false;
 }
 
-/** Returns the bytes of those that go on. */
+/** Returns the bytes of the headers that are forwarded. */
 export function forwardedBytes(headers: Headers): number {
   let bytes = 0;
   for (const [name, value] of headers) if (name.startsWith(':') || goesOn(name)) bytes += name.length + value.length;
@@ -65,16 +64,13 @@ export interface Timeouts {
   readonly firstByteTimeoutS: number;
 }
 
-/**
- * Makes the headers for Envoy's router, which are taken off on the way to a deployment. `others`: deployments after the
- * first.
- */
+/** Makes headers for Envoy's router, which are removed before the deployment. `others`: the number of deployments after the first. */
 export function steeringHeaders(stream: boolean, others: number, { upstreamTimeoutS, firstByteTimeoutS }: Timeouts) {
   const timeouts = stream
     ? [
         setHeader('x-gw-stream', 'true'), // a route with an idle time-out
         setHeader('x-envoy-upstream-rq-timeout-ms', '0'),
-        // Ends at the response headers of a stream; of JSON it would cut long completions and pay for them twice.
+        // It covers the time to the headers of a stream. For JSON it would cut off long completions, which would be paid for twice.
         ...(others > 0 ? [setHeader('x-envoy-upstream-rq-per-try-timeout-ms', String(firstByteTimeoutS * 1000))] : []),
       ]
     : [setHeader('x-envoy-upstream-rq-timeout-ms', String(upstreamTimeoutS * 1000))];

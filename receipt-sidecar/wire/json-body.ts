@@ -1,13 +1,13 @@
 /**
  * Adds `gw` and `routing_trace` to a JSON object of a provider.
  *
- * Invariants: no `gw`, `routing_trace` or `usage.gw` of the provider is left, in whatever spelling and for whichever of
- * two equal keys a reader takes. Everything else stays byte for byte, unless something had to be taken out: that
- * serialises the object anew. What is nested deeper than any reply is not read.
+ * Invariants: no `gw`, `routing_trace` or `usage.gw` of the provider is left, in whatever spelling and for whichever of two equal keys a
+ * reader takes. Everything else stays byte for byte, unless something had to be removed, which serialises the object anew. An object that is
+ * nested deeper than any reply is not read.
  */
 import { endOfString, parseJson } from '@gw/contract/internal/escaped-names';
 
-/** What is added to a reply, as JSON texts. */
+/** The additions to a reply, as JSON texts. */
 export interface Additions {
   readonly gw?: string;
   readonly routingTrace?: string;
@@ -17,7 +17,7 @@ export interface Additions {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns null if the bytes are not UTF-8: decoded all the same, they would reach the client altered. */
+/** Returns null if the bytes are not UTF-8, since decoding would alter them. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);
@@ -46,9 +46,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Goes once over the characters outside of strings. The answer means nothing if the text is not JSON. */
+/** Scans the characters outside of strings once. The result is meaningless if the text is not JSON. */
 function isBounded(text: string, maxParts: number): boolean {
-  // The usual chunk: so short that it holds no more parts, and with too few brackets in all to be deep.
+  // The usual chunk is too short to hold more parts, and has too few brackets to be deep.
   if (text.length <= maxParts && count(text, '{') + count(text, '[') <= maxDepth) return true;
   let depth = 0;
   let parts = 0;
@@ -66,8 +66,8 @@ function isBounded(text: string, maxParts: number): boolean {
 }
 
 /**
- * Whether the JSON has more texts (keys included), lists and objects than `most`. These take the memory; a number takes
- * hardly more than its digits.
+ * Whether the JSON has more strings (keys included), lists and objects than `most`. These take the memory; a number takes hardly more than
+ * its digits.
  */
 export function holdsMoreThan(most: number, text: string): boolean {
   if (text.length <= most) return false;
@@ -82,9 +82,7 @@ export function holdsMoreThan(most: number, text: string): boolean {
   return false;
 }
 
-/**
- * Counts a letter, up to a little more than `maxDepth`: searching is many times cheaper than looking at each letter.
- */
+/** Counts up to a little more than `maxDepth`. Searching is many times cheaper than looking at each character. */
 function count(text: string, letter: string): number {
   let found = 0;
   for (let at = text.indexOf(letter); at !== -1 && found <= maxDepth; at = text.indexOf(letter, at + 1)) found++;
@@ -107,47 +105,46 @@ function addToUsage(clean: string, value: Record<string, unknown>, usageGw: stri
   return `${clean.slice(0, place.at)}${usageAddition(place, usageGw)}${clean.slice(place.at)}`;
 }
 
-/** Returns what goes in front of the closing brace of a usage. */
-export const usageAddition = ({ isEmpty }: Pick<Place, 'isEmpty'>, usageGw: string): string =>
+/** Returns the text to insert before the closing brace of a usage. */
+export const usageAddition = ({ isEmpty }: Pick<UsagePlace, 'isEmpty'>, usageGw: string): string =>
   `${isEmpty ? '' : ','}"gw":${usageGw}`;
 
-/** Where a key can be added to an object: the index of its closing brace in its text. */
-export interface Place {
+export interface UsagePlace {
+  /** The index of the closing brace of the usage in the text. */
   readonly at: number;
   readonly isEmpty: boolean;
 }
 
 const usageKey = '"usage"';
 const opensObject = /[\t\n\r ]*:[\t\n\r ]*\{/y;
-/** What may stand behind a usage that is found from the end. */
+/** The longest text after a usage that is found from the end. */
 const longestRest = 64 * 1024;
 
 /**
- * Finds where `usage.gw` goes; null if there is no `usage` that is an object. `clean` has to be what `withoutForgery`
- * returned for `value`.
+ * Finds the place for `usage.gw`; null if there is no `usage` that is an object. `clean` has to be the result of `withoutForgery` for `value`.
  */
-export function placeForUsage(clean: string, value: Record<string, unknown>): Place | null {
+export function placeForUsage(clean: string, value: Record<string, unknown>): UsagePlace | null {
   if (!isObject(value.usage)) return null;
   const from = insideFromEnd(clean) ?? insideFromStart(clean);
   const at = from === null ? -1 : endOfObject(clean, from);
   return from === null || at === -1 ? null : { at, isEmpty: clean.slice(from, at).trim() === '' };
 }
 
-/** Where the inside of the object begins whose key `"usage"` is at `key`; null if there is none. */
+/** Returns where the inside of the object under the key `"usage"` at `key` begins; null if the value is no object. */
 function insideAt(text: string, key: number): number | null {
   opensObject.lastIndex = key + usageKey.length;
   return opensObject.test(text) ? opensObject.lastIndex : null;
 }
 
-/** Where the inside of the usage begins, as it stands in most replies: the last of its name, near the end. */
+/** Returns where the inside of the usage begins if it is where most replies have it: the last of its name, near the end. */
 function insideFromEnd(text: string): number | null {
   const key = text.lastIndexOf(usageKey);
-  // A quote behind a backslash begins no key.
+  // A quote after a backslash begins no key.
   if (key === -1 || text.length - key > longestRest || text.charCodeAt(key - 1) === backslash) return null;
   const from = insideAt(text, key);
   const end = from === null ? -1 : endOfObject(text, from);
   if (end === -1) return null;
-  // Only the rest of an object on whose own level the key is can go on from here.
+  // The rest completes an object only if the key is on its outermost level.
   try {
     JSON.parse(`{"":0${text.slice(end + 1)}`);
     return from;
@@ -156,7 +153,7 @@ function insideFromEnd(text: string): number | null {
   }
 }
 
-/** The same, wherever it stands: of the outermost keys the last one of this name. */
+/** Returns the same for a usage anywhere: the last outermost key of this name. */
 function insideFromStart(text: string): number | null {
   let depth = 0;
   let found: number | null = null;
@@ -186,7 +183,7 @@ function endOfObject(text: string, from: number): number {
   return -1;
 }
 
-/** Returns an object and its text without a usage that nobody asked for; both unchanged if it has none. */
+/** Returns an object and its text without a usage that the client did not ask for; both unchanged if it has none. */
 export function withoutUsage<T extends Record<string, unknown>>(text: string, value: T): { text: string; value: T } {
   if (!value.usage) return { text, value };
   const rest = Object.fromEntries(Object.entries(value).filter(([key]) => !isUsage(key))) as T;
@@ -204,8 +201,8 @@ export function isEmptyWithoutOurs(value: Record<string, unknown>): boolean {
 }
 
 /**
- * A `gw` at any depth, or a letter in an escape, which nobody needs: it could be inside of a `usage`, also of one that
- * an equal key behind it hides from JSON.parse, and not from a reader who takes the first.
+ * Finds a `gw` at any depth, or an escaped letter, for which there is no need: it could be in a `usage`, even in one that JSON.parse does not
+ * show because an equal key follows, but a reader who takes the first one sees.
  */
 const couldHide = /"gw"|\\u00[4-7]/i;
 
@@ -217,10 +214,7 @@ export function withoutForgery(text: string, value: Record<string, unknown>): st
   return JSON.stringify(Object.fromEntries(clean));
 }
 
-/**
- * Some readers (Go's) do not mind the case of a key, and take ſ for s. The only other such letter, K (kelvin), is in no
- * key here.
- */
+/** Some readers (Go's) ignore the case of a key and take ſ for s. The only other such letter, K (kelvin), is in no key here. */
 const isOurs = (key: string): boolean =>
   (key.length === 2 && key.toLowerCase() === 'gw') || (key.length === 13 && key.toLowerCase() === 'routing_trace');
 const isUsage = (key: string): boolean => key.length === 5 && key.toLowerCase().replace('ſ', 's') === 'usage';

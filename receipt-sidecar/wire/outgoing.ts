@@ -1,15 +1,14 @@
 /**
- * Bytes on their way to the client, with where in the provider's stream began what they came of: what Envoy still holds of
- * that must not go out as well.
+ * Bytes on their way to the client, with the offset in the provider's stream of the bytes that they replace: Envoy must not send those as
+ * well.
  */
-
 export interface Outgoing {
-  /** How many bytes of the provider came before it. */
+  /** The offset in the provider's stream. */
   readonly at: number;
   readonly bytes: Buffer;
 }
 
-/** What can go out, in its order. */
+/** The bytes that are ready to be sent, in order. */
 export class Outbox {
   #ready: Outgoing[] = [];
 
@@ -21,7 +20,7 @@ export class Outbox {
     for (const each of ready) this.#ready.push(each);
   }
 
-  /** Takes out what began before this place. */
+  /** Removes and returns the bytes that began before this offset. */
   take(before: number): Buffer {
     const first = this.#ready.findIndex(({ at }) => at >= before);
     const taken = this.#ready.splice(0, first === -1 ? this.#ready.length : first);

@@ -1,14 +1,13 @@
 /**
- * How long the gateway took of a call: from the last byte of the request until it was sent to the provider, and from the last byte of
- * a JSON reply until the sidecar has done with it. Neither the provider's time is in it, nor that of a client that sends slowly.
+ * Measures the gateway's share of a call's duration: from the last byte of the request until it was sent to the provider, and from the last
+ * byte of a JSON reply until the sidecar has finished with it. It excludes the provider's time and that of a client that sends slowly.
  */
 import { overheadHeader, requestTimeHeader } from '@gw/contract/internal/overhead';
 import { Histogram, type Registry } from 'prom-client';
 import { type Headers, setHeader } from './ext-proc.ts';
 
-/** Of one call. */
 export interface Overhead {
-  /** The header of the reply; none where Envoy's part is not known. `repliedAt`: when the reply was whole; null: of a stream's head. */
+  /** Returns the header of the reply; none if Envoy's part is unknown. `repliedAt`: when the reply was complete; null for a stream. */
   headers(repliedAt: number | null): readonly ReturnType<typeof setHeader>[];
 }
 
@@ -18,7 +17,7 @@ export interface OverheadMetrics {
   register(registry: Registry): void;
 }
 
-/** `onTook` is told what the gateway took of a call, ms. */
+/** `onTook` gets the gateway's share of each call, ms. */
 export function createOverheadMetrics(
   now: () => number,
   onTook: (ms: number) => void = () => undefined,
@@ -48,7 +47,7 @@ export function createOverheadMetrics(
   };
 }
 
-/** Null where Envoy did not say it, or where failed attempts of other providers are in it. */
+/** Returns null if Envoy did not report it, or if it includes failed attempts at other providers. */
 function requestMsOf(headers: Headers, attempts: number): number | null {
   const told = headers.get(requestTimeHeader) ?? '';
   return attempts === 1 && /^\d{1,12}$/.test(told) ? Number(told) / 1000 : null;

@@ -1,14 +1,14 @@
-/** What one sidecar learns and another one may need, by a channel of Redis. Nothing waits for it, and it is lost where Redis is away. */
+/** Shares facts between sidecars over a Redis channel. Nothing waits for it, and messages are lost while Redis is unavailable. */
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 
 export interface Shared<T> {
   readonly send: (told: T) => void;
-  /** Called once, with what takes the word of all, also of this sidecar. */
+  /** Call it once. `take` gets the messages of all sidecars, this one included. */
   readonly receive: (take: (told: T) => void) => void;
 }
 
-/** `subscriber` is a connection that nothing else is asked on. */
+/** `subscriber` is a connection that is used for subscriptions only. */
 export const sharedByRedis = <T>(
   { redis, subscriber }: { readonly redis: Redis; readonly subscriber: Redis },
   channel: string,

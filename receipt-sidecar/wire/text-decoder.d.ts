@@ -1,2 +1,2 @@
-/** The declarations of gpt-tokenizer name a type that browsers have; Node's is the same under another name. */
+/** The declarations of gpt-tokenizer use the browsers' global type, which Node has under another name. */
 interface TextDecoder extends InstanceType<typeof import('node:util').TextDecoder> {}

@@ -1,24 +1,23 @@
 /**
- * Has the pieces of a stream read in their order, a long one in several turns of the event loop: it may hold tens of
- * thousands of events, and other calls are waiting.
+ * Feeds the pieces of a stream to a reader in order, a long one in several turns of the event loop: it may hold tens of thousands of events,
+ * and other calls are waiting.
  */
-
-interface Piece {
+interface StreamPiece {
   readonly bytes: Buffer;
-  /** Whether the stream ends with it. */
+  /** The stream ends with this piece. */
   readonly end: boolean;
 }
 
-/** Reads a part of a piece; with the last part comes the piece itself. */
-type Read = (part: Buffer, piece: Piece | null) => void;
+/** Reads a part of a piece; `piece` is set with the last part. */
+type Read = (part: Buffer, piece: StreamPiece | null) => void;
 
-/** Bytes that are read in one turn: so many of the smallest events take some milliseconds. */
+/** Bytes that are read in one turn: filled with the smallest events they take some milliseconds. */
 const turnBytes = 32 * 1024;
 
 export class Turns {
   readonly #read: Read;
   readonly #fail: (error: unknown) => void;
-  readonly #pieces: Piece[] = [];
+  readonly #pieces: StreamPiece[] = [];
   /** How much of the first piece has been read. */
   #at = 0;
   #next: NodeJS.Immediate | undefined;
@@ -30,12 +29,12 @@ export class Turns {
     this.#fail = fail;
   }
 
-  add(piece: Piece): void {
+  add(piece: StreamPiece): void {
     this.#pieces.push(piece);
     if (!this.#next) this.#turn();
   }
 
-  /** Holds back the pieces that follow; the one that is being read is read to its end. */
+  /** Holds back further pieces; the current one is read to its end. */
   pause(): void {
     this.#isPaused = true;
   }

@@ -1,12 +1,12 @@
 /** Writes server-sent events that every reader understands alike. */
 
-/** What some reader takes for the end of a line or for a mark to drop. In JSON they are inside of strings only. */
+/** Characters that some reader takes for a line end or a byte order mark. In JSON they occur only inside strings. */
 const misread = ['\u0085', '\u2028', '\u2029', '\ufeff'] as const;
-/** What stands for bytes that were none of UTF-8. */
+/** The decoder's replacement for invalid UTF-8. */
 const replaced = '\ufffd';
 const isMisread = (data: string): boolean => misread.some((letter) => data.includes(letter));
 
-/** Whether every reader understands the bytes of an event, `data: ` and this data in one line, as we do. */
+/** Whether every reader understands the bytes of an event, one line of `data: ` and this data, as we do. */
 export function isPlain(data: string, bytes: Buffer): boolean {
   if (data.includes(replaced)) return false;
   const isAscii = bytes.length === data.length + 'data: \n\n'.length;
@@ -14,8 +14,8 @@ export function isPlain(data: string, bytes: Buffer): boolean {
 }
 
 /**
- * Makes an event with this JSON as its data, in one line for every reader, whatever it takes for a line end. `name` is
- * that of its `event:` line; null: it has none.
+ * Makes an event with this JSON as its data, in a single line whatever a reader takes for a line end. `name`: that of the `event:` line;
+ * null: there is none.
  */
 export function dataEvent(json: string, name: string | null = null): Buffer {
   const line = json.includes('\n') ? json.replaceAll('\n', ' ') : json;
@@ -23,7 +23,7 @@ export function dataEvent(json: string, name: string | null = null): Buffer {
   return isMisread(line) ? escaped(bytes) : bytes;
 }
 
-/** Escapes the letters that are misread. It goes by bytes, since a text full of them would take many times longer. */
+/** Escapes the characters that are misread. It works on bytes, since a string full of them would take many times longer. */
 function escaped(bytes: Buffer): Buffer {
   const out = Buffer.allocUnsafe(bytes.length * 3);
   let length = 0;
@@ -39,7 +39,7 @@ function escaped(bytes: Buffer): Buffer {
   return out.subarray(0, length);
 }
 
-/** Of `misread`, by their bytes in UTF-8. */
+/** Returns the escape of a `misread` character, recognised by its UTF-8 bytes. */
 function escapeAt(bytes: Buffer, at: number, first: number): string | undefined {
   if (first === 0xc2) return bytes[at + 1] === 0x85 ? '\\u0085' : undefined;
   if (first === 0xef) return bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? '\\ufeff' : undefined;
@@ -47,5 +47,5 @@ function escapeAt(bytes: Buffer, at: number, first: number): string | undefined 
   return bytes[at + 2] === 0xa8 ? '\\u2028' : bytes[at + 2] === 0xa9 ? '\\u2029' : undefined;
 }
 
-/** A comment without a word, which keeps a connection open. */
+/** An empty comment, which keeps a connection open. */
 export const keepAlive: Buffer = Buffer.from(':\n\n');

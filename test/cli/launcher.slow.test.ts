@@ -67,7 +67,15 @@ test.each(['v20.19.0', 'v24.0.0', 'v23.0.0-nightly20240801'])('Node %s is new en
 
 test('a registry that cannot be reached is one line, and nothing is left half-installed', async () => {
   const copy = join(dir, 'checkout');
-  for (const file of ['gw', 'cli/prepare.mjs', 'cli/run-step.mjs', 'package.json', 'package-lock.json', '.npmrc', ...manifests()]) {
+  for (const file of [
+    'gw',
+    'cli/prepare.mjs',
+    'cli/run-step.mjs',
+    'package.json',
+    'package-lock.json',
+    '.npmrc',
+    ...manifests(),
+  ]) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
     cpSync(inCheckout(file), join(copy, file));
   }

@@ -1,4 +1,4 @@
-/** A call at the moment when its region is chosen: the caller, the request, and everything else that the choice depends on. */
+/** Makes the inputs of a choice of region: the caller, the parsed request and the steering. */
 import { anyTolerance } from '@gw/contract/access';
 import type { ParsedRequest } from '@gw/receipt-sidecar/internals/api/port/parsed-request';
 import type { Caller } from '@gw/receipt-sidecar/internals/guards/caller';
@@ -37,7 +37,7 @@ export const parsedForTests = (more: Partial<ParsedRequest> = {}): ParsedRequest
   ...more,
 });
 
-/** At that time, RFC 3339: nothing fails, nothing was chosen before, and everything is tolerated. */
+/** `at`: RFC 3339. Nothing fails, nothing was chosen before, and everything is tolerated. */
 export const steeringForTests = (at: string, more: Partial<Steering> = {}): Steering => ({
   at: Date.parse(at),
   lastRegions: new Map(),

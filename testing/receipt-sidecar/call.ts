@@ -1,4 +1,4 @@
-/** A call as Envoy would bring it, without Envoy: messages go in, answers and errors are kept. */
+/** Runs a call without Envoy: it sends the messages that Envoy would send, and keeps the answers and errors. */
 import type { ApiError } from '@gw/contract/errors';
 import { callerAttribute } from '@gw/contract/internal/identity';
 import { err, ok } from '@gw/contract/internal/result';
@@ -7,10 +7,10 @@ import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import type { Gates } from '@gw/receipt-sidecar/internals/admission/admission';
 import { parseRequest } from '@gw/receipt-sidecar/internals/api/parse';
 import { outgoing } from '@gw/receipt-sidecar/internals/api/provider-body';
-import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/attempts/deployment-health';
+import { createFirstAttempts } from '@gw/receipt-sidecar/internals/attempts/direct-first-attempts';
 import { createFailedAttempts } from '@gw/receipt-sidecar/internals/attempts/failed-attempts';
-import { createFirstAttempts } from '@gw/receipt-sidecar/internals/attempts/first-attempts';
-import { createMeasuredTrouble } from '@gw/receipt-sidecar/internals/attempts/measured-trouble';
+import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/attempts/resting-deployments';
+import { createMeasuredTrouble } from '@gw/receipt-sidecar/internals/attempts/unavailable-deployments';
 import { Call } from '@gw/receipt-sidecar/internals/call/call';
 import type { CallContext } from '@gw/receipt-sidecar/internals/call/call-context';
 import { makeCatalogue } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
@@ -38,7 +38,7 @@ const snapshot: Snapshot = {
   grid: [],
 };
 
-/** Reads what every call sends, and then asks `check`, which stands for screening. */
+/** Parses the request and then calls `check`, which stands in for screening. */
 export const readForTests =
   (check: () => MaybePromise<ApiError | null>): Gates['reader']['read'] =>
   ({ bytes, endpoint }) =>
@@ -50,13 +50,13 @@ export const readForTests =
       return ok({ request, outgoing: outgoing(request, body) });
     });
 
-/** Receipts of calls that were sent to a provider, in their order. */
+/** The receipts of calls that were sent to a provider, in order. */
 export interface LedgerForTests {
   readonly begun: string[];
   readonly finished: string[];
 }
 
-/** What stands in for the gates of a call, one by one. */
+/** Replacements for single gates of a call. */
 interface Stubs {
   readonly read?: Gates['reader']['read'];
   readonly claim?: Gates['claims']['find'];
@@ -127,9 +127,9 @@ export const chatBody = (fields: object = {}): string =>
 export interface CallForTests {
   readonly answers: IProcessingResponse[];
   readonly errors: unknown[];
-  /** The whole request, with more of ext-authz' metadata and more headers; what comes of it stands in `answers`. */
+  /** Sends a whole request, with additional metadata of ext-authz and headers; the results are in `answers`. */
   ask(body: string, metadata?: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>): void;
-  /** The provider's headers, with the deployment's name as its listener adds it. */
+  /** Sends the provider's headers, with the deployment's name as its listener adds it. */
   replyHeaders(headers?: Readonly<Record<string, string>>): void;
   replyBody(text: string, end: boolean): void;
   close(): void;
@@ -140,7 +140,6 @@ export function callForTests(context: CallContext): CallForTests {
   const errors: unknown[] = [];
   const answer = (each: IProcessingResponse, body: readonly Buffer[] = []) => {
     const { immediateResponse: ending } = each;
-    // As Envoy gets it.
     const whole =
       ending && body.length > 0 ? { ...each, immediateResponse: { ...ending, body: Buffer.concat(body) } } : each;
     answers.push(whole);

@@ -1,10 +1,9 @@
-/** Deployments that a call can be tried at, in their order. */
-
+/** Makes fail-over chains. */
 import type { Candidate } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import type { Route } from '@gw/receipt-sidecar/internals/routing/route';
 import { plainModel } from './model.ts';
 
-/** `name`: what its provider calls the model. */
+/** `name`: the provider's name for the model. */
 export const candidate = (id: string, name: string, calls?: Candidate['deployment']['calls']): Candidate => ({
   deployment: {
     id,

@@ -1,10 +1,10 @@
-/** Redis as far as slots need it, in memory, by the timers' clock: it can be lost, hang, be emptied and come back. */
+/** Simulates in memory the Redis that slots need, by the timers' clock: it can be lost, hang, be emptied and come back. */
 import {
-  type Found,
+  type FoundSlots,
   type Lease,
   type Leases,
   leaseMs,
-  type Room,
+  type SlotLimits,
 } from '@gw/receipt-sidecar/internals/guards/slots/leases';
 
 export class RedisForTests {
@@ -26,19 +26,19 @@ export class RedisForTests {
     this.#hangs = true;
   }
 
-  /** Runs the commands that came meanwhile, in their order. */
+  /** Runs the commands that came meanwhile, in order. */
   goOn(): void {
     this.#hangs = false;
     for (const run of this.#waiting.splice(0)) run();
   }
 
-  /** Runs a command now if Redis answers, otherwise later. */
+  /** Runs `work` now, or in `goOn` if Redis hangs. */
   do<T>(work: () => T): Promise<T> {
     if (!this.#hangs) return Promise.resolve(work());
     return new Promise((resolve) => this.#waiting.push(() => resolve(work())));
   }
 
-  take(lease: Lease, { limit, keyLimit, evenIfFull }: Room): Found {
+  take(lease: Lease, { limit, keyLimit, evenIfFull }: SlotLimits): FoundSlots {
     const ended = this.#dropEnded();
     const ofAccount = [...this.#ends.values()].filter((each) => each.lease.accountId === lease.accountId);
     const open = ofAccount.length;
@@ -68,12 +68,12 @@ export interface ConnectionForTests {
   readonly leases: Leases;
   lose(): void;
   comeBack(): void;
-  /** Commands that were sent, by name. */
+  /** The names of the commands that were sent. */
   readonly sent: string[];
   reconnects(): number;
 }
 
-/** One instance's connection to `redis`. */
+/** Makes the connection of one instance to `redis`. */
 export function connectionForTests(redis: RedisForTests): ConnectionForTests {
   let connected = true;
   let reconnects = 0;

@@ -1,5 +1,4 @@
-/** Sidecars' slots by the timers' clock, with a Redis in memory between them. */
-
+/** Runs the slots of several sidecars by the timers' clock, with a Redis in memory. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Caller } from '@gw/receipt-sidecar/internals/guards/caller';
 import { type Slot, StreamSlots } from '@gw/receipt-sidecar/internals/guards/slots/slots';
@@ -15,17 +14,17 @@ export interface SidecarForTests {
 
 export interface SlotsForTests {
   readonly redis: RedisForTests;
-  /** Messages of the log. */
+  /** The messages of the log. */
   readonly logged: string[];
-  /** Outcomes, each with who counted. */
+  /** The outcomes, each with `local` or `exact`. */
   readonly decided: string[];
   ended(): number;
-  /** One more sidecar, of `instances`. */
+  /** Adds a sidecar that knows of this many instances. */
   sidecar(instances?: number): SidecarForTests;
   stop(): void;
 }
 
-/** Turns of the event loop stay real. */
+/** Fakes timers, but not the turns of the event loop. */
 export function slotsForTests(): SlotsForTests {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] });
   const redis = new RedisForTests();
@@ -72,11 +71,10 @@ export async function advance(ms: number): Promise<void> {
   await turn();
 }
 
-/** Whose account may have so many streams open. */
 export const callerWith = (limit: number, more: Partial<Caller> = {}): Caller =>
   caller({ streams: { limit, shadow: false }, ...more });
 
-/** The slot, or why there is none. */
+/** Returns the slot, or the message of the refusal. */
 export async function take(slots: StreamSlots, by: Caller): Promise<Slot | string> {
   const taken = await slots.take(by);
   return taken.ok ? taken.value : taken.error.message;
@@ -88,7 +86,7 @@ export async function taken(slots: StreamSlots, by: Caller): Promise<Slot> {
   return slot;
 }
 
-/** How many of `count` get a slot. */
+/** Returns how many of `count` streams get a slot. */
 export async function admitted(slots: StreamSlots, by: Caller, count: number): Promise<number> {
   let got = 0;
   for (let asked = 0; asked < count; asked += 1) got += typeof (await take(slots, by)) === 'string' ? 0 : 1;

@@ -1,4 +1,4 @@
-/** Servers' answers to a prompt that is too long, with the tokens and the limit that they name. */
+/** The answers of servers to a prompt that is too long, with the tokens and the limit that they name. */
 type TooLong = readonly [server: string, status: number, body: unknown, tokens?: number, limit?: number];
 export const tooLong: readonly TooLong[] = [
   [

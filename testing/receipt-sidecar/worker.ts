@@ -1,4 +1,4 @@
-/** The thread's bundle, made of the sources at hand: Node itself reads no TypeScript here. */
+/** Bundles the worker of the body threads from the sources. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -11,7 +11,7 @@ export interface BundleForTests {
   readonly remove: () => void;
 }
 
-/** Lies within the checkout, so that it finds the packages. */
+/** The bundle lies within the checkout, so that it finds the packages. */
 export async function bodyWorkerForTests(): Promise<BundleForTests> {
   const dir = mkdtempSync(inCheckout('node_modules', '.body-worker-'));
   const outfile = join(dir, 'body-worker.mjs');

@@ -1,8 +1,7 @@
-/** What the monitoring system reads of budgets. */
 import { type BudgetUnit, budgetUnits } from '@gw/contract/internal/budgets';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** `exceeded`: a soft budget let a call go on above its amount. */
+/** `exceeded`: a soft budget admitted a call above its amount. */
 const outcomes = ['reserved', 'exceeded', 'refused'] as const;
 export type BudgetOutcome = (typeof outcomes)[number];
 
@@ -18,7 +17,7 @@ export function createBudgetMetrics(isLocal: () => boolean): BudgetMetrics {
     labelNames: ['unit', 'outcome'],
     registers: [],
   });
-  // Known from the start, so that the first one is an increase.
+  // Exported as 0 from the start, so that the first one is an increase.
   for (const unit of budgetUnits) for (const outcome of outcomes) decisions.inc({ unit, outcome }, 0);
   const local = new Gauge({
     name: 'gw_budgets_local',

@@ -51,7 +51,12 @@ afterEach(async () => {
 
 const book = { accountId: 'acct', month: '2026-11' };
 const budget = (more: Partial<HeldBudget> = {}): HeldBudget => ({
-  ...{ id: 'bud_t', scope: 'account', project: '', unit: 'tokens', amount: 100, isHard: true },
+  id: 'bud_t',
+  scope: 'account',
+  project: '',
+  unit: 'tokens',
+  amount: 100,
+  isHard: true,
   ...more,
 });
 const using = (tokens: number, more: Partial<Amounts> = {}): Amounts => ({
@@ -70,7 +75,7 @@ const taken = (decisions: readonly Result<Reservation, ApiError>[]) =>
   decisions.flatMap((decision) => (decision.ok ? decision.value : []));
 const state = (id = 'bud_t') => redisBudgetUse(connections[0] as Redis).state(book, id);
 const untilTrue = (check: () => boolean | Promise<boolean>) => expect.poll(check, { timeout: 20_000 }).toBe(true);
-/** What Redis was told so far has arrived there. */
+/** Resolves when Redis has taken everything that was sent so far. */
 const told = () => Promise.all(connections.map((redis) => redis.ping()));
 
 test('both together reserve no more than there is, and settle what was used in its place', async () => {

@@ -1,10 +1,10 @@
 /**
- * Reserves what a call is estimated to use of its budgets, and puts in its place what it used.
+ * Reserves a call's estimated use of its budgets, and later replaces the reservation by the actual use.
  *
- * Invariants: a call reserves once, of all of its budgets or of none, however many deployments it tries. It is settled or given
- * back once; if this process dies, the control plane puts the receipt in the place of the reservation. What has no number
- * is settled by the estimate, never by 0. While Redis does not answer, each instance goes on with its share of what was left when
- * it was last heard: never unlimited, never closed.
+ * Invariants: a call reserves once, from all of its budgets or from none, however many deployments it tries. A reservation is settled or
+ * released once; if this process dies, the control plane replaces it by the receipt. An amount that is unknown is settled by the estimate,
+ * never by 0. While Redis is unavailable, each instance goes on with its share of what was left when Redis last answered: never unlimited,
+ * never closed.
  */
 import type { ApiError } from '@gw/contract/errors';
 import { type Amounts, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
@@ -20,24 +20,25 @@ import { KnownUse } from './known-use.ts';
 import { budgetExceeded, budgetHeader } from './words.ts';
 
 export interface Reservation {
-  /** Of the receipt that the call will have, and the time of the call, ms since 1970. */
+  /** The id of the receipt that the call will have. */
   readonly receiptId: string;
+  /** The time of the call, ms since 1970. */
   readonly at: number;
   readonly estimate: Amounts;
-  /** What replies say of it; null: nothing. */
+  /** The value of the reply's `x-gw-budget`; null: the reply has none. */
   readonly header: string | null;
-  /** Puts what was used in the place of the estimate, once; what is null stays the estimate. */
+  /** Replaces the estimate by the actual use, once; an amount of null keeps the estimate. */
   settle(used: Amounts): void;
-  /** Gives it back, because no provider was asked; nothing if it was settled. */
+  /** Gives the reservation back, because no provider was asked. Does nothing if it was settled. */
   release(): void;
-  /** Leaves it to the control plane, which puts the receipt in its place; nothing if it was settled or given back. */
+  /** Leaves the reservation to the control plane, which replaces it by the receipt. Does nothing if it was settled or released. */
   forget(): void;
 }
 
 export interface BudgetOptions {
   readonly use: Pick<BudgetUse, 'reserve' | 'settle' | 'release' | 'missing'>;
   readonly leases: AvailabilityOptions['leases'];
-  /** How many instances share what is left while they cannot count together. */
+  /** How many instances share the rest of a budget while they cannot count together. */
   readonly instances: number;
   /** The clock, ms since 1970. */
   readonly now: () => number;
@@ -49,8 +50,8 @@ export interface BudgetOptions {
 
 export interface Budgets {
   /**
-   * Reserves, or refuses by the first budget that has too little left. It waits for Redis some 250 ms at most, and never rejects.
-   * `estimate` is called once.
+   * Reserves, or refuses by the first budget that has too little left. It waits for Redis for about 250 ms at most, and never
+   * rejects. `estimate` is called once.
    */
   reserve(
     accountId: string,
@@ -62,7 +63,7 @@ export interface Budgets {
   stop(): void;
 }
 
-interface Held {
+interface HeldReservation {
   readonly book: Book;
   readonly receiptId: string;
   readonly budgets: readonly HeldBudget[];
@@ -70,33 +71,33 @@ interface Held {
 }
 
 const patienceMs = 250;
-/** How often it is looked whether Redis knows what runs: it can come back empty. */
-const lookEveryMs = 10_000;
-const atOnce = 500;
+/** How often to check that Redis still has the reservations, since it may restart empty. */
+const checkEveryMs = 10_000;
+const mostPerRequest = 500;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is held, and what is known of Redis.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions that share the held reservations and the state of Redis.
 export function openBudgets(options: BudgetOptions): Budgets {
   const { leases, metrics, now, use } = options;
-  const held = new Map<string, Held>();
+  const held = new Map<string, HeldReservation>();
   const known = new KnownUse(options.instances);
 
-  const again = ({ book, receiptId, shares }: Held) =>
+  const again = ({ book, receiptId, shares }: HeldReservation) =>
     use.reserve(
       book,
       receiptId,
       shares.map((share) => ({ ...share, most: null, floor: 0 })),
       true,
     );
-  const restoreBook = async (ofBook: readonly Held[]): Promise<void> => {
-    for (let at = 0; at < ofBook.length; at += atOnce) {
-      const some = ofBook.slice(at, at + atOnce);
+  const restoreBook = async (ofBook: readonly HeldReservation[]): Promise<void> => {
+    for (let at = 0; at < ofBook.length; at += mostPerRequest) {
+      const some = ofBook.slice(at, at + mostPerRequest);
       const ids = some.map(({ receiptId }) => receiptId);
       const lost = new Set(await use.missing(elementAt(some, 0).book, ids));
       await Promise.all(some.filter(({ receiptId }) => lost.has(receiptId) && held.has(receiptId)).map(again));
     }
   };
   const restore = async (): Promise<void> => {
-    const books = new Map<string, Held[]>();
+    const books = new Map<string, HeldReservation[]>();
     for (const one of held.values()) {
       const name = `${one.book.accountId} ${one.book.month}`;
       const ofBook = books.get(name);
@@ -111,17 +112,17 @@ export function openBudgets(options: BudgetOptions): Budgets {
     register: restore,
     words: { alone: 'counts budgets, for its share of what is left', together: 'budgets are counted together again' },
   });
-  const look = () => {
+  const check = () => {
     known.forgetBefore(monthOf(now()));
     if (availability.together()) restore().catch(availability.lose);
   };
-  const timer = setInterval(look, lookEveryMs);
+  const timer = setInterval(check, checkEveryMs);
 
   /** Resolves to null if Redis does not answer in time. */
-  const ask = async ({ book, budgets, receiptId, shares }: Held): Promise<Reserved | null> => {
+  const ask = async ({ book, budgets, receiptId, shares }: HeldReservation): Promise<Reserved | null> => {
     const asked = budgets.map(({ amount, id, isHard, unit }, at) => ({
       id,
-      steps: shares[at]?.steps ?? 0,
+      steps: elementAt(shares, at).steps,
       most: isHard ? nearestSteps(unit, amount) : null,
       floor: known.usedOf(id, book.month),
     }));
@@ -141,24 +142,33 @@ export function openBudgets(options: BudgetOptions): Budgets {
     return null;
   };
 
-  const reservationOf = (one: Held, at: number, estimate: Amounts, used: readonly number[], isAlone: boolean) => {
+  const reservationOf = (
+    one: HeldReservation,
+    at: number,
+    estimate: Amounts,
+    used: readonly number[],
+    isAlone: boolean,
+  ) => {
     const { book, budgets, receiptId, shares } = one;
     held.set(receiptId, one);
     const end = (settled: readonly BudgetShare[] | null): void => {
       if (!held.delete(receiptId)) return;
       if (isAlone) known.correct(book.month, shares, settled ?? shares.map(({ id }) => ({ id, steps: 0 })));
-      // Without Redis the sums of Postgres tell it later.
+      // Without Redis, the sums from Postgres include it later.
       if (!leases.connected()) return;
       const told = settled === null ? use.release(book, receiptId) : use.settle(book, receiptId, settled);
       told.catch(() => undefined);
     };
     const reservation: Reservation = {
-      ...{ receiptId, at, estimate, header: budgetHeader(budgets, used) },
+      receiptId,
+      at,
+      estimate,
+      header: budgetHeader(budgets, used),
       settle: (amounts) =>
         end(
           budgets.map(({ id, unit }, place) => {
             const amount = amounts[unit];
-            return { id, steps: amount === null ? (shares[place]?.steps ?? 0) : nearestSteps(unit, amount) };
+            return { id, steps: amount === null ? elementAt(shares, place).steps : nearestSteps(unit, amount) };
           }),
         ),
       release: () => end(null),
@@ -174,22 +184,23 @@ export function openBudgets(options: BudgetOptions): Budgets {
       const book = { accountId, month: monthOf(at) };
       const estimate = estimateAt(new Date(at).toISOString());
       const shares = budgets.map(({ id, unit }) => ({ id, steps: stepsOf(unit, estimate[unit] ?? 0) }));
-      const one: Held = { book, receiptId, budgets, shares };
+      const one: HeldReservation = { book, receiptId, budgets, shares };
       const found = availability.together() ? await ask(one) : null;
       const decision = found ?? known.decide(book.month, budgets, shares);
       if (found) known.note(book.month, budgets, found);
-      const refusing = decision.refusedBy === null ? undefined : budgets[decision.refusedBy];
-      if (refusing && decision.refusedBy !== null) {
+      const { refusedBy } = decision;
+      if (refusedBy !== null) {
+        const refusing = elementAt(budgets, refusedBy);
         metrics.decided(refusing.unit, 'refused');
-        // Redis may have given it all the same: only its answer was late.
+        // Redis may have reserved it all the same and only answered late.
         if (!found && leases.connected()) use.release(book, receiptId).catch(() => undefined);
-        const used = decision.used[decision.refusedBy] ?? 0;
-        const steps = shares[decision.refusedBy]?.steps ?? 0;
+        const used = elementAt(decision.used, refusedBy);
+        const { steps } = elementAt(shares, refusedBy);
         const share = found ? null : known.shareOf(refusing, book.month);
         return err(budgetExceeded({ at, budget: refusing, share, steps, used }));
       }
       for (const [place, { amount, unit }] of budgets.entries())
-        metrics.decided(unit, (decision.used[place] ?? 0) > nearestSteps(unit, amount) ? 'exceeded' : 'reserved');
+        metrics.decided(unit, elementAt(decision.used, place) > nearestSteps(unit, amount) ? 'exceeded' : 'reserved');
       return ok(reservationOf(one, at, estimate, decision.used, !found));
     },
     local: () => !availability.together(),

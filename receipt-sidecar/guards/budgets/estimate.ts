@@ -1,8 +1,9 @@
 /**
- * What a call will use, before anybody has answered it: by the formulas of its receipt, with the length of its prompt as it is
- * measured and the longest answer that it allows.
+ * Estimates the use of a call before it is sent, by the formulas of its receipt, from the measured length of its prompt and the longest
+ * answer that it allows.
  *
- * Invariant: central figures, never bounds. Null is what nobody can estimate; its receipt would have no number either.
+ * Invariant: estimates are central figures, never bounds. An amount is null if it cannot be estimated; its receipt would have no number
+ * either.
  */
 import type { Amounts } from '@gw/contract/internal/budgets';
 import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
@@ -13,30 +14,29 @@ import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import { shapeOf } from '../../api/shapes.ts';
 import type { Candidate } from '../../catalogue/snapshot.ts';
 
-/** Tokens of an answer whose length the request does not bound: an assumption, a page of text. */
+/** The assumed length of an answer that the request does not limit: a page of text. */
 export const typicalAnswerTokens = 400;
 
-type Asked = Pick<
+type EstimatedRequest = Pick<
   ParsedRequest,
   'candidates' | 'endpoint' | 'estimatedPromptTokens' | 'maxTokens' | 'mostPromptTokens' | 'options'
 >;
 
-/** How many tokens a call is estimated to read and to write. */
-export function estimatedTokens({ candidates, endpoint, estimatedPromptTokens, maxTokens }: Asked) {
+export function estimatedTokens({ candidates, endpoint, estimatedPromptTokens, maxTokens }: EstimatedRequest) {
   const each = shapeOf(endpoint).kind === 'embedding' ? 0 : (maxTokens ?? typicalAnswerTokens);
   return { promptTokens: estimatedPromptTokens, completionTokens: each * candidates };
 }
 
-/** Returns what a call is estimated to use at a deployment; `at`: RFC 3339. */
+/** `at`: RFC 3339. */
 export function estimateCall(
-  request: Asked,
+  request: EstimatedRequest,
   model: SnapshotModel,
   { deployment, gridAt, priceAt }: Candidate,
   at: string,
 ): Amounts {
   const usage = estimatedTokens(request);
   const facts: CallFacts = {
-    // Measured energy is not known beforehand.
+    // Measured energy is unknown beforehand.
     requestedTier: 'auto',
     boundary: request.options.boundary ?? 'comprehensive',
     requestedAt: at,
@@ -54,7 +54,7 @@ export function estimateCall(
   return { carbon_g, energy_wh, tokens, cost: costOf(usage, priceAt(model.id, new Date(at))) };
 }
 
-/** Returns what a call used by its receipt; null is what that has no number of. */
+/** Returns the use that the receipt of a call states; null where it has no number. */
 export function amountsUsed(
   { numbers }: { readonly numbers: Pick<ReceiptNumbers, 'carbon_g' | 'energy_wh'> | null },
   usage: TokenUsage | null,
@@ -72,7 +72,7 @@ export function amountsUsed(
   };
 }
 
-/** Returns what tokens cost; null without a price, or if nobody knows how many they were. */
+/** Returns null if the price or the number of tokens is unknown. */
 function costOf(
   usage: Pick<TokenUsage, 'promptTokens' | 'completionTokens'> | null,
   price: TokenPrice | null,
@@ -81,5 +81,5 @@ function costOf(
   return (usage.promptTokens * price.inputPerMTok + usage.completionTokens * price.outputPerMTok) / 1e6;
 }
 
-/** Of a model of which nothing is known; else it would be nothing, and no budget would hold for it. */
+/** Assumed for a model without known parameters: with no estimate, no budget would apply to it. */
 const largest = ({ kind }: SnapshotModel) => (kind === 'embedding' ? 'embedding' : 'frontier');

@@ -1,15 +1,17 @@
 /**
- * What this instance last heard of budgets, and what it has let through by itself since: while it has to count alone.
+ * Remembers the use of budgets that Redis last reported and the use that this instance has admitted since, for times when it has to count
+ * alone.
  *
- * Invariant: all instances together let through no more than what was left when each last heard of it.
+ * Invariant: all instances together admit no more than what was left when each last heard from Redis.
  */
 import { type HeldBudget, nearestSteps } from '@gw/contract/internal/budgets';
+import { elementAt } from '@gw/contract/internal/defined';
 import type { BudgetShare, Reserved } from '@gw/service/budgets';
 
-interface Known {
+interface KnownBudget {
   readonly month: string;
   readonly used: number;
-  /** Of what was let through alone since. */
+  /** Steps that this instance has admitted alone since. */
   alone: number;
 }
 
@@ -17,28 +19,28 @@ const mostKnown = 100_000;
 
 export class KnownUse {
   readonly #instances: number;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownBudget>();
 
   constructor(instances: number) {
     this.#instances = instances;
   }
 
-  /** Steps that are used at least. */
+  /** Returns a lower bound of the use, in steps. */
   usedOf(id: string, month: string): number {
     const known = this.#known.get(id);
     return known?.month === month ? known.used : 0;
   }
 
   /**
-   * Notes what Redis said: that counts what was let through alone, or will be told of it. What it said without knowing the
-   * sums rests on what is known here, and tells nothing.
+   * Notes the use that Redis reports: it includes what was admitted alone, or will be told. A report for a budget whose sum Redis does not
+   * know is based on the figures known here, so it is ignored.
    */
   note(month: string, budgets: readonly HeldBudget[], { known, used }: Reserved): void {
     for (const [at, { id }] of budgets.entries())
-      if (known[at]) this.#set(id, { month, used: used[at] ?? 0, alone: 0 });
+      if (known[at]) this.#set(id, { month, used: elementAt(used, at), alone: 0 });
   }
 
-  /** How much of a budget this instance may let through alone, in steps. */
+  /** Returns how much of a budget this instance may admit alone, in steps. */
   shareOf({ amount, id, unit }: HeldBudget, month: string): number {
     return Math.floor(Math.max(0, nearestSteps(unit, amount) - this.usedOf(id, month)) / this.#instances);
   }
@@ -47,38 +49,38 @@ export class KnownUse {
     const before = budgets.map(({ id }) => this.#of(id, month));
     const steps = shares.map((share) => share.steps);
     const refusedBy = budgets.findIndex(
-      (budget, at) => budget.isHard && (before[at]?.alone ?? 0) + (steps[at] ?? 0) > this.shareOf(budget, month),
+      (budget, at) => budget.isHard && elementAt(before, at).alone + elementAt(steps, at) > this.shareOf(budget, month),
     );
     const used = before.map((each) => each.used + each.alone);
     const known = budgets.map(() => false);
     if (refusedBy !== -1) return { refusedBy, used, known };
     for (const [at, { id }] of budgets.entries()) {
       const own = this.#of(id, month);
-      own.alone += steps[at] ?? 0;
+      own.alone += elementAt(steps, at);
       this.#set(id, own);
     }
-    return { refusedBy: null, used: used.map((each, at) => each + (steps[at] ?? 0)), known };
+    return { refusedBy: null, used: used.map((each, at) => each + elementAt(steps, at)), known };
   }
 
-  /** Puts what a call used in the place of what was let through for it. */
+  /** Replaces the use that was admitted for a call by its actual use. */
   correct(month: string, reserved: readonly BudgetShare[], settled: readonly BudgetShare[]): void {
     for (const [at, { id, steps }] of reserved.entries()) {
       const known = this.#known.get(id);
-      if (known?.month === month) known.alone = Math.max(0, known.alone + (settled[at]?.steps ?? 0) - steps);
+      if (known?.month === month) known.alone = Math.max(0, known.alone + elementAt(settled, at).steps - steps);
     }
   }
 
-  /** Forgets other months than this one. */
+  /** Forgets earlier months. */
   forgetBefore(month: string): void {
     for (const [id, known] of this.#known) if (known.month < month) this.#known.delete(id);
   }
 
-  #of(id: string, month: string): Known {
+  #of(id: string, month: string): KnownBudget {
     const known = this.#known.get(id);
     return known?.month === month ? known : { month, used: 0, alone: 0 };
   }
 
-  #set(id: string, known: Known): void {
+  #set(id: string, known: KnownBudget): void {
     if (this.#known.size >= mostKnown && !this.#known.has(id)) this.#known.clear();
     this.#known.set(id, known);
   }

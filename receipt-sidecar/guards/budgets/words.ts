@@ -1,8 +1,9 @@
-/** What clients are told of budgets: the refusal, and the header of a reply. */
+/** Words for clients: the refusal by a budget, and the header of a reply. */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { amountOf, type BudgetUnit, type HeldBudget, monthOf, nextMonthMs } from '@gw/contract/internal/budgets';
+import { elementAt } from '@gw/contract/internal/defined';
 
-/** From which part of its amount on a budget stands in the headers of replies. */
+/** Headers list budgets of which at least this part is used. */
 export const shownFrom = 0.8;
 
 const codes = {
@@ -21,19 +22,19 @@ const words: Readonly<Record<BudgetUnit, { readonly name: string; readonly unit:
 const ownerOf = ({ project, scope }: HeldBudget): string =>
   scope === 'project' ? `the project "${project}"` : scope === 'key' ? 'this API key' : 'this account';
 
-interface Refused {
+interface RefusingBudget {
   readonly budget: HeldBudget;
-  /** Steps that are used or reserved, and that this call is estimated at. */
+  /** Steps that are used or reserved. */
   readonly used: number;
+  /** The estimate of this call, in steps. */
   readonly steps: number;
-  /** The most that this instance lets through while it counts alone, in steps; null while all count together. */
+  /** The most that this instance admits while it counts alone, in steps; null while all count together. */
   readonly share: number | null;
   /** ms since 1970 */
   readonly at: number;
 }
 
-/** The error for a call that does not fit into what is left of a budget. */
-export function budgetExceeded({ at, budget, share, steps, used }: Refused): ApiError {
+export function budgetExceeded({ at, budget, share, steps, used }: RefusingBudget): ApiError {
   const { amount, unit } = budget;
   const { name, unit: of } = words[unit];
   const show = (inSteps: number) => `${Number(amountOf(unit, inSteps).toPrecision(6))} ${of}`;
@@ -49,12 +50,12 @@ export function budgetExceeded({ at, budget, share, steps, used }: Refused): Api
 }
 
 /**
- * The value of `x-gw-budget` (a list of RFC 9651): those of the budgets of which at least `shownFrom` is used or reserved; null
- * if there are none. `used` in steps, in the order of the budgets.
+ * Returns the value of `x-gw-budget` (a list of RFC 9651) with the budgets of which at least `shownFrom` is used or reserved; null if there
+ * are none. `used` is in steps, in the order of the budgets.
  */
 export function budgetHeader(budgets: readonly HeldBudget[], used: readonly number[]): string | null {
   const items = budgets.flatMap(({ amount, isHard, scope, unit }, at) => {
-    const part = amountOf(unit, used[at] ?? 0) / amount;
+    const part = amountOf(unit, elementAt(used, at)) / amount;
     if (part < shownFrom) return [];
     const shown = Math.min(999_999, Math.floor(part * 1000) / 1000).toFixed(3);
     return `${unit};scope=${scope};kind=${isHard ? 'hard' : 'soft'};used=${shown}`;

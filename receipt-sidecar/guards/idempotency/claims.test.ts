@@ -71,7 +71,8 @@ test.each([
 test('a call whose reply was not kept is refused with its receipt', async () => {
   const { outcome } = await find({ is: 'not_kept', reference: 'rcpt_1' });
   expect(outcome).toMatchObject({
-    ...{ outcome: 'refused', receiptId: 'rcpt_1' },
+    outcome: 'refused',
+    receiptId: 'rcpt_1',
     error: { code: 'idempotency_reply_not_kept', status: 409, message: expect.stringContaining('rcpt_1') },
   });
 });

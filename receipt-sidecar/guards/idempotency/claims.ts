@@ -1,7 +1,7 @@
 /**
- * Finds what has become of a call that comes with an idempotency key, as an answer for its client.
+ * Claims the idempotency key of a call, or answers from the call that had the key before.
  *
- * Invariant: a call that runs holds the claim of its key. Fails closed: where it is unknown who runs, no provider is asked.
+ * Invariant: a call in flight holds the claim of its key. It fails closed: if it is unknown who holds the claim, no provider is asked.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { defined } from '@gw/contract/internal/defined';
@@ -11,18 +11,17 @@ import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import type { Caller } from '../caller.ts';
 import type { IdempotencyMetrics } from './metrics.ts';
 
-/** A call that comes with an idempotency key. */
 export interface RequestWithKey {
   readonly caller: Caller;
   readonly path: string;
   readonly idempotencyKey: string;
-  /** When the body was whole, by `performance.now`. */
+  /** When the whole body had arrived, by `performance.now`. */
   readonly arrivedAt: number;
-  /** Sets what is done when the client goes; immediately if it has gone. */
+  /** Calls `then` when the client disconnects, or at once if it has. */
   readonly onGone: (then: () => void) => void;
 }
 
-/** `receiptId`: that of the call which the refusal is about. */
+/** `receiptId`: the receipt of the earlier call that the refusal is about. */
 export type ClaimOutcome =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
   | { readonly outcome: 'replayed'; readonly reply: StoredReply }
@@ -30,15 +29,15 @@ export type ClaimOutcome =
 
 export interface ClaimsOptions {
   readonly idempotency: Pick<Idempotency, 'claim'>;
-  /** Gives back what a call took of the day of its account and key. */
+  /** Gives back what the call took from the daily limits of its account and key. */
   readonly giveBack: (caller: Caller) => Promise<unknown>;
   readonly metrics: Pick<IdempotencyMetrics, 'found'>;
 }
 
-/** How long a call waits for another one, from when its body was whole: Envoy is asked once for more patience than this. */
+/** How long a call waits for another one, from when its body had arrived; Envoy is asked once to wait longer than this. */
 const waitMs = 20_000;
 const param = 'Idempotency-Key';
-/** `waited`: after it has waited here; `crowded`: because there was no room to wait. */
+/** `waited`: the call has waited here; `crowded`: there was no room to wait. */
 const retryAfterS = { waited: 1, crowded: 5 } as const;
 
 export class Claims {
@@ -58,7 +57,7 @@ export class Claims {
     metrics.found(found.is === 'claimed' && found.claim.mayHaveRun ? 'rerun' : found.is);
     if (found.is === 'claimed') return { outcome: 'claimed', claim: found.claim };
     if (found.is !== 'replay') return refused(found);
-    // A replay counts once, with the first call. Not awaited: a limit that is too strict by one call harms nobody.
+    // A replay counts once, with the first call. It is not awaited: a limit that is too strict by one call is harmless.
     giveBack(caller).catch(() => undefined);
     return { outcome: 'replayed', reply: replayed(found.reply) };
   }

@@ -1,21 +1,21 @@
 /**
- * The reply of a call that has a claim, on its way into the store.
+ * Collects the reply of a call that has a claim and stores it under the idempotency key.
  *
- * Invariants: what is stored is what the client gets. The last of it goes out, and then the whole goes to the store, two turns of the event
- * loop later: so of a client that has seen the whole, the key gives the same again. Where Envoy went on without us, with a degraded
- * receipt, since this process stood still, the key is free, and the next call is told. The store is not waited for: where it does not take the
- * reply, the key is free when its lease is over (open: it is paid for; the next call is told).
+ * Invariants: the stored reply is what the client gets. The last part goes out first, and two turns of the event loop later the whole goes to
+ * the store, so a client that has seen the whole reply gets the same one again by its key. If this process stalled and Envoy finished the
+ * reply without it, with a degraded receipt, the key is freed and the next call is told. Nothing waits for the store: if that does not take
+ * the reply, the key is free when its lease expires (fail-open, since the reply is paid for; the next call is told).
  */
 import { setImmediate as untilRead } from 'node:timers/promises';
 import { reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
 import type { Claim, SealedReply } from '@gw/service/idempotency';
 import type { IdempotencyMetrics } from './metrics.ts';
 
-/** A larger reply is not kept, and the key stands for its receipt alone. */
+/** A larger reply is not kept; its key then only leads to the receipt. */
 export const maxKeptBytes = 2 * 1024 * 1024;
 
-/** Handing out takes two turns of the event loop. A process that took so long for them, ms, stood still, and Envoy may have given up meanwhile. */
-const stoodStillMs = 250;
+/** If the two turns of the event loop take this long, the process stalled, and Envoy may have given up meanwhile. */
+const stallMs = 250;
 
 export class KeptReply {
   readonly #claim: Claim;
@@ -37,12 +37,11 @@ export class KeptReply {
     return this.#claim.mayHaveRun;
   }
 
-  /** Whether the key has neither a reply yet nor been freed. */
+  /** Whether the key neither has a reply nor has been freed. */
   get isOpen(): boolean {
     return !this.#isOver && !this.#isOut;
   }
 
-  /** Adds what the client gets next. */
   add(parts: readonly Buffer[]): void {
     if (this.#isOver || this.#body === null) return;
     for (const part of parts) this.#bytes += part.length;
@@ -50,12 +49,12 @@ export class KeptReply {
     else this.#body.push(...parts);
   }
 
-  /** Calls `handOut`, which gives the client the last of what was added, and stores it as the whole. Rejects only if `handOut` throws. */
+  /** Calls `handOut`, which sends the client the last part, and then stores the reply. Rejects only if `handOut` throws. */
   async store(contentType: string, handOut: () => void): Promise<void> {
     const sealed = this.#isOver ? null : await this.#sealed(contentType);
     await untilRead();
     const since = performance.now();
-    // In between all is read that Envoy had said by then: that it has given up, if this process stood still.
+    // This turn reads what Envoy has sent by now, for example that it gave up while this process stalled.
     await untilRead();
     handOut();
     if (this.#isOver) return;
@@ -63,11 +62,11 @@ export class KeptReply {
     void this.#keep(sealed, since);
   }
 
-  /** `since`: when Envoy still waited. */
+  /** `since`: a time at which Envoy still waited. */
   async #keep(sealed: SealedReply | null, since: number): Promise<void> {
-    // What was handed out leaves at the end of the turn.
+    // The last part leaves at the end of the turn.
     await untilRead();
-    const isLate = performance.now() - since >= stoodStillMs;
+    const isLate = performance.now() - since >= stallMs;
     if (isLate) await untilRead();
     const hasGivenUp = isLate && this.#isOver;
     this.#isOver = true;
@@ -80,14 +79,16 @@ export class KeptReply {
     const body = this.#body;
     this.#body = null;
     const headers = {
-      ...{ 'content-type': contentType, 'x-gw-receipt-id': this.#receiptId, 'cache-control': 'no-store' },
-      // Whoever gets it again has perhaps not seen the first.
+      'content-type': contentType,
+      'x-gw-receipt-id': this.#receiptId,
+      'cache-control': 'no-store',
+      // A client that gets the replay may not have seen the first reply.
       ...(this.mayHaveRun ? { [reexecutedHeader]: reexecuted } : {}),
     };
     return body && this.#claim.seal({ status: 200, headers, body });
   }
 
-  /** Frees the key, because there is no reply that could be stored. Does nothing once the client has it. */
+  /** Frees the key, because there is no reply to store. Does nothing once the client has the reply. */
   free(mayHaveRun = true): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,16 +1,14 @@
-/** What the monitoring system reads of idempotency keys. */
 import { Counter, type Registry } from 'prom-client';
 
 const outcomes = ['claimed', 'rerun', 'replay', 'not_kept', 'reused', 'running', 'unknown'] as const;
-/** `over_quota`: the account has stored as much as it can in a day. `lost`: Redis did not take it. */
+/** `over_quota`: the account has used up its daily quota of stored replies. `lost`: Redis did not take the reply. */
 const ends = ['kept', 'too_large', 'over_quota', 'lost'] as const;
 
 export interface IdempotencyMetrics {
-  /** Counts what had become of a call with an idempotency key. */
+  /** Counts the calls with an idempotency key by what was found under it. */
   found(outcome: (typeof outcomes)[number]): void;
-  /** Counts what became of the reply of one that ran. */
+  /** Counts the replies by how storing them ended. */
   ended(end: (typeof ends)[number]): void;
-  /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
 
@@ -27,7 +25,7 @@ export function createIdempotencyMetrics(): IdempotencyMetrics {
     labelNames: ['end'],
     registers: [],
   });
-  // Known from the start, so that the first one is an increase.
+  // Exported as 0 from the start, so that the first one is an increase.
   for (const outcome of outcomes) found.inc({ found: outcome }, 0);
   for (const end of ends) ended.inc({ end }, 0);
   return {

@@ -1,8 +1,8 @@
 /**
- * Whether the instances can count together (streams, or budgets), that is, whether Redis answers and knows what runs.
+ * Tracks whether the instances can count streams or budgets together, that is, whether Redis answers and knows what is in flight.
  *
- * Invariant: after an outage, in which Redis may have lost what it knew, they count together again only once this
- * process has registered its slots, the others had time to register theirs, and what was taken meanwhile is on its way.
+ * Invariant: after an outage, in which Redis may have lost its data, they count together again only once this process has registered its
+ * slots, the others have had time to register theirs, and the slots taken meanwhile are on their way.
  */
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../../wire/bounded.ts';
@@ -17,14 +17,14 @@ export interface Availability {
 
 export interface AvailabilityOptions {
   readonly leases: Pick<Leases, 'probe' | 'reconnect' | 'connected' | 'watch'>;
-  /** Tells Redis all slots that this process holds. */
+  /** Registers in Redis all slots that this process holds. */
   readonly register: () => Promise<unknown>;
   /** How many instances there are. */
   readonly instances: number;
   /** A monotonic clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
-  /** What this instance does alone, and what the log is told when all count together again. */
+  /** Words for the log: what this instance does alone, and that all count together again. */
   readonly words?: { readonly alone: string; readonly together: string };
 }
 
@@ -33,22 +33,22 @@ const wordsOfStreams = {
   together: 'open streams are counted together again',
 };
 
-/** While Redis is away it is asked this often whether it is back. */
+/** How often Redis is probed while it is unavailable. */
 const probeEveryMs = 250;
 const probeWithinMs = 250;
-/** After so many probes in vain the connection is replaced. */
-const mostInVain = 40;
+/** The connection is replaced after this many failed probes. */
+const mostFailedProbes = 40;
 const registerWithinMs = 1000;
-/** How long the other instances need to find Redis again: each tries to connect once a second at least. */
+/** How long the other instances need to reconnect: each tries at least once a second. */
 const othersMs = 2000;
 
-/** Watches Redis. It begins with counting together if there is a connection. */
+/** If there is a connection at the start, the instances count together from the start. */
 export function watchAvailability(options: AvailabilityOptions): Availability {
   const { instances, leases, log, now, register, words = wordsOfStreams } = options;
   let together = leases.connected();
   let probing = false;
-  let inVain = 0;
-  /** When the others have registered too; null until this process has. */
+  let failedProbes = 0;
+  /** When the others will have registered too; null until this process has. */
   let completeAt: number | null = null;
 
   const lose = (error: unknown = 'no answer in time'): void => {
@@ -58,10 +58,10 @@ export function watchAvailability(options: AvailabilityOptions): Availability {
     log.warn({ instances, err: error }, `Redis is away: each instance ${words.alone}`);
   };
   const registered = async (): Promise<boolean> => {
-    inVain += 1;
-    if (inVain % mostInVain === 0) leases.reconnect();
+    failedProbes += 1;
+    if (failedProbes % mostFailedProbes === 0) leases.reconnect();
     if (!(await succeedsWithin(leases.probe(), { leftMs: probeWithinMs }))) return false;
-    inVain = 0;
+    failedProbes = 0;
     return (await succeedsWithin(register(), { leftMs: registerWithinMs })) && leases.connected();
   };
   const probe = async (): Promise<void> => {
@@ -72,7 +72,7 @@ export function watchAvailability(options: AvailabilityOptions): Availability {
     if (completeAt === null || now() < completeAt) return;
     completeAt = null;
     together = true;
-    // Not awaited: it reaches Redis before every take that follows.
+    // It is not awaited, since it reaches Redis before every take that follows.
     register().catch(lose);
     log.info(words.together);
   };

@@ -1,4 +1,4 @@
-/** The slots that this process holds, by account: what it renews, and what it counts while it has to count alone. */
+/** The slots that this process holds, by account. It renews them, and counts them while it has to count alone. */
 import type { Lease } from './leases.ts';
 
 export class HeldSlots {
@@ -36,7 +36,6 @@ export class HeldSlots {
     return this.#accounts.get(accountId)?.size ?? 0;
   }
 
-  /** Returns how many slots of one key are held. */
   openOfKey(accountId: string, keyId: string): number {
     let open = 0;
     for (const lease of this.#accounts.get(accountId)?.values() ?? []) if (lease.keyId === keyId) open += 1;

@@ -6,7 +6,7 @@ import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Found, type Lease, type Leases, leaseMs, redisLeases } from './leases.ts';
+import { type FoundSlots, type Lease, type Leases, leaseMs, redisLeases } from './leases.ts';
 import { renewScript, takeScript } from './scripts.lua.ts';
 
 let redis: Redis;
@@ -54,7 +54,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(leaseMs * 1.2) }) },
 );
 
-/** What the scripts are to do, and who holds what. */
+/** A model of what the scripts have to do, and of who holds which slot. */
 class Model {
   nowMs = 1_700_000_000_000;
   readonly ends = new Map<string, number>();
@@ -72,7 +72,7 @@ class Model {
     return ended.length;
   }
 
-  take(lease: Lease, limit: number, keyLimit: number, evenIfFull: boolean): Found {
+  take(lease: Lease, limit: number, keyLimit: number, evenIfFull: boolean): FoundSlots {
     const ended = this.dropEnded();
     const open = this.ends.size;
     const keyOpen = [...this.ends.keys()].filter((id) => id.startsWith(lease.keyId)).length;

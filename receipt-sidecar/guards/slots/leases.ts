@@ -1,27 +1,26 @@
 /**
  * Leases of open streams in Redis, shared by all instances.
  *
- * Invariant: what is asked here reaches Redis in the order in which it was asked, so that a release never overtakes its
- * own take, and a slot that was released is not renewed.
+ * Invariant: commands reach Redis in the order in which they were sent, so that a release never overtakes its own take, and a released
+ * slot is not renewed.
  */
+import { defined } from '@gw/contract/internal/defined';
 import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 import { renewScript, takeScript } from './scripts.lua.ts';
 
-/** How long a slot outlives the last sign of its holder, ms. */
+/** How long a slot outlives the last renewal by the lease holder, ms. */
 export const leaseMs = 30_000;
-/** Slots in one command: it holds Redis up for well under a millisecond. */
+/** A command with this many slots blocks Redis for well under a millisecond. */
 const slotsPerCommand = 500;
 
-/** A slot and whose it is. */
 export interface Lease {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string;
 }
 
-/** How many slots there can be, in the account and for the key. */
-export interface Room {
+export interface SlotLimits {
   readonly limit: number;
   /** Null means that the key can use all slots of the account. */
   readonly keyLimit: number | null;
@@ -29,28 +28,28 @@ export interface Room {
   readonly evenIfFull: boolean;
 }
 
-/** What `take` found. The slot was taken if `full` is null, or if `evenIfFull` was set. */
-export interface Found {
+/** The result of `take`. The slot was taken if `full` is null, or if `evenIfFull` was set. */
+export interface FoundSlots {
   readonly full: 'account' | 'key' | null;
-  /** How many slots were open before in the account, and of this key. */
+  /** The open slots of the account before. */
   readonly open: number;
+  /** The open slots of the key before. */
   readonly keyOpen: number;
-  /** How many leases of the account had ended without a release. */
+  /** The leases of the account that had expired without a release. */
   readonly ended: number;
 }
 
 /** The promises reject if Redis does not answer. */
 export interface Leases {
-  /** Takes a slot if there is room, in one round trip. */
-  take(lease: Lease, room: Room): Promise<Found>;
+  /** Takes a slot if the limits allow it, in one round trip. */
+  take(lease: Lease, limits: SlotLimits): Promise<FoundSlots>;
   /** Renews leases of one account, and registers again those that Redis has lost. */
   renew(accountId: string, leases: readonly Lease[]): Promise<unknown>;
   release(lease: Lease): Promise<unknown>;
   /** Resolves if Redis takes leases. */
   probe(): Promise<unknown>;
-  /** Reconnects, because the other end can have vanished without closing the connection. */
+  /** Replaces the connection, since the other end may have vanished without closing it. */
   reconnect(): void;
-  /** Whether there is a connection. */
   readonly connected: () => boolean;
   /**
    * `lost` is called when the connection breaks, after which Redis can have lost its data; `back` when there is one
@@ -61,13 +60,13 @@ export interface Leases {
 
 /** Tests pass `scripts` with a clock of their own. */
 export function redisLeases(redis: Redis, scripts = { take: takeScript, renew: renewScript }): Leases {
-  // Scripts travel whole each time. One that is called by its hash may have to be sent again, which is a second round trip,
-  // and behind a release that was meant to come after it.
+  // Scripts are sent in full each time. A script called by its hash may have to be sent again, in a second round trip that comes after a
+  // release which should follow it.
   const renewSome = (accountId: string, leases: readonly Lease[]): Promise<unknown> => {
     const keys = [...new Set(leases.map(({ keyId }) => keyId))];
-    const places = new Map(keys.map((keyId, at) => [keyId, at + 2]));
+    const positions = new Map(keys.map((keyId, at) => [keyId, at + 2]));
     const sets = [slotsKey(accountId), ...keys.map((keyId) => keySlotsKey(accountId, keyId))];
-    const named = leases.flatMap(({ id, keyId }) => [id, places.get(keyId) ?? 0]);
+    const named = leases.flatMap(({ id, keyId }) => [id, defined(positions.get(keyId), 'The set of a key')]);
     return redis.eval(scripts.renew, sets.length, ...sets, leaseMs, ...named);
   };
   return {
@@ -86,7 +85,7 @@ export function redisLeases(redis: Redis, scripts = { take: takeScript, renew: r
     },
     release: ({ id, accountId, keyId }) =>
       Promise.all([redis.zrem(slotsKey(accountId), id), redis.zrem(keySlotsKey(accountId, keyId), id)]),
-    // By a lease of nobody: a Redis that may not write answers a ping too.
+    // It renews a lease that nobody holds, since a read-only Redis answers a ping too.
     probe: () => renewSome('-', [{ id: 'probe', accountId: '-', keyId: '-' }]),
     reconnect: () => redis.disconnect(true),
     connected: () => redis.status === 'ready',

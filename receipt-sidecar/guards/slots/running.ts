@@ -1,33 +1,32 @@
 /**
- * Streams that run although no slot is held for them here, as Envoy tells of them every ten seconds: the sidecar that
- * let them in has died or was stopped, or is another instance, which is told nothing by it.
+ * Renews the leases of streams that Envoy reports as running, every ten seconds, although this process holds no slot for them: their lease
+ * holder has died or was stopped, or is another instance, to which this renewal makes no difference.
  *
- * Invariants: a stream that runs keeps its lease, whether its sidecar lives or not; a slot that was released here is
- * not taken again by a word that Envoy said before it heard of the end.
+ * Invariants: a running stream keeps its lease, whether its sidecar lives or not; a report that Envoy sent before it heard of the end does
+ * not take a slot again that was released here.
  */
 import { HeldSlots } from './held-slots.ts';
 import type { Lease, Leases } from './leases.ts';
 
-/**
- * How long a release is remembered at least: far longer than a word of Envoy takes. It is forgotten after twice that.
- */
+/** A release is remembered for one to two times this long, which is far longer than a report of Envoy takes. */
 const rememberMs = 10_000;
 
-export interface RunningOptions {
+export interface RunningStreamsOptions {
   readonly leases: Pick<Leases, 'renew' | 'connected'>;
   readonly onError: (error: unknown) => void;
 }
 
-export class Running {
-  readonly #options: RunningOptions;
+export class RunningStreams {
+  readonly #options: RunningStreamsOptions;
   #told = new HeldSlots();
   #collecting: NodeJS.Immediate | undefined;
-  /** Slots that were released here in this span of `rememberMs`, and in the one before. */
+  /** Slots that were released here in the current span of `rememberMs`. */
   #released = new Set<string>();
+  /** Slots that were released in the span before. */
   #releasedBefore = new Set<string>();
   readonly #forgetting: NodeJS.Timeout;
 
-  constructor(options: RunningOptions) {
+  constructor(options: RunningStreamsOptions) {
     this.#options = options;
     this.#forgetting = setInterval(() => {
       this.#releasedBefore = this.#released;
@@ -39,11 +38,11 @@ export class Running {
   tell(lease: Lease): void {
     if (this.#released.has(lease.id) || this.#releasedBefore.has(lease.id)) return;
     this.#told.add(lease);
-    // What comes in one turn is renewed together. It waits no longer: another instance may be about to release the slot.
+    // Reports of one turn are renewed together, and no later, since another instance may be about to release the slot.
     this.#collecting ??= setImmediate(() => this.#renew());
   }
 
-  /** Remembers a release, so that a late word of Envoy does not take the slot again. */
+  /** Remembers a release, so that a late report does not take the slot again. */
   released(lease: Lease): void {
     this.#released.add(lease.id);
     this.#told.remove(lease);
@@ -54,7 +53,7 @@ export class Running {
     clearInterval(this.#forgetting);
   }
 
-  /** Renews what was told. Without Redis it does nothing, since Envoy reports again. */
+  /** Does nothing without Redis, since Envoy reports again. */
   #renew(): void {
     const { leases, onError } = this.#options;
     const told = this.#told.accounts();

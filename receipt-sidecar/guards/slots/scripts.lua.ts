@@ -1,15 +1,15 @@
 /**
- * Leases of open streams inside Redis, on Redis' own clock, so that any number of instances agree.
+ * Scripts that keep the leases of open streams in Redis, by Redis' own clock, so that any number of instances agree.
  *
- * Two sorted sets, of an account and of one of its keys: member = slot, score = when its lease ends, ms since 1970. A slot
- * stands in both. The sets go by themselves once all leases in them have ended.
+ * Each account and each key has a sorted set: member = slot, score = when its lease ends, ms since 1970. A slot is in both sets. The sets
+ * expire once all leases in them have ended.
  */
 
 /**
- * Takes one slot, if there is room, in one atomic step. Leases that have ended make room first.
+ * Takes one slot if the limits allow it, in one atomic step. Expired leases are removed first.
  *
  * KEYS set of the account, set of the key. ARGV slot, lease ms, limit of the account, limit of the key (-1: none), 1: take
- * it even where there is no room. Returns {outcome 0 room | 1 account full | 2 key full, open in the account before, open
+ * it even if the limits are reached. Returns {outcome 0 room | 1 account full | 2 key full, open in the account before, open
  * of the key before, leases that had ended}.
  */
 export const takeScript = `

@@ -1,16 +1,14 @@
-/** What the monitoring system reads of open streams. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 const outcomes = ['taken', 'denied', 'shadowed'] as const;
-/** `shadowed` means that the slot was taken, and would have been denied if the limit were in force. */
+/** `shadowed`: the slot was taken, but would have been denied if the limit were in force. */
 export type SlotOutcome = (typeof outcomes)[number];
 
 export interface SlotMetrics {
   /** Counts a decision; `local` is true if this instance counted alone. */
   decided(outcome: SlotOutcome, local: boolean): void;
-  /** Counts leases that ended by themselves, because their holder died or could not reach Redis. */
+  /** Counts leases that expired, because the lease holder died or could not reach Redis. */
   ended(leases: number): void;
-  /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
 
@@ -22,7 +20,7 @@ export function createSlotMetrics(now: () => { readonly open: number; readonly l
     registers: [],
   });
   const labels = (outcome: SlotOutcome, local: boolean) => ({ outcome, counted: local ? 'local' : 'exact' });
-  // Known from the start, so that the first one is an increase.
+  // Exported as 0 from the start, so that the first one is an increase.
   for (const outcome of outcomes) for (const local of [false, true]) decisions.inc(labels(outcome, local), 0);
   const ended = new Counter({
     name: 'gw_stream_slots_ended_total',

@@ -1,26 +1,26 @@
 /**
- * Slots of open streams: one for each stream on its way, as many at once as the account and the key may have.
+ * Limits the open streams of an account and of a key: each stream in flight holds one slot.
  *
- * Invariants: a slot that is held is renewed until it is released, and one that is released is renewed no more; one
- * whose holder has gone is renewed for as long as Envoy says that its stream runs. So what Redis counts is what runs
- * and, for `leaseMs`, what ended without a release. While Redis does not answer, each instance goes on with its share
- * of the limit in its own memory: never unlimited, never closed.
+ * Invariants: a held slot is renewed until it is released, and never after that; a slot whose lease holder has gone is renewed for as long as
+ * Envoy reports its stream. So Redis counts the running streams and, for `leaseMs`, those that ended without a release. While Redis is
+ * unavailable, each instance goes on with its share of the limit in its own memory: never unlimited, never closed.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { defined } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../../wire/bounded.ts';
 import type { Caller } from '../caller.ts';
 import { type Availability, watchAvailability } from './availability.ts';
 import { HeldSlots } from './held-slots.ts';
-import { type Found, type Lease, type Leases, leaseMs } from './leases.ts';
-import { Running } from './running.ts';
+import { type FoundSlots, type Lease, type Leases, leaseMs } from './leases.ts';
+import { RunningStreams } from './running.ts';
 import type { SlotMetrics } from './slot-metrics.ts';
 
 export interface Slot {
-  /** The name by which Envoy reports the stream while it runs. */
+  /** The id under which Envoy reports the stream while it runs. */
   readonly id: string;
-  /** Gives the slot back, because the stream has ended. It can be called again. */
+  /** Gives the slot back, because the stream has ended. Further calls do nothing. */
   release(): void;
 }
 
@@ -35,16 +35,16 @@ export interface SlotOptions {
   readonly log: Logger;
 }
 
-/** How long a stream waits for Redis; those after it do not wait at all until Redis answers again. */
+/** How long a stream waits for Redis; those after it do not wait until Redis answers again. */
 const patienceMs = 250;
 const renewEveryMs = leaseMs / 3;
-/** How often what a limit in shadow mode would have refused is logged, for each account. */
+/** How often an exceeded limit in shadow mode is logged for each account. */
 const reportEveryMs = 60_000;
-/** How many releases wait for Redis at most. */
-const mostOwed = 10_000;
+/** Bounds the releases that wait for Redis. */
+const mostUnsent = 10_000;
 
-/** The limits that are enforced: as agreed, or this instance's share of them. */
-interface Limits {
+/** The limits that are enforced: the agreed ones, or this instance's share of them. */
+interface EnforcedLimits {
   readonly account: number;
   readonly key: number | null;
 }
@@ -53,11 +53,11 @@ export class StreamSlots {
   readonly #options: SlotOptions;
   readonly #held = new HeldSlots();
   readonly #availability: Availability;
-  readonly #running: Running;
+  readonly #running: RunningStreams;
   /** When a limit in shadow mode was last reported, by account. */
   readonly #reported = new Map<string, number>();
-  /** Slots that were released while Redis could not be told; it can come back with what it knew. */
-  readonly #owed: Lease[] = [];
+  /** Releases that could not be sent to Redis, which may come back with its data. */
+  readonly #unsent: Lease[] = [];
   readonly #timers: readonly NodeJS.Timeout[];
   #abandoned = false;
 
@@ -65,7 +65,7 @@ export class StreamSlots {
     this.#options = options;
     const { leases } = options;
     const register = () => {
-      for (const lease of this.#owed.splice(0)) this.#letGo(lease);
+      for (const lease of this.#unsent.splice(0)) this.#letGo(lease);
       return Promise.all(this.#held.accounts().map(([accountId, slots]) => leases.renew(accountId, slots)));
     };
     const availability = watchAvailability({ ...options, register });
@@ -73,7 +73,7 @@ export class StreamSlots {
       if (availability.together()) register().catch(availability.lose);
     };
     this.#availability = availability;
-    this.#running = new Running({ leases, onError: availability.lose });
+    this.#running = new RunningStreams({ leases, onError: availability.lose });
     this.#timers = [setInterval(renew, renewEveryMs), setInterval(() => this.#forgetReports(), reportEveryMs)];
   }
 
@@ -88,8 +88,7 @@ export class StreamSlots {
   }
 
   /**
-   * Takes a slot, or refuses with `concurrent_streams_exceeded`. It waits for Redis some 250 ms at most, and never
-   * rejects.
+   * Takes a slot, or refuses with `concurrent_streams_exceeded`. It waits for Redis for about 250 ms at most, and never rejects.
    */
   async take(caller: Caller): Promise<Result<Slot, ApiError>> {
     const { accountId, keyId, streams, keyStreams } = caller;
@@ -99,19 +98,19 @@ export class StreamSlots {
       const found = await this.#ask(lease, agreed, streams.shadow);
       if (found) return this.#decide(lease, caller, found, agreed);
       const taken = this.#decideAlone(lease, caller);
-      // Redis may have given it all the same, or be about to: only its answer was late.
+      // Redis may have given the slot all the same, and only answered late.
       if (!taken.ok) this.#letGo(lease);
       return taken;
     }
     return this.#decideAlone(lease, caller);
   }
 
-  /** Takes Envoy's word that the stream of this slot runs. A slot that is held here is renewed anyway. */
+  /** Envoy reports that the stream of this slot runs. A slot that is held here is renewed anyway. */
   runs(lease: Lease): void {
     if (!this.#held.has(lease)) this.#running.tell(lease);
   }
 
-  /** Stops releasing, because streams go on without this process: what is still held ends with its lease. */
+  /** Stops releasing, because streams go on without this process; slots that are still held end with their leases. */
   abandon(): void {
     this.#abandoned = true;
   }
@@ -123,8 +122,8 @@ export class StreamSlots {
   }
 
   /** Resolves to null if Redis does not answer in time. */
-  async #ask(lease: Lease, { account, key }: Limits, evenIfFull: boolean): Promise<Found | null> {
-    let found: Found | null = null;
+  async #ask(lease: Lease, { account, key }: EnforcedLimits, evenIfFull: boolean): Promise<FoundSlots | null> {
+    let found: FoundSlots | null = null;
     let error: unknown;
     const asked = this.#options.leases.take(lease, { limit: account, keyLimit: key, evenIfFull }).then(
       (reply) => {
@@ -155,19 +154,29 @@ export class StreamSlots {
     return Math.min(limit, Math.max(1, Math.floor(limit / this.#options.instances)));
   }
 
-  #decide(lease: Lease, { streams, keyStreams }: Caller, found: Found, limits: Limits): Result<Slot, ApiError> {
+  #decide(
+    lease: Lease,
+    { streams, keyStreams }: Caller,
+    found: FoundSlots,
+    limits: EnforcedLimits,
+  ): Result<Slot, ApiError> {
     const { metrics } = this.#options;
     metrics.ended(found.ended);
     if (found.full !== null) {
-      const enforced: Enforced =
+      const exceeded: ExceededLimit =
         found.full === 'key'
-          ? { full: 'key', open: found.keyOpen, limit: limits.key ?? 0, agreed: keyStreams ?? 0 }
+          ? {
+              full: 'key',
+              open: found.keyOpen,
+              limit: defined(limits.key, keyLimit),
+              agreed: defined(keyStreams, keyLimit),
+            }
           : { full: 'account', open: found.open, limit: limits.account, agreed: streams.limit };
       if (!streams.shadow) {
         metrics.decided('denied', this.local);
-        return err(streamsExceeded(enforced));
+        return err(streamsExceeded(exceeded));
       }
-      this.#report(lease, enforced);
+      this.#report(lease, exceeded);
     }
     metrics.decided(found.full === null ? 'taken' : 'shadowed', this.local);
     this.#held.add(lease);
@@ -182,19 +191,19 @@ export class StreamSlots {
 
   #letGo(lease: Lease): void {
     const { leases } = this.#options;
-    const owe = () => {
-      // What is too much ends with its lease.
-      if (this.#owed.length < mostOwed) this.#owed.push(lease);
+    const sendLater = () => {
+      // Above the bound, the slot ends with its lease.
+      if (this.#unsent.length < mostUnsent) this.#unsent.push(lease);
     };
-    if (leases.connected()) leases.release(lease).catch(owe);
-    else owe();
+    if (leases.connected()) leases.release(lease).catch(sendLater);
+    else sendLater();
   }
 
-  #report({ accountId, keyId }: Lease, enforced: Enforced): void {
+  #report({ accountId, keyId }: Lease, exceeded: ExceededLimit): void {
     const { log, now } = this.#options;
     if (now() - (this.#reported.get(accountId) ?? Number.NEGATIVE_INFINITY) < reportEveryMs) return;
     this.#reported.set(accountId, now());
-    log.info({ accountId, keyId, ...enforced }, 'a limit of open streams in shadow mode was exceeded');
+    log.info({ accountId, keyId, ...exceeded }, 'a limit of open streams in shadow mode was exceeded');
   }
 
   #forgetReports(): void {
@@ -203,7 +212,10 @@ export class StreamSlots {
   }
 }
 
-interface Enforced {
+/** Only a key with a limit of its own can be full. */
+const keyLimit = 'The limit of the key';
+
+interface ExceededLimit {
   readonly full: 'account' | 'key';
   readonly open: number;
   /** The limit that is enforced; less than `agreed` while the instances cannot count together. */
@@ -211,14 +223,10 @@ interface Enforced {
   readonly agreed: number;
 }
 
-/**
- * Nobody knows when a stream will end. With many open one ends soon, and the official clients wait longer from one
- * attempt to the next only where they are not told how long.
- */
+/** With many streams open one ends soon, and the official clients increase their back-off only if they get no `Retry-After`. */
 const retryAfterS = 1;
 
-/** Returns the error for a client that has too many streams open. */
-function streamsExceeded({ full, open, limit, agreed }: Enforced): ApiError {
+function streamsExceeded({ full, open, limit, agreed }: ExceededLimit): ApiError {
   const streams = open === 1 ? '1 stream' : `${open} streams`;
   const share =
     limit < agreed

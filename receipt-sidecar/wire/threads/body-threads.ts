@@ -1,4 +1,4 @@
-/** The threads of this process, their bounds and what the monitoring system reads of them. */
+/** Opens the threads on which this process reads large bodies, with their bounds and metrics. */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -8,49 +8,39 @@ import { type Failure, ThreadPool, type ThreadPoolOptions } from './thread-pool.
 const mib = 1024 * 1024;
 
 /**
- * A body above this many bytes, or keys, texts, lists and objects, is read on a thread. One of this size takes some 5
- * ms of the main thread at worst; giving it to a thread and taking it back costs a tenth of a millisecond.
+ * A body above this many bytes, or keys, strings, lists and objects, is read on a thread. A body of this size takes about 5 ms on the main
+ * thread at worst; passing it to a thread and back costs a tenth of a millisecond.
  */
 export const inlineBytes = 128 * 1024;
 export const inlineParts = 2000;
 
-/**
- * Sizes in bytes. An ordinary batch of one account, 30 documents of 1 MiB, has room; what has none is refused at once.
- */
+/** Sizes are in bytes. An ordinary batch of one account, 30 documents of 1 MiB, fits; requests that do not fit are refused at once. */
 const requests = { maxJobs: 1024, maxSize: 64 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 32 * mib } as const;
-/**
- * Sizes in bytes. The largest reply has 64 MiB. If one has no room, Envoy goes on by itself, with a degraded receipt.
- */
+/** Sizes are in bytes. The largest reply has 64 MiB. If one does not fit, Envoy finishes the call with a degraded receipt. */
 const replies = { maxJobs: 1024, maxSize: 256 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 192 * mib } as const;
 
-/**
- * An ordinary batch is read within the wait, even on one thread; on processors that are all busy the last ones are
- * `late`.
- */
+/** An ordinary batch is read within `waitMs`, even on one thread; if all processors are busy, its last bodies are `late`. */
 export const bodyThreadBounds = {
   bounds: { request: requests, reply: replies },
-  ...{ waitMs: 10_000, answerMs: 10_000, idleMs: 30_000 },
+  waitMs: 10_000,
+  answerMs: 10_000,
+  idleMs: 30_000,
 } as const;
 
-/**
- * How long Envoy has to wait for the word on a body that goes to a thread, s: both of the above, and what comes after.
- */
+/** How long Envoy has to wait for a body that is read on a thread, s: `waitMs`, `answerMs` and the later steps. */
 export const bodyPatienceS = 25;
 
-/** More threads than this gain little: bodies this large are rare, and each thread holds vocabularies of its own. */
+/** More threads gain little: bodies this large are rare, and each thread loads its own vocabularies. */
 const mostThreads = 2;
-/** One processor is left to the calls of everybody else: threads that give way do so within this service alone. */
+/** It leaves one processor to the other calls: the priority of a thread only matters within this process. */
 export const defaultThreads = (): number => Math.max(1, Math.min(mostThreads, availableParallelism() - 1));
 
-/** The memory of a thread, so that a runaway body ends its thread and not the process. */
+/** Limits the memory of a thread, so that a runaway body ends its thread and not the process. */
 export const resourceLimits = { maxOldGenerationSizeMb: 512 };
 /** The bundle of the thread lies beside that of the service. */
 const startThread = (): Worker => new Worker(new URL('./body-worker.js', import.meta.url), { resourceLimits });
 
-/**
- * Starts and ends a thread: the first one of a process holds its event loop up for 10 ms and more, later ones for 1 or
- * 2.
- */
+/** Starts and ends a thread, because the first one of a process blocks its event loop for 10 ms or more, later ones for 1 or 2. */
 export async function startFirstThread(): Promise<void> {
   const thread = startThread();
   await once(thread, 'online');
@@ -59,7 +49,6 @@ export async function startFirstThread(): Promise<void> {
 
 export interface BodyThreads {
   readonly pool: ThreadPool;
-  /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
 
@@ -75,7 +64,7 @@ export function openBodyThreads(
     labelNames: ['lane', 'outcome'],
     registers: [],
   });
-  // Known from the start, so that the first one is an increase.
+  // Exported as 0 from the start, so that the first one is an increase.
   for (const lane of lanes) for (const outcome of outcomes) ended.inc({ lane, outcome }, 0);
   const took = new Histogram({
     name: 'gw_large_body_seconds',

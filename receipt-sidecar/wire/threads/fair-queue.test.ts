@@ -26,7 +26,7 @@ test('an account that has all that it may leaves room for others, until what it 
   expect(queue.add(item('b', 40))).toBe(true);
   expect(queue.next()).toMatchObject({ account: 'b' });
   expect(queue.size).toBe(100);
-  // Nothing that has had its turn gives way.
+  // A job that has had its turn does not give way.
   expect(queue.add(item('c', 1))).toBe(false);
   expect(queue.add(own[1])).toBe(false);
   queue.leave(own[0]);
@@ -56,7 +56,7 @@ test('where there is no room, the account that holds most gives way with what ca
   expect(queue.add(item('c', 15))).toBe(true);
   expect(gone).toEqual([third]);
   expect(queue.size).toBe(95);
-  // Of 50 and 40 there is nobody who would still hold as much as it.
+  // Accounts with 50 and 40 would hold less than it does.
   expect(queue.add(item('d', 50))).toBe(false);
   expect(gone).toEqual([third]);
   expect(queue.add(item('d', 30))).toBe(true);

@@ -1,56 +1,54 @@
 /**
- * What waits for a turn, by account.
+ * Queues jobs by account.
  *
- * Invariants: accounts take turns, so that nobody waits for more than one job of each other account; no account has
- * more in the queue than its own bounds allow; and where there is no room for all, the one that holds most gives way,
- * so that no account, nor several, can fill the queue for another one.
+ * Invariants: accounts take turns, so that nobody waits for more than one job of each other account; no account has more in the queue than its
+ * own bounds allow; and when the queue is full, the account that holds most gives way, so that no accounts can fill the queue for others.
  */
 
-/** What fits into the queue. */
+/** Running jobs count too. */
 export interface QueueBounds {
-  /** Jobs, and their sizes together, of all accounts and of one. What is being worked on counts too. */
   readonly maxJobs: number;
   readonly maxSize: number;
   readonly maxJobsOfAccount: number;
-  /** A job can be larger if it is the only one of its account. */
+  /** A single job of an account may be larger. */
   readonly maxSizeOfAccount: number;
 }
 
-/** What waits. `size` is in the unit of the bounds, which is bytes here. */
+/** `size` is in the unit of the bounds, which is bytes here. */
 export interface Queued {
   readonly account: string;
   readonly size: number;
 }
 
-interface Share {
+interface QueueShare {
   jobs: number;
   size: number;
 }
 
-const fits = (share: Share, size: number, maxJobs: number, maxSize: number): boolean =>
+const fits = (share: QueueShare, size: number, maxJobs: number, maxSize: number): boolean =>
   share.jobs < maxJobs && (share.jobs === 0 || share.size + size <= maxSize);
 
 export class FairQueue<T extends Queued> {
   readonly #bounds: QueueBounds;
   readonly #displaced: (item: T) => void;
-  /** In the order of turns. */
+  /** The accounts are in the order of their turns. */
   readonly #waiting = new Map<string, T[]>();
-  readonly #shares = new Map<string, Share>();
-  readonly #all: Share = { jobs: 0, size: 0 };
+  readonly #shares = new Map<string, QueueShare>();
+  readonly #all: QueueShare = { jobs: 0, size: 0 };
   readonly #held = new Set<T>();
 
-  /** `displaced` is called with each item that had to give way, after it has left. */
+  /** `displaced` is called with each item that had to give way, after its removal. */
   constructor(bounds: QueueBounds, displaced: (item: T) => void) {
     this.#bounds = bounds;
     this.#displaced = displaced;
   }
 
-  /** The size of all that waits or is worked on. */
+  /** The total size of waiting and running jobs. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** Returns false if there is no room, even if others that hold more give way. */
+  /** Returns false if the item does not fit, even if accounts that hold more give way. */
   add(item: T): boolean {
     const { maxJobsOfAccount, maxSizeOfAccount } = this.#bounds;
     const { account, size } = item;
@@ -69,7 +67,7 @@ export class FairQueue<T extends Queued> {
     return true;
   }
 
-  /** Takes out the item whose turn it is; its room stays taken until `leave`. Undefined if none waits. */
+  /** Removes and returns the item whose turn it is; its space stays taken until `leave`. Undefined if none waits. */
   next(): T | undefined {
     const [first] = this.#waiting;
     if (!first) return undefined;
@@ -80,7 +78,7 @@ export class FairQueue<T extends Queued> {
     return item;
   }
 
-  /** Frees the room of an item that has ended, whether it had its turn or not. Does nothing if it is not here. */
+  /** Frees the space of an item that has ended, whether it had its turn or not. Does nothing if the item is unknown. */
   leave(item: T): void {
     if (!this.#held.delete(item)) return;
     const { account, size } = item;
@@ -96,22 +94,19 @@ export class FairQueue<T extends Queued> {
     if (own.jobs === 0) this.#shares.delete(account);
   }
 
-  /**
-   * Makes room: accounts that hold more than `own` would give way with what came last. False, and no change, if too
-   * little.
-   */
-  #makeRoom(size: number, own: Share): boolean {
+  /** Removes the latest items of accounts that would hold more than `own`. Returns false, and changes nothing, if that is not enough. */
+  #makeRoom(size: number, own: QueueShare): boolean {
     const { maxJobs, maxSize } = this.#bounds;
     const gone: T[] = [];
     const left = { jobs: this.#all.jobs, size: this.#all.size };
     const shares = new Map(
-      [...this.#waiting].map(([account]) => [account, { ...(this.#shares.get(account) as Share) }]),
+      [...this.#waiting].map(([account]) => [account, { ...(this.#shares.get(account) as QueueShare) }]),
     );
     while (!fits(left, size, maxJobs, maxSize)) {
       const item = this.#largest(shares, gone, { jobs: own.jobs + 1, size: own.size + size });
       if (!item) return false;
       gone.push(item);
-      for (const share of [left, shares.get(item.account) as Share]) {
+      for (const share of [left, shares.get(item.account) as QueueShare]) {
         share.jobs -= 1;
         share.size -= item.size;
       }
@@ -123,8 +118,8 @@ export class FairQueue<T extends Queued> {
     return true;
   }
 
-  /** Returns the last waiting job of the account that holds most, if that is more than `own`. */
-  #largest(shares: ReadonlyMap<string, Share>, gone: readonly T[], own: Share): T | undefined {
+  /** Returns the last waiting job of the account that holds most, if it holds more than `own`. */
+  #largest(shares: ReadonlyMap<string, QueueShare>, gone: readonly T[], own: QueueShare): T | undefined {
     const isFull = this.#all.jobs - gone.length >= this.#bounds.maxJobs;
     const [account] =
       [...shares]

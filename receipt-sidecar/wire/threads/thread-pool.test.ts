@@ -7,7 +7,7 @@ import { ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** What a thread was given, which it answers when it is told to. */
+/** A thread that answers its jobs when the test tells it to. */
 class FakeThread extends EventEmitter {
   readonly given: { readonly id: number; readonly job: string }[] = [];
   ended = 0;
@@ -30,7 +30,10 @@ function poolForTests(changed: Partial<ThreadPoolOptions> = {}) {
   const ends: string[] = [];
   const pool = new ThreadPool({
     bounds: { request: bounds, reply: bounds },
-    ...{ threads: 1, waitMs: 1000, answerMs: 500, idleMs: 5000 },
+    threads: 1,
+    waitMs: 1000,
+    answerMs: 500,
+    idleMs: 5000,
     start: () => threads[threads.push(new FakeThread()) - 1] as unknown as Worker,
     clock: () => Date.now(),
     onError: (reason) => void errors.push(reason),
@@ -68,7 +71,9 @@ describe('a pool', () => {
       throw new RangeError();
     });
     const unsent = pool.run({
-      ...{ account: 'a', size: 1, lane: 'request' },
+      account: 'a',
+      size: 1,
+      lane: 'request',
       message: () => ({ job: 'unsent', transfer: [], onTold: () => void told.push('unsent') }),
     });
     const last = run('2');

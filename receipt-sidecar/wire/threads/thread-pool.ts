@@ -1,22 +1,22 @@
 /**
- * The threads on which large bodies are read, and the order in which they have their turns.
+ * Runs jobs on threads, in an order that is fair to accounts.
  *
- * Invariants: a job that cannot be taken in time, or whose thread dies, ends without a result and says why; nobody may
- * take that for an outcome. A thread has one job at a time and is ended only if that one gets stuck; a job that waits
- * too long for its turn ends alone. What waits and what is worked on is bounded in bytes, in all and for each account.
+ * Invariants: a job that cannot be run in time, or whose thread dies, ends with a failure and its reason, and never with a result. A thread has
+ * one job at a time and is terminated only if that job gets stuck; a job that waits too long for its turn ends alone. Waiting and running jobs
+ * are bounded in bytes, in total and for each account.
  */
 import type { Worker } from 'node:worker_threads';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { FairQueue, type QueueBounds, type Queued } from './fair-queue.ts';
 
-/** Requests, and replies of providers, which are paid for already. Neither takes the room of the other. */
+/** Requests and replies have separate bounds, so that neither takes the space of the other. */
 export type Lane = 'request' | 'reply';
-/** Replies go first, since they are paid for, but so many in a row at most, so that requests are not kept out. */
+/** Replies go first, since they are paid for, but only this many in a row, so that requests get their turn. */
 const mostRepliesInRow = 3;
 const otherLane = { request: 'reply', reply: 'request' } as const;
 
 /**
- * `full`: no room. `late`: it waited too long. `stuck`: it ran too long. `died`: its thread died. `failed`: it threw an error.
+ * `full`: the queue was full. `late`: it waited too long. `stuck`: it ran too long. `died`: its thread died. `failed`: it threw an error.
  */
 export type Failure = 'full' | 'late' | 'stuck' | 'died' | 'failed';
 export type JobResult<T> = Result<T, Failure>;
@@ -29,11 +29,11 @@ interface Message {
 }
 export interface Work {
   readonly lane: Lane;
-  /** The account whose job it is: accounts take turns. */
+  /** Accounts take turns. */
   readonly account: string;
-  /** The size in bytes. */
+  /** In bytes. */
   readonly size: number;
-  /** Makes what the thread is told, when it is the job's turn. */
+  /** Makes the message to the thread, when it is the job's turn. */
   readonly message: (thread: Worker) => Message;
 }
 
@@ -42,7 +42,7 @@ interface Job extends Queued, Pick<Work, 'lane' | 'message'> {
   readonly since: number;
   readonly timer: NodeJS.Timeout;
 }
-interface Running {
+interface PoolThread {
   readonly worker: Worker;
   job: Job | null;
   id: number;
@@ -51,7 +51,7 @@ interface Running {
 interface WorkerMessage {
   readonly id: number;
   readonly result?: unknown;
-  /** The name of the error, never with text of a client. */
+  /** The name of the error, which never contains text of a client. */
   readonly error?: string;
 }
 
@@ -60,20 +60,20 @@ export interface ThreadPoolOptions {
   readonly threads: number;
   /** How long a job can wait for its turn. */
   readonly waitMs: number;
-  /** How long a thread can take for a job before it is ended as stuck. */
+  /** How long a thread can take for a job before it is terminated as stuck. */
   readonly answerMs: number;
-  /** How long a thread can have nothing to do before it is ended, which frees its memory. */
+  /** How long a thread can be idle before it is terminated to free its memory. */
   readonly idleMs: number;
   readonly start: () => Worker;
   /** A monotonic clock, ms. */
   readonly clock: () => number;
-  /** Called when a thread has ended by itself, and with the names of errors in it. */
+  /** Called with the reason when a thread has ended by itself or a job has failed. */
   readonly onError: (reason: string) => void;
   readonly onEnd: (lane: Lane, outcome: 'done' | Failure, waitedS: number) => void;
 }
 
-/** A job of a pool. `outcome` never rejects; `cancel` ends it as `late` if it has not had its turn. */
-export interface Pending<T> {
+/** `outcome` never rejects; `cancel` ends the job as `late` if it has not had its turn. */
+export interface PendingJob<T> {
   readonly outcome: Promise<JobResult<T>>;
   readonly cancel: () => void;
 }
@@ -81,10 +81,10 @@ export interface Pending<T> {
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #queues: Readonly<Record<Lane, FairQueue<Job>>>;
-  readonly #threads = new Set<Running>();
+  readonly #threads = new Set<PoolThread>();
   /** All jobs that have not ended. */
   readonly #open = new Set<Job>();
-  /** How many replies had their turn since the last request. */
+  /** The number of replies since the last request. */
   #repliesInRow = 0;
   #nextId = 0;
   #stopped = false;
@@ -95,12 +95,12 @@ export class ThreadPool {
     this.#queues = { request: queue('request'), reply: queue('reply') };
   }
 
-  /** Returns the bytes that wait or are worked on. */
+  /** Returns the bytes of waiting and running jobs. */
   bytes(lane: Lane): number {
     return this.#queues[lane].size;
   }
 
-  run<T>({ account, lane, message, size }: Work): Pending<T> {
+  run<T>({ account, lane, message, size }: Work): PendingJob<T> {
     let job: Job | undefined;
     const outcome = new Promise<JobResult<T>>((resolve) => {
       const end = resolve as Job['end'];
@@ -125,7 +125,7 @@ export class ThreadPool {
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
-  /** Gives each thread that has nothing to do a job, and starts another one where more is waiting. */
+  /** Gives each idle thread a job, and starts threads while more jobs wait. */
   #advance(): void {
     for (;;) {
       const idle = [...this.#threads].find(({ job }) => job === null);
@@ -143,7 +143,7 @@ export class ThreadPool {
     return job;
   }
 
-  #give(thread: Running, job: Job): void {
+  #give(thread: PoolThread, job: Job): void {
     clearTimeout(job.timer);
     clearTimeout(thread.timer);
     thread.job = job;
@@ -155,15 +155,15 @@ export class ThreadPool {
       thread.worker.postMessage({ id: thread.id, job: message }, transfer);
       onTold?.();
     } catch (error) {
-      // The thread was told nothing, so it has the next job.
+      // The thread got no message, so it can take the next job.
       this.#options.onError(error instanceof Error ? error.name : 'failed');
       this.#finish(thread, err('failed'));
     }
   }
 
-  #started(): Running {
+  #started(): PoolThread {
     const worker = this.#options.start();
-    const thread: Running = { worker, job: null, id: -1, timer: undefined };
+    const thread: PoolThread = { worker, job: null, id: -1, timer: undefined };
     this.#threads.add(thread);
     worker.on('message', ({ id, result, error }: WorkerMessage) => {
       if (thread.id !== id || !thread.job) return;
@@ -176,8 +176,8 @@ export class ThreadPool {
     return thread;
   }
 
-  /** Ends the job of a thread, which then has its next job or rests. */
-  #finish(thread: Running, outcome: JobResult<unknown>): void {
+  /** Ends the job of a thread, which then takes another job or idles. */
+  #finish(thread: PoolThread, outcome: JobResult<unknown>): void {
     const { job, worker } = thread;
     clearTimeout(thread.timer);
     thread.job = null;
@@ -186,7 +186,7 @@ export class ThreadPool {
     if (job) this.#end(job, outcome);
   }
 
-  #rest(thread: Running): void {
+  #rest(thread: PoolThread): void {
     this.#threads.delete(thread);
     void thread.worker.terminate();
   }
@@ -201,8 +201,8 @@ export class ThreadPool {
     job.end(ended);
   }
 
-  /** The job that the thread had is lost with it; the next one starts a new thread. */
-  #abandon(thread: Running, why: 'stuck' | 'died', reason: string = why): void {
+  /** The thread's job is lost with it; the next job starts a new thread. */
+  #abandon(thread: PoolThread, why: 'stuck' | 'died', reason: string = why): void {
     if (!this.#threads.has(thread)) return;
     this.#options.onError(reason);
     this.#drop(thread, why);
@@ -210,7 +210,7 @@ export class ThreadPool {
     this.#advance();
   }
 
-  #drop(thread: Running, why: Failure): void {
+  #drop(thread: PoolThread, why: Failure): void {
     this.#threads.delete(thread);
     clearTimeout(thread.timer);
     const { job } = thread;

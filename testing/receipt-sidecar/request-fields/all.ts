@@ -1,6 +1,6 @@
 /**
- * Every field that OpenAI knows of the three requests, with values that it takes and values that it refuses, each of these
- * with the code and the path of its error. For tests here and through the whole gateway.
+ * Lists every field that OpenAI's three requests have, with values that are accepted, and values that are refused with the code and path of
+ * their error. Tests of the sidecar and of the whole gateway use it.
  */
 import { chatFields } from './chat.ts';
 import type { Endpoint, Field } from './field.ts';
@@ -9,7 +9,7 @@ import { toolFields } from './tools.ts';
 
 export const fields: readonly [string, Field][] = [...samplingFields, ...chatFields, ...toolFields];
 
-/** Fields that pass each by itself and not together: the code's field is the one at fault. */
+/** Fields that are valid separately but not together; `param` is the one that the error names. */
 export const contradictions: readonly (readonly [endpoint: Endpoint, fields: object, param: string])[] = [
   ['chat', { stream_options: { include_usage: true } }, 'stream_options'],
   ['completions', { stream_options: {}, stream: false }, 'stream_options'],
@@ -23,7 +23,7 @@ export const contradictions: readonly (readonly [endpoint: Endpoint, fields: obj
   ['completions', { best_of: 2, stream: true }, 'best_of'],
 ];
 
-/** These pairs look like a contradiction and are none. */
+/** Combinations that look like contradictions but are valid. */
 export const harmonies: readonly (readonly [endpoint: Endpoint, fields: object])[] = [
   ['chat', { stream: true, n: 3 }],
   ['chat', { stream_options: null, stream: false }],
@@ -36,7 +36,7 @@ export const harmonies: readonly (readonly [endpoint: Endpoint, fields: object])
   ['completions', { best_of: null, n: 3 }],
 ];
 
-/** The least that each endpoint takes. */
+/** The smallest body that each endpoint accepts. */
 export const leastBody: Readonly<Record<Endpoint, Readonly<Record<string, unknown>>>> = {
   chat: { model: 'sim-small', messages: [{ role: 'user', content: 'hi' }] },
   completions: { model: 'sim-small', prompt: 'hi' },

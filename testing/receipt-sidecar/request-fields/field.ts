@@ -1,14 +1,14 @@
-/** How the fields of requests are described for tests: values that are taken, and values that are refused. */
+/** Describes the fields of requests for tests: values that are accepted, and values that are refused. */
 /** The APIs of OpenAI, by the names of their shapes. */
 export type Endpoint = 'chat' | 'completions' | 'embeddings';
 
-/** A wrong value: the value, the code, and where it differs the path. */
+/** A wrong value with the code of its error, and the path if it is not the field. */
 type Wrong = readonly [value: unknown, code: string, param?: string];
 export interface Field {
   readonly endpoints: readonly Endpoint[];
   readonly good: readonly unknown[];
   readonly bad: readonly Wrong[];
-  /** Other fields that the good values need. */
+  /** Further fields that the good values need. */
   readonly beside?: Readonly<Record<string, unknown>>;
 }
 

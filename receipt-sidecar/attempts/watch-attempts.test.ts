@@ -1,11 +1,11 @@
 import { contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { describe, expect, it } from 'vitest';
-import { watchAttempts } from './attempt-watch.ts';
-import type { Attempt, DeploymentHealth } from './deployment-health.ts';
+import { createFirstAttempts } from './direct-first-attempts.ts';
 import { createFailedAttempts, type FailedAttempt } from './failed-attempts.ts';
-import { createFirstAttempts } from './first-attempts.ts';
-import { createMeasuredTrouble } from './measured-trouble.ts';
+import type { AttemptAtDeployment, DeploymentHealth } from './resting-deployments.ts';
+import { createMeasuredTrouble } from './unavailable-deployments.ts';
+import { watchAttempts } from './watch-attempts.ts';
 
 describe('what came of the attempts', () => {
   const firstAttempts = createFirstAttempts(() => 0, null);
@@ -21,7 +21,7 @@ describe('what came of the attempts', () => {
     const seen: string[] = [];
     const health = {
       begins: () => false,
-      note: ({ deployment: id, result, retryAfterMs }: Attempt) =>
+      note: ({ deployment: id, result, retryAfterMs }: AttemptAtDeployment) =>
         void seen.push(`${id} ${result}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
     } as unknown as DeploymentHealth;
     const trouble = createMeasuredTrouble(() => 0);
@@ -58,7 +58,8 @@ describe('what came of the attempts', () => {
         { ...contextForTests().context, firstAttempts: first },
         {
           identity: { receiptId: 'r', route: routeOver({ ...candidate('z', 'm'), deployment: place }) } as never,
-          ...{ startedAt: 0, accountId: 'a' },
+          startedAt: 0,
+          accountId: 'a',
         },
         new Map(),
         { others: 0, order },

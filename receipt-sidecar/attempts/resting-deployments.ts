@@ -1,93 +1,80 @@
 /**
- * Which deployments fail at the moment, as far as the calls of this process tell.
+ * Rests deployments that fail, with exponential back-off, judging by the calls of this process.
  *
- * Invariant: it changes which region a free call tries first, and nothing else of it: a deployment that rests stays in the fail-over
- * chain, and where every region rests calls go as if none did. Calls that can go nowhere else are refused by measured-trouble.ts.
+ * Invariant: resting only changes which region a free call tries first. The deployment stays in the fail-over chain, and if every region
+ * rests, calls are routed as if none did. Calls that can go nowhere else are refused by unavailable-deployments.ts.
  */
 import type { Logger } from '@gw/service/log';
 import { Gauge, type Registry } from 'prom-client';
+import type { AttemptVerdict } from './attempt-outcome.ts';
 
-/** So many calls in a row have to fail, so that one bad answer moves no traffic. */
+/** One bad answer must not move traffic. */
 const failuresBeforeRest = 3;
-/** The first rest, and the longest, ms: each further failure doubles it. */
+/** Each further failure doubles the rest, ms. */
 const [shortestRestMs, longestRestMs] = [2000, 30_000];
-/** However long a provider asks to be left alone. */
+/** Caps the `Retry-After` of a provider, ms. */
 const longestRetryAfterMs = 60_000;
 
-/** How long one call may try whether a deployment answers again, before another one may, ms. */
+/** How long a probe may take before another call may probe the deployment, ms. */
 const probeMs = 30_000;
-/** What is older says nothing of now, ms. */
+/** Failures that are older no longer count, ms. */
 const staleMs = 60_000;
 
-/**
- * What came of an attempt. `busy`: the provider says that it has too much to do. `down`: it could not be reached, did not answer in time
- * or said 502 to 504. `failed`: anything else that is no answer, which can be the request's own fault. `full`: it has as many calls of
- * ours as it takes at once, so it was not asked: that says nothing of how it is, and a place is free with the next end of a call.
- */
-export const attemptResults = ['answered', 'busy', 'down', 'failed', 'full'] as const;
-export type AttemptResult = (typeof attemptResults)[number];
-
-/** What came of an attempt at a deployment. */
-export interface Attempt {
+export interface AttemptAtDeployment extends AttemptVerdict {
   readonly deployment: string;
-  readonly result: AttemptResult;
-  /** How long the provider asks to be left alone, ms; null if it does not say. */
-  readonly retryAfterMs: number | null;
-  /** When the call was sent, by the same clock. */
+  /** When the call was sent, by the clock of `now`. */
   readonly beganAt: number;
 }
 
 export interface DeploymentHealth {
-  note(attempt: Attempt): void;
-  /** Whether free calls go elsewhere first. */
+  note(attempt: AttemptAtDeployment): void;
   isResting(deployment: string): boolean;
-  /** A free call begins there. Returns whether it is the one that tries after a rest: all others wait for what comes of it. */
+  /** Call when a free call starts there. Returns whether it probes the deployment after a rest; others avoid it until the probe ends. */
   begins(deployment: string): boolean;
-  /** The call that tried has ended without a word: another one may. */
+  /** The probe ended without a result, so another call may probe. */
   givesUp(deployment: string): void;
   register(registry: Registry): void;
 }
 
-/** Of one deployment; moments by the clock of `now`. */
-interface Failures {
+/** Times are by the clock of `now`. */
+interface DeploymentFailures {
   failures: number;
   lastAt: number;
-  /** 0 where it never rested. */
+  /** 0 if the deployment has not rested. */
   restsFrom: number;
   restsUntil: number;
-  /** While a call tries. */
+  /** The end of the current probe; 0 if there is none. */
   probedUntil: number;
 }
 
-/** `now`: ms, of a clock that nobody sets. */
+/** `now`: a monotonic clock, ms. */
 export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'info' | 'warn'>): DeploymentHealth {
-  /** Of those that failed last; ids of the catalogue alone. */
-  const records = new Map<string, Failures>();
+  /** Only deployments of the catalogue get in, so the map stays small. */
+  const records = new Map<string, DeploymentFailures>();
   const isResting = (deployment: string): boolean => {
     const record = records.get(deployment);
     return record !== undefined && Math.max(record.restsUntil, record.probedUntil) > now();
   };
 
-  const failed = ({ beganAt, deployment, retryAfterMs }: Attempt): void => {
+  const failed = ({ beganAt, deployment, retryAfterMs }: AttemptAtDeployment): void => {
     const at = now();
     const known = records.get(deployment);
     const isFresh = known && at - Math.max(known.lastAt, known.restsUntil) <= staleMs;
     const record = isFresh ? known : { failures: 0, lastAt: at, restsFrom: 0, restsUntil: 0, probedUntil: 0 };
     records.set(deployment, record);
-    // Calls that were under way when its rest began say nothing new.
+    // A call that was in flight when the rest began says nothing new.
     if (beganAt < record.restsFrom) return;
     record.failures += 1;
     record.lastAt = at;
     record.probedUntil = 0;
     const restMs = restOf(record.failures, retryAfterMs);
     if (restMs === 0) return;
-    // Once for each outage.
+    // Logged once for each outage.
     if (record.restsUntil === 0) log.warn({ deployment, restMs }, 'a deployment fails; free calls go elsewhere first');
     record.restsFrom = at;
     record.restsUntil = Math.max(record.restsUntil, at + restMs);
   };
 
-  /** If it was the one to try it, the next call may. */
   const givesUp = (deployment: string): void => {
     const record = records.get(deployment);
     if (record) record.probedUntil = 0;
@@ -114,11 +101,11 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
   };
 }
 
-/** Returns how long a deployment rests after so many failures in a row, ms. */
+/** Returns how long a deployment rests after this many consecutive failures, ms. */
 function restOf(failures: number, retryAfterMs: number | null): number {
   const over = failures - failuresBeforeRest;
   const byFailures = over < 0 ? 0 : Math.min(longestRestMs, shortestRestMs * 2 ** Math.min(over, 10));
-  return Math.max(byFailures, Math.min(retryAfterMs ?? 0, longestRetryAfterMs));
+  return Math.max(byFailures, retryAfterMs === null ? 0 : Math.min(retryAfterMs, longestRetryAfterMs));
 }
 
 const failingGauge = (count: () => number): Gauge =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AttemptResult } from './deployment-health.ts';
-import { createMeasuredTrouble, ofAccount } from './measured-trouble.ts';
+import type { AttemptResult } from './attempt-outcome.ts';
+import { createMeasuredTrouble, ofAccount } from './unavailable-deployments.ts';
 
 function troubleAt() {
   let ms = 1_000_000;

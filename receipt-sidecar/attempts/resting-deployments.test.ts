@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AttemptResult, createDeploymentHealth } from './deployment-health.ts';
+import type { AttemptResult } from './attempt-outcome.ts';
+import { createDeploymentHealth } from './resting-deployments.ts';
 
 const failure = { deployment: 'd', result: 'failed', retryAfterMs: null } as const;
 
@@ -104,7 +105,7 @@ describe('a deployment', () => {
     health.begins('d');
     answers();
     expect(health.isResting('d')).toBe(false);
-    // Nothing came of it.
+    // The probe ended without a result.
     fails(3);
     restsFor();
     expect([health.begins('d'), health.begins('d')]).toEqual([true, false]);

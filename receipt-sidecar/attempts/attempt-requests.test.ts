@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { outgoing } from '../api/provider-body.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
-import { attemptsOf, timeoutsOf } from './per-attempt.ts';
+import { attemptsOf, timeoutsOf } from './attempt-requests.ts';
 
 const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], {
   model: 'm',

@@ -1,6 +1,6 @@
 /**
- * What the attempts of a call have of their own: Envoy sends the same request to each deployment of the chain, and the listener
- * of a deployment makes it that deployment's, from headers that are for it alone (envoy/attempt.lua.ts).
+ * Decides what each attempt of a call is sent. Envoy sends the same request to each deployment of the chain; the deployment's listener
+ * adapts it with headers that are meant for that deployment only (envoy/attempt.lua.ts).
  */
 import {
   attemptHeader,
@@ -12,30 +12,41 @@ import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
 import { listenerCluster } from '@gw/contract/internal/first-attempt';
 import { failoverCluster } from '@gw/contract/internal/snapshot';
 import { type BodyTarget, type Outgoing, opening } from '../api/provider-body.ts';
-import type { Candidate } from '../catalogue/snapshot.ts';
+import type { Candidate, Named } from '../catalogue/snapshot.ts';
 import { setHeader } from '../wire/ext-proc.ts';
 import type { Timeouts } from '../wire/headers.ts';
-import type { AttemptedRoute } from './attempted-route.ts';
-import type { FirstAttempts } from './first-attempts.ts';
+import type { FirstAttempts } from './direct-first-attempts.ts';
+
+/** The part of a route that its attempts need. */
+export interface AttemptedRoute {
+  readonly pinned: boolean;
+  /** Returns the model that a deployment serves the call with. */
+  readonly modelOf: Named['modelOf'];
+  /** The deployments in the order in which they are tried; at least one. */
+  readonly failoverChain: readonly [Candidate, ...Candidate[]];
+  /** Envoy's cluster of the whole chain. The call names `Attempts.cluster`, which may be that of the first deployment alone. */
+  readonly cluster: string;
+}
 
 export interface Attempts {
-  /** What the first deployment decides of the body. */
+  /** How the first deployment wants the body. */
   readonly first: BodyTarget;
   readonly headers: readonly ReturnType<typeof setHeader>[];
   /** How many more deployments may be tried. */
   readonly others: number;
   /** Envoy's cluster that the call names: `AttemptedRoute.cluster`, or that of the first deployment alone. */
   readonly cluster: string;
-  /** The clusters of the attempts, where the first goes to its provider at once; null: all go through listeners. */
+  /** The clusters of the attempts if the first goes to its provider directly; null if all go through listeners. */
   readonly order: readonly string[] | null;
 }
 
-/** After so many it is not the deployments, and the client has waited long enough. */
+/** If this many fail as well, the deployments are not the cause, and the client has waited long enough. */
 const mostOthers = 4;
-/** With those that have a bound, which do not count among the four: full ones cost neither time nor a call of a provider. */
-const mostOthersWithBounds = 9;
-/** Of the 32 KiB that Envoy lets through with what the client has sent. */
-const [mostHeaderBytes, mostClientBytes] = [12 * 1024, 16 * 1024];
+/** Deployments with a limit do not count among the four, since a full one costs neither time nor a provider call. */
+const mostOthersInAll = 9;
+/** Together these stay within the 32 KiB of headers that Envoy accepts. */
+const mostHeaderBytes = 12 * 1024;
+const mostClientBytes = 16 * 1024;
 
 function targetOf({ modelOf }: AttemptedRoute, candidate: Candidate): BodyTarget {
   const { id, takesTemperature } = modelOf(candidate);
@@ -44,8 +55,8 @@ function targetOf({ modelOf }: AttemptedRoute, candidate: Candidate): BodyTarget
 }
 
 /**
- * Envoy goes along the chain, so only the first few need something of their own; where none is called otherwise than the first, it
- * costs a comparison for each. `clientBytes` counts those of the headers that go on.
+ * Only the deployments that Envoy may try get headers of their own; those that are called like the first one cost a comparison each.
+ * `clientBytes` counts the bytes of the client's headers that are forwarded.
  */
 export function attemptsOf(
   route: AttemptedRoute,
@@ -59,20 +70,23 @@ export function attemptsOf(
     return cluster === null ? null : [cluster, ...later.map(({ deployment }) => listenerCluster(deployment.id))];
   };
   const attempts = (rest: readonly Candidate[]) => attemptsOver({ route, body, rest, clientBytes, orderOf });
-  // Alone in its cluster, so that no other deployment gets what was made for this one.
-  const alone = () => ({
-    ...{ first: targetOf(route, head), headers: pathHeader(route, head), others: 0 },
-    ...{ cluster: failoverCluster([head.deployment.id]), order: orderOf([head]) },
+  // The cluster has no other deployment, so that none gets a request that was made for this one.
+  const alone = (): Attempts => ({
+    first: targetOf(route, head),
+    headers: pathHeader(route, head),
+    others: 0,
+    cluster: failoverCluster([head.deployment.id]),
+    order: orderOf([head]),
   });
   return attempts(triedAfter(others)) ?? attempts(others.slice(0, mostOthers)) ?? alone();
 }
 
-/** Envoy counts its tries, whatever came of them, so a bounded one that fails is one more that was asked. */
+/** Envoy limits the number of tries whatever their results, so this counts deployments and not failures. */
 function triedAfter(others: readonly Candidate[]): readonly Candidate[] {
   let unbounded = 0;
   const end = others.findIndex(({ deployment }, at) => {
     if (deployment.maxConcurrentRequests == null) unbounded += 1;
-    return unbounded > mostOthers || at === mostOthersWithBounds;
+    return unbounded > mostOthers || at === mostOthersInAll;
   });
   return end === -1 ? others : others.slice(0, end);
 }
@@ -97,12 +111,12 @@ function attemptsOver({
   const headers = [...openings, ...paths];
   const bytes = headers.reduce((sum, { header }) => sum + header.key.length + header.rawValue.length, 0);
   if (headers.length > 0 && (bytes > mostHeaderBytes || clientBytes() > mostClientBytes)) return null;
-  // With openings of their own the others are left to listeners, which alone may change a body.
+  // Only listeners can change the body, so openings that differ rule out a direct first attempt.
   const order = openings.length === 0 ? orderOf([head, ...rest]) : null;
   return { first: targetOf(route, head), headers, others: rest.length, cluster: route.cluster, order };
 }
 
-/** Returns the openings that differ from the first one, and how long that one is. */
+/** Returns headers with the openings that differ from the first one, and with the length of the first one. */
 function openingHeaders(route: AttemptedRoute, body: Outgoing, rest: readonly Candidate[]): Attempts['headers'] {
   const first = targetOf(route, route.failoverChain[0]);
   const others = rest.filter((each) => !isSame(targetOf(route, each), first));
@@ -115,7 +129,7 @@ function openingHeaders(route: AttemptedRoute, body: Outgoing, rest: readonly Ca
   return headers.length === 0 ? [] : [...headers, setHeader(attemptOpeningLength, String(own.length))];
 }
 
-/** Whether the openings are alike without being made; false also for two providers whose fields only look alike. */
+/** Compares targets without making their openings; false negatives only cost time. */
 const isSame = (a: BodyTarget, b: BodyTarget): boolean =>
   a.providerModel === b.providerModel &&
   a.takesTemperature === b.takesTemperature &&

@@ -1,37 +1,38 @@
-/** What came of the attempts of a call, as far as the reply and Envoy's logs tell, for those who judge deployments by it. */
+/**
+ * The entrance to the attempts of a call: watches them from the first to the last and reports how each ended to those who judge deployments.
+ *
+ * - attempt-requests.ts: what each attempt is sent
+ * - attempt-outcome.ts: how a status, a header or a log entry is classified
+ * - failed-attempts.ts: which attempts of a call failed, and why
+ * - direct-first-attempts.ts: which first attempts go to their provider directly
+ * - resting-deployments.ts: which deployments free calls avoid at first
+ * - unavailable-deployments.ts: which deployments refuse pinned calls, and for how long (`Retry-After`)
+ */
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
 import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { isDirected } from '../wire/headers.ts';
-import type { AttemptedRoute } from './attempted-route.ts';
-import type { AttemptResult, DeploymentHealth } from './deployment-health.ts';
-import {
-  type FailedAttempt,
-  type FailedAttempts,
-  failedBefore,
-  ownOutcome,
-  type Verdict,
-  verdictOf,
-} from './failed-attempts.ts';
-import type { FirstAttempts } from './first-attempts.ts';
-import { type MeasuredTrouble, ofAccount } from './measured-trouble.ts';
-import type { Attempts } from './per-attempt.ts';
+import { type AttemptResult, type AttemptVerdict, ownOutcome, verdictOf } from './attempt-outcome.ts';
+import type { AttemptedRoute, Attempts } from './attempt-requests.ts';
+import type { FirstAttempts } from './direct-first-attempts.ts';
+import { type FailedAttempt, type FailedAttempts, failedBefore } from './failed-attempts.ts';
+import type { DeploymentHealth } from './resting-deployments.ts';
+import { type MeasuredTrouble, ofAccount } from './unavailable-deployments.ts';
 
 export interface Answered {
-  /** Null if it is not known who answered. */
+  /** Null if it is unknown who answered. */
   readonly deployment: string | null;
-  /** Envoy's count of tried deployments. */
+  /** Envoy's count of the deployments it tried. */
   readonly attempts: number;
   readonly headers: Headers;
 }
 
-/** What a call that is under way tells of its attempts, and learns of them. */
 export interface AttemptWatch {
-  /** The headers of a reply have come: takes what they tell of the first attempt. */
+  /** Call when the headers of a reply have come; reports the first attempt. */
   arrived(answer: Answered): void;
-  /** Behind it, when as much as can be is known of the others. */
+  /** Call after `arrived`, once the reasons of earlier failures are known as far as possible; reports all attempts. */
   answered(answer: Answered): void;
   end(): void;
 }
@@ -40,23 +41,22 @@ export interface Watchers {
   readonly failedAttempts: FailedAttempts;
   readonly firstAttempts: FirstAttempts;
   readonly health: DeploymentHealth;
-  /** As free calls find it, by `troubleField`. */
+  /** Measured by free calls, under names of `troubleField`. */
   readonly trouble: MeasuredTrouble;
-  /** As the pinned calls of each account find it, by `ofAccount`. */
+  /** Measured by the pinned calls of each account, under names of `ofAccount`. */
   readonly accountTrouble: MeasuredTrouble;
 }
 
-/** The call whose attempts are watched. */
 export interface WatchedCall {
   readonly identity: { readonly receiptId: string; readonly route: AttemptedRoute };
   readonly accountId: string;
-  /** By `performance.now`. */
+  /** When the call was sent, by `performance.now`. */
   readonly startedAt: number;
 }
 
 /**
- * A pinned call tells how deployments are to its account alone: whoever makes one fail would send everybody's free calls elsewhere.
- * One that tells the simulated provider how to answer tells nothing. `others`: how many more deployments may be tried.
+ * A pinned call only counts for its own account: otherwise a client who provokes failures could move everybody's free calls. A call that
+ * directs the simulated provider does not count at all. `others`: how many more deployments may be tried.
  */
 export function watchAttempts(
   { accountTrouble, failedAttempts, firstAttempts, health, trouble }: Watchers,
@@ -74,7 +74,7 @@ export function watchAttempts(
       if (order !== null && failed !== undefined)
         failedAttempts.tell(receiptId, firstAttempts.failed(first, failed, beganAt));
       const by = route.failoverChain.find((each) => each.deployment.id === deployment)?.deployment;
-      // What Envoy says in place of a provider has no lower status.
+      // Envoy's own replies have a status of 400 or above.
       if (by && Number(headers.get(':status')) < 400) firstAttempts.reached(by);
       const isUnasked = deployment === null && ownOutcome(headers) !== null;
       if (order !== null && attempts <= 1 && isUnasked) firstAttempts.missed(route.failoverChain[0].deployment);
@@ -98,9 +98,9 @@ export function watchAttempts(
   };
 }
 
-type JudgedAttempt = Verdict & { readonly candidate: Candidate };
+type JudgedAttempt = AttemptVerdict & { readonly candidate: Candidate };
 
-/** Returns what came of each attempt: those before the one that answered have failed, and so has one that says so. */
+/** Returns the result of each attempt whose deployment can be judged by it. */
 function verdicts(
   { failoverChain }: AttemptedRoute,
   answer: Answered,
@@ -111,7 +111,7 @@ function verdicts(
     const told = known.find((each) => each.deployment === candidate.deployment.id);
     return { candidate, result: told?.result ?? result, retryAfterMs: told?.retryAfterMs ?? null };
   };
-  // Where nobody has said why, what has a bound may have been full, which is no failure.
+  // Without a known reason, a deployment with a limit may just have been full.
   const failed = failedBefore(failoverChain, deployment, attempts).map((each) =>
     failureOf(each, each.deployment.maxConcurrentRequests == null ? 'failed' : 'full'),
   );
@@ -120,9 +120,9 @@ function verdicts(
   const by = failoverChain.find((each) => each.deployment.id === deployment);
   if (!by) {
     const last = failoverChain[attempts - 1];
-    // The time of a JSON reply is one for all attempts, so the last of several may have had little of it.
+    // All attempts at a JSON reply share one time-out, so the last of several may have had little time.
     if (!last || (status === 504 && attempts > 1)) return failed;
-    // Where there was one, and Envoy answers in its place, it was not reached or did not answer in time.
+    // If Envoy replies after a single attempt, the provider was unreachable or timed out.
     return [...failed, failureOf(last, attempts === 1 ? 'down' : 'failed')];
   }
   if (headers.has(atCapacityHeader)) return [...failed, { candidate: by, result: 'full', retryAfterMs: null }];

@@ -1,10 +1,10 @@
-/** Why a pinned region can take no call, by what was measured of its deployments. */
+/** Refuses calls to a pinned region whose deployments are all saturated or degraded, with the `Retry-After` of the first that frees up. */
 import { type ApiError, apiError } from '@gw/contract/errors';
-import type { Trouble } from '../attempts/measured-trouble.ts';
+import type { Trouble } from '../attempts/unavailable-deployments.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 
-/** Returns the error where none of them can take a call; null if one can. Where one only has too much to do, all have. */
-export function refusalFor(
+/** Returns null if a deployment is available. A single saturated deployment makes the region saturated, and not degraded. */
+export function unavailableRegion(
   candidates: readonly Candidate[],
   troubleOf: (candidate: Candidate) => Trouble | null,
 ): ApiError | null {

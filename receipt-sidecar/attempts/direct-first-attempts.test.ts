@@ -1,6 +1,6 @@
 import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
 import { describe, expect, it } from 'vitest';
-import { createFirstAttempts, lostAttempt } from './first-attempts.ts';
+import { createFirstAttempts, lostAttempt } from './direct-first-attempts.ts';
 
 const at = (origin: string, credential: string | null = null) => ({ id: 'd', firstAttempt: { origin, credential } });
 const settled = 5000;
@@ -67,13 +67,18 @@ describe('why it failed', () => {
     client = '10.0.0.1:5',
     deployment = 'd',
   ) => ({
-    ...{ client, deployment, outcome },
+    client,
+    deployment,
+    outcome,
   });
 
   it('says the reply, with the time that it asks for', () => {
     const { attempts } = opened();
     expect(attempts.failed('d', '429 7', 0)).toEqual({
-      ...{ deployment: 'd', outcome: 'rate_limited', result: 'busy', retryAfterMs: 7000 },
+      deployment: 'd',
+      outcome: 'rate_limited',
+      result: 'busy',
+      retryAfterMs: 7000,
     });
     expect(attempts.failed('d', '500 ', 0)).toMatchObject({ outcome: 'server_error', result: 'failed' });
     expect(attempts.failed('d', '503 Wed, 21 Oct 2026 07:28:00 GMT', 0)).toMatchObject({ retryAfterMs: null });
@@ -87,7 +92,10 @@ describe('why it failed', () => {
     attempts.lost(lost('connection_lost', '10.0.0.2:5'));
     attempts.lost(lost('connection_lost', '10.0.0.1:5', 'other'));
     expect(attempts.failed('d', '- 10.0.0.1:5', 5)).toEqual({
-      ...{ deployment: 'd', outcome: 'no_connection', result: 'down', retryAfterMs: null },
+      deployment: 'd',
+      outcome: 'no_connection',
+      result: 'down',
+      retryAfterMs: null,
     });
     expect(attempts.failed('d', '- 10.0.0.9:5', 5)).toMatchObject({ outcome: 'failed', result: 'down' });
   });
