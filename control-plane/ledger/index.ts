@@ -32,7 +32,6 @@ import { registerWaiting } from './receipts/waiting.ts';
 import { usageOperatorRoutes, usageRoutes } from './usage/routes.ts';
 
 export { countFaults, isCheckOverdue } from './integrity/faults.ts';
-export { warnOfUnsealed } from './integrity/open-seals.ts';
 export { startJobs } from './jobs.ts';
 export { countWaiting } from './receipts/waiting.ts';
 
@@ -58,7 +57,7 @@ export interface LedgerServices {
 /** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openLedger(
   context: Context,
-  { compresses, everyS, fullS, keys, sealedSince }: IntegritySettings,
+  { everyS, fullS, keys }: IntegritySettings,
   { evidenceKey, grid, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'>,
 ): LedgerServices {
   return {
@@ -67,7 +66,7 @@ export function openLedger(
     packs,
     packPlaces: openPackPlaces(),
     vault,
-    seals: openLedgerSeals({ ...context, compresses, keys, sealedSince }),
+    seals: openLedgerSeals({ ...context, keys }),
     versionMetrics: createVersionMetrics(context.db),
     deliveryMetrics: createDeliveryMetrics(),
     faults: createFaultLog(context.log, () => performance.now()),

@@ -83,7 +83,7 @@ const entriesFrom = (db: Database, accountId: string, index: number): Promise<En
     db,
     Prisma.sql`
   SELECT l.index::float8 AS index, l.receipt_id, l.version, encode(l.leaf_hash, 'hex') AS leaf, l.content_sha256 AS content,
-    ${textColumns}, coalesce(r.content_sha256, '') AS stored
+    ${textColumns}, r.content_sha256 AS stored
   FROM receipt_log l
   LEFT JOIN receipts r ON r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version
     AND r.account_id = l.account_id

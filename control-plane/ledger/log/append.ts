@@ -155,7 +155,7 @@ async function appendPage(
           AND (r.created_at, r.id, r.version) > (${from.created_at}, ${from.id}, ${from.version})
           AND NOT EXISTS (
             SELECT 1 FROM receipt_log l WHERE l.receipt_id = r.id AND l.version = r.version
-              AND l.content_sha256 = coalesce(r.content_sha256, ''))
+              AND l.content_sha256 = r.content_sha256)
         ORDER BY r.created_at, r.id, r.version LIMIT ${pageSize}`,
       );
       const sound = await genuine(seals, rows);

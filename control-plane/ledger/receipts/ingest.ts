@@ -114,7 +114,7 @@ async function finish(options: Batches, entries: readonly Entry[]): Promise<void
   if (entries.length === 0) return;
   const { db, lines, redis, seals } = options;
   lines.clear();
-  await seals.compressor?.learn(db);
+  await seals.compressor.learn(db);
   const rows: ReadyEntry[] = [];
   const estimates: Estimated[] = [];
   const dead: DeadEntry[] = [];

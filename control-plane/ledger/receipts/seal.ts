@@ -104,22 +104,13 @@ export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T
 }
 
 /**
- * Returns what is wrong with a row, or null. Rows of calls before `sealedSince` can be unsealed; null means none can.
- * It throws for no row, whatever somebody has written into it: one exception would hide the faults of all others.
+ * Returns what is wrong with a row, or null. It throws for no row, whatever somebody has written into it: one exception would hide the faults of all others.
  */
-export function faultOf(row: LedgerRow, keys: LedgerKeys, sealedSince: Date | null): LedgerFault | null {
+export function faultOf(row: LedgerRow, keys: LedgerKeys): LedgerFault | null {
   const { content_sha256, seal, seal_key, unreadable } = row;
   if (unreadable !== undefined) return unreadable;
-  if (content_sha256 === null || seal === null || seal_key === null) {
-    const isOld = sealedSince !== null && row.created_at < sealedSince;
-    if (!isOld || content_sha256 !== seal || seal_key !== null) return 'unsealed';
-    return saysTheSame(
-      row,
-      unlessUnreadable(() => JSON.parse(row.body)),
-    )
-      ? null
-      : 'altered';
-  }
+  // The columns are not nullable, but whoever owns the database can change that.
+  if (content_sha256 === null || seal === null || seal_key === null) return 'unsealed';
   if (unlessUnreadable(() => digestOf(row)) !== content_sha256) return 'altered';
   const key = keyOf(keys, seal_key);
   if (key === undefined) return 'unknown key';

@@ -24,7 +24,7 @@ export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_a
   /** Its `columns`. */
   readonly line: Line;
   readonly parts: readonly FactsPart[];
-  /** What it is compressed with; null: it is not. */
+  /** What it is compressed with; null: it may still change, so it is not. */
   readonly dictionary: Dictionary | null;
   /** The grid value that it was made with (`gridUsed`); null: none. */
   readonly uses: string | null;
@@ -43,7 +43,7 @@ export function readyRow(
   const { parts, rows } = splitRows([row]);
   const sealed = seals.sealed(elementAt(rows, 0));
   const texts = readable(textsOf(sealed));
-  const compressed = seals.compressor?.compress(sealed, texts) ?? null;
+  const compressed = seals.compressor.compress(sealed, texts);
   const line = lines.add(columnsOf(sealed, compressed?.columns ?? texts, compressed?.compressed ?? null));
   return {
     id,
@@ -89,7 +89,7 @@ export async function insertReceipts(
 ): Promise<void> {
   const wanted = distinct(rows, seals, lines);
   await storeParts(db, wanted);
-  await seals.compressor?.store(db, [...new Set(wanted.flatMap(({ dictionary }) => dictionary ?? []))]);
+  await seals.compressor.store(db, [...new Set(wanted.flatMap(({ dictionary }) => dictionary ?? []))]);
   const inserted = await insert(db, wanted, lines);
   if (inserted.size < wanted.length) {
     const others = wanted.filter((row) => !inserted.has(keyOf(row)));

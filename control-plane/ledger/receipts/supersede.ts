@@ -70,9 +70,9 @@ export async function supersede(
   if (whole.length === 0) return new Set();
   const noting = notingOf(whole.flatMap((row) => gridUsed(row) ?? []));
   const split = splitRows(whole);
-  await seals.compressor?.learn(db);
+  await seals.compressor.learn(db);
   const rows = (await seals.seal(split.rows)).map((row) => stored(row, seals.compressor));
-  await seals.compressor?.store(db, [...new Set(rows.flatMap(({ dictionary }) => dictionary ?? []))]);
+  await seals.compressor.store(db, [...new Set(rows.flatMap(({ dictionary }) => dictionary ?? []))]);
   const made = await db.$queryRaw<{ id: string }[]>`
     WITH parts AS (${storingOf(split.parts)}), wanted AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(rows.map(({ columns }) => columns))}::json) AS w (
@@ -96,7 +96,7 @@ export async function supersede(
 
 /** A row as its columns have it, and what it is compressed with; null: nothing. */
 function stored(row: SealedReceipt, compressor: Seals['compressor']) {
-  const found = compressor?.compress(row, textsOf(row)) ?? null;
+  const found = compressor.compress(row, textsOf(row));
   if (found === null) return { columns: { ...row, compressed: null }, dictionary: null };
   const { columns, compressed, dictionary } = found;
   const { body, facts, routing_trace } = columns;

@@ -62,11 +62,7 @@ export async function checkADay({ db, log }: { readonly db: Database; readonly l
         (SELECT account_id, ${dayOf('hour')} AS day FROM ${anyOf(Prisma.sql`usage_hours`)})
         UNION ALL (SELECT account_id, day FROM ${anyOf(Prisma.sql`usage_days`)})) c
       WHERE NOT ${hasMarkedHour}
-        AND NOT EXISTS (SELECT 1 FROM usage_day_changes d WHERE (d.account_id, d.day) = (c.account_id, c.day))
-        -- Those of a release from before lack a sum (savings.ts), and are not altered.
-        AND NOT EXISTS (
-          SELECT 1 FROM usage_days d
-          WHERE (d.account_id, d.day) = (c.account_id, c.day) AND d.known_carbon_saved_g IS NULL)),
+        AND NOT EXISTS (SELECT 1 FROM usage_day_changes d WHERE (d.account_id, d.day) = (c.account_id, c.day))),
     stored AS (SELECT ${columns} FROM usage_days JOIN picked USING (account_id, day)),
     made AS (${sumsOf(Prisma.sql`picked`)})
     SELECT DISTINCT account_id, day FROM (

@@ -57,13 +57,11 @@ const sumsOf = (due: Prisma.Sql): Prisma.Sql => Prisma.sql`
 export async function checkAnHour({ db, log }: { readonly db: Database; readonly log: Logger }): Promise<void> {
   const columns = Prisma.sql`account_id, hour, issued, requests, ${facetColumns}, ${sumColumns}`;
   const differing = await db.$queryRaw<{ account_id: string; hour: Date }[]>`
-    WITH any_hour AS (
-      SELECT account_id, hour, known_carbon_saved_g FROM usage_hours u
+    WITH picked AS (
+      SELECT account_id, hour FROM usage_hours u
       WHERE id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM usage_hours)
         AND NOT EXISTS (SELECT 1 FROM usage_changes c WHERE (c.account_id, c.hour) = (u.account_id, u.hour))
       ORDER BY id LIMIT 1),
-    -- Those of a release from before lack a sum (savings.ts), and are not altered.
-    picked AS (SELECT account_id, hour FROM any_hour WHERE known_carbon_saved_g IS NOT NULL),
     stored AS (SELECT ${columns} FROM usage_hours JOIN picked USING (account_id, hour)),
     made (account_id, hour, issued, requests, ${facetColumns}, ${sumColumns}) AS (${sumsOf(Prisma.sql`picked`)})
     SELECT DISTINCT account_id, hour FROM (

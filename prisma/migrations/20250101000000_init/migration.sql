@@ -750,20 +750,9 @@ CREATE TABLE "restatements" (
   "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   -- It is separate from the time when it is due, so that a note never takes an interval from the instance that works on it.
   "claimed_until" TIMESTAMPTZ(3),
-  "parts_claimed_until" TIMESTAMPTZ(3),
   PRIMARY KEY ("zone", "period_start", "period_end")
 );
 CREATE INDEX "restatements_due_at_idx" ON "restatements" ("due_at");
-
-CREATE FUNCTION keep_restatement() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-BEGIN
-  IF OLD.claimed_until IS NOT DISTINCT FROM OLD.parts_claimed_until THEN RETURN OLD; END IF;
-  UPDATE restatements SET due_at = CURRENT_TIMESTAMP + INTERVAL '1 hour'
-  WHERE (zone, period_start, period_end) = (OLD.zone, OLD.period_start, OLD.period_end);
-  RETURN NULL;
-END $$;
-CREATE TRIGGER "restatements_looked_through" BEFORE DELETE ON "restatements"
-  FOR EACH ROW EXECUTE FUNCTION keep_restatement();
 
 -- A trigger, so that no writer of readings can forget it.
 CREATE FUNCTION note_restatement() RETURNS TRIGGER LANGUAGE plpgsql AS $$
@@ -798,14 +787,15 @@ CREATE TABLE "receipts" (
   "body" JSON NOT NULL,
   "routing_trace" JSON,
   "facts" JSON,
-  "content_sha256" CHAR(64),
-  "seal" CHAR(64),
+  "content_sha256" CHAR(64) NOT NULL,
+  "seal" CHAR(64) NOT NULL,
   -- The number of the key that made the seal.
-  "seal_key" INTEGER,
+  "seal_key" INTEGER NOT NULL,
   -- It is certain that the client was shown this receipt.
   "shown" BOOLEAN NOT NULL DEFAULT FALSE,
-  -- The SHA-256 of the dictionary, 32 bytes, and behind it what comes out as three JSON texts with line feeds between. Null: the row is not
-  -- compressed.
+  -- The SHA-256 of the dictionary, 32 bytes, and behind it the receipt, the routing trace and the facts, compressed together by raw deflate
+  -- (RFC 1951) as three JSON texts with line feeds between. `body`, `routing_trace` and `facts` then hold only what statements read. Null: the
+  -- receipt may still take one of the steps below, so the three columns hold all of it.
   "compressed" BYTEA,
   PRIMARY KEY ("id", "version", "created_at")
 ) PARTITION BY RANGE ("created_at");
@@ -879,15 +869,6 @@ CREATE TRIGGER "receipt_replacements_not_truncated" BEFORE TRUNCATE ON "receipt_
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 REVOKE UPDATE, DELETE, TRUNCATE ON "receipt_replacements" FROM CURRENT_USER;
 
--- The error is not of the class for which a retry is in vain: the receipts of an instance that cannot seal wait for one that can.
-CREATE FUNCTION refuse_unsealed() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-BEGIN
-  IF NEW.seal IS NULL OR NEW.content_sha256 IS NULL OR NEW.seal_key IS NULL THEN
-    RAISE EXCEPTION 'no receipt is stored without a seal';
-  END IF;
-  RETURN NEW;
-END $$;
-
 -- Lets the first version of a receipt take these steps, within a week of its call, and keeps the row as it was:
 -- - it gets the facts that it was stored without;
 -- - it becomes the degraded receipt that the client was shown;
@@ -905,7 +886,6 @@ DECLARE
 BEGIN
   IF TG_OP <> 'UPDATE' THEN RAISE EXCEPTION 'the ledger is append-only'; END IF;
   same_call := OLD.version = 1 AND OLD.created_at > now() - INTERVAL '7 days'
-    AND NEW.seal IS NOT NULL AND NEW.content_sha256 IS NOT NULL AND NEW.seal_key IS NOT NULL
     AND NEW.compressed IS NOT DISTINCT FROM OLD.compressed
     AND (NEW.id, NEW.version, NEW.created_at, NEW.account_id, NEW.key_id, NEW.endpoint)
       = (OLD.id, OLD.version, OLD.created_at, OLD.account_id, OLD.key_id, OLD.endpoint)
@@ -951,15 +931,13 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
     tier TEXT, status TEXT, prompt_tokens BIGINT, completion_tokens BIGINT, energy_wh NUMERIC, carbon_g NUMERIC,
     body JSON, routing_trace JSON, facts JSON, shown BOOLEAN, content_sha256 TEXT, seal TEXT, seal_key INTEGER)
   WHERE r.id = c.id AND r.version = 1 AND r.created_at = c.created_at
-    AND r.content_sha256 IS NOT DISTINCT FROM c.replaces::CHAR(64)
+    AND r.content_sha256 = c.replaces::CHAR(64)
   RETURNING r.id, r.created_at, r.tier = 'degraded' AND r.facts ->> 'usage' IS NOT NULL;
 $$;
 REVOKE EXECUTE ON FUNCTION settle_receipts(JSON) FROM PUBLIC;
 
 CREATE TRIGGER "receipts_unchanged" BEFORE UPDATE OR DELETE ON "receipts"
   FOR EACH ROW EXECUTE FUNCTION guard_receipt();
-CREATE TRIGGER "receipts_sealed" BEFORE INSERT ON "receipts"
-  FOR EACH ROW EXECUTE FUNCTION refuse_unsealed();
 -- Partitions take over triggers for rows, but not those for TRUNCATE.
 CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1089,7 +1067,7 @@ CREATE TABLE "usage_hours" (
   "water_high_ml" NUMERIC, "known_water_high_ml" BIGINT NOT NULL,
   "project" TEXT,
   -- What the choice of regions saved.
-  "carbon_saved_g" NUMERIC, "known_carbon_saved_g" BIGINT
+  "carbon_saved_g" NUMERIC, "known_carbon_saved_g" BIGINT NOT NULL
 );
 CREATE INDEX "usage_hours_account_id_hour_idx" ON "usage_hours" ("account_id", "hour");
 CREATE INDEX "usage_hours_hour_idx" ON "usage_hours" ("hour");
@@ -1132,7 +1110,7 @@ CREATE TABLE "usage_days" (
   "water_ml" NUMERIC, "known_water_ml" BIGINT NOT NULL,
   "water_low_ml" NUMERIC, "known_water_low_ml" BIGINT NOT NULL,
   "water_high_ml" NUMERIC, "known_water_high_ml" BIGINT NOT NULL,
-  "carbon_saved_g" NUMERIC, "known_carbon_saved_g" BIGINT
+  "carbon_saved_g" NUMERIC, "known_carbon_saved_g" BIGINT NOT NULL
 );
 CREATE INDEX "usage_days_account_id_day_idx" ON "usage_days" ("account_id", "day");
 CREATE INDEX "usage_days_day_idx" ON "usage_days" ("day");
