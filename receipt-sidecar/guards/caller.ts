@@ -1,7 +1,7 @@
 /** Who calls. */
 import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { type HeldBudget, readBudgets } from '@gw/contract/internal/budgets';
-import { callerAttribute, identityNamespace } from '@gw/contract/internal/identity';
+import { callerAttribute } from '@gw/contract/internal/identity';
 import type { ProcessingRequest } from '@gw/grpc/service';
 import { attributeOf } from '../wire/ext-proc.ts';
 import { type LeasedFrom, leasedFrom } from './leased-limits.ts';
@@ -32,13 +32,7 @@ type CallerFields = Readonly<Record<string, string | undefined>>;
  */
 export function readCaller(request: ProcessingRequest): Caller | null {
   const told = attributeOf(request, callerAttribute)?.stringValue;
-  return told ? readOnce(told) : callerOf(forwardedFields(request));
-}
-
-/** An Envoy of the release before forwards them one by one. */
-function forwardedFields(request: ProcessingRequest): CallerFields {
-  const fields = request.metadataContext?.filterMetadata?.[identityNamespace]?.fields ?? {};
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.stringValue ?? undefined]));
+  return told ? readOnce(told) : null;
 }
 
 /** Calls of one key say the same. Long ones, with all models of an account, are few, and are not kept. */
@@ -83,7 +77,7 @@ const noBudgets: readonly HeldBudget[] = [];
 export const projectOf = (caller: Pick<Caller, 'project'>, request: { readonly project?: string }): string | null =>
   caller.project ?? request.project ?? null;
 
-/** Where an older ext-authz names no limit: the smallest tier's, since none must not be what is missing. */
+/** Where no limit can be read, the smallest tier's holds, since a missing limit must not mean none. */
 const leastStreams = tierLimits.audit.streams;
 
 /** Reads a count; returns null for any other text. */
