@@ -27,7 +27,7 @@ export type Section = keyof typeof sections;
 export const sectionNames = Object.keys(sections) as readonly Section[];
 export const referring: readonly Section[] = ['aliases', 'deployments'];
 /** These sections are left out of a document while nothing is in them. */
-export const newer: readonly Section[] = ['aliases', 'prices', 'energy_contracts'];
+export const leftOutIfEmpty: readonly Section[] = ['aliases', 'prices', 'energy_contracts'];
 /** An id is that of an entry in one of the two, and can pass to the other. */
 export const sharesIdsWith: Partial<Record<Section, Section>> = { models: 'aliases', aliases: 'models' };
 

@@ -23,7 +23,8 @@ import type { Redis } from 'ioredis';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
-import { storedOf, storeEstimates } from './estimates.ts';
+import { storeEstimates } from '../receipts/store-estimates.ts';
+import { storedOf } from './estimates.ts';
 import { usedIn } from './sums.ts';
 import { noteThresholds } from './webhooks/note.ts';
 

@@ -8,9 +8,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { textDigest } from '@gw/contract/internal/ledger-entry';
 import type { Queryable } from '@gw/prisma/client';
-import { namesInBody } from '../usage/calls.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { parsedColumn } from './seal.ts';
+import { namesInBody } from './summed-names.ts';
 
 /** The three columns of a row, as JSON texts. */
 export interface Texts {

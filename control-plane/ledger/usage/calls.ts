@@ -2,27 +2,17 @@
  * What of a receipt counts in usage, as SQL: the one place that both the sums of hours and the reads of receipts take it from, so that
  * they cannot differ.
  */
-import { usageAmountNames, usageGroups } from '@gw/contract/usage';
+import { usageGroups } from '@gw/contract/usage';
 import { Prisma } from '@gw/prisma/client';
+import { namesInBody, namesInColumns, savedName, summed } from '../receipts/summed-names.ts';
 
 /** The columns of a call that can tell rows apart. */
 const facets = [...usageGroups, 'simulated'] as const;
 
-/** Everything that is summed; each has a column `known_…` with the number of calls of which it is known. */
-export const summed = ['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const;
-
-/** Of these the ledger has columns, which filters and seals agree on with the body. */
-const inColumns: readonly string[] = ['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'];
-/** In the routing trace, which later versions of a receipt have from the first. */
-const saved = 'carbon_saved_g';
-const inBody = summed.filter((name) => name !== saved && !inColumns.includes(name));
-
-/** What sums read in the body. */
-export const namesInBody: readonly string[] = ['project', 'provider', 'grid_basis', 'simulated', ...inBody];
 const fromBody = namesInBody.map((name) => `${name} text`).join();
 const sqlOf = (name: string): string => {
-  if (inColumns.includes(name)) return `r.${name}::numeric`;
-  return `usage_amount(${name === saved ? 't.estimated_saving_g' : `b.${name}`})`;
+  if (namesInColumns.includes(name)) return `r.${name}::numeric`;
+  return `usage_amount(${name === savedName ? 't.estimated_saving_g' : `b.${name}`})`;
 };
 const amounts = summed.map((name) => `${sqlOf(name)} AS ${name}`);
 

@@ -6,7 +6,8 @@
 import type { UsageRow, UsageTotal } from '@gw/contract/usage';
 import { type DerivedAmount, derivedNames, usageAmountNames } from '@gw/contract/usage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
-import { dayOf, summed, sumsOfSums } from './calls.ts';
+import { summed } from '../receipts/summed-names.ts';
+import { dayOf, sumsOfSums } from './calls.ts';
 import { boughtFor, boughtJoin, marketColumns } from './market.ts';
 import { costColumns, placesAndPrices, priceJoin } from './money.ts';
 import { calls } from './parts.ts';
