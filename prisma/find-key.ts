@@ -46,7 +46,7 @@ export interface FoundKey {
   };
 }
 
-interface Row {
+interface KeyRow {
   public_id: string;
   account_id: string;
   hash: Uint8Array | null;
@@ -84,7 +84,7 @@ interface BudgetRow {
 
 /** Null if no key has this public id. The caller compares the hash, in constant time. */
 export async function findKey(db: Statements, publicId: string): Promise<FoundKey | null> {
-  const rows = await db.$queryRaw<Row[]>`
+  const rows = await db.$queryRaw<KeyRow[]>`
     SELECT k.public_id, k.account_id, k.hash, k.pepper_version, k.scopes, k.expires_at,
       k.revoked_at IS NOT NULL AS is_revoked, clock_timestamp() AS asked_at,
       a.tier::text AS tier,
@@ -182,7 +182,7 @@ export async function renewKeyHash(
 }
 
 /** The account's own limits come before those of its tier; for Enterprise the database demands all three. */
-function limitsOf(row: Row): Limits {
+function limitsOf(row: KeyRow): Limits {
   const tier = tierLimits[row.tier === 'audit_plus' ? 'audit_plus' : 'audit'];
   return {
     ratePerS: row.limit_per_s ?? tier.ratePerS,
@@ -200,7 +200,7 @@ function heldBudget({ amount, id, kind, name, scope: itsScope, unit: itsUnit }: 
   return scope && unit ? [{ id, scope, project, unit, amount, isHard: kind === 'hard' }] : [];
 }
 
-function keyLimitsOf({ key_burst, key_per_day, key_per_s, key_streams, tier }: Row): KeyLimits | null {
+function keyLimitsOf({ key_burst, key_per_day, key_per_s, key_streams, tier }: KeyRow): KeyLimits | null {
   const limits = { ratePerS: key_per_s, burst: key_burst, perDay: key_per_day, streams: key_streams };
   const has = tier === 'enterprise' && Object.values(limits).some((limit) => limit !== null);
   return has ? limits : null;

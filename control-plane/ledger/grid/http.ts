@@ -33,7 +33,11 @@ export async function get(
 ): Promise<HttpReply | GridRefusal> {
   const isWanted = (status: number) => status === 200 || also.includes(status);
   const outcome = await guardedRequest(http.guard, {
-    ...{ method: 'GET', url, timeoutMs: http.timeoutMs, maxBytes: http.maxBytes, readsBody: isWanted },
+    method: 'GET',
+    url,
+    timeoutMs: http.timeoutMs,
+    maxBytes: http.maxBytes,
+    readsBody: isWanted,
     headers: { accept: 'application/json, application/xml;q=0.9', ...headers },
   });
   if (!outcome.ok) return failed(outcome.error, http);

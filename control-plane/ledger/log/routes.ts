@@ -54,7 +54,13 @@ async function proofOf(
       ? []
       : await inclusionPaths(db, checkpoint.account, [index], checkpoint.tree_size);
   return {
-    ...{ object: 'gw.receipt_proof', receipt_id: id, version, leaf_hash: leaf, index, path, checkpoint },
+    object: 'gw.receipt_proof',
+    receipt_id: id,
+    version,
+    leaf_hash: leaf,
+    index,
+    path,
+    checkpoint,
     consistency: checkpoint === null || from === null ? null : await goingOn(db, checkpoint, from),
   };
 }

@@ -4,6 +4,7 @@
  *
  * Invariant: rows are added alone, by whoever holds the lock of the account's log until the end of the transaction.
  */
+import { defined, elementAt } from '@gw/contract/internal/defined';
 import { type Checkpoint, checkpointIn } from '@gw/evidence/checkpoint';
 import {
   childrenOf,
@@ -54,8 +55,12 @@ export async function appendLeaves(tx: Queryable, accountId: string, leaves: rea
   const before = await logSize(tx, accountId);
   const size = before + leaves.length;
   const rows = leaves.map(({ contentSha256, createdAt, hash, receiptId, version }, at) => ({
-    ...{ index: before + at, receipt_id: receiptId, version, created_at: createdAt.toISOString() },
-    ...{ leaf_hash: hash, content_sha256: contentSha256 },
+    index: before + at,
+    receipt_id: receiptId,
+    version,
+    created_at: createdAt.toISOString(),
+    leaf_hash: hash,
+    content_sha256: contentSha256,
   }));
   await tx.$executeRaw`
     INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256)
@@ -149,8 +154,8 @@ export async function inclusionPaths(
   // Neighbours have most of their way to the root in common.
   const distinct = new Map(spans.flat().map((span) => [nameOf(span), span]));
   const hashes = await spanHashes(db, accountId, [...distinct.values()]);
-  const byName = new Map([...distinct.keys()].map((name, at) => [name, hashes[at] ?? '']));
-  return spans.map((path) => path.map((span) => byName.get(nameOf(span)) ?? ''));
+  const byName = new Map([...distinct.keys()].map((name, at) => [name, elementAt(hashes, at)]));
+  return spans.map((path) => path.map((span) => defined(byName.get(nameOf(span)), 'The hash of a span')));
 }
 
 const nameOf = ({ begin, end }: Span): string => `${begin}:${end}`;

@@ -90,12 +90,12 @@ const deflating = { level: 6, memLevel: 6, chunkSize: 2048 } as const;
 const mostChars = 32_000;
 const digestBytes = 32;
 
-interface Held extends Dictionary {
+interface HeldDictionary extends Dictionary {
   readonly bytes: Buffer;
   readonly digest: Buffer;
 }
 
-const held = (dictionary: Dictionary): Held => ({
+const held = (dictionary: Dictionary): HeldDictionary => ({
   ...dictionary,
   bytes: Buffer.from(dictionary.content),
   digest: Buffer.from(dictionary.sha256, 'hex'),
@@ -109,8 +109,8 @@ const mostShapes = 500;
 
 /** Compresses rows by the dictionaries of their shapes. The first row of a shape becomes its dictionary. */
 export class Compressor {
-  readonly #byShape = new Map<string, Held>();
-  #last: Held | null = null;
+  readonly #byShape = new Map<string, HeldDictionary>();
+  #last: HeldDictionary | null = null;
   #learning: Promise<void> | null = null;
 
   /** Takes up what other instances have made in the last month, once; older ones no longer look like today's rows. Rejects if Postgres is away. */
@@ -165,7 +165,7 @@ export class Compressor {
     return { columns: columnsOf(row), compressed: Buffer.concat([dictionary.digest, deflated]), dictionary };
   }
 
-  #dictionaryOf(row: ReceiptRow, texts: Texts): Held {
+  #dictionaryOf(row: ReceiptRow, texts: Texts): HeldDictionary {
     const shape = shapeOf(row);
     const found = this.#byShape.get(shape) ?? (this.#byShape.size < mostShapes ? null : this.#last);
     if (found !== null) return found;
@@ -174,7 +174,7 @@ export class Compressor {
     return this.#add(held({ shape, content, sha256: textDigest(content) }));
   }
 
-  #add(dictionary: Held): Held {
+  #add(dictionary: HeldDictionary): HeldDictionary {
     this.#byShape.set(dictionary.shape, dictionary);
     this.#last = dictionary;
     return dictionary;

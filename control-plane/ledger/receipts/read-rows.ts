@@ -76,7 +76,9 @@ function replacedRow(id: string, replaced: Replaced) {
   const { compressed, content_sha256: digest, shown } = replaced ?? {};
   return {
     name: `${id}:${typeof digest === 'string' ? digest : ''}`,
-    ...{ body: text('body'), routing_trace: text('routing_trace'), facts: text('facts') },
+    body: text('body'),
+    routing_trace: text('routing_trace'),
+    facts: text('facts'),
     shown: shown === true,
     compressed: compressed == null ? null : Buffer.from(String(compressed).slice(2), 'hex'),
   };

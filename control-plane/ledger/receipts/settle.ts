@@ -94,7 +94,9 @@ function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | nul
   const { account_id, endpoint, key_id } = row;
   return {
     ...base,
-    ...{ account_id, endpoint, key_id },
+    account_id,
+    endpoint,
+    key_id,
     created_at: row.created_at.toISOString(),
     routing_trace:
       parsedColumn(row.routing_trace) ?? own.find(({ routing_trace }) => routing_trace !== null)?.routing_trace ?? null,

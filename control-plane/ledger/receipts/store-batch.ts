@@ -61,11 +61,28 @@ const columns = `id, version, created_at, account_id, key_id, endpoint, model, r
   completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, compressed, content_sha256, seal, seal_key`;
 
 const columnsOf = (row: SealedReceipt, { body, facts, routing_trace }: Texts, compressed: Buffer | null): Column[] => [
-  ...[row.id, row.version, row.created_at, row.account_id, row.key_id, row.endpoint, row.model, row.region, row.tier],
-  ...[row.status, row.prompt_tokens, row.completion_tokens, row.energy_wh, row.carbon_g],
-  ...[{ json: body }, asJson(routing_trace), asJson(facts)],
-  ...[row.shown, compressed === null ? null : `\\x${compressed.toString('hex')}`],
-  ...[row.content_sha256, row.seal, row.seal_key],
+  row.id,
+  row.version,
+  row.created_at,
+  row.account_id,
+  row.key_id,
+  row.endpoint,
+  row.model,
+  row.region,
+  row.tier,
+  row.status,
+  row.prompt_tokens,
+  row.completion_tokens,
+  row.energy_wh,
+  row.carbon_g,
+  { json: body },
+  asJson(routing_trace),
+  asJson(facts),
+  row.shown,
+  compressed === null ? null : `\\x${compressed.toString('hex')}`,
+  row.content_sha256,
+  row.seal,
+  row.seal_key,
 ];
 
 const asJson = (json: string | null): Column => (json === null ? null : { json });

@@ -41,7 +41,10 @@ test('the new version has the numbers and facts given, and everything else of th
     carbon_g: 2,
     body: {
       ...entry.receipt,
-      ...{ version: 2, supersedes: 1, carbon_g: 2, energy_wh: 3 },
+      version: 2,
+      supersedes: 1,
+      carbon_g: 2,
+      energy_wh: 3,
       lineage_digest: expect.stringMatching(/^sha256:/) as unknown,
     },
     // The parts by their digests (facts-parts.ts).

@@ -130,8 +130,21 @@ function rowsOf(versions: readonly NewVersion[], before: ReadonlyMap<string, Led
     const { account_id, endpoint, key_id, routing_trace } = old;
     const { completion_tokens, created_at, id, model, prompt_tokens, region, status, tier } = body;
     return {
-      ...{ id, version: body.version, created_at, account_id, key_id, endpoint, model, region, tier, status },
-      ...{ prompt_tokens, completion_tokens, energy_wh: body.energy_wh, carbon_g: body.carbon_g, body },
+      id,
+      version: body.version,
+      created_at,
+      account_id,
+      key_id,
+      endpoint,
+      model,
+      region,
+      tier,
+      status,
+      prompt_tokens,
+      completion_tokens,
+      energy_wh: body.energy_wh,
+      carbon_g: body.carbon_g,
+      body,
       routing_trace: parsedColumn(routing_trace),
       facts: version.facts,
       shown: false,

@@ -154,8 +154,13 @@ test('rows are told apart by what the question names, in days, months or not at 
     [null, 'parametric', 'combustion', 2],
   ]);
   expect((await ask(id, 'from=2026-06-01&to=2026-08-01')).total).toMatchObject({
-    ...{ requests: 3, requests_measured: 1, requests_modelled: 2, requests_aborted: 1 },
-    ...{ energy_wh: 7, energy_aborted_wh: 4, grid_basis: 'mixed' },
+    requests: 3,
+    requests_measured: 1,
+    requests_modelled: 2,
+    requests_aborted: 1,
+    energy_wh: 7,
+    energy_aborted_wh: 4,
+    grid_basis: 'mixed',
   });
 });
 
@@ -262,7 +267,8 @@ test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summe
   const id = `acct_hours_${seed}`;
   const { db } = running.stores;
   const periods = [
-    ...['from=2026-01-01&to=2026-01-05', 'from=2026-01-01T03:20:00Z&to=2026-01-01T17:45:01Z'],
+    'from=2026-01-01&to=2026-01-05',
+    'from=2026-01-01T03:20:00Z&to=2026-01-01T17:45:01Z',
     'from=2026-01-01T03:20:00Z&to=2026-01-03T17:45:01Z',
   ];
   const answers = () => Promise.all(periods.flatMap((period) => questions.map((query) => ask(id, period + query))));

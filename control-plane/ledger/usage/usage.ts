@@ -23,7 +23,7 @@ type Summed = (typeof summed)[number];
 type Counts = Record<'requests' | (typeof kinds)[number]['name'], number> &
   Record<`known_${Summed | DerivedAmount}`, number>;
 type Amounts = Record<(typeof usageAmountNames)[number] | DerivedAmount | 'energy_aborted_wh', number | null>;
-interface Row extends Counts, Amounts {
+interface SummedRow extends Counts, Amounts {
   /** Of the sum over all rows, counted or not; its groups are null. */
   readonly is_total: boolean;
   readonly is_counted: boolean;
@@ -56,7 +56,7 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
   const form = { day: 'YYYY-MM-DD', month: 'YYYY-MM', total: '' }[interval];
   const groups = Prisma.raw(['date', ...group_by, 'simulated'].join());
   const shown = Prisma.raw(['date', ...group_by, 'simulated'].map((name) => `'${name}', ${name}`).join());
-  const rows = await db.$queryRaw<Row[]>`
+  const rows = await db.$queryRaw<SummedRow[]>`
     WITH ${turns}, ${calls(question)}, ${merged(question)}, ${placesAndPrices}, ${boughtFor}
     SELECT GROUPING(simulated) = 1 AS is_total, is_counted, json_build_object(${shown}) AS groups,
       ${countsAndSums}, coalesce(array_agg(DISTINCT grid_basis) FILTER (WHERE grid_basis IS NOT NULL), '{}') AS bases
@@ -108,12 +108,12 @@ const countsAndSums = Prisma.raw(
   ].join(),
 );
 
-function rowGroups({ groups }: Row, interval: UsageQuestion['interval']): Row['groups'] {
+function rowGroups({ groups }: SummedRow, interval: UsageQuestion['interval']): SummedRow['groups'] {
   const { date, ...others } = groups;
   return interval === 'total' ? others : { date, ...others };
 }
 
-function sumsOf(row: Row, { currency }: UsageQuestion): UsageTotal {
+function sumsOf(row: SummedRow, { currency }: UsageQuestion): UsageTotal {
   const amounts = usageAmountNames.map((name) => [name, rounded(row[name])]);
   const derived = derivedNames.map((name) => [name, row[`known_${name}`] > 0 ? rounded(row[name]) : null]);
   const missing = [...summed, ...derivedNames].flatMap((name) => {

@@ -114,7 +114,12 @@ async function tryOnce({ now, providerGuard, vault }: DeliveryOptions, event: Cl
     'x-gw-signature': signatureOf(secret, body, Math.floor(now().getTime() / 1000)),
   };
   const reply = await guardedRequest(providerGuard, {
-    ...{ method: 'POST', url, headers, body, timeoutMs, maxBytes: 0 },
+    method: 'POST',
+    url,
+    headers,
+    body,
+    timeoutMs,
+    maxBytes: 0,
     readsBody: () => false,
   });
   if (!reply.ok) return { status: null, error: reply.error.text };

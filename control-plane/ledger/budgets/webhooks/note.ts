@@ -57,5 +57,8 @@ const bodyOf = ({ amount, id, kind, name, scope, unit, used }: UsedBudget, { at,
   JSON.stringify({
     type: 'budget.threshold',
     budget: { id, scope, name: name || null, unit, amount, kind },
-    ...{ month, threshold, used: amountOf(unit, nearestSteps(unit, used)), at: at.toISOString() },
+    month,
+    threshold,
+    used: amountOf(unit, nearestSteps(unit, used)),
+    at: at.toISOString(),
   });
