@@ -20,9 +20,9 @@ export interface FoundKey {
   readonly accountId: string;
   /** HMAC-SHA-256 of the plaintext; null once deleted, which only a revoked key is. */
   readonly hash: Buffer | null;
-  /** Of the pepper that the hash was made with. */
+  /** The version of the pepper that the hash was made with. */
   readonly pepperVersion: number;
-  /** Those that work, with the tier that the account has now. */
+  /** The scopes that work with the tier that the account has now. */
   readonly scopes: readonly Scope[];
   /** At the moment of the query. Revoked wins over expired; `expiresAt` lets a cache see a later expiry. */
   readonly state: 'active' | 'revoked' | 'expired';
@@ -32,7 +32,7 @@ export interface FoundKey {
   readonly project: string | null;
   /** What the key may take of the account's limits; null: all of it. */
   readonly limits: KeyLimits | null;
-  /** Those of the key, of its account, and of all projects of that. */
+  /** The budgets of the key, of its account, and of all projects of the account. */
   readonly budgets: readonly HeldBudget[];
   readonly account: {
     readonly tier: AccountTier;

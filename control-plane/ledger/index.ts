@@ -46,7 +46,7 @@ export interface LedgerServices {
   readonly packs: PackSettings;
   /** Without the keys of the sources. */
   readonly grid: Pick<GridSettings, 'sources'>;
-  /** Of both listeners: what they bound is the memory of the process. */
+  /** Both listeners share them, since they bound the memory of the process. */
   readonly packPlaces: PackPlaces;
   /** The longest time from the end of a full check of the records to the begin of the next one, s. */
   readonly checkPeriodS: number;
@@ -75,7 +75,7 @@ export function openLedger(
   };
 }
 
-/** What of them the internal listener needs. */
+/** The services that the internal listener needs. */
 export type PublicLedgerServices = Pick<LedgerServices, 'evidenceKey' | 'packPlaces' | 'packs' | 'seals'>;
 
 /** Registers the reads of receipts, lineages, methodologies and usage, and evidence packs, on the internal listener. */
@@ -84,7 +84,7 @@ export function publicRoutes(app: FastifyInstance, context: Context, services: P
   proofRoutes(app, context, services.seals);
 }
 
-/** What an account reads and orders of its own. */
+/** Registers what an account reads and orders of its own data. */
 function ownLedgerRoutes(
   app: FastifyInstance,
   context: Context,

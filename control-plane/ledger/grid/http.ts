@@ -48,7 +48,7 @@ export async function get(
 function failed({ reason, text }: GuardedFailure, { maxBytes, timeoutMs }: Http): GridRefusal {
   if (reason === 'timeout') return { refused: 'timeout', detail: `no whole reply within ${timeoutMs} ms` };
   if (reason === 'too_large') return { refused: 'too_large', detail: `more than ${maxBytes} bytes` };
-  // What a connection fails at can name the address.
+  // The error of a connection can contain the address.
   return { refused: 'unreachable', detail: reason === 'refused' ? text : 'the connection failed' };
 }
 

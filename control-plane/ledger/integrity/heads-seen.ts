@@ -52,7 +52,7 @@ export async function writeHeadsSeen(
       seal_key: current.id,
       seal: sealOf(current, 'gw.audit_head', textOf(chain, place)),
     }))
-    // In one order, so that two instances never wait in a ring.
+    // They are written in one order, so that two instances never deadlock.
     .sort((a, b) => (a.chain < b.chain ? -1 : 1));
   if (further.length === 0) return;
   await db.$executeRaw`

@@ -58,7 +58,7 @@ interface DueHour {
 export async function appendReceipts(options: LogOptions, signal?: AbortSignal): Promise<void> {
   const { db } = options;
   const failures: Error[] = [];
-  // What somebody has broken of one account holds up no other.
+  // A log that somebody has broken holds up no other account.
   const apart = (account: string, work: () => Promise<void>) =>
     work().catch(
       (cause) => void failures.push(new Error(`The log of receipts of ${account} cannot go on.`, { cause })),
@@ -110,7 +110,7 @@ class Followed {
     return [...(this.#whole.get(account) ?? []), ...(this.#partial.get(account) ?? [])];
   }
 
-  /** Those of whole hours, once. */
+  /** Returns the marks of whole hours, and forgets them. */
   takeWhole(account: string): bigint[] {
     const whole = this.#whole.get(account) ?? [];
     this.#whole.delete(account);

@@ -78,7 +78,7 @@ async function indexOf(
   return found?.index ?? null;
 }
 
-/** That the log of a checkpoint goes on from its first `from` entries; null if it has fewer. */
+/** Proves that the log of a checkpoint continues its first `from` entries; null if it has fewer. */
 export async function goingOn(
   db: Database,
   { account, tree_size }: Checkpoint,

@@ -28,7 +28,7 @@ export interface Leaf {
   readonly contentSha256: string;
 }
 
-/** For readers; null also if it cannot be read, which `hasCheckpoints` tells. */
+/** Returns the newest checkpoint; null if there is none, or if it cannot be read (see `hasCheckpoints`). */
 export async function newestCheckpoint(db: Queryable, accountId: string): Promise<Checkpoint | null> {
   const [found] = await db.$queryRaw<{ checkpoint: unknown }[]>`
     SELECT checkpoint FROM receipt_log_checkpoints WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1`;
@@ -102,7 +102,7 @@ async function storeNodes(
     FROM json_to_recordset(${JSON.stringify(made)}::json) AS n (level smallint, index bigint, hash text)`;
 }
 
-/** By which `readNodes` tells them apart. */
+/** The name that `readNodes` gives a node. */
 export const nodeName = ({ index, level }: Place): string => `${level}:${index}`;
 
 function hashIn(nodes: ReadonlyMap<string, string>, place: Place): string {
@@ -114,7 +114,7 @@ function hashIn(nodes: ReadonlyMap<string, string>, place: Place): string {
 /** Rows of the log are gone. */
 export class LogBrokenError extends Error {}
 
-/** Those that are stored; the entries are level 0. */
+/** Returns the stored nodes among these places; the entries are level 0. */
 export async function readNodes(
   db: Queryable,
   accountId: string,
@@ -143,7 +143,7 @@ export async function rootOf(db: Queryable, accountId: string, size: number): Pr
   return root;
 }
 
-/** That each entry is in the log of the first `size`. */
+/** Proves that each entry is in the log of the first `size` entries. */
 export async function inclusionPaths(
   db: Queryable,
   accountId: string,
@@ -160,6 +160,6 @@ export async function inclusionPaths(
 
 const nameOf = ({ begin, end }: Span): string => `${begin}:${end}`;
 
-/** That the log of the first `size` entries goes on from that of the first `from`. */
+/** Proves that the log of the first `size` entries continues that of the first `from`. */
 export const consistencyPath = (db: Queryable, accountId: string, from: number, size: number): Promise<string[]> =>
   from === 0 ? Promise.resolve([]) : spanHashes(db, accountId, consistencySpans(from, size));

@@ -25,7 +25,7 @@ export interface LedgerPlace {
   readonly config: { readonly access?: Access };
   accountOf(request: FastifyRequest): string;
   mayUse(request: FastifyRequest, scope: Scope): Promise<boolean>;
-  /** What comes first on a route that is for `scope` alone. `gw:read` is every tier's. */
+  /** The hooks of a route that demands `scope`. Every tier has `gw:read`. */
   demand(scope: Scope): OnRequest[];
   /** For replies that hold memory until they are read. */
   readonly onSend: ReturnType<typeof endIfStalled>[];

@@ -62,7 +62,7 @@ export interface LedgerRow {
   readonly routing_trace: string | null;
   readonly facts: string | null;
   readonly shown: boolean;
-  /** What the three texts lie in, if they are compressed (compressed-rows.ts). */
+  /** The three texts, if they are compressed (compressed-rows.ts). */
   readonly compressed: Uint8Array | null;
   /** Why there are no texts (`body` is empty): its dictionary is not what it was. */
   readonly unreadable?: Extract<LedgerFault, 'no dictionary'>;
@@ -78,7 +78,7 @@ function contentSha256(row: Content): string {
   return ledgerDigest({ account_id, key_id, endpoint, receipt, routing_trace, facts });
 }
 
-/** What a seal is on; it is part of what is sealed, so that no seal passes for one of another kind. */
+/** The kind is part of what is sealed, so that no seal passes for one of another kind. */
 export type SealedKind = 'gw.receipt' | 'gw.audit_head';
 
 const sealBytes = ({ secret }: LedgerKey, kind: SealedKind, text: string): Buffer =>

@@ -10,7 +10,7 @@ import type { ReceiptRow } from './entry-row.ts';
 import { faultOf, type LedgerFault, type LedgerKeys, type LedgerRow, type SealedReceipt, sealed } from './seal.ts';
 
 export interface FaultyRow {
-  /** Of a receipt, or the digest of a part of facts, which has version 0. */
+  /** The id of a receipt, or the digest of a part of facts, which has version 0. */
   readonly id: string;
   readonly version: number;
   readonly fault: string;
@@ -25,7 +25,7 @@ export interface SealsOptions {
 export interface Seals {
   /** Seals rows with the current key; their facts are as they are stored. */
   seal(rows: readonly ReceiptRow[]): Promise<SealedReceipt[]>;
-  /** The same for one row at once. */
+  /** Seals one row immediately. */
   sealed(row: ReceiptRow): SealedReceipt;
   /** Returns what is wrong with each row, in their order; null means nothing. It reports what it finds. */
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;

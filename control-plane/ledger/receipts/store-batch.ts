@@ -136,7 +136,7 @@ function distinct(rows: readonly ReadyRow[], seals: Seals, lines: CopyLines): Re
   return [...byKey.values()];
 }
 
-/** What the client was shown stands above what a sidecar made, and that above a close for want of its word. */
+/** The receipt that the client was shown takes precedence over one that a sidecar made, and that over a stand-in. */
 const weight = (row: ReceiptRow): number => (row.shown ? 2 : isMade(row) ? 1 : 0);
 
 function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {

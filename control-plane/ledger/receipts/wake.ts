@@ -49,7 +49,7 @@ async function wakePage(db: Database, name: string | null, from: string): Promis
 /** Returns the names that receipts can wait for and whose entries are new or have changed. */
 function changed(before: KnownCatalogue['snapshot'], after: KnownCatalogue['snapshot']): string[] {
   const models = changedIn(before.models, after.models);
-  // What could not be calculated with may be of the deployment.
+  // The values that failed may be those of the deployment.
   const served = changedIn(before.deployments, after.deployments).flatMap((each) => Object.keys(each.models));
   const hadReading = new Set(before.grid.map(({ zone }) => zone));
   const zoneOf = new Map(after.regions.map(({ code, gridZone }) => [code, gridZone]));

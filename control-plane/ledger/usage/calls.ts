@@ -1,5 +1,5 @@
 /**
- * What of a receipt counts in usage, as SQL: the one place that both the sums of hours and the reads of receipts take it from, so that
+ * Says in SQL what of a receipt counts in usage: the one place that both the sums of hours and the reads of receipts take it from, so that
  * they cannot differ.
  */
 import { usageGroups } from '@gw/contract/usage';
@@ -25,7 +25,7 @@ export const body = Prisma.raw(
   `${fieldsOf('body', `b(${fromBody})`)} CROSS JOIN LATERAL ${fieldsOf('routing_trace', 't(estimated_saving_g text)')}`,
 );
 
-/** Of `receipts r` and what `body` joins to it. Methodologies before gw-1.4 did not say what the grid's value counts. */
+/** Columns of `receipts r` and of what `body` joins to it. Methodologies before gw-1.4 did not say what the grid's value counts. */
 export const facetsAndAmounts = Prisma.raw(
   `r.key_id, b.project, r.model, b.provider, r.region, r.tier, r.status,
    CASE WHEN r.carbon_g IS NULL THEN NULL WHEN b.grid_basis IN ('lifecycle', 'combustion') THEN b.grid_basis
@@ -40,7 +40,7 @@ export const facetColumns = list(facets);
 export const sumColumns = list(summed.flatMap((name) => [name, `known_${name}`]));
 /** Over calls. */
 export const sumsOfCalls = list(summed.flatMap((name) => [`sum(${name})`, `count(${name})`]));
-/** Of one call, as if it were a sum. */
+/** Columns of one call, as if it were a sum. */
 export const asSums = list(summed.flatMap((name) => [name, `(${name} IS NOT NULL)::int`]));
 /** Over rows of sums, in their order. */
 export const sumsOfSums = list(

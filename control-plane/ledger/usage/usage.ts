@@ -24,7 +24,7 @@ type Counts = Record<'requests' | (typeof kinds)[number]['name'], number> &
   Record<`known_${Summed | DerivedAmount}`, number>;
 type Amounts = Record<(typeof usageAmountNames)[number] | DerivedAmount | 'energy_aborted_wh', number | null>;
 interface SummedRow extends Counts, Amounts {
-  /** Of the sum over all rows, counted or not; its groups are null. */
+  /** True of the sum over all rows, counted or not; its groups are null. */
   readonly is_total: boolean;
   readonly is_counted: boolean;
   readonly groups: Pick<UsageRow, 'date'> & Record<string, unknown>;
@@ -77,7 +77,7 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
   };
 }
 
-/** What rows are told apart by until the end: for their prices and contracts, for the counts of kinds, and for what is in the total. */
+/** Rows are kept apart by these until the end, for their prices and contracts, for the counts of kinds, and for the total. */
 const keptApart = ['model', 'provider', 'region', 'tier', 'status', 'grid_basis', 'simulated'];
 
 const beginnings = {
