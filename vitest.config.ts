@@ -1,9 +1,9 @@
 /**
- * Seven kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
+ * Six kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
  * worker; `stack` (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by
  * default); `own` runs beside it and has those that start an Envoy, and those that break gateways of their own; `slow`
  * (`test/**`, `*.slow.test.ts`) is of the kind of `stack`, and `long` (`test/long`, and `*.long.test.ts` beside the
- * source) takes minutes, with gateways of its own. `compressed` is those of `stores` that are of the ledger, with compressed rows.
+ * source) takes minutes, with gateways of its own.
  * `./gw test long` runs the last three, and `fast` and `stores` with many more random cases (`GW_TEST_CASES`, see
  * testing/cases.ts); `./gw test` runs all others.
  */
@@ -119,16 +119,6 @@ export default defineConfig({
           exclude: [...exclude, stack],
           ...ofStores,
           sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        test: {
-          name: 'compressed',
-          include: ['control-plane/ledger/**/*.pg.test.ts'],
-          exclude,
-          env: { GW_TEST_LEDGER_ROWS: 'compressed' },
-          ...ofStores,
-          sequence: { groupOrder: 6 },
         },
       },
       {

@@ -55,7 +55,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const { now = () => new Date(), runJobs = true } = overrides;
   const log = overrides.log ?? openLog('control-plane', config.logLevel);
   const stores = overrides.stores ?? (await openStores(config, log));
-  const { addresses, currency, integrity } = config;
+  const { addresses, currency } = config;
   const own = ownListeners(config);
   // An identity provider can share its host with us: its calls do not come back as those of a provider would.
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
@@ -68,7 +68,6 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const { kid, x } = config.evidenceKey.publicJwk;
   log.info({ kid, publicKey: x }, 'evidence packs are signed with this key');
   await people.warnOfRights(context);
-  await ledger.warnOfUnsealed({ ...context, keys: integrity.keys, sealedSince: integrity.sealedSince });
   const jobs = runJobs ? await startJobs(context, services, config, stores.blockingRedis) : [];
   let stays = true;
   const internal = buildInternalApp(context, services, {

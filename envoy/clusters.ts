@@ -174,11 +174,8 @@ export function clusterResources(
   chains: readonly (readonly string[])[],
 ): object[] {
   const places: readonly (DeploymentPlace & Partial<DeploymentLeaf>)[] = [...former, ...current];
-  // Listeners of the previous release name clusters by the id alone; the last address of each is the current one.
-  const byOldName = new Map(places.map((place) => [`provider:${place.id}`, place]));
   return [
     ...places.map((place) => leaf(place, leafName(place))),
-    ...[...byOldName].map(([name, place]) => leaf({ ...place, healthPath: null }, name)),
     ...chains.map((ids) => internalCluster(failoverCluster(ids), ids.map(listenerName))),
   ];
 }

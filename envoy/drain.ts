@@ -30,8 +30,7 @@ export async function drainEnvoy({ adminSocket, noticeS, drainS, hurry }: DrainO
   try {
     // Replies now have `Connection: close`, or GOAWAY follows.
     await ask('POST', '/healthcheck/fail');
-    // The configuration of an older release does not know it, and /healthz stays 200.
-    await ask('POST', '/runtime_modify?gw.draining=100').catch(() => undefined);
+    await ask('POST', '/runtime_modify?gw.draining=100');
     await pause(noticeS * 1000);
     // The internal listeners are still needed for admitted calls.
     await ask('POST', '/drain_listeners?inboundonly');

@@ -55,8 +55,8 @@ function made(key: FoundKey): Caller {
       ? {}
       : { tolerance: [addedLatencyMs, addedCostPercent].join(':') }),
   };
-  // The single fields are for Envoy's access log, and for sidecars and Envoys of the previous release.
-  const fields = { ...read, [callerField]: JSON.stringify(read) };
+  // The first two also stand alone, for Envoy's access log.
+  const fields = { account_id: key.accountId, key_id: key.publicId, [callerField]: JSON.stringify(read) };
   return {
     fields,
     okResponse: {

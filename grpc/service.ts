@@ -33,7 +33,7 @@ export type ShouldRateLimit = (request: RateLimitRequest, isGone?: () => boolean
 
 /** Handles one HTTP call of ext_proc, and answers Envoy's messages in order. */
 export interface Processor {
-  /** Takes a message. Only the first one has a `metadataContext`, although older Envoys send it with each. */
+  /** Takes a message. */
   message(request: ProcessingRequest): void;
   /** A large message has begun to arrive. Envoy's time-out runs from its first byte. */
   coming?(): void;

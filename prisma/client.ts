@@ -10,7 +10,7 @@ export { Prisma };
 /** What Postgres answers to a statement of `queryTexts` or `runOverCopy` that it refuses. */
 export const { DatabaseError } = pg;
 export type Database = PrismaClient;
-/** What runs equally in and outside of a transaction. */
+/** Runs statements equally inside and outside of a transaction. */
 export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 
 /** Opens a pool; connects on first use (`openPool`). */
@@ -75,7 +75,7 @@ export async function runOverCopy<Row extends object>(
     return (results as readonly pg.QueryResult<Row>[])[0]?.rows ?? [];
   } finally {
     client.off('error', nothing);
-    // What fails leaves its transaction, and perhaps more, in the middle.
+    // A failure leaves its transaction, and perhaps more, unfinished.
     client.release(failed);
   }
 }

@@ -4,7 +4,7 @@ import type { CustomProvider } from './seed.ts';
 import type { ServiceRole } from './service-role.ts';
 
 export interface MigrateConfig {
-  /** Of the role that owns the tables. */
+  /** The URL of the role that owns the tables. */
   readonly databaseUrl: string;
   /** Null: the services connect as the owner too, whom nothing but triggers holds back. */
   readonly serviceRole: ServiceRole | null;

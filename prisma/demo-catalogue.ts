@@ -50,7 +50,9 @@ export const simulatorPrices: readonly Prisma.PriceCreateManyInput[] = (
   ] as const
 ).map(([model, inputPerMtok, outputPerMtok]) => ({
   ...{ id: `${demoFromText}/simulator/*/${model}`, provider: 'simulator', model, validFrom: demoFrom },
-  ...{ inputPerMtok, outputPerMtok, source: madeUpPrice },
+  inputPerMtok,
+  outputPerMtok,
+  source: madeUpPrice,
 }));
 
 export const simulatorRegions: readonly Prisma.RegionCreateManyInput[] = [
@@ -74,7 +76,8 @@ const noEvidence = { pueEvidence: assumed(madeUp), wueEvidence: assumed(madeUp) 
 /** Each data centre has meters at some of its accelerators: what runs there is a deployment of its own. */
 export const simulatorDeployments: readonly Prisma.DeploymentCreateManyInput[] = dataCentres.flatMap((site) => [
   {
-    ...{ ...site, ...noEvidence },
+    ...site,
+    ...noEvidence,
     id: `sim-${site.regionCode}`,
     providerId: 'simulator',
     // Without sim-large in one, so that there is a known region that lacks a known model.
@@ -84,7 +87,8 @@ export const simulatorDeployments: readonly Prisma.DeploymentCreateManyInput[] =
         : offered('sim-small', 'sim-large', 'sim-embed'),
   },
   {
-    ...{ ...site, ...noEvidence },
+    ...site,
+    ...noEvidence,
     id: `sim-${site.regionCode}-metered`,
     providerId: 'simulator',
     models: offered('sim-measured'),
@@ -124,8 +128,10 @@ export function customModel(id: string): Prisma.ModelCreateManyInput {
     modalities: ['text'],
     takesTemperature: kind === 'chat',
     tokenizer: tokenizerOf(id),
-    ...{ activeParametersMinB: activeB, activeParametersMaxB: activeB },
-    ...{ totalParametersMinB: totalB, totalParametersMaxB: totalB },
+    activeParametersMinB: activeB,
+    activeParametersMaxB: activeB,
+    totalParametersMinB: totalB,
+    totalParametersMaxB: totalB,
     modelClass,
     parametersSource: `guessed ${because}`,
   };

@@ -20,9 +20,9 @@ export interface FoundKey {
   readonly accountId: string;
   /** HMAC-SHA-256 of the plaintext; null once deleted, which only a revoked key is. */
   readonly hash: Buffer | null;
-  /** Of the pepper that the hash was made with. */
+  /** The version of the pepper that the hash was made with. */
   readonly pepperVersion: number;
-  /** Those that work, with the tier that the account has now. */
+  /** The scopes that work with the tier that the account has now. */
   readonly scopes: readonly Scope[];
   /** At the moment of the query. Revoked wins over expired; `expiresAt` lets a cache see a later expiry. */
   readonly state: 'active' | 'revoked' | 'expired';
@@ -32,7 +32,7 @@ export interface FoundKey {
   readonly project: string | null;
   /** What the key may take of the account's limits; null: all of it. */
   readonly limits: KeyLimits | null;
-  /** Those of the key, of its account, and of all projects of that. */
+  /** The budgets of the key, of its account, and of all projects of the account. */
   readonly budgets: readonly HeldBudget[];
   readonly account: {
     readonly tier: AccountTier;
@@ -46,7 +46,7 @@ export interface FoundKey {
   };
 }
 
-interface Row {
+interface KeyRow {
   public_id: string;
   account_id: string;
   hash: Uint8Array | null;
@@ -84,7 +84,7 @@ interface BudgetRow {
 
 /** Null if no key has this public id. The caller compares the hash, in constant time. */
 export async function findKey(db: Statements, publicId: string): Promise<FoundKey | null> {
-  const rows = await db.$queryRaw<Row[]>`
+  const rows = await db.$queryRaw<KeyRow[]>`
     SELECT k.public_id, k.account_id, k.hash, k.pepper_version, k.scopes, k.expires_at,
       k.revoked_at IS NOT NULL AS is_revoked, clock_timestamp() AS asked_at,
       a.tier::text AS tier,
@@ -182,7 +182,7 @@ export async function renewKeyHash(
 }
 
 /** The account's own limits come before those of its tier; for Enterprise the database demands all three. */
-function limitsOf(row: Row): Limits {
+function limitsOf(row: KeyRow): Limits {
   const tier = tierLimits[row.tier === 'audit_plus' ? 'audit_plus' : 'audit'];
   return {
     ratePerS: row.limit_per_s ?? tier.ratePerS,
@@ -200,7 +200,7 @@ function heldBudget({ amount, id, kind, name, scope: itsScope, unit: itsUnit }: 
   return scope && unit ? [{ id, scope, project, unit, amount, isHard: kind === 'hard' }] : [];
 }
 
-function keyLimitsOf({ key_burst, key_per_day, key_per_s, key_streams, tier }: Row): KeyLimits | null {
+function keyLimitsOf({ key_burst, key_per_day, key_per_s, key_streams, tier }: KeyRow): KeyLimits | null {
   const limits = { ratePerS: key_per_s, burst: key_burst, perDay: key_per_day, streams: key_streams };
   const has = tier === 'enterprise' && Object.values(limits).some((limit) => limit !== null);
   return has ? limits : null;

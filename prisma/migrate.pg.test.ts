@@ -126,17 +126,17 @@ test('a change of the catalogue raises its version, an update that changes nothi
   expect(await version()).toBe(before + 2);
 });
 
-test('a provider that was at plain http before it had to be marked is marked, and no other', async () => {
-  const migrations = readMigrations(migrationsDirectory());
-  const at = migrations.findIndex(({ name }) => name.endsWith('_local_providers'));
-  await migrate(postgres.url, quiet, migrations.slice(0, at));
-  const own = ['http://gpu-1:8000/v1', 'HTTP://10.0.0.5', 'http://127.0.0.1.example', 'http://localhost.example:1'];
-  const others = ['https://llm.example', 'http://127.0.0.1:8000/v1', 'http://LocalHost', 'http://[::1]:1/v1'];
-  for (const url of [...own, ...others])
-    await sql.query(`INSERT INTO providers (id, name, kind, base_url) VALUES ($1, 'P', 'openai', $1)`, [url]);
+test('a migration gives up where somebody holds the table, says so, and is tried again', async () => {
   await migrate(postgres.url, quiet);
-  const { rows } = await sql.query('SELECT base_url FROM providers WHERE local');
-  expect(rows.map((row) => row.base_url).sort()).toEqual([...own].sort());
+  const locking = "SET LOCAL lock_timeout = '100ms'; ALTER TABLE receipts ADD COLUMN later INTEGER";
+  const later: Migration = { name: '29990101000000_later', sql: locking, checksum: 'a'.repeat(64) };
+  const all = [...readMigrations(migrationsDirectory()), later];
+  await sql.query('BEGIN');
+  await sql.query('SELECT FROM receipts');
+  await expect(migrate(postgres.url, quiet, all)).rejects.toThrow(/lock timeout.*try again/);
+  await sql.query('COMMIT');
+  await migrate(postgres.url, quiet, all);
+  await sql.query('SELECT later FROM receipts');
 });
 
 test('every model of the Prisma schema can be read from the migrated database, column by column', async () => {

@@ -43,7 +43,7 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
-/** In source this file lies beside `migrations/`; bundled it lies in `dist/`, a sibling of `prisma/`. */
+/** As a source this file is beside `migrations/`; bundled it is in `dist/`, a sibling of `prisma/`. */
 export function migrationsDirectory(moduleUrl: string = import.meta.url): string {
   const bundled = new URL('../prisma/migrations/', moduleUrl);
   return fileURLToPath(bundled);

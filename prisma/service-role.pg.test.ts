@@ -63,7 +63,12 @@ const rightsOfServices = async (): Promise<{ table: string; part: boolean; grant
 
 /** Nothing in them is ever changed or taken out: by the rights of the services, and by triggers for everybody else. */
 const growing = [
-  ...['audit', 'facts_parts', 'grid_readings', 'onboarding_steps', 'policy_versions', 'receipt_replacements'],
+  'audit',
+  'facts_parts',
+  'grid_readings',
+  'onboarding_steps',
+  'policy_versions',
+  'receipt_replacements',
   'receipts',
 ];
 

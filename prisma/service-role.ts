@@ -28,7 +28,7 @@ const changing = (...columns: string[]): string => `UPDATE (${columns.join(', ')
  * Every table, and what the services may do with it: one that is not here they may not even read.
  */
 export const serviceRights: Readonly<Record<string, Rights>> = {
-  // What only grows.
+  // These tables only grow.
   audit: grows,
   budget_estimates: grows,
   facts_parts: grows,
@@ -41,7 +41,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   receipt_log_checkpoints: grows,
   receipt_log_nodes: grows,
   receipt_replacements: read,
-  // What triggers write.
+  // Triggers write these.
   audit_heads: read,
   key_generation: read,
   key_changes: read,
@@ -49,11 +49,11 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   catalogue_version: ['SELECT', changing('version')],
   integrity_checks: ['SELECT', changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at')],
   receipt_log_checks: ['SELECT', changing('claimed_until', 'begun_at', 'account_id', 'index', 'finished_at')],
-  // What was found stays, even when it is mended.
+  // A finding stays, even when it is mended.
   integrity_faults: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at')],
   // Sealed.
   audit_heads_seen: ['SELECT', 'INSERT', changing('seq', 'hash', 'seal', 'seal_key')],
-  // What is worked with; the audit log tells of each change that matters.
+  // The services work with these; the audit log has each change that matters.
   accounts: whole,
   aliases: whole,
   api_keys: whole,
@@ -178,11 +178,11 @@ async function rightsHere(client: pg.Client): Promise<{ readonly name: string; r
 
 const isOurs = (name: string, rights: Rights): boolean => name in serviceRights || rights === ofPartitions;
 
-/** What is revoked here a role may still have by another one that it is a member of, or as everybody. */
+/** Refuses a role that still has a right which was revoked here, through another role or because everybody has it. */
 async function refuseMore(client: pg.Client, role: string): Promise<void> {
   for (const { name, rights } of await rightsHere(client)) {
     const tooMuch = ['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'].filter((right) => !rights.includes(right)).join(', ');
-    // What somebody else keeps beside our tables is no concern of ours.
+    // Tables that somebody else keeps beside ours are none of our concern.
     if (tooMuch === '' || !isOurs(name, rights)) continue;
     const { rows } = await client.query<{ has: boolean }>('SELECT has_table_privilege($1, $2, $3) AS has', [
       role,

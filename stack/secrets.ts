@@ -9,8 +9,6 @@ const shape = {
   pepper: z.string().regex(/^[0-9a-f]{64}$/),
   /** Seals the receipts that are stored, 64 hexadecimal digits. */
   ledgerKey: z.string().regex(/^[0-9a-f]{64}$/),
-  /** When that key was made: receipts of calls from before may be without a seal. Apart from the database, as the key. */
-  ledgerSealedSince: z.iso.datetime(),
   /** Encrypts the credentials of providers, 64 hexadecimal digits. */
   credentialsKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** Encrypts the replies that are kept for idempotency keys, 64 hexadecimal digits. */
@@ -29,7 +27,6 @@ export type Secrets = Readonly<Record<keyof typeof shape, string>>;
 const made: Readonly<Record<keyof Secrets, () => string>> = {
   pepper: () => randomBytes(32).toString('hex'),
   ledgerKey: () => randomBytes(32).toString('hex'),
-  ledgerSealedSince: () => new Date().toISOString(),
   credentialsKey: () => randomBytes(32).toString('hex'),
   idempotencyKey: () => randomBytes(32).toString('hex'),
   evidenceKey: () => randomBytes(32).toString('hex'),
@@ -45,10 +42,6 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
 export function loadSecrets(dir: string): Secrets {
   const file = join(dir, 'secrets.json');
   const found = z.record(z.string(), z.unknown()).catch({}).parse(readJson(file));
-  // A time that is gone while the key is there is not made anew: what was stripped of its seal since would pass.
-  const hasKey = shape.ledgerKey.safeParse(found.ledgerKey).success;
-  if (hasKey && !shape.ledgerSealedSince.safeParse(found.ledgerSealedSince).success)
-    found.ledgerSealedSince = new Date(0).toISOString();
   const names = Object.keys(shape) as (keyof Secrets)[];
   const missing = names.filter((name) => !shape[name].safeParse(found[name]).success);
   const secrets = { ...found, ...Object.fromEntries(missing.map((name) => [name, made[name]()])) } as Secrets;

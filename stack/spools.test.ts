@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSpool } from '@gw/receipt-sidecar/internals/ledger/spool';
+import { recordOf } from '@gw/receipt-sidecar/internals/ledger/spool-record';
 import { afterAll, expect, it } from 'vitest';
 import { takeOverSpools } from './spools.ts';
 
@@ -12,8 +13,8 @@ it('what sidecars left that are not started again is replayed by the first one, 
   takeOverSpools(dir, 1);
   for (const name of ['spool-2', 'spool-3', join('spool-3', 'policy-events')]) {
     mkdirSync(join(dir, name), { recursive: true });
-    writeFileSync(join(dir, name, 'host.jsonl'), `{"from":"${name}"}\n`);
-    writeFileSync(join(dir, name, 'host-1-0.replay'), `{"older":"${name}"}\n`);
+    writeFileSync(join(dir, name, 'host.jsonl'), `${recordOf(`{"from":"${name}"}`)}\n`);
+    writeFileSync(join(dir, name, 'host-1-0.replay'), `${recordOf(`{"older":"${name}"}`)}\n`);
   }
   takeOverSpools(dir, 2);
   const replayed = async (folder: string) => {

@@ -152,7 +152,6 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_FIRST_OPERATOR_TOKEN_DAYS: 'unlimited',
         GW_KEY_PEPPER: secrets.pepper,
         GW_LEDGER_KEY: secrets.ledgerKey,
-        GW_LEDGER_SEALED_SINCE: secrets.ledgerSealedSince,
         GW_EVIDENCE_KEY: secrets.evidenceKey,
         GW_CREDENTIALS_KEY: secrets.credentialsKey,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,

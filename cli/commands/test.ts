@@ -76,7 +76,6 @@ const long: Run = {
   lots: [
     [{ ...fastLot, manyCases: true }],
     [{ ...storesLot, manyCases: true }],
-    [{ project: 'compressed', gateways: 0 }],
     [{ project: 'slow', gateways: 2 }],
     [{ project: 'long', gateways: 0 }],
   ],

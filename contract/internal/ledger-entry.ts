@@ -15,9 +15,9 @@ export const ledgerEntrySchema = z.object({
   accountId: z.string(),
   keyId: z.string(),
   endpoint: z.string(),
-  // Open, unlike the public schema, since a newer sidecar may write further fields during an upgrade.
+  // Open, unlike the public schema: a sidecar of a later release may write a field that this reader does not know (docs/decisions/0020).
   receipt: z.looseObject(receiptSchema.shape),
-  // Stored unread: other releases have more or fewer fields, at any depth.
+  // It is stored as it came, and nobody reads it here.
   routingTrace: z.looseObject({}).nullable(),
   /** The argument of `assess` in the methodology package, from which the numbers were computed. */
   facts: z.unknown().nullable(),

@@ -19,9 +19,9 @@ export const liveReportSchema = z.object({
   failed: count,
   aborted: count,
   degraded: count,
-  /** Requests without a receipt that ended with a 4xx, and with a 5xx. Earlier releases do not report them. */
-  refused: count.default(0),
-  errors: count.default(0),
+  /** Requests without a receipt that ended with a 4xx, and with a 5xx. */
+  refused: count,
+  errors: count,
   /** From the request to the provider until its complete reply, including failed attempts. */
   took: timesSchema,
   /** The gateway's own time per call, if Envoy reported it. */

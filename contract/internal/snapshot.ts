@@ -122,7 +122,7 @@ export const atCapacityHeader = 'x-gw-at-capacity';
 export const unhealthyHeader = 'x-gw-unhealthy';
 
 /**
- * The Envoy cluster of a fail-over chain, created by the control plane and named by the sidecar. The prefix must not change, since two
- * releases run side by side during an upgrade.
+ * The Envoy cluster of a fail-over chain; the control plane makes it, the sidecar names it. From the first release on the prefix stays, since
+ * parts of two releases run side by side during an upgrade.
  */
 export const failoverCluster = (deploymentIds: readonly string[]): string => `order:${deploymentIds.join('>')}`;

@@ -21,8 +21,8 @@ import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
-import { keyPlace, type LedgerPlace, personPlace } from './ledger-place.ts';
 import { proofRoutes } from './log/routes.ts';
+import { keyPlace, type LedgerPlace, personPlace } from './receipts/ledger-place.ts';
 import { methodologyRoute } from './receipts/methodology-route.ts';
 import { receiptRoutes } from './receipts/routes.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
@@ -32,7 +32,6 @@ import { registerWaiting } from './receipts/waiting.ts';
 import { usageOperatorRoutes, usageRoutes } from './usage/routes.ts';
 
 export { countFaults, isCheckOverdue } from './integrity/faults.ts';
-export { warnOfUnsealed } from './integrity/open-seals.ts';
 export { startJobs } from './jobs.ts';
 export { countWaiting } from './receipts/waiting.ts';
 
@@ -47,7 +46,7 @@ export interface LedgerServices {
   readonly packs: PackSettings;
   /** Without the keys of the sources. */
   readonly grid: Pick<GridSettings, 'sources'>;
-  /** Of both listeners: what they bound is the memory of the process. */
+  /** Both listeners share them, since they bound the memory of the process. */
   readonly packPlaces: PackPlaces;
   /** The longest time from the end of a full check of the records to the begin of the next one, s. */
   readonly checkPeriodS: number;
@@ -58,7 +57,7 @@ export interface LedgerServices {
 /** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openLedger(
   context: Context,
-  { compresses, everyS, fullS, keys, sealedSince }: IntegritySettings,
+  { everyS, fullS, keys }: IntegritySettings,
   { evidenceKey, grid, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'>,
 ): LedgerServices {
   return {
@@ -67,7 +66,7 @@ export function openLedger(
     packs,
     packPlaces: openPackPlaces(),
     vault,
-    seals: openLedgerSeals({ ...context, compresses, keys, sealedSince }),
+    seals: openLedgerSeals({ ...context, keys }),
     versionMetrics: createVersionMetrics(context.db),
     deliveryMetrics: createDeliveryMetrics(),
     faults: createFaultLog(context.log, () => performance.now()),
@@ -76,7 +75,7 @@ export function openLedger(
   };
 }
 
-/** What of them the internal listener needs. */
+/** The services that the internal listener needs. */
 export type PublicLedgerServices = Pick<LedgerServices, 'evidenceKey' | 'packPlaces' | 'packs' | 'seals'>;
 
 /** Registers the reads of receipts, lineages, methodologies and usage, and evidence packs, on the internal listener. */
@@ -85,7 +84,7 @@ export function publicRoutes(app: FastifyInstance, context: Context, services: P
   proofRoutes(app, context, services.seals);
 }
 
-/** What an account reads and orders of its own. */
+/** Registers what an account reads and orders of its own data. */
 function ownLedgerRoutes(
   app: FastifyInstance,
   context: Context,

@@ -10,12 +10,6 @@ const asAttribute = (text: string) =>
     attributes: { 'envoy.filters.http.ext_proc': { fields: { [callerAttribute]: { stringValue: text } } } },
   }) as unknown as ProcessingRequest;
 const byAttribute = (fields: Fields) => asAttribute(JSON.stringify(fields));
-const forwarded = (fields: Fields) => {
-  const values = Object.fromEntries(Object.entries(fields).map(([name, stringValue]) => [name, { stringValue }]));
-  return {
-    metadataContext: { filterMetadata: { 'envoy.filters.http.ext_authz': { fields: values } } },
-  } as unknown as ProcessingRequest;
-};
 
 const all = {
   account_id: 'acct',
@@ -28,12 +22,9 @@ const all = {
   budgets: '[["b","project","tokens",5,1,"p"]]',
 };
 
-describe.each([
-  ['told once, as an attribute', byAttribute],
-  ['forwarded with each message, by an Envoy of the release before', forwarded],
-])('a caller that is %s', (_, told) => {
+describe('a caller', () => {
   test('is read with all that ext-authz says of it', () => {
-    expect(readCaller(told(all))).toEqual({
+    expect(readCaller(byAttribute(all))).toEqual({
       accountId: 'acct',
       keyId: 'key',
       models: ['m'],
@@ -47,14 +38,14 @@ describe.each([
   });
 
   test('can use all models, and has the fewest streams, unless it is said otherwise', () => {
-    const caller = readCaller(told({ account_id: 'acct', key_id: 'key' }));
+    const caller = readCaller(byAttribute({ account_id: 'acct', key_id: 'key' }));
     expect(caller).toMatchObject({ models: null, project: null, keyStreams: null, budgets: [], leased: null });
     expect(caller?.streams).toEqual({ limit: tierLimits.audit.streams, shadow: false });
   });
 
   test('is nobody without an account and a key', () => {
-    expect(readCaller(told({ account_id: 'acct' }))).toBeNull();
-    expect(readCaller(told({ key_id: 'key' }))).toBeNull();
+    expect(readCaller(byAttribute({ account_id: 'acct' }))).toBeNull();
+    expect(readCaller(byAttribute({ key_id: 'key' }))).toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
 import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { type HeldBudget, readBudgets } from '@gw/contract/internal/budgets';
-import { callerAttribute, identityNamespace } from '@gw/contract/internal/identity';
+import { callerAttribute } from '@gw/contract/internal/identity';
 import type { ProcessingRequest } from '@gw/grpc/service';
 import { attributeOf } from '../wire/ext-proc.ts';
 import { type LeasedFrom, leasedFrom } from './leased-limits.ts';
@@ -29,13 +29,7 @@ type CallerFields = Readonly<Record<string, string | undefined>>;
 /** Returns null if ext-authz has verified no caller, which never happens to a routed request. */
 export function readCaller(request: ProcessingRequest): Caller | null {
   const told = attributeOf(request, callerAttribute)?.stringValue;
-  return told ? readOnce(told) : callerOf(forwardedFields(request));
-}
-
-/** An Envoy of the release before forwards them one by one. */
-function forwardedFields(request: ProcessingRequest): CallerFields {
-  const fields = request.metadataContext?.filterMetadata?.[identityNamespace]?.fields ?? {};
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.stringValue ?? undefined]));
+  return told ? readOnce(told) : null;
 }
 
 /** Calls of one key carry the same text. Long texts, with all models of an account, are rare and not cached. */

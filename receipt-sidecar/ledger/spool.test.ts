@@ -118,16 +118,6 @@ test('a record that the disk has changed is kept for a human, byte by byte, and 
   expect(damaged()).toEqual(bytes.subarray(bytes.indexOf('\n') + 1, bytes.lastIndexOf('\n', -2) + 1));
 });
 
-test('what the release before wrote is read, and what this one writes is JSON for the release before', async () => {
-  const [old = '', fresh = ''] = entries(2);
-  writeFileSync(join(folder, 'host-1-0.replay'), `${old}\n`);
-  const spool = await openSpool(folder, 'host');
-  await spool.append(fresh);
-  const [line = ''] = readFileSync(file, 'utf8').split('\n');
-  expect(JSON.parse(line)).toEqual({ ...JSON.parse(fresh), spool: expect.any(String) });
-  expect(await all(spool)).toEqual([old, fresh]);
-});
-
 test('a record of a form that only a later release knows is kept', async () => {
   const [entry = ''] = entries(1);
   const later = recordOf(entry).replace('"1:', '"2:');

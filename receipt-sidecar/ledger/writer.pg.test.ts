@@ -13,6 +13,7 @@ import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openSpool } from './spool.ts';
+import { recordOf } from './spool-record.ts';
 import { type LedgerWriter, openLedgerWriter } from './writer.ts';
 
 let dir: string;
@@ -113,7 +114,7 @@ test('Redis away and the disk hung: a reply waits for neither; what the disk tak
   await eventually(async () => (await pipe.read()).buffer.toString().includes('"a"'));
   await pipe.close();
   // It lies on the disk now, as if the volume went on.
-  writeFileSync(join(spoolFolder(), `${hostname()}-0.replay`), `${entry('a')}\n`);
+  writeFileSync(join(spoolFolder(), `${hostname()}-0.replay`), `${recordOf(entry('a'))}\n`);
   valkey = await startValkey(valkeyOptions());
   await eventually(async () => (await inStream()).length === 2);
   await eventually(async () => readdirSync(spoolFolder()).length === 0);

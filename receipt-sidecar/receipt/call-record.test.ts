@@ -208,7 +208,7 @@ describe('the facts of a call say who vouches for what', () => {
     expect(assess(call)).toEqual(assess({ ...call, ...untold }));
   });
 
-  it('and nothing where a control plane of the release before does not say it', async () => {
+  it('and nothing where the catalogue does not say it', async () => {
     const facts = JSON.stringify(await factsOf(catalogueOf()));
     for (const word of ['entry', 'Entry', 'Evidence', 'Source"', 'Sha256']) expect(facts).not.toContain(word);
   });

@@ -5,13 +5,10 @@ import { runChaos } from './chaos.ts';
 const seed = Number(process.env.GW_CHAOS_SEED ?? 1);
 
 test(`the books balance after a minute of chaos, by seed ${seed}`, { timeout: 520_000 }, async () => {
-  const { answered, compressed, differences, receipts, requests, story } = await runChaos({ seed, durationMs: 60_000 });
+  const { answered, differences, receipts, requests, story } = await runChaos({ seed, durationMs: 60_000 });
   expect(differences, [...differences, story].join('\n')).toEqual([]);
   console.log(`${requests} requests, ${answered} answered, ${receipts} receipts`);
   // A gateway that refuses everything has balanced books too. How many there are is the machine's: three times as many on a fast one.
   expect(receipts, story).toBeGreaterThan(100);
-  // Rows of both forms, by the one control plane and by the other.
-  expect(compressed, story).toBeGreaterThan(0);
-  expect(compressed, story).toBeLessThan(receipts);
   expect(answered / requests, story).toBeGreaterThan(0.1);
 });

@@ -20,8 +20,6 @@ export interface Outcome {
   readonly requests: number;
   readonly answered: number;
   readonly receipts: number;
-  /** First versions among them that are compressed. */
-  readonly compressed: number;
   readonly providerCalls: number;
   readonly strikes: number;
   /** Where the books do not balance. */
@@ -56,12 +54,7 @@ export async function runChaos({ seed, durationMs, tell: told = () => {} }: Chao
     NODE_OPTIONS: `--import=${preload}`,
     GW_TEST_CLOCK_FILE: clockFile(clocks, part),
   });
-  // One control plane compresses the rows that it stores, the other one does not.
-  const rows: Readonly<Record<string, object>> = {
-    'control-plane': { GW_LEDGER_ROWS: 'compressed' },
-    'control-plane-2': { GW_LEDGER_ROWS: 'whole' },
-  };
-  const env = Object.fromEntries(services.map((part) => [part, { ...clock(part), ...rows[part] }]));
+  const env = Object.fromEntries(services.map((part) => [part, clock(part)]));
   const gateway = await startOwnGateway({ instances: 2, controlPlanes: 2, envoys: 2, env });
   try {
     const outcome = await underChaos({ gateway, clocks, tell }, { seed, durationMs });
@@ -179,7 +172,6 @@ class BookKeeping {
       requests: attempts.length,
       answered: attempts.filter(({ status, whole }) => status === 200 && whole).length,
       receipts: new Set(rows.map(({ id }) => id)).size,
-      compressed: rows.filter(({ isCompressed, version }) => isCompressed && version === 1).length,
       providerCalls: providerCalls.length,
     };
   }

@@ -1,24 +1,26 @@
-/** The release before this one, built beside it from its tag. */
+/** The release before this one, built beside it. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkout, inCheckout } from '@gw/stack/checkout';
 
-export const formerTag = 'v0.1.0';
+/** Its tag. There is none before the first release; `GW_FORMER_RELEASE` names another tag, or a commit. */
+export const formerRelease = process.env.GW_FORMER_RELEASE ?? '';
 
-/** Why it cannot be had here, or null if it can. */
+/** Returns why the upgrade cannot be shown here, or null if it can. */
 export function whyNoFormerRelease(): string | null {
-  const asked = spawnSync('git', ['rev-parse', '--verify', '--quiet', `refs/tags/${formerTag}`], { cwd: checkout });
+  if (formerRelease === '') return 'the first release is not out yet';
+  const asked = spawnSync('git', ['rev-parse', '--verify', '--quiet', `${formerRelease}^{commit}`], { cwd: checkout });
   if (asked.status === 0) return null;
-  return `there is no tag ${formerTag} here, as in a shallow clone: git fetch --tags --unshallow`;
+  return `there is no ${formerRelease} here, as in a shallow clone: git fetch --tags --unshallow`;
 }
 
-/** Returns the folder of the built release. It uses the packages that are installed here: its lock file names the same. */
+/** Returns the folder of the built release. It uses the packages that are installed here, so its lock file has to name the same. */
 export function buildFormerRelease(): string {
-  const folder = inCheckout('.gw', `release-${formerTag}`);
+  const folder = inCheckout('.gw', 'former-release');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'node_modules', '@gw'), { recursive: true });
-  const archive = execFileSync('git', ['archive', formerTag], { cwd: checkout, maxBuffer: 1024 ** 3 });
+  const archive = execFileSync('git', ['archive', formerRelease], { cwd: checkout, maxBuffer: 1024 ** 3 });
   execFileSync('tar', ['x', '-C', folder], { input: archive });
   const [from, to] = [inCheckout('node_modules'), join(folder, 'node_modules')];
   for (const name of readdirSync(from)) {

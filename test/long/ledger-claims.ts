@@ -18,7 +18,6 @@ export interface ReceiptRow {
   readonly createdAt: Date;
   readonly body: Receipt;
   readonly facts: CallFacts | null;
-  readonly isCompressed?: boolean;
 }
 
 /** Every version of every receipt since then; of one account, or of all. */
@@ -29,17 +28,15 @@ export async function rowsSince(db: Database, from: Date, accountId: string | nu
       WHERE r.created_at >= ${from} AND (${accountId}::text IS NULL OR r.account_id = ${accountId})`,
   );
   const facts = await wholeFacts({ db, seals: testSeals }, rows);
-  return rows.map(({ body, compressed, created_at, id, version }, at) => {
+  return rows.map(({ body, created_at, id, version }, at) => {
     const read = facts[at];
     if (read === undefined || 'fault' in read) throw new Error(`${id} has facts that are ${read?.fault}.`);
-    const isCompressed = compressed !== null;
     return {
       id,
       version,
       createdAt: created_at,
       body: JSON.parse(body),
       facts: read.facts as CallFacts | null,
-      isCompressed,
     };
   });
 }

@@ -72,13 +72,13 @@ async function fill(accountId: string): Promise<void> {
   for (let first = 0; first < receipts; first += chunk)
     await run(`
       INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
-        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, facts)
+        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, facts, content_sha256, seal, seal_key)
       SELECT id, 1, at, '${accountId}', 'key', '/v1/chat/completions', 'model-' || n % 5, 'region-' || n % 3, 'parametric',
         'complete', 1200, 400, n % 977 / 1000.0, n % 491 / 1000.0,
         ('{"id":"' || id || '","created_at":"' || to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
           || '","model":"model-' || n % 5 || '","region":"region-' || n % 3 || '","energy_wh":' || n % 977 / 1000.0
           || ',"carbon_g":' || n % 491 / 1000.0 || ',"request_id":"' || md5(id) || '",' || $body$${rest}$body$)::json,
-        json_build_object('padding', repeat('facts ', 200))
+        json_build_object('padding', repeat('facts ', 200)), 'd', 's', 1
       FROM (SELECT n, at, 'rcpt_' || substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7000-8000-' || lpad(to_hex(n), 12, '0') AS id
         FROM (SELECT n, at, lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') AS hex
           FROM (SELECT n, timestamptz '${from}' + n * INTERVAL '2592 ms' AS at

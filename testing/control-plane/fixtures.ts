@@ -31,16 +31,8 @@ export const noFaults = {
 /** With which the tests seal the ledger. */
 export const ledgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
 
-/** In which form the tests store rows of the ledger; the project `compressed` sets it. */
-export const ledgerRows = process.env.GW_TEST_LEDGER_ROWS ?? 'whole';
-
 /** For what has no stores at hand; they tell nobody what they find. */
-export const testSeals = openSeals({
-  keys: ledgerKeys,
-  sealedSince: null,
-  compresses: ledgerRows === 'compressed',
-  report: async () => {},
-});
+export const testSeals = openSeals({ keys: ledgerKeys, report: async () => {} });
 
 export const addresses: Addresses = {
   baseUrl: 'https://gw.example',
@@ -148,13 +140,7 @@ async function openStores(
     redis,
     redisUrl,
     claims,
-    seals: openLedgerSeals({
-      db,
-      keys: ledgerKeys,
-      sealedSince: null,
-      compresses: ledgerRows === 'compressed',
-      log: silentLog,
-    }),
+    seals: openLedgerSeals({ db, keys: ledgerKeys, log: silentLog }),
     tamper,
     empty: (...tables: readonly string[]) => tamper(`TRUNCATE ${tables.join()}`),
     connect,

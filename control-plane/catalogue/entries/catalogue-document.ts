@@ -26,8 +26,8 @@ export const sections = {
 export type Section = keyof typeof sections;
 export const sectionNames = Object.keys(sections) as readonly Section[];
 export const referring: readonly Section[] = ['aliases', 'deployments'];
-/** Left out where nothing is in them: the release before, which may run beside this one, refuses a section that it does not know. */
-export const newer: readonly Section[] = ['aliases', 'prices', 'energy_contracts'];
+/** These sections are left out of a document while nothing is in them. */
+export const leftOutIfEmpty: readonly Section[] = ['aliases', 'prices', 'energy_contracts'];
 /** An id is that of an entry in one of the two, and can pass to the other. */
 export const sharesIdsWith: Partial<Record<Section, Section>> = { models: 'aliases', aliases: 'models' };
 
@@ -44,7 +44,7 @@ export const catalogueDocumentSchema = z.strictObject({
 });
 export type CatalogueDocument = Readonly<z.infer<typeof catalogueDocumentSchema>>;
 
-/** As it is read: what an older release has stored may be refused today. */
+/** Entries as they are read: some that are stored may be refused if they were written today. */
 const written = z.array(z.looseObject({}));
 export const writtenSchema = z.strictObject({
   models: written,

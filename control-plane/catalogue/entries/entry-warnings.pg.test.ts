@@ -45,7 +45,7 @@ describe('warnings tell what will not work as one may expect', () => {
     await app.close();
   });
 
-  test('an address that a release before has stored, and that would be refused today', async () => {
+  test('an address that is stored, and would be refused today', async () => {
     await add('providers');
     await testApp().context.db.provider.update({ where: { id: 'acme' }, data: { baseUrl: 'http://llm.acme.example' } });
     const stored = (await as('viewer')('GET', at('providers', 'acme'))).json();

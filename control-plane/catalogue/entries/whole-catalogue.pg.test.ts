@@ -57,7 +57,7 @@ test('what is written down says only what somebody has to say, and applied again
   expect([await version(), await newest()]).toEqual(before);
 });
 
-test('a section that the release before does not know is left out where nothing is in it, and then stays as it is', async () => {
+test('a section of further kinds is left out where nothing is in it, and then stays as it is', async () => {
   const document = await written();
   expect(Object.keys(document)).toEqual(['models', 'regions', 'providers', 'deployments']);
   await addAll();

@@ -19,7 +19,7 @@ import {
   type CatalogueDocument,
   type CatalogueImport,
   type EntryChange,
-  newer,
+  leftOutIfEmpty,
   referring,
   type Section,
   sectionNames,
@@ -48,7 +48,7 @@ export async function writtenCatalogue({ db }: Pick<Context, 'db'>): Promise<Cat
       if (at % entriesAtOnce === 0) await nextTurn();
       list.push(writtenEntry(sections[section], entry));
     }
-    if (list.length > 0 || !newer.includes(section)) written.push([section, list]);
+    if (list.length > 0 || !leftOutIfEmpty.includes(section)) written.push([section, list]);
   }
   return Object.fromEntries(written);
 }

@@ -6,6 +6,7 @@ import type { InternalTls } from '@gw/contract/internal/environment';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Database } from '@gw/prisma/client';
 import { openAddressGuard } from '@gw/service/address-guard';
+import { testSeals } from '@gw/testing/control-plane/fixtures';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -102,13 +103,7 @@ function appWith(
         evidenceKey: signingKeyOf('e1'.repeat(32)),
         packs: { builds: 0, keepDays: 7, quotaBytes: 1 },
         packPlaces: openPackPlaces(),
-        seals: {
-          seal: async () => [],
-          sealed: () => Promise.reject() as never,
-          check: async () => [],
-          compressor: null,
-          report: async () => {},
-        },
+        seals: testSeals,
       },
       idempotency: { claim: async () => ({ is: 'unknown' }) },
       catalogue: {

@@ -21,7 +21,7 @@ import type { Context } from '../../shared/context.ts';
 export const budgetKinds = ['soft', 'hard'] as const;
 type Setter = 'operator' | 'organisation';
 type Tx = Prisma.TransactionClient;
-export type Row = Awaited<ReturnType<Context['db']['budget']['findMany']>>[number];
+export type BudgetRow = Awaited<ReturnType<Context['db']['budget']['findMany']>>[number];
 
 export const budgetInput = z.strictObject({
   scope: z.enum(budgetScopes),
@@ -47,9 +47,9 @@ const mostBudgets = 50;
 
 /** The changes resolve to the row as it is after them, or was before it was removed. */
 export interface BudgetEntries {
-  create(change: ChangeContext, accountId: string, input: BudgetInput): Promise<ChangeResult<Row>>;
-  update(change: ChangeContext, accountId: string, id: string, wanted: BudgetChange): Promise<ChangeResult<Row>>;
-  remove(change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<Row>>;
+  create(change: ChangeContext, accountId: string, input: BudgetInput): Promise<ChangeResult<BudgetRow>>;
+  update(change: ChangeContext, accountId: string, id: string, wanted: BudgetChange): Promise<ChangeResult<BudgetRow>>;
+  remove(change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<BudgetRow>>;
 }
 
 export function openBudgetEntries(context: Pick<Context, 'db' | 'redis' | 'log'>): BudgetEntries {
@@ -57,9 +57,9 @@ export function openBudgetEntries(context: Pick<Context, 'db' | 'redis' | 'log'>
   const changed = async (
     change: ChangeContext,
     accountId: string,
-    work: (tx: Tx) => Promise<ChangeResult<Row>>,
-  ): Promise<ChangeResult<Row>> => {
-    const outcome = await db.$transaction(async (tx): Promise<ChangeResult<Row>> => {
+    work: (tx: Tx) => Promise<ChangeResult<BudgetRow>>,
+  ): Promise<ChangeResult<BudgetRow>> => {
+    const outcome = await db.$transaction(async (tx): Promise<ChangeResult<BudgetRow>> => {
       const refused = await reauthorize(tx, change);
       if (refused !== null) return err(refused);
       await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
@@ -108,7 +108,7 @@ export function openBudgetEntries(context: Pick<Context, 'db' | 'redis' | 'log'>
 const setterOf = ({ principal }: ChangeContext): Setter =>
   principal.kind === 'operator' ? 'operator' : 'organisation';
 
-async function ownOf(tx: Tx, change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<Row>> {
+async function ownOf(tx: Tx, change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<BudgetRow>> {
   const row = await tx.budget.findUnique({ where: { id, accountId } });
   if (row === null) return err(notFound('budget'));
   if (setterOf(change) === 'organisation' && row.setBy === 'operator')
@@ -154,14 +154,17 @@ function audit(
   tx: Tx,
   { actor, at, requestId }: ChangeContext,
   action: 'budget.set' | 'budget.changed' | 'budget.removed',
-  before: Row | null,
-  after: Row | null,
+  before: BudgetRow | null,
+  after: BudgetRow | null,
 ): Promise<unknown> {
   const { accountId, id } = after ?? before ?? { accountId: '', id: '' };
-  const of = (row: Row | null) =>
+  const of = (row: BudgetRow | null) =>
     row && { scope: row.scope, name: row.name || null, unit: row.unit, amount: row.amount, kind: row.kind };
   return appendAudit(tx, at, {
-    ...{ accountId, actor, action, requestId },
+    accountId,
+    actor,
+    action,
+    requestId,
     target: `budget:${id}`,
     before: of(before),
     after: of(after),

@@ -32,14 +32,20 @@ const enter = (from: string, input: string, output: string, region: string | nul
   running.stores.db.price.create({
     data: {
       ...{ id: `${from} ${region}`, provider: 'p', model: 'm', region, validFrom: new Date(from), source: 'a test' },
-      ...{ inputPerMtok: input, outputPerMtok: output },
+      inputPerMtok: input,
+      outputPerMtok: output,
     },
   });
 const call = (more: Partial<Receipt> = {}, at = '2026-04-03T10:00:00.000Z'): LedgerEntry =>
   entryOf(
     {
-      ...{ id: receiptIdAt(new Date(at)), provider: 'p', model: 'm', region: 'eu' },
-      ...{ prompt_tokens: 1000, completion_tokens: 100, ...more },
+      id: receiptIdAt(new Date(at)),
+      provider: 'p',
+      model: 'm',
+      region: 'eu',
+      prompt_tokens: 1000,
+      completion_tokens: 100,
+      ...more,
     },
     accountId,
   );

@@ -23,7 +23,8 @@ import type { Redis } from 'ioredis';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
-import { storedOf, storeEstimates } from './estimates.ts';
+import { storeEstimates } from '../receipts/store-estimates.ts';
+import { storedOf } from './estimates.ts';
 import { usedIn } from './sums.ts';
 import { noteThresholds } from './webhooks/note.ts';
 
@@ -31,7 +32,7 @@ type Stores = Pick<Context, 'currency' | 'db' | 'redis' | 'log' | 'now'>;
 
 /** How often the sums of an account are put below while it has calls, ms; less often where they take long. */
 const everyMs = 2000;
-/** The same without calls: receipts can be restated. */
+/** How often this is done for accounts without calls, whose receipts can still be restated, ms. */
 const idleEveryMs = 30_000;
 /** The sums take this part of the time at most. */
 const mostLoad = 0.05;
@@ -82,13 +83,13 @@ export async function rebase({ currency, db, redis, log, now }: Stores, book: Bo
     );
   const bases = budgets.map((budget) => ({ id: budget.id, steps: nearestSteps(budget.unit, used(budget)) }));
   const isPut = await use.rebase(book, turn, bases, [...gone, ...lapsed]);
-  // Also behind another instance: what is noted already stays as it is.
+  // Another instance may have noted it before; its note stays as it is.
   const withUse = budgets.map((budget) => ({ ...budget, used: used(budget) }));
   await noteThresholds(db, book, withUse, now());
   return isPut;
 }
 
-/** What was reserved for calls of which somebody else than their sidecar has told the ledger: their receipts can lack numbers. */
+/** Stores what was reserved for calls that somebody other than their sidecar has reported to the ledger, since their receipts can lack numbers. */
 const unsettled = (
   { accountId }: Book,
   budgets: readonly BudgetRow[],
@@ -107,7 +108,7 @@ const unsettled = (
     return [{ row: { id, created_at: time.toISOString(), account_id: accountId }, estimate }];
   });
 
-/** Those of which Redis has no receipt, pending or on its way, although their sidecar had time to tell of one. */
+/** Returns the calls of which Redis has no receipt, pending or on its way, although their sidecar had time to report one. */
 async function lapsedOf(redis: Redis, ids: readonly string[], nowMs: number): Promise<string[]> {
   const old = ids.filter((id) => (timeOfReceipt(id)?.getTime() ?? 0) < nowMs - signWithinMs);
   if (old.length === 0) return [];
@@ -122,7 +123,7 @@ async function lapsedOf(redis: Redis, ids: readonly string[], nowMs: number): Pr
 export function startRebasing(stores: Stores): RepeatedJob {
   const { db, log, now, redis } = stores;
   const use = redisBudgetUse(redis);
-  /** By account and month: when it was done, and how long it took. */
+  /** When it was done and how long it took, by account and month. */
   const done = new Map<string, { readonly at: number; readonly tookMs: number }>();
   const rebaseIfDue = async (book: Book): Promise<void> => {
     const name = `${book.accountId} ${book.month}`;

@@ -13,22 +13,22 @@ import { type ChangeResult, notFound } from '../../people/access/refusals.ts';
 import type { Context } from '../../shared/context.ts';
 import { type OperatorRole, organisationAdminOf } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
-import { budgetChange, budgetInput, openBudgetEntries, type Row } from './budgets.ts';
+import { type BudgetRow, budgetChange, budgetInput, openBudgetEntries } from './budgets.ts';
 import { rebase } from './rebase.ts';
 import { budgetSchema, removedBudgetSchema, viewsOf } from './view.ts';
 
-interface Place {
+interface BudgetSurface {
   readonly prefix: string;
   readonly access: (role: OperatorRole) => Access;
   readonly accountOf: (request: FastifyRequest) => string;
 }
 
-const operators: Place = {
+const operators: BudgetSurface = {
   prefix: '/operator/v1/accounts/:accountId/budgets',
   access: (role) => ({ kind: 'operator', role }),
   accountOf: (request) => z.object({ accountId: z.string() }).parse(request.params).accountId,
 };
-const organisation: Place = {
+const organisation: BudgetSurface = {
   prefix: '/organisation/v1/budgets',
   access: () => ({ kind: 'organisation_admin' }),
   accountOf: (request) => organisationAdminOf(request).accountId,
@@ -42,13 +42,13 @@ export function budgetRoutes(app: FastifyInstance, context: Context): void {
 const params = z.looseObject({ accountId: idSchema.optional() });
 const idParams = params.extend({ id: idSchema });
 
-function registerRoutes(base: FastifyInstance, context: Context, { access, accountOf, prefix }: Place): void {
+function registerRoutes(base: FastifyInstance, context: Context, { access, accountOf, prefix }: BudgetSurface): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
   const { addresses, db } = context;
   const entries = openBudgetEntries(context);
   const config = (role: OperatorRole, reply: z.ZodType) => ({ access: access(role), reply });
 
-  const shown = async (reply: FastifyReply, request: FastifyRequest, outcome: ChangeResult<Row>) => {
+  const shown = async (reply: FastifyReply, request: FastifyRequest, outcome: ChangeResult<BudgetRow>) => {
     if (!outcome.ok) return refuse(reply, outcome.error, addresses);
     const { accountId } = outcome.value;
     // So that it holds from the sums of this month on; else the job does it soon.

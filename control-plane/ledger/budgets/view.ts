@@ -3,7 +3,7 @@ import { amountOf, type BudgetUnit, boundsOfMonth, budgetUnits, monthOf } from '
 import { redisBudgetUse } from '@gw/service/budgets';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { budgetKinds, type Row } from './budgets.ts';
+import { type BudgetRow, budgetKinds } from './budgets.ts';
 import { usedIn } from './sums.ts';
 
 export const budgetSchema = z
@@ -38,7 +38,7 @@ const known = <T extends string>(all: readonly T[], value: string): T | undefine
 export async function viewsOf(
   { currency, db, now, redis }: Context,
   accountId: string,
-  rows: readonly Row[],
+  rows: readonly BudgetRow[],
 ): Promise<BudgetView[]> {
   const month = monthOf(now().getTime());
   const book = { accountId, month };
@@ -66,7 +66,11 @@ export async function viewsOf(
       },
       set_by: row.setBy === 'operator' ? ('operator' as const) : ('organisation' as const),
       created_at: row.createdAt.toISOString(),
-      ...{ month, used, reserved, percent, begins_anew_at: boundsOfMonth(month).to.toISOString() },
+      month,
+      used,
+      reserved,
+      percent,
+      begins_anew_at: boundsOfMonth(month).to.toISOString(),
     };
   });
 }

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { idSchema } from '../../people/access/fields.ts';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
-import type { LedgerPlace } from '../ledger-place.ts';
+import type { LedgerPlace } from '../receipts/ledger-place.ts';
 import { jobOf, listPacks, type PackRow } from './packs.ts';
 
 const query = z.object({

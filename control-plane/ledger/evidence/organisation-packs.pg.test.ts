@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { bareApp } from '../../shared/bare-app.ts';
 import { endIfStalled } from '../../shared/replies.ts';
-import { personPlace } from '../ledger-place.ts';
+import { personPlace } from '../receipts/ledger-place.ts';
 import { buildPack } from './build.ts';
 import { openPackPlaces } from './pack-places.ts';
 import { packRoutes } from './pack-routes.ts';

@@ -12,7 +12,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
-import type { LedgerPlace } from '../ledger-place.ts';
+import type { LedgerPlace } from '../receipts/ledger-place.ts';
 import { chunksOf } from './chunks.ts';
 import { mediaTypes } from './media-types.ts';
 import { cancelPack, findPack, jobOf, type PackRow } from './packs.ts';

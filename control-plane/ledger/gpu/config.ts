@@ -9,7 +9,7 @@
  */
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { z } from 'zod';
-import { readOutsideUrl } from '../outside-url.ts';
+import { readOutsideUrl } from '../grid/outside-url.ts';
 
 /** The units that an energy counter can have. */
 export const counterUnits = ['mJ', 'J', 'Wh', 'kWh'] as const;

@@ -19,7 +19,7 @@ export interface Sample {
 /** One time series with its labels. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** In ascending time. Values from 0 to 2^53 alone: others are left out, as if they had not been scraped. */
+  /** The samples in ascending time. Only values from 0 to 2^53 are in it; others are left out, as if they had not been scraped. */
   readonly samples: readonly Sample[];
 }
 

@@ -20,7 +20,7 @@ export interface WaitingCall extends StoredReceipt {
   readonly attempts: number;
 }
 
-interface Row extends LedgerRow {
+interface MeasurementRow extends LedgerRow {
   readonly deployment: string;
   readonly attempts: number;
 }
@@ -42,7 +42,7 @@ export async function claimDue(
   leaseS: number,
 ): Promise<Claimed> {
   const leasedTo = new Date(now.getTime() + leaseS * 1000);
-  const rows = await readRows<Row>(
+  const rows = await readRows<MeasurementRow>(
     db,
     Prisma.sql`
     WITH due AS (
@@ -58,7 +58,9 @@ export async function claimDue(
     ORDER BY c.receipt_id, r.version DESC`,
   );
   const calls = (await genuineWhole({ db, seals }, rows)).map(({ attempts, deployment, id, ...row }) => ({
-    ...{ attempts, deployment, id },
+    attempts,
+    deployment,
+    id,
     ...parseRow(row),
   }));
   return { count: rows.length, calls };

@@ -6,9 +6,9 @@
  * Invariant: only the keys of sources that are named are demanded, and without any source nothing is.
  */
 import type { SettingReader } from '@gw/contract/internal/environment';
-import { readOutsideUrl } from '../outside-url.ts';
 import type { ElectricityMapsSettings } from './electricity-maps.ts';
 import type { EntsoeSettings } from './entsoe.ts';
+import { readOutsideUrl } from './outside-url.ts';
 import { type SourceName, sourceNames, type ZonePlace } from './reading.ts';
 import type { WattTimeSettings } from './watttime.ts';
 

@@ -33,7 +33,11 @@ export async function get(
 ): Promise<HttpReply | GridRefusal> {
   const isWanted = (status: number) => status === 200 || also.includes(status);
   const outcome = await guardedRequest(http.guard, {
-    ...{ method: 'GET', url, timeoutMs: http.timeoutMs, maxBytes: http.maxBytes, readsBody: isWanted },
+    method: 'GET',
+    url,
+    timeoutMs: http.timeoutMs,
+    maxBytes: http.maxBytes,
+    readsBody: isWanted,
     headers: { accept: 'application/json, application/xml;q=0.9', ...headers },
   });
   if (!outcome.ok) return failed(outcome.error, http);
@@ -44,7 +48,7 @@ export async function get(
 function failed({ reason, text }: GuardedFailure, { maxBytes, timeoutMs }: Http): GridRefusal {
   if (reason === 'timeout') return { refused: 'timeout', detail: `no whole reply within ${timeoutMs} ms` };
   if (reason === 'too_large') return { refused: 'too_large', detail: `more than ${maxBytes} bytes` };
-  // What a connection fails at can name the address.
+  // The error of a connection can contain the address.
   return { refused: 'unreachable', detail: reason === 'refused' ? text : 'the connection failed' };
 }
 

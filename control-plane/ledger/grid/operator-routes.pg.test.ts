@@ -57,12 +57,23 @@ test('without a source a viewer sees the yearly average of each zone with a regi
   const found = await zones(running.operator);
   expect(found.map(({ id }) => id)).toEqual([...named].sort());
   expect(found.find(({ id }) => id === 'SWE')).toEqual({
-    ...{ id: 'SWE', object: 'grid_zone', regions: ['eu-north'], too_old: false, sources: [] },
+    id: 'SWE',
+    object: 'grid_zone',
+    regions: ['eu-north'],
+    too_old: false,
+    sources: [],
     reading: {
-      ...{ g_per_kwh: 35.26, source: 'ember-2025 (EcoLogits 0.11.3, year inferred)', vintage: 2025 },
-      ...{ edition: expect.stringMatching(/^ecologits.* sha256:/), basis: 'lifecycle', is_estimated: false },
-      ...{ temporal_match: 'annual_fallback', age_minutes: 467_110, fetched_at: null },
-      ...{ period_start: '2025-01-01T00:00:00.000Z', period_end: '2026-01-01T00:00:00.000Z' },
+      g_per_kwh: 35.26,
+      source: 'ember-2025 (EcoLogits 0.11.3, year inferred)',
+      vintage: 2025,
+      edition: expect.stringMatching(/^ecologits.* sha256:/),
+      basis: 'lifecycle',
+      is_estimated: false,
+      temporal_match: 'annual_fallback',
+      age_minutes: 467_110,
+      fetched_at: null,
+      period_start: '2025-01-01T00:00:00.000Z',
+      period_end: '2026-01-01T00:00:00.000Z',
       observed_at: '2026-01-01T00:00:00.000Z',
     },
   });
@@ -80,16 +91,27 @@ test('a live value is shown with its age until it is 120 minutes old; then anoth
   ]);
   await at('09:10:00');
   const said = {
-    ...{ g_per_kwh: 21.5, signal: 'average', fetched_at: '2026-11-21T09:00:00.000Z' },
-    ...{ period_start: '2026-11-21T08:00:00.000Z', period_end: '2026-11-21T09:00:00.000Z' },
+    g_per_kwh: 21.5,
+    signal: 'average',
+    fetched_at: '2026-11-21T09:00:00.000Z',
+    period_start: '2026-11-21T08:00:00.000Z',
+    period_end: '2026-11-21T09:00:00.000Z',
     observed_at: '2026-11-21T08:00:00.000Z',
   };
   const source = { source: 'electricity-maps', place: 'SE', newest: said, paused: null };
   expect(await zone('SWE')).toMatchObject({
-    ...{ too_old: false, sources: [source] },
+    too_old: false,
+    sources: [source],
     reading: {
-      ...{ g_per_kwh: 21.5, source: 'electricity-maps', basis: 'lifecycle', is_estimated: true, age_minutes: 70 },
-      ...{ temporal_match: 'forecast', vintage: null, edition: null, fetched_at: '2026-11-21T09:00:00.000Z' },
+      g_per_kwh: 21.5,
+      source: 'electricity-maps',
+      basis: 'lifecycle',
+      is_estimated: true,
+      age_minutes: 70,
+      temporal_match: 'forecast',
+      vintage: null,
+      edition: null,
+      fetched_at: '2026-11-21T09:00:00.000Z',
     },
   });
   // Whether anything was published since or not.
@@ -104,7 +126,11 @@ test('a source that is left alone says why, and one whose zone has no region is 
   await running.stores.redis.set('gw:grid:pause:neso', 'unauthorized', 'PX', 60_000);
   await at('09:10:00');
   expect(await zone('GBR')).toEqual({
-    ...{ id: 'GBR', object: 'grid_zone', regions: [], reading: null, too_old: false },
+    id: 'GBR',
+    object: 'grid_zone',
+    regions: [],
+    reading: null,
+    too_old: false,
     sources: [{ source: 'neso', place: '', newest: null, paused: 'unauthorized' }],
   });
 });

@@ -91,10 +91,15 @@ export function gridOperatorRoutes(
       const own = sources.filter(({ zone }) => zone === id);
       const reading = regions.length > 0 ? gridReadingFor(snapshot, id, at) : null;
       return {
-        ...{ id, object: 'grid_zone' as const, regions, reading: reading && shownReading(reading, at) },
+        id,
+        object: 'grid_zone' as const,
+        regions,
+        reading: reading && shownReading(reading, at),
         too_old: regions.length > 0 && own.some(({ source }) => source !== signalsOnly) && !isLive(reading, at),
         sources: own.map((each) => ({
-          ...{ source: each.source, place: each.place, newest: newestOf(each, said, at) },
+          source: each.source,
+          place: each.place,
+          newest: newestOf(each, said, at),
           paused: pauses.get(each.source) ?? null,
         })),
       };
@@ -111,10 +116,18 @@ function shownReading(reading: SnapshotGridReading, at: Date): Reading {
   const { edition = null, fetchedAt = null, gPerKwh, observedAt, periodEnd, periodStart, source } = reading;
   const provenance = gridProvenance(reading, at.toISOString());
   return {
-    ...{ g_per_kwh: gPerKwh, source, edition, vintage: vintageOf(reading), basis: statedBasis(reading) },
-    ...{ is_estimated: isEstimate(reading), temporal_match: provenance?.temporalMatch ?? 'none' },
-    ...{ period_start: periodStart, period_end: periodEnd, observed_at: provenance?.observedAt ?? observedAt },
-    ...{ age_minutes: provenance?.ageMinutes ?? null, fetched_at: fetchedAt },
+    g_per_kwh: gPerKwh,
+    source,
+    edition,
+    vintage: vintageOf(reading),
+    basis: statedBasis(reading),
+    is_estimated: isEstimate(reading),
+    temporal_match: provenance?.temporalMatch ?? 'none',
+    period_start: periodStart,
+    period_end: periodEnd,
+    observed_at: provenance?.observedAt ?? observedAt,
+    age_minutes: provenance?.ageMinutes ?? null,
+    fetched_at: fetchedAt,
   };
 }
 
@@ -125,7 +138,11 @@ function newestOf(source: ZoneSource, said: readonly StoredReading[], at: Date):
   if (newest === undefined) return null;
   const { fetchedAt, gPerKwh, observedAt, periodEnd, periodStart, signal } = newest;
   return {
-    ...{ g_per_kwh: gPerKwh, signal, observed_at: observedAt.toISOString(), fetched_at: fetchedAt.toISOString() },
-    ...{ period_start: periodStart.toISOString(), period_end: periodEnd.toISOString() },
+    g_per_kwh: gPerKwh,
+    signal,
+    observed_at: observedAt.toISOString(),
+    fetched_at: fetchedAt.toISOString(),
+    period_start: periodStart.toISOString(),
+    period_end: periodEnd.toISOString(),
   };
 }

@@ -11,9 +11,9 @@ import type { Database } from '@gw/prisma/client';
 import { type Chain, numberOf, readAudit, readChains } from '../../people/audit/read.ts';
 import type { LedgerKeys } from '../receipts/seal.ts';
 import type { Fault } from './faults.ts';
-import { type Place, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
+import { type ChainPlace, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
 
-const start: Place = { seq: 0, hash: firstPrevHash };
+const start: ChainPlace = { seq: 0, hash: firstPrevHash };
 /** Entries that are hashed at once, in a few milliseconds; then requests to this process get their turn. */
 const pageSize = 200;
 const chainsPage = 1000;
@@ -28,7 +28,7 @@ export interface AuditCheck {
 
 export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
   /** The furthest end of each chain that this or another instance has found right. */
-  const seen = new Map<string, Place>();
+  const seen = new Map<string, ChainPlace>();
   let forged: readonly Fault[] = [];
 
   const load = async (): Promise<void> => {
@@ -37,7 +37,7 @@ export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
     for (const [chain, place] of stored.places) if (place.seq > (seen.get(chain)?.seq ?? 0)) seen.set(chain, place);
   };
 
-  const checkChain = async (head: Chain, from: Place): Promise<Fault[]> => {
+  const checkChain = async (head: Chain, from: ChainPlace): Promise<Fault[]> => {
     const { chain } = head;
     const known = seen.get(chain) ?? start;
     if (from.seq > 0 && from.seq === head.seq && from.hash !== head.hash)
@@ -90,7 +90,7 @@ const named =
   ({ fault, seq }: SeqFault): Fault => ({ name: chain, number: seq, fault });
 
 /** Hashes the entries after `from` up to the head. What is written meanwhile is left to the next round. */
-async function hashed(db: Database, head: Chain, from: Place, knownSeq: number) {
+async function hashed(db: Database, head: Chain, from: ChainPlace, knownSeq: number) {
   const check = new ChainCheck(from);
   const faults: SeqFault[] = head.seq > 0 && head.hash === null ? [{ seq: head.seq, fault: 'without a head' }] : [];
   let knownHash: string | null = null;

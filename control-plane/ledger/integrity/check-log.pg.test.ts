@@ -24,8 +24,15 @@ const append = () => appendReceipts({ db: stores.db, now: () => clock, key, seal
 let entries: Entry[];
 beforeEach(async () => {
   await stores.empty(
-    ...['receipts', 'receipt_replacements', 'receipt_log', 'receipt_log_nodes', 'receipt_log_checkpoints'],
-    ...['receipt_log_changes', 'integrity_faults', 'audit', 'audit_heads'],
+    'receipts',
+    'receipt_replacements',
+    'receipt_log',
+    'receipt_log_nodes',
+    'receipt_log_checkpoints',
+    'receipt_log_changes',
+    'integrity_faults',
+    'audit',
+    'audit_heads',
   );
   await stores.tamper(
     `UPDATE receipt_log_checks SET claimed_until = NULL, begun_at = NULL, finished_at = NULL, account_id = '', index = 0`,

@@ -19,7 +19,7 @@ import type { Fault } from './faults.ts';
 export interface LogStores {
   readonly db: Database;
   readonly seals: Seals;
-  /** Whose checkpoints are ours. */
+  /** Says whose checkpoints are ours. */
   readonly trust: Trust;
 }
 
@@ -72,7 +72,7 @@ interface EntryRow extends Omit<StoredTexts, 'body'> {
   readonly version: number;
   readonly leaf: string;
   readonly content: string;
-  /** Of the receipt as it is stored; null: it is gone, which the check of the receipts tells. */
+  /** The leaf hash of the receipt as it is stored; null if it is gone, which the check of the receipts reports. */
   readonly body: string | null;
   readonly stored: string | null;
 }
@@ -83,7 +83,7 @@ const entriesFrom = (db: Database, accountId: string, index: number): Promise<En
     db,
     Prisma.sql`
   SELECT l.index::float8 AS index, l.receipt_id, l.version, encode(l.leaf_hash, 'hex') AS leaf, l.content_sha256 AS content,
-    ${textColumns}, coalesce(r.content_sha256, '') AS stored
+    ${textColumns}, r.content_sha256 AS stored
   FROM receipt_log l
   LEFT JOIN receipts r ON r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version
     AND r.account_id = l.account_id
@@ -150,7 +150,7 @@ async function nodeFaults(
   });
 }
 
-/** Of the checkpoints that end in the page. `to` null: and of those beyond the last entry. */
+/** Checks the checkpoints that end in the page. If `to` is null, it also checks those beyond the last entry. */
 async function checkpointFaults(
   { db, trust }: LogStores,
   accountId: string,
@@ -198,7 +198,7 @@ const auditFaults = (db: Database, accountId: string): Promise<Numbered[]> => db
     WHERE account_id = ${accountId}) stored ON told.size = stored.size
   WHERE told.root IS DISTINCT FROM stored.root ORDER BY number`;
 
-/** Of which there is a log, or should be. */
+/** Returns the accounts that have a log, or should have one. */
 async function nextAccount(db: Database, after: string): Promise<string | null> {
   const [found] = await db.$queryRaw<{ id: string | null }[]>`
     SELECT least(

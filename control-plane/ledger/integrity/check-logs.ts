@@ -45,14 +45,14 @@ export async function checkLogs(options: LogCheckOptions, signal: AbortSignal): 
   }
 }
 
-interface Claim extends LogPlace {
+interface CheckClaim extends LogPlace {
   readonly begunAt: Date;
   /** Names the claim as well. */
   readonly claimedUntil: Date;
 }
 
-async function take({ db, fullS }: LogCheckOptions): Promise<Claim | null> {
-  const [claim] = await db.$queryRaw<Claim[]>`
+async function take({ db, fullS }: LogCheckOptions): Promise<CheckClaim | null> {
+  const [claim] = await db.$queryRaw<CheckClaim[]>`
     UPDATE receipt_log_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
       begun_at = CASE WHEN begun_at BETWEEN '2000-01-01' AND CURRENT_TIMESTAMP THEN begun_at ELSE CURRENT_TIMESTAMP END
     WHERE (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP
@@ -65,8 +65,12 @@ async function take({ db, fullS }: LogCheckOptions): Promise<Claim | null> {
 }
 
 /** Null if another instance has taken it over. */
-async function goOn(db: Database, { claimedUntil }: Claim, { accountId, index }: LogPlace): Promise<Claim | null> {
-  const [claim] = await db.$queryRaw<Claim[]>`
+async function goOn(
+  db: Database,
+  { claimedUntil }: CheckClaim,
+  { accountId, index }: LogPlace,
+): Promise<CheckClaim | null> {
+  const [claim] = await db.$queryRaw<CheckClaim[]>`
     UPDATE receipt_log_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
       account_id = ${accountId}, index = ${index}
     WHERE claimed_until = ${claimedUntil}
@@ -74,7 +78,7 @@ async function goOn(db: Database, { claimedUntil }: Claim, { accountId, index }:
   return claim ?? null;
 }
 
-async function finish(db: Database, { begunAt, claimedUntil }: Claim): Promise<void> {
+async function finish(db: Database, { begunAt, claimedUntil }: CheckClaim): Promise<void> {
   await forgetFaults(db, 'log', begunAt);
   await db.$executeRaw`
     UPDATE receipt_log_checks SET claimed_until = NULL, begun_at = NULL, account_id = '', index = 0,

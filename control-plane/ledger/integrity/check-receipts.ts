@@ -25,7 +25,7 @@ export interface ReceiptCheckOptions {
 }
 
 /** A version of a receipt, as a place in the order of the ledger. */
-export interface Place {
+export interface LedgerPosition {
   readonly id: string;
   readonly version: number;
 }
@@ -34,7 +34,7 @@ export interface CheckedPage {
   readonly checked: number;
   readonly faults: readonly Fault[];
   /** Where the next page begins; null after the last one. */
-  readonly next: Place | null;
+  readonly next: LedgerPosition | null;
 }
 
 const newestCount = 1000;
@@ -73,7 +73,7 @@ async function check(
  */
 export async function checkPage(
   { db, log, seals }: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>,
-  after: Place,
+  after: LedgerPosition,
 ): Promise<CheckedPage> {
   const rows = await readRows(
     db,
@@ -100,7 +100,7 @@ export async function checkPage(
 }
 
 /** What the logs of the accounts have between two places, and the ledger does not: all of it, page by page. `to` null: to the end. */
-async function removedSince(db: Database, after: Place, to: Place | null): Promise<Fault[]> {
+async function removedSince(db: Database, after: LedgerPosition, to: LedgerPosition | null): Promise<Fault[]> {
   const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
   const removed: Fault[] = [];
   for (let from = after; ; ) {
@@ -130,7 +130,7 @@ export async function checkAll(options: ReceiptCheckOptions): Promise<void> {
   }
 }
 
-interface Claim {
+interface CheckClaim {
   readonly begunAt: Date;
   /** Names the claim as well. */
   readonly claimedUntil: Date;
@@ -138,8 +138,8 @@ interface Claim {
   readonly afterVersion: number;
 }
 
-async function take({ db, fullS }: ReceiptCheckOptions): Promise<Claim | null> {
-  const [claim] = await db.$queryRaw<Claim[]>`
+async function take({ db, fullS }: ReceiptCheckOptions): Promise<CheckClaim | null> {
+  const [claim] = await db.$queryRaw<CheckClaim[]>`
     UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
       -- None began at another time, which JavaScript might have no date for.
       begun_at = CASE WHEN begun_at BETWEEN '2000-01-01' AND CURRENT_TIMESTAMP THEN begun_at ELSE CURRENT_TIMESTAMP END
@@ -154,8 +154,8 @@ async function take({ db, fullS }: ReceiptCheckOptions): Promise<Claim | null> {
 }
 
 /** Null if another instance has taken it over. */
-async function goOn(db: Database, { claimedUntil }: Claim, next: Place): Promise<Claim | null> {
-  const [claim] = await db.$queryRaw<Claim[]>`
+async function goOn(db: Database, { claimedUntil }: CheckClaim, next: LedgerPosition): Promise<CheckClaim | null> {
+  const [claim] = await db.$queryRaw<CheckClaim[]>`
     UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
       after_id = ${next.id}, after_version = ${next.version}
     WHERE kind = 'receipt' AND claimed_until = ${claimedUntil}
@@ -164,7 +164,7 @@ async function goOn(db: Database, { claimedUntil }: Claim, next: Place): Promise
   return claim ?? null;
 }
 
-async function finish(db: Database, { begunAt, claimedUntil }: Claim): Promise<void> {
+async function finish(db: Database, { begunAt, claimedUntil }: CheckClaim): Promise<void> {
   await forgetFaults(db, 'receipt', begunAt);
   await db.$executeRaw`
     UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', after_version = 0,

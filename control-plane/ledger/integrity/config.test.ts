@@ -13,23 +13,9 @@ const read = (environment: Record<string, string>) => {
 test('one key is enough; the newest is looked at each minute and everything each hour', () => {
   expect(read({ GW_LEDGER_KEY: one })).toEqual({
     keys: { current: { id: 1, secret: Buffer.from(one, 'hex') }, others: [] },
-    sealedSince: null,
-    compresses: false,
     everyS: 60,
     fullS: 3600,
   });
-});
-
-test.each([
-  ['whole', false],
-  ['compressed', true],
-])('rows of the ledger are %s where it says so', (rows, compresses) => {
-  expect(read({ GW_LEDGER_KEY: one, GW_LEDGER_ROWS: rows })).toMatchObject({ compresses });
-});
-
-test('since when all is sealed is a time in UTC', () => {
-  const { sealedSince } = read({ GW_LEDGER_KEY: one, GW_LEDGER_SEALED_SINCE: '2026-01-31T09:00:00Z' });
-  expect(sealedSince).toEqual(new Date('2026-01-31T09:00:00Z'));
 });
 
 test('the keys of before are known by their numbers', () => {
@@ -43,9 +29,6 @@ test.each([
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEY_ID: '0' }, 'GW_LEDGER_KEY_ID'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: `1:${two}` }, 'each once'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: two }, 'GW_LEDGER_KEYS_PREVIOUS does not have the right form'],
-  [{ GW_LEDGER_KEY: one, GW_LEDGER_SEALED_SINCE: 'yesterday' }, 'GW_LEDGER_SEALED_SINCE is no time'],
-  [{ GW_LEDGER_KEY: one, GW_LEDGER_SEALED_SINCE: '2999-01-01T00:00:00Z' }, 'GW_LEDGER_SEALED_SINCE is no time'],
-  [{ GW_LEDGER_KEY: one, GW_LEDGER_ROWS: 'small' }, 'GW_LEDGER_ROWS is neither whole nor compressed'],
   [{ GW_LEDGER_KEY: one, GW_INTEGRITY_CHECK_S: '0' }, 'GW_INTEGRITY_CHECK_S'],
 ])('%j is refused, and no key is told', (environment, message) => {
   let told = '';

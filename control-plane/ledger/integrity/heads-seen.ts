@@ -9,23 +9,23 @@ import { type Database, Prisma } from '@gw/prisma/client';
 import { isSealOf, keyOf, type LedgerKeys, sealOf } from '../receipts/seal.ts';
 
 /** An entry of a chain, by its number and its hash. */
-export interface Place {
+export interface ChainPlace {
   readonly seq: number;
   readonly hash: string;
 }
 
 /** The ends that were found right, by the name of their chain. */
 export interface HeadsSeen {
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, ChainPlace>;
   /** Chains whose end is not sealed with a key that is known here. */
   readonly forged: readonly string[];
 }
 
-const textOf = (chain: string, { hash, seq }: Place): string => `${chain}\n${seq}\n${hash}`;
+const textOf = (chain: string, { hash, seq }: ChainPlace): string => `${chain}\n${seq}\n${hash}`;
 
 /** Reads the stored ends, and checks their seals. Rejects if Postgres is away. */
 export async function readHeadsSeen(db: Database, keys: LedgerKeys): Promise<HeadsSeen> {
-  const places = new Map<string, Place>();
+  const places = new Map<string, ChainPlace>();
   const forged: string[] = [];
   for (const { chain, hash, seal, sealKey, seq } of await db.auditHeadSeen.findMany()) {
     const key = keyOf(keys, sealKey);
@@ -37,16 +37,22 @@ export async function readHeadsSeen(db: Database, keys: LedgerKeys): Promise<Hea
 }
 
 /** Stores those ends that are further than the stored ones, sealed with the current key. */
-export async function writeHeadsSeen(db: Database, keys: LedgerKeys, seen: ReadonlyMap<string, Place>): Promise<void> {
+export async function writeHeadsSeen(
+  db: Database,
+  keys: LedgerKeys,
+  seen: ReadonlyMap<string, ChainPlace>,
+): Promise<void> {
   const stored = new Map((await db.auditHeadSeen.findMany()).map(({ chain, seq }) => [chain, Number(seq)]));
   const { current } = keys;
   const further = [...seen]
     .filter(([chain, { seq }]) => seq > (stored.get(chain) ?? 0))
     .map(([chain, place]) => ({
-      ...{ chain, ...place, seal_key: current.id },
+      chain,
+      ...place,
+      seal_key: current.id,
       seal: sealOf(current, 'gw.audit_head', textOf(chain, place)),
     }))
-    // In one order, so that two instances never wait in a ring.
+    // They are written in one order, so that two instances never deadlock.
     .sort((a, b) => (a.chain < b.chain ? -1 : 1));
   if (further.length === 0) return;
   await db.$executeRaw`

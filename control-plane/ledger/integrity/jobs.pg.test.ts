@@ -38,7 +38,7 @@ afterEach(async () => {
 
 const start = (fullS: number): void => {
   const { db } = stores;
-  const seals = openLedgerSeals({ db, keys, sealedSince: null, log });
+  const seals = openLedgerSeals({ db, keys, log });
   jobs.push(startIntegrityJobs({ db, log, seals }, { everyS: 0.05, fullS, keys }));
 };
 const faults = async () =>
@@ -248,7 +248,7 @@ describe('the ledger', () => {
     await stores.tamper(`UPDATE receipts SET ${change} WHERE id = '${odd}'`);
     await stores.tamper(`UPDATE receipts SET key_id = 'another' WHERE id IN ('${first}', '${last}')`);
     const expected = [`receipt ${first} 1 altered`, `receipt ${odd} 1 ${fault}`, `receipt ${last} 1 altered`];
-    const seals = openLedgerSeals({ db: stores.db, keys, sealedSince: null, log });
+    const seals = openLedgerSeals({ db: stores.db, keys, log });
     await checkNewest({ db: stores.db, seals });
     expect(await faults()).toEqual(expected);
     await stores.empty('integrity_faults');

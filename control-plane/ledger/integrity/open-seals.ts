@@ -8,19 +8,12 @@ import { noteFaults } from './faults.ts';
 export interface LedgerSealsOptions {
   readonly db: Database;
   readonly keys: LedgerKeys;
-  /** Rows of calls before this time can be without a seal; null means that none can. */
-  readonly sealedSince: Date | null;
-  /** Whether new rows are compressed; they are not unless it says so. */
-  readonly compresses?: boolean;
   readonly log: Logger;
 }
 
 export function openLedgerSeals(options: LedgerSealsOptions): Seals {
-  const { compresses = false, keys, sealedSince } = options;
   return openSeals({
-    compresses,
-    keys,
-    sealedSince,
+    keys: options.keys,
     report: (faulty) =>
       noteFaults(
         options,
@@ -28,15 +21,4 @@ export function openLedgerSeals(options: LedgerSealsOptions): Seals {
         faulty.map(({ fault, id, version }) => ({ name: id, number: version, fault })),
       ),
   });
-}
-
-/** Logs which setting is missing if the ledger begins with rows from before the seals. Never rejects. */
-export async function warnOfUnsealed({ db, log, sealedSince }: LedgerSealsOptions): Promise<void> {
-  if (sealedSince !== null) return;
-  const [oldest] = await db.$queryRaw<{ isUnsealed: boolean }[]>`
-    SELECT seal IS NULL AS "isUnsealed" FROM receipts ORDER BY id LIMIT 1`.catch(() => []);
-  if (oldest?.isUnsealed)
-    log.error(
-      `receipts from before the seals are not served: if this is the first start after the upgrade, set GW_LEDGER_SEALED_SINCE=${new Date().toISOString()}`,
-    );
 }

@@ -6,6 +6,7 @@
  * what was sealed: an altered row is not, and its hour stays marked. Several instances can do it at once.
  */
 
+import { defined } from '@gw/contract/internal/defined';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { leafHash } from '@gw/evidence/merkle';
@@ -57,7 +58,7 @@ interface DueHour {
 export async function appendReceipts(options: LogOptions, signal?: AbortSignal): Promise<void> {
   const { db } = options;
   const failures: Error[] = [];
-  // What somebody has broken of one account holds up no other.
+  // A log that somebody has broken holds up no other account.
   const apart = (account: string, work: () => Promise<void>) =>
     work().catch(
       (cause) => void failures.push(new Error(`The log of receipts of ${account} cannot go on.`, { cause })),
@@ -109,7 +110,7 @@ class Followed {
     return [...(this.#whole.get(account) ?? []), ...(this.#partial.get(account) ?? [])];
   }
 
-  /** Those of whole hours, once. */
+  /** Returns the marks of whole hours, and forgets them. */
   takeWhole(account: string): bigint[] {
     const whole = this.#whole.get(account) ?? [];
     this.#whole.delete(account);
@@ -123,7 +124,7 @@ async function appendHour(
   signal?: AbortSignal,
 ): Promise<Outcome> {
   let isWhole = true;
-  for (let after: Page['next'] = null; ; ) {
+  for (let after: LogPage['next'] = null; ; ) {
     const page = await appendPage(db, seals, { accountId: account_id, hour, after });
     isWhole &&= page.isGenuine;
     if (page.next === null) return isWhole ? 'whole' : 'partial';
@@ -132,7 +133,7 @@ async function appendHour(
   }
 }
 
-interface Page {
+interface LogPage {
   /** The last version that it has looked at; null: there are no more. */
   readonly next: Pick<LedgerRow, 'id' | 'version' | 'created_at'> | null;
   readonly isGenuine: boolean;
@@ -141,8 +142,8 @@ interface Page {
 async function appendPage(
   db: Database,
   seals: Seals,
-  { accountId, after, hour }: { readonly accountId: string; readonly hour: Date; readonly after: Page['next'] },
-): Promise<Page> {
+  { accountId, after, hour }: { readonly accountId: string; readonly hour: Date; readonly after: LogPage['next'] },
+): Promise<LogPage> {
   const from = after ?? { id: '', version: 0, created_at: hour };
   return db.$transaction(
     async (tx) => {
@@ -155,7 +156,7 @@ async function appendPage(
           AND (r.created_at, r.id, r.version) > (${from.created_at}, ${from.id}, ${from.version})
           AND NOT EXISTS (
             SELECT 1 FROM receipt_log l WHERE l.receipt_id = r.id AND l.version = r.version
-              AND l.content_sha256 = coalesce(r.content_sha256, ''))
+              AND l.content_sha256 = r.content_sha256)
         ORDER BY r.created_at, r.id, r.version LIMIT ${pageSize}`,
       );
       const sound = await genuine(seals, rows);
@@ -175,7 +176,7 @@ const leafOf = ({ body, content_sha256, created_at, id, version }: LedgerRow): L
   version,
   createdAt: created_at,
   hash: entryHash(body),
-  contentSha256: content_sha256 ?? '',
+  contentSha256: defined(content_sha256, 'The digest of a genuine row'),
 });
 
 /** The hash of a receipt in the log. `body`: its JSON. */

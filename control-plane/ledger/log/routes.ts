@@ -54,7 +54,13 @@ async function proofOf(
       ? []
       : await inclusionPaths(db, checkpoint.account, [index], checkpoint.tree_size);
   return {
-    ...{ object: 'gw.receipt_proof', receipt_id: id, version, leaf_hash: leaf, index, path, checkpoint },
+    object: 'gw.receipt_proof',
+    receipt_id: id,
+    version,
+    leaf_hash: leaf,
+    index,
+    path,
+    checkpoint,
     consistency: checkpoint === null || from === null ? null : await goingOn(db, checkpoint, from),
   };
 }
@@ -72,7 +78,7 @@ async function indexOf(
   return found?.index ?? null;
 }
 
-/** That the log of a checkpoint goes on from its first `from` entries; null if it has fewer. */
+/** Proves that the log of a checkpoint continues its first `from` entries; null if it has fewer. */
 export async function goingOn(
   db: Database,
   { account, tree_size }: Checkpoint,

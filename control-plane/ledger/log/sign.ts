@@ -45,8 +45,12 @@ export async function signCheckpoint(
       INSERT INTO receipt_log_checkpoints (account_id, tree_size, checkpoint)
       VALUES (${accountId}, ${size}, ${JSON.stringify(checkpoint)}::json)`;
     await appendAudit(tx, now(), {
-      ...{ accountId, actor: { kind: 'system', id: 'receipt_log', name: null }, action: signedAction },
-      ...{ target: `receipt_log:${accountId}`, requestId: null, after: { tree_size: size, root_hash: root } },
+      accountId,
+      actor: { kind: 'system', id: 'receipt_log', name: null },
+      action: signedAction,
+      target: `receipt_log:${accountId}`,
+      requestId: null,
+      after: { tree_size: size, root_hash: root },
     });
   });
 }

@@ -4,6 +4,7 @@
  *
  * Invariant: rows are added alone, by whoever holds the lock of the account's log until the end of the transaction.
  */
+import { defined, elementAt } from '@gw/contract/internal/defined';
 import { type Checkpoint, checkpointIn } from '@gw/evidence/checkpoint';
 import {
   childrenOf,
@@ -27,7 +28,7 @@ export interface Leaf {
   readonly contentSha256: string;
 }
 
-/** For readers; null also if it cannot be read, which `hasCheckpoints` tells. */
+/** Returns the newest checkpoint; null if there is none, or if it cannot be read (see `hasCheckpoints`). */
 export async function newestCheckpoint(db: Queryable, accountId: string): Promise<Checkpoint | null> {
   const [found] = await db.$queryRaw<{ checkpoint: unknown }[]>`
     SELECT checkpoint FROM receipt_log_checkpoints WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1`;
@@ -54,8 +55,12 @@ export async function appendLeaves(tx: Queryable, accountId: string, leaves: rea
   const before = await logSize(tx, accountId);
   const size = before + leaves.length;
   const rows = leaves.map(({ contentSha256, createdAt, hash, receiptId, version }, at) => ({
-    ...{ index: before + at, receipt_id: receiptId, version, created_at: createdAt.toISOString() },
-    ...{ leaf_hash: hash, content_sha256: contentSha256 },
+    index: before + at,
+    receipt_id: receiptId,
+    version,
+    created_at: createdAt.toISOString(),
+    leaf_hash: hash,
+    content_sha256: contentSha256,
   }));
   await tx.$executeRaw`
     INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256)
@@ -97,7 +102,7 @@ async function storeNodes(
     FROM json_to_recordset(${JSON.stringify(made)}::json) AS n (level smallint, index bigint, hash text)`;
 }
 
-/** By which `readNodes` tells them apart. */
+/** The name that `readNodes` gives a node. */
 export const nodeName = ({ index, level }: Place): string => `${level}:${index}`;
 
 function hashIn(nodes: ReadonlyMap<string, string>, place: Place): string {
@@ -109,7 +114,7 @@ function hashIn(nodes: ReadonlyMap<string, string>, place: Place): string {
 /** Rows of the log are gone. */
 export class LogBrokenError extends Error {}
 
-/** Those that are stored; the entries are level 0. */
+/** Returns the stored nodes among these places; the entries are level 0. */
 export async function readNodes(
   db: Queryable,
   accountId: string,
@@ -138,7 +143,7 @@ export async function rootOf(db: Queryable, accountId: string, size: number): Pr
   return root;
 }
 
-/** That each entry is in the log of the first `size`. */
+/** Proves that each entry is in the log of the first `size` entries. */
 export async function inclusionPaths(
   db: Queryable,
   accountId: string,
@@ -149,12 +154,12 @@ export async function inclusionPaths(
   // Neighbours have most of their way to the root in common.
   const distinct = new Map(spans.flat().map((span) => [nameOf(span), span]));
   const hashes = await spanHashes(db, accountId, [...distinct.values()]);
-  const byName = new Map([...distinct.keys()].map((name, at) => [name, hashes[at] ?? '']));
-  return spans.map((path) => path.map((span) => byName.get(nameOf(span)) ?? ''));
+  const byName = new Map([...distinct.keys()].map((name, at) => [name, elementAt(hashes, at)]));
+  return spans.map((path) => path.map((span) => defined(byName.get(nameOf(span)), 'The hash of a span')));
 }
 
 const nameOf = ({ begin, end }: Span): string => `${begin}:${end}`;
 
-/** That the log of the first `size` entries goes on from that of the first `from`. */
+/** Proves that the log of the first `size` entries continues that of the first `from`. */
 export const consistencyPath = (db: Queryable, accountId: string, from: number, size: number): Promise<string[]> =>
   from === 0 ? Promise.resolve([]) : spanHashes(db, accountId, consistencySpans(from, size));

@@ -7,9 +7,11 @@ const stores = forFile(startStores);
 
 test('a project of few receipts is found by an index, which has only receipts with a project', async () => {
   await stores.tamper(`
-    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, body)
+    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, body,
+      content_sha256, seal, seal_key)
     SELECT 'rcpt_' || n, 1, timestamptz '2026-09-01Z' + n * interval '1 minute', 'acct_many', 'key', '/v1/chat/completions',
-      'm', 'r', 'parametric', 'complete', json_build_object('project', CASE WHEN n % 1000 = 0 THEN 'rare' END)
+      'm', 'r', 'parametric', 'complete', json_build_object('project', CASE WHEN n % 1000 = 0 THEN 'rare' END),
+      'd', 's', 1
     FROM generate_series(1, 10000) n`);
   await stores.tamper('ANALYZE receipts');
   const plan = await stores.db.$queryRaw<{ 'QUERY PLAN': string }[]>`

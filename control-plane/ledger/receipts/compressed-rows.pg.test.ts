@@ -1,9 +1,9 @@
-/** Compressed rows beside whole ones: nobody who reads the ledger can tell them apart. */
+/** Compressed rows, as they lie in Postgres: what readers get of them, and what becomes of one that somebody has altered. */
 import { textDigest } from '@gw/contract/internal/ledger-entry';
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, rowsOf, unattended } from '@gw/testing/control-plane/calls';
-import { eventually, ledgerKeys, ledgerRows, settleAnyAge, silentLog } from '@gw/testing/control-plane/fixtures';
+import { eventually, ledgerKeys, settleAnyAge, silentLog } from '@gw/testing/control-plane/fixtures';
 import {
   emptyLedger,
   estimate,
@@ -24,15 +24,13 @@ import type { Seals } from './sealed-rows.ts';
 import { refusalOf } from './store-batch.ts';
 
 let running: TestApp;
-let seals: Record<'whole' | 'compressed', Seals>;
+let seals: Seals;
 let owner: pg.Client;
 const empty = (...names: string[]) => running.stores.empty(...names);
 const tamper = (statement: string) => running.stores.tamper(statement);
 beforeAll(async () => {
   running = await startTestApp();
-  const open = (compresses: boolean) =>
-    openLedgerSeals({ db: running.stores.db, keys: ledgerKeys, sealedSince: null, compresses, log: silentLog });
-  seals = { whole: open(false), compressed: open(true) };
+  seals = another();
   await settleAnyAge(running.stores);
   owner = new pg.Client(running.stores.postgres.url);
   await owner.connect();
@@ -50,8 +48,9 @@ const callOf = (tokens: number, project: string | null = null): Entry => {
   const entry = entryFrom(callAt(at, { usage }), { changes: { project } });
   return { ...entry, routingTrace: { decision: 'the only one', estimated_saving_g: tokens / 7 } as never };
 };
-const store = (entries: readonly Entry[], how: keyof typeof seals = 'compressed') =>
-  storeEntries(running.stores.db, entries, seals[how]);
+const store = (entries: readonly Entry[]) => storeEntries(running.stores.db, entries, seals);
+/** Seals as another instance has them, which has compressed nothing yet. */
+const another = () => openLedgerSeals({ db: running.stores.db, keys: ledgerKeys, log: silentLog });
 const get = async (path: string, accountId = 'acct_demo_audit') => {
   const reply = await running.get(
     path,
@@ -65,26 +64,22 @@ const isCompressed = async ({ receipt }: Entry) => {
   return row.compressed !== null;
 };
 
-test('receipts, their list and their sums are the same, whichever form their rows have', async () => {
+test('receipts, lineages, lists and sums are read from compressed rows', async () => {
   const entries = [callOf(10), callOf(200, 'one'), callOf(3000, 'one')];
-  const answers: unknown[] = [];
-  for (const how of ['whole', 'compressed'] as const) {
-    await empty(...tables, 'usage_hours', 'usage_changes', 'usage_days', 'usage_day_changes');
-    await store(entries, how);
-    expect(await Promise.all(entries.map(isCompressed))).toEqual(entries.map(() => how === 'compressed'));
-    const lineage = await get(`/v1/gw/lineage/${entries[1]?.receipt.id}`);
-    expect(lineage.status).toBe(200);
-    const usage = '/v1/usage?from=2026-11-21&to=2026-11-22&group_by=project,provider,grid_basis';
-    const sums = await get(usage);
-    expect(sums.body.data).toHaveLength(2);
-    answers.push([
-      await get(`/v1/gw/receipts/${entries[1]?.receipt.id}`),
-      lineage,
-      await get('/v1/gw/receipts?project=one'),
-      sums,
-    ]);
+  await store(entries);
+  expect(await Promise.all(entries.map(isCompressed))).toEqual([true, true, true]);
+  const receipts = entries.map(({ receipt }) => receipt);
+  for (const receipt of receipts) {
+    expect((await get(`/v1/gw/receipts/${receipt.id}`)).body).toEqual(receipt);
+    expect((await get(`/v1/gw/lineage/${receipt.id}`)).status).toBe(200);
   }
-  expect(answers[1]).toEqual(answers[0]);
+  const { data } = (await get('/v1/gw/receipts?project=one')).body;
+  expect(data.map(({ id }: { id: string }) => id).sort()).toEqual([receipts[1]?.id, receipts[2]?.id].sort());
+  const usage = '/v1/usage?from=2026-11-21&to=2026-11-22&group_by=project,provider,grid_basis';
+  expect((await get(usage)).body.data).toMatchObject([
+    { project: 'one', provider: 'simulator', requests: 2, prompt_tokens: 3200 },
+    { project: null, provider: 'simulator', requests: 1, prompt_tokens: 10, carbon_g: receipts[0]?.carbon_g },
+  ]);
 });
 
 describe('a row that was compressed, of which the client was shown a degraded receipt', () => {
@@ -104,7 +99,7 @@ describe('a row that was compressed, of which the client was shown a degraded re
     expect(after).toMatchObject({ shown: true, tier: 'degraded', energy_wh: null });
     expect(JSON.parse(after?.body ?? '')).toEqual(shown.receipt);
     for (const name of ['facts', 'routing_trace', 'compressed'] as const) expect(after?.[name]).toEqual(before?.[name]);
-    expect(await seals.compressed.check(after === undefined ? [] : [after])).toEqual([null]);
+    expect(await seals.check(after === undefined ? [] : [after])).toEqual([null]);
     expect(await running.stores.db.recalculation.count()).toBe(1);
   });
 
@@ -160,11 +155,9 @@ describe('a dictionary', () => {
   const faults = async () => {
     const { db } = running.stores;
     await empty('integrity_faults');
-    await checkNewest({ db, seals: seals.compressed });
+    await checkNewest({ db, seals: seals });
     return (await db.integrityFault.findMany()).map(({ fault, name }) => `${name} ${fault}`);
   };
-  const another = () =>
-    openLedgerSeals({ db: running.stores.db, keys: ledgerKeys, sealedSince: null, compresses: true, log: silentLog });
 
   test('cannot be stored under another digest than its own, nor changed or taken out', async () => {
     await store([callOf(10)]);
@@ -249,7 +242,7 @@ describe('a dictionary', () => {
     expect(await stores.db.restatement.count()).toBe(1);
     await stores.db.receiptDictionary.createMany({ data: saved });
     // Once the claim is over.
-    await tamper('UPDATE restatements SET claimed_until = NULL, parts_claimed_until = NULL');
+    await tamper('UPDATE restatements SET claimed_until = NULL');
     expect(await restate(stores.db)).toBe(1);
     expect(await rowsOf(stores.db, entry.receipt.id)).toHaveLength(2);
     await emptyLedger(stores);
@@ -306,9 +299,9 @@ describe('a dictionary', () => {
     ['gone', 'DELETE FROM receipt_dictionaries'],
     ['altered', `UPDATE receipt_dictionaries SET content = content || ' '`],
   ])('that is %s is told of each receipt that needs it, and no other one; a backup mends it', async (_, change) => {
-    const [entry, other] = [callOf(10), callOf(20)];
+    const [entry, other] = [callOf(10), unattended(callOf(20), { shown: false })];
     await storeEntries(running.stores.db, [entry], another());
-    await store([other], 'whole');
+    await store([other]);
     const saved = await dictionaries();
     await tamper('ALTER TABLE receipt_dictionaries DROP CONSTRAINT IF EXISTS receipt_dictionaries_content_check');
     await tamper(change);
@@ -340,9 +333,5 @@ test.each([
   await store([entry, other]);
   await tamper(`UPDATE receipts SET ${change} WHERE id = '${entry.receipt.id}'`);
   const rows = await rowsOf(running.stores.db);
-  expect(await seals.compressed.check(rows)).toEqual([expect.stringMatching(/^(altered|no dictionary)$/), null]);
-});
-
-test('the service does as its setting says', () => {
-  expect(running.services.ledger.seals.compressor !== null).toBe(ledgerRows === 'compressed');
+  expect(await seals.check(rows)).toEqual([expect.stringMatching(/^(altered|no dictionary)$/), null]);
 });

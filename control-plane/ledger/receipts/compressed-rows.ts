@@ -2,15 +2,15 @@
  * Rows of the ledger in a form that takes a third of the room (docs/decisions/0053-rows-are-compressed.md): receipt, routing trace and facts are
  * compressed together by raw deflate (RFC 1951), with the texts of another call as its dictionary.
  *
- * Invariants: what comes out is what went in, to the byte. What SQL reads of the three stays as JSON in their columns, and is checked against what
- * comes out. A dictionary is never changed or taken out, and is in Postgres no later than the first row that was compressed with it.
+ * Invariants: decompression gives the same bytes again. What SQL reads of the three stays as JSON in their columns, and is checked against
+ * them. A dictionary is never changed or taken out, and is in Postgres no later than the first row that was compressed with it.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { textDigest } from '@gw/contract/internal/ledger-entry';
 import type { Queryable } from '@gw/prisma/client';
-import { namesInBody } from '../usage/calls.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { parsedColumn } from './seal.ts';
+import { namesInBody } from './summed-names.ts';
 
 /** The three columns of a row, as JSON texts. */
 export interface Texts {
@@ -49,7 +49,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What SQL reads of a receipt, beside what has columns of its own (compressed-rows.test.ts looks for more). */
+/** What SQL reads of a receipt in addition to its own columns (compressed-rows.test.ts looks for more). */
 const readOfBody: readonly string[] = [...namesInBody, 'grid_zone'];
 
 function only(value: unknown, names: readonly string[]): Fields {
@@ -57,7 +57,7 @@ function only(value: unknown, names: readonly string[]): Fields {
   return Object.fromEntries(names.flatMap((name) => (value[name] == null ? [] : [[name, value[name]]])));
 }
 
-/** What of the three columns SQL reads, and all that a compressed row has in them. The facts are in parts. */
+/** Returns what SQL reads of the three columns, which is all that a compressed row has in them. The facts are in parts. */
 export function columnsOf({ body, facts, routing_trace }: Pick<ReceiptRow, 'body' | 'routing_trace' | 'facts'>): Texts {
   const { parts, telemetryFollows, usage } = isFields(facts) ? facts : ({} as Fields);
   const follows = telemetryFollows === true;
@@ -66,7 +66,7 @@ export function columnsOf({ body, facts, routing_trace }: Pick<ReceiptRow, 'body
   return {
     body: JSON.stringify(only(body, readOfBody)),
     routing_trace: Object.keys(saved).length === 0 ? null : JSON.stringify(saved),
-    // Whether there is any is asked, and not which.
+    // SQL only asks whether there is any.
     facts: JSON.stringify({
       ...(usage == null ? {} : { usage: {} }),
       ...(follows ? { telemetryFollows } : {}),
@@ -76,8 +76,8 @@ export function columnsOf({ body, facts, routing_trace }: Pick<ReceiptRow, 'body
 }
 
 /**
- * Whether a row is compressed at all: one that may still get facts, a trace, or another receipt in place of a stand-in, is not; nor one whose
- * facts are not in parts, which triggers look into.
+ * Whether a row is compressed at all. A row that may still get facts, a trace, or another receipt in place of a stand-in is not. Neither is one
+ * whose facts are not in parts, since triggers read them.
  */
 const isCompressible = ({ facts, routing_trace, shown, tier }: ReceiptRow): boolean =>
   !shown && tier !== 'degraded' && routing_trace !== null && isFields(facts) && isFields(facts.parts);
@@ -86,16 +86,16 @@ const joined = ({ body, facts, routing_trace }: Texts): string => `${body}\n${ro
 
 /** Smaller tables and pieces than by default are made faster, and a row is no larger for it. */
 const deflating = { level: 6, memLevel: 6, chunkSize: 2048 } as const;
-/** What is larger, as none of ours is, is stored as it is; deflate sees no further back. */
+/** Larger texts, which no row of ours has, are stored as they are, since deflate looks back no further. */
 const mostChars = 32_000;
 const digestBytes = 32;
 
-interface Held extends Dictionary {
+interface HeldDictionary extends Dictionary {
   readonly bytes: Buffer;
   readonly digest: Buffer;
 }
 
-const held = (dictionary: Dictionary): Held => ({
+const held = (dictionary: Dictionary): HeldDictionary => ({
   ...dictionary,
   bytes: Buffer.from(dictionary.content),
   digest: Buffer.from(dictionary.sha256, 'hex'),
@@ -109,8 +109,8 @@ const mostShapes = 500;
 
 /** Compresses rows by the dictionaries of their shapes. The first row of a shape becomes its dictionary. */
 export class Compressor {
-  readonly #byShape = new Map<string, Held>();
-  #last: Held | null = null;
+  readonly #byShape = new Map<string, HeldDictionary>();
+  #last: HeldDictionary | null = null;
   #learning: Promise<void> | null = null;
 
   /** Takes up what other instances have made in the last month, once; older ones no longer look like today's rows. Rejects if Postgres is away. */
@@ -139,7 +139,7 @@ export class Compressor {
   async store(db: Queryable, used: readonly Dictionary[]): Promise<void> {
     if (used.length === 0) return;
     const rows = used.map(({ content, sha256, shape }) => ({ content, sha256, shape }));
-    // In one order, so that two instances never wait in a ring.
+    // They are stored in one order, so that two instances never deadlock.
     await db.$executeRaw`
       INSERT INTO receipt_dictionaries (sha256, shape, content)
       SELECT d.sha256, d.shape, d.content
@@ -158,14 +158,14 @@ export class Compressor {
   /** Returns null for a row that is stored as it is. Its facts are in parts. */
   compress(row: ReceiptRow, texts: Texts): Compressed | null {
     const text = joined(texts);
-    // What Postgres would refuse is not hidden from it.
+    // Postgres refuses such a text, and has to see it for that.
     if (!isCompressible(row) || text.length > mostChars || text.includes('\\u0000')) return null;
     const dictionary = this.#dictionaryOf(row, texts);
     const deflated = deflateRawSync(text, { ...deflating, dictionary: dictionary.bytes });
     return { columns: columnsOf(row), compressed: Buffer.concat([dictionary.digest, deflated]), dictionary };
   }
 
-  #dictionaryOf(row: ReceiptRow, texts: Texts): Held {
+  #dictionaryOf(row: ReceiptRow, texts: Texts): HeldDictionary {
     const shape = shapeOf(row);
     const found = this.#byShape.get(shape) ?? (this.#byShape.size < mostShapes ? null : this.#last);
     if (found !== null) return found;
@@ -174,14 +174,14 @@ export class Compressor {
     return this.#add(held({ shape, content, sha256: textDigest(content) }));
   }
 
-  #add(dictionary: Held): Held {
+  #add(dictionary: HeldDictionary): HeldDictionary {
     this.#byShape.set(dictionary.shape, dictionary);
     this.#last = dictionary;
     return dictionary;
   }
 }
 
-/** What most of the text of a row follows from. */
+/** Names the properties that most of the text of a row follows from. */
 function shapeOf({ body, endpoint, model, region, routing_trace, status, tier }: ReceiptRow): string {
   const { grid_intensity_source, methodology } = isFields(body) ? body : ({} as Fields);
   const reason = isFields(routing_trace) ? routing_trace.fallback_reason : null;
@@ -194,7 +194,7 @@ export const dictionaryOf = (compressed: Uint8Array): string | null =>
 
 /** As it was stored. */
 export interface StoredTexts extends Texts {
-  /** Of a row that the client was shown the body alone is as it stands, whatever is compressed. */
+  /** True: the client was shown this receipt, so `body` is the receipt, whatever is compressed. */
   readonly shown: boolean;
   readonly compressed: Uint8Array | null;
 }

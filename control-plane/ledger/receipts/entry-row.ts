@@ -1,4 +1,4 @@
-/** From an entry of the ledger stream to a row of the table. */
+/** Turns an entry of the ledger stream into a row of the table. */
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import { timeOfReceipt } from './receipt-id.ts';
 
@@ -28,7 +28,7 @@ export interface ReceiptRow {
   readonly shown: boolean;
 }
 
-/** What a call is estimated at whose receipt has not all numbers, by the unit of a budget. */
+/** What a call is estimated at while its receipt lacks numbers, by the unit of a budget. */
 export type Estimate = Readonly<Record<string, number | null>>;
 
 /** `estimate`: null if the call has no budgets, or all numbers. */

@@ -68,7 +68,7 @@ export function splitRows<T extends { readonly facts: unknown }>(whole: readonly
   return { rows, parts: [...parts.values()] };
 }
 
-/** Names and digests of the parts of stored facts; none if these are whole, as rows from before parts have them. */
+/** Names and digests of the parts of stored facts; none if these are whole. */
 export function partsNamed(stored: unknown): readonly (readonly [name: string, sha256: string])[] {
   if (!isFields(stored) || !isFields(stored.parts)) return [];
   return Object.entries(stored.parts).map(([name, sha256]) => [name, String(sha256)]);
@@ -94,6 +94,6 @@ export const storingTexts = (parts: string): string => `
 
 const [beforeParts = '', behindParts = ''] = storingTexts('|').split('|');
 
-/** The same for a statement of Prisma. */
+/** The same statement for Prisma. */
 export const storingOf = (parts: readonly FactsPart[]): Prisma.Sql =>
   Prisma.sql([beforeParts, behindParts], JSON.stringify(parts));

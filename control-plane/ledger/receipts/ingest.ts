@@ -12,11 +12,11 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { type DeadEntry, type Entry, isOutOfMemory, streamGroup } from '../../shared/stream-group.ts';
-import { type Estimated, storeEstimates } from '../budgets/estimates.ts';
 import { CopyLines } from './copy-lines.ts';
 import { parseEntry, type ReceiptRow } from './entry-row.ts';
 import type { Seals } from './sealed-rows.ts';
 import { insertReceipts, type ReadyRow, readyRow, refusalOf } from './store-batch.ts';
+import { type Estimated, storeEstimates } from './store-estimates.ts';
 
 export interface IngesterOptions {
   readonly db: Database;
@@ -114,7 +114,7 @@ async function finish(options: Batches, entries: readonly Entry[]): Promise<void
   if (entries.length === 0) return;
   const { db, lines, redis, seals } = options;
   lines.clear();
-  await seals.compressor?.learn(db);
+  await seals.compressor.learn(db);
   const rows: ReadyEntry[] = [];
   const estimates: Estimated[] = [];
   const dead: DeadEntry[] = [];

@@ -143,25 +143,3 @@ test('more receipts than fit a batch, several instances at once, and one that di
   expect(rows).toHaveLength(1400);
   expect(new Set(rows.map(({ id, version }) => `${id} ${version}`)).size).toBe(1400);
 });
-
-test('what release 0.1.0 has looked through, which leaves receipts with parts of facts alone, is looked through again', async () => {
-  const entry = await called(stores, estimate(nine));
-  await settles(stores, nine, 60);
-  const claimed = await claim(stores.db);
-  if (claimed === null) throw new Error('it is due');
-  // As that release claims it, and ends its claim after the second look.
-  await stores.db
-    .$executeRaw`UPDATE restatements SET claimed_until = now() + INTERVAL '200 seconds', noted_at = now() - INTERVAL '2 minutes'`;
-  const { claimedUntil, notedAt } = await stores.db.restatement.findFirstOrThrow();
-  await finish(stores.db, { ...claimed, claimedUntil: claimedUntil ?? new Date(0), notedAt });
-  const [left] = await stores.db.restatement.findMany();
-  expect(left).toMatchObject({ periodStart: new Date(nine), claimedUntil: null });
-  // Not at once, over and over.
-  expect(+(left?.dueAt ?? 0)).toBeGreaterThan(Date.now());
-  expect(await claim(stores.db)).toBeNull();
-
-  await stores.db.$executeRaw`UPDATE restatements SET due_at = now()`;
-  expect(await restate(stores.db)).toBe(1);
-  expect((await newestVersion(stores.db, entry.receipt.id)).receipt.version).toBe(2);
-  expect(await stores.db.restatement.count()).toBe(0);
-});

@@ -26,12 +26,7 @@ export interface Interval {
 const secondLookMs = 60_000;
 /** How long a claim lasts; then another instance looks through the interval. */
 const leaseS = 300;
-/** In both columns: an interval that a release without parts of facts has looked through is kept by a trigger. */
-const claimed = Prisma.raw(
-  ['claimed_until', 'parts_claimed_until']
-    .map((column) => `${column} = CURRENT_TIMESTAMP + ${leaseS} * INTERVAL '1 second'`)
-    .join(),
-);
+const claimed = Prisma.sql`claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'`;
 
 /**
  * Claims the interval that has been due for longest and that no other instance has; null if there is none. What is due

@@ -44,7 +44,7 @@ export async function ledgerPage(
   };
 }
 
-/** From its first moment up to, and without, its last; null: without an end on that side. */
+/** It includes `from` and excludes `to`; null: it is open on that side. */
 interface Window {
   readonly from: Date | null;
   readonly to: Date | null;
@@ -92,7 +92,7 @@ function rowsIn(
   if (cursorTime !== null) {
     const comparison = Prisma.raw(order === 'asc' ? '>' : '<');
     conditions.push(Prisma.sql`(r.created_at, r.id) ${comparison} (${cursorTime}::timestamptz, ${after})`);
-    // The same of the time alone, from which the months follow.
+    // The time alone tells Postgres which months to look in.
     conditions.push(Prisma.sql`r.created_at ${comparison}= ${cursorTime}::timestamptz`);
   }
   return readRows(

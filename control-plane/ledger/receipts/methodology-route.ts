@@ -11,7 +11,7 @@ import { methodologyOfHash } from '@gw/methodology/methodologies';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../shared/context.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
-import type { LedgerPlace } from '../ledger-place.ts';
+import type { LedgerPlace } from './ledger-place.ts';
 
 /** Not for shared caches: they would answer without a key, and with the limits of another account in the headers. */
 const forEver = 'private, max-age=31536000, immutable';

@@ -63,7 +63,7 @@ export function notingOf(uses: readonly string[]): Prisma.Sql | null {
       DO UPDATE SET noted_at = CURRENT_TIMESTAMP, due_at = CURRENT_TIMESTAMP`;
 }
 
-/** By what they are made of: calls of one second mostly are alike. */
+/** Kept by what they are made of, since calls of one second are mostly alike. */
 const known = new Map<string, string | null>();
 const mostKnown = 1000;
 

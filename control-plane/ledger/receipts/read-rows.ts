@@ -1,5 +1,5 @@
 /**
- * Rows of the ledger as they were stored, whatever form they lie in: the only way in which anybody reads their receipts, routing traces and facts.
+ * Rows of the ledger as they were stored, decompressed: the only way in which anybody reads their receipts, routing traces and facts.
  *
  * Invariant: a row that cannot be read, since its dictionary is gone or it was altered, is given without a receipt (an empty text), which no
  * check of a seal passes. It hides no other row.
@@ -27,7 +27,7 @@ export const storedColumns = Prisma.sql`r.id, r.version, r.created_at, r.account
   r.region, r.tier, r.status, r.prompt_tokens::float8 AS prompt_tokens, r.completion_tokens::float8 AS completion_tokens,
   ${asDouble('r.energy_wh')}, ${asDouble('r.carbon_g')}, ${textColumns}, r.content_sha256, r.seal, r.seal_key`;
 
-/** Of a query that joins receipts to something else `body` can be null: there is none. */
+/** In a query that joins receipts to something else, `body` is null where there is no receipt. */
 type Readable = Omit<StoredTexts, 'body'> & { readonly body: string | null };
 
 /**
@@ -76,7 +76,9 @@ function replacedRow(id: string, replaced: Replaced) {
   const { compressed, content_sha256: digest, shown } = replaced ?? {};
   return {
     name: `${id}:${typeof digest === 'string' ? digest : ''}`,
-    ...{ body: text('body'), routing_trace: text('routing_trace'), facts: text('facts') },
+    body: text('body'),
+    routing_trace: text('routing_trace'),
+    facts: text('facts'),
     shown: shown === true,
     compressed: compressed == null ? null : Buffer.from(String(compressed).slice(2), 'hex'),
   };

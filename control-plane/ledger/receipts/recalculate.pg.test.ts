@@ -93,7 +93,8 @@ test('a model without parameters: degraded, until the catalogue has them; the fi
 });
 
 const entryOf = (catalogueVersion: number, name: string) => ({
-  ...{ catalogueVersion, changedAt: `2026-11-${10 + catalogueVersion}T00:00:00.000Z` },
+  catalogueVersion,
+  changedAt: `2026-11-${10 + catalogueVersion}T00:00:00.000Z`,
   changedBy: `operator ${name} (op_${catalogueVersion})`,
 });
 

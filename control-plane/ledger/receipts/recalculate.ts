@@ -168,14 +168,14 @@ async function recalculated(
   return waitingFor(first.reason, receipt, facts);
 }
 
-interface Made extends Completion {
+interface MadeVersion extends Completion {
   readonly numbers: NewVersion['numbers'];
 }
 
 function attempt(
   completion: Completion,
   faults: RecalculationTools['faults'],
-): Made | { readonly reason: NotAssessed } {
+): MadeVersion | { readonly reason: NotAssessed } {
   const { facts } = completion;
   try {
     const assessment = assess(facts);
@@ -190,7 +190,7 @@ function attempt(
 
 function version(
   receipt: StoredReceipt['receipt'],
-  { completed, facts, numbers }: Made,
+  { completed, facts, numbers }: MadeVersion,
   now: () => Date,
   { snapshot }: HeldCatalogue,
 ): Recalculation {

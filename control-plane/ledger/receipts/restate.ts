@@ -39,7 +39,7 @@ export interface RestateOptions {
 }
 
 /** A place in the order in which the receipts of a zone are gone through. */
-interface Place {
+interface PagePosition {
   readonly createdAt: Date;
   readonly id: string;
 }
@@ -67,7 +67,7 @@ export async function restateDue(options: RestateOptions): Promise<void> {
 }
 
 /** What became of an interval, or of a page of it. */
-interface Looked {
+interface LookOutcome {
   /** How many versions were made. */
   readonly restated: number;
   /** Whether all of its rows could be read. */
@@ -78,15 +78,15 @@ interface Looked {
 async function lookThrough(
   options: RestateOptions,
   interval: Interval,
-): Promise<Looked & { readonly held: Interval | null }> {
+): Promise<LookOutcome & { readonly held: Interval | null }> {
   const { db, signal } = options;
   const until = new Date(interval.periodEnd.getTime() + servesMs);
   const readings = await settledReadings(db, interval.zone, interval.periodStart, until);
   let held: Interval | null = interval;
   let restated = 0;
   let isWhole = true;
-  for (let from: Place | null = { createdAt: interval.periodStart, id: '' }; from !== null; ) {
-    const to: Place | null = await endOfPage(db, interval.zone, from, until);
+  for (let from: PagePosition | null = { createdAt: interval.periodStart, id: '' }; from !== null; ) {
+    const to: PagePosition | null = await endOfPage(db, interval.zone, from, until);
     const page = await lookThroughPage(options, interval, readings, from, to ?? { createdAt: until, id: '' });
     restated += page.restated;
     isWhole &&= page.isWhole;
@@ -99,8 +99,8 @@ async function lookThrough(
 }
 
 /** Returns the last receipt of a full page; null if fewer receipts are left before `until`. */
-async function endOfPage(db: Database, zone: string, from: Place, until: Date): Promise<Place | null> {
-  const rows = await db.$queryRaw<Place[]>`
+async function endOfPage(db: Database, zone: string, from: PagePosition, until: Date): Promise<PagePosition | null> {
+  const rows = await db.$queryRaw<PagePosition[]>`
     SELECT r.id, r.created_at AS "createdAt" FROM receipts r
     WHERE r.body ->> 'grid_zone' = ${zone} AND r.tier <> 'degraded' AND r.created_at < ${until}
       AND r.created_at >= ${from.createdAt} AND (r.created_at, r.id) > (${from.createdAt}::timestamptz, ${from.id})
@@ -113,9 +113,9 @@ async function lookThroughPage(
   options: RestateOptions,
   { zone, periodStart, periodEnd }: Interval,
   readings: readonly SettledReading[],
-  from: Place,
-  to: Place,
-): Promise<Looked> {
+  from: PagePosition,
+  to: PagePosition,
+): Promise<LookOutcome> {
   const { db, signal, onRestated } = options;
   const reached = readings.filter(
     (reading) => +reading.periodStart === +periodStart && +reading.periodEnd === +periodEnd,

@@ -62,7 +62,7 @@ export interface LedgerRow {
   readonly routing_trace: string | null;
   readonly facts: string | null;
   readonly shown: boolean;
-  /** What the three texts lie in, if they are compressed (compressed-rows.ts). */
+  /** The three texts, if they are compressed (compressed-rows.ts). */
   readonly compressed: Uint8Array | null;
   /** Why there are no texts (`body` is empty): its dictionary is not what it was. */
   readonly unreadable?: Extract<LedgerFault, 'no dictionary'>;
@@ -78,7 +78,7 @@ function contentSha256(row: Content): string {
   return ledgerDigest({ account_id, key_id, endpoint, receipt, routing_trace, facts });
 }
 
-/** What a seal is on; it is part of what is sealed, so that no seal passes for one of another kind. */
+/** The kind is part of what is sealed, so that no seal passes for one of another kind. */
 export type SealedKind = 'gw.receipt' | 'gw.audit_head';
 
 const sealBytes = ({ secret }: LedgerKey, kind: SealedKind, text: string): Buffer =>
@@ -104,22 +104,13 @@ export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T
 }
 
 /**
- * Returns what is wrong with a row, or null. Rows of calls before `sealedSince` can be unsealed; null means none can.
- * It throws for no row, whatever somebody has written into it: one exception would hide the faults of all others.
+ * Returns what is wrong with a row, or null. It throws for no row, whatever somebody has written into it: one exception would hide the faults of all others.
  */
-export function faultOf(row: LedgerRow, keys: LedgerKeys, sealedSince: Date | null): LedgerFault | null {
+export function faultOf(row: LedgerRow, keys: LedgerKeys): LedgerFault | null {
   const { content_sha256, seal, seal_key, unreadable } = row;
   if (unreadable !== undefined) return unreadable;
-  if (content_sha256 === null || seal === null || seal_key === null) {
-    const isOld = sealedSince !== null && row.created_at < sealedSince;
-    if (!isOld || content_sha256 !== seal || seal_key !== null) return 'unsealed';
-    return saysTheSame(
-      row,
-      unlessUnreadable(() => JSON.parse(row.body)),
-    )
-      ? null
-      : 'altered';
-  }
+  // The columns are not nullable, but whoever owns the database can change that.
+  if (content_sha256 === null || seal === null || seal_key === null) return 'unsealed';
   if (unlessUnreadable(() => digestOf(row)) !== content_sha256) return 'altered';
   const key = keyOf(keys, seal_key);
   if (key === undefined) return 'unknown key';

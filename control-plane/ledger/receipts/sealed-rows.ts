@@ -10,7 +10,7 @@ import type { ReceiptRow } from './entry-row.ts';
 import { faultOf, type LedgerFault, type LedgerKeys, type LedgerRow, type SealedReceipt, sealed } from './seal.ts';
 
 export interface FaultyRow {
-  /** Of a receipt, or the digest of a part of facts, which has version 0. */
+  /** The id of a receipt, or the digest of a part of facts, which has version 0. */
   readonly id: string;
   readonly version: number;
   readonly fault: string;
@@ -18,10 +18,6 @@ export interface FaultyRow {
 
 export interface SealsOptions {
   readonly keys: LedgerKeys;
-  /** Since when every row has to be sealed; null means from the first one on. */
-  readonly sealedSince: Date | null;
-  /** Whether new rows are compressed; they are not unless it says so. */
-  readonly compresses?: boolean;
   /** Called with the rows that are not genuine, every time they are read. It must not reject. */
   readonly report: (faults: readonly FaultyRow[]) => Promise<void>;
 }
@@ -29,12 +25,12 @@ export interface SealsOptions {
 export interface Seals {
   /** Seals rows with the current key; their facts are as they are stored. */
   seal(rows: readonly ReceiptRow[]): Promise<SealedReceipt[]>;
-  /** The same for one row at once. */
+  /** Seals one row immediately. */
   sealed(row: ReceiptRow): SealedReceipt;
   /** Returns what is wrong with each row, in their order; null means nothing. It reports what it finds. */
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
-  /** For rows that are sealed, before they are stored; null: they are stored as they are. */
-  readonly compressor: Compressor | null;
+  /** Compresses rows that are sealed, before they are stored. */
+  readonly compressor: Compressor;
   /** Tells of what else is not what was stored. */
   readonly report: SealsOptions['report'];
 }
@@ -42,12 +38,12 @@ export interface Seals {
 /** Rows that are worked on at once, in a few milliseconds; then requests to this process get their turn. */
 const pieceSize = 25;
 
-export function openSeals({ compresses = false, keys, report, sealedSince }: SealsOptions): Seals {
+export function openSeals({ keys, report }: SealsOptions): Seals {
   return {
     seal: (rows) => inPieces(rows, (row) => sealed(row, keys)),
     sealed: (row) => sealed(row, keys),
     check: async (rows) => {
-      const faults = await inPieces(rows, (row) => faultOf(row, keys, sealedSince));
+      const faults = await inPieces(rows, (row) => faultOf(row, keys));
       const faulty = rows.flatMap(({ id, version }, at) => {
         const fault = faults[at] ?? null;
         return fault === null ? [] : { id, version, fault };
@@ -55,7 +51,7 @@ export function openSeals({ compresses = false, keys, report, sealedSince }: Sea
       if (faulty.length > 0) await report(faulty);
       return faults;
     },
-    compressor: compresses ? new Compressor() : null,
+    compressor: new Compressor(),
     report,
   };
 }

@@ -81,7 +81,7 @@ async function retry(
   return ok({ object: 'set_aside_entries', retried, left: found - retried });
 }
 
-/** Of a number, so that what comes back meanwhile is not moved again and again. */
+/** The number is bounded, so that entries which come back meanwhile are not moved again and again. */
 async function moveBack(redis: Context['redis'], count: number): Promise<void> {
   for (let left = count; left > 0; left -= batch) {
     const some = await redis.xrange(deadLedgerStream, '-', '+', 'COUNT', Math.min(batch, left));

@@ -42,7 +42,7 @@ export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], 
     const sealed = (await seals.seal(changes)).map((row) => replacing(row, replaced.get(row.id)));
     // Before the rows, whose triggers read them.
     await db.$executeRaw`${storingOf(parts)}`;
-    // In one statement, so that none is settled without being noted. Another ingester may have settled some of them
+    // It is one statement, so that none is settled without being noted. Another ingester may have settled some of them
     // meanwhile; those are looked at again.
     await db.$executeRaw`
       WITH settled AS (SELECT * FROM settle_receipts(${JSON.stringify(sealed)}::json))
@@ -64,7 +64,7 @@ async function stored(db: Database, rows: readonly ReceiptRow[]): Promise<Ledger
   );
 }
 
-/** What `settle_receipts` takes. What is compressed stays, with the routing trace and the facts in it; so their columns do. */
+/** Returns what `settle_receipts` takes. A compressed row keeps what is compressed, with its routing trace and facts, and so their columns. */
 function replacing(row: SealedReceipt, before: LedgerRow | undefined) {
   const replaces = before?.content_sha256 ?? null;
   if (before == null || before.compressed === null) return { ...row, replaces };
@@ -76,7 +76,7 @@ function replacing(row: SealedReceipt, before: LedgerRow | undefined) {
 const isShown = ({ carbon_g, energy_wh, shown, tier }: ReceiptRow): boolean =>
   shown && tier === 'degraded' && energy_wh === null && carbon_g === null;
 
-/** Whether a sidecar made it, as against a close for want of its word; one that the client was shown is neither. */
+/** Whether a sidecar made it. A stand-in was made because its sidecar reported nothing; a receipt that the client was shown is neither. */
 export const isMade = ({ body, shown }: Pick<ReceiptRow, 'body' | 'shown'>): boolean =>
   !shown && (body as { degraded_reason?: unknown }).degraded_reason !== 'sidecar_unavailable';
 
@@ -94,7 +94,9 @@ function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | nul
   const { account_id, endpoint, key_id } = row;
   return {
     ...base,
-    ...{ account_id, endpoint, key_id },
+    account_id,
+    endpoint,
+    key_id,
     created_at: row.created_at.toISOString(),
     routing_trace:
       parsedColumn(row.routing_trace) ?? own.find(({ routing_trace }) => routing_trace !== null)?.routing_trace ?? null,

@@ -24,7 +24,7 @@ export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_a
   /** Its `columns`. */
   readonly line: Line;
   readonly parts: readonly FactsPart[];
-  /** What it is compressed with; null: it is not. */
+  /** What it is compressed with; null: it may still change, so it is not. */
   readonly dictionary: Dictionary | null;
   /** The grid value that it was made with (`gridUsed`); null: none. */
   readonly uses: string | null;
@@ -43,7 +43,7 @@ export function readyRow(
   const { parts, rows } = splitRows([row]);
   const sealed = seals.sealed(elementAt(rows, 0));
   const texts = readable(textsOf(sealed));
-  const compressed = seals.compressor?.compress(sealed, texts) ?? null;
+  const compressed = seals.compressor.compress(sealed, texts);
   const line = lines.add(columnsOf(sealed, compressed?.columns ?? texts, compressed?.compressed ?? null));
   return {
     id,
@@ -61,11 +61,28 @@ const columns = `id, version, created_at, account_id, key_id, endpoint, model, r
   completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, compressed, content_sha256, seal, seal_key`;
 
 const columnsOf = (row: SealedReceipt, { body, facts, routing_trace }: Texts, compressed: Buffer | null): Column[] => [
-  ...[row.id, row.version, row.created_at, row.account_id, row.key_id, row.endpoint, row.model, row.region, row.tier],
-  ...[row.status, row.prompt_tokens, row.completion_tokens, row.energy_wh, row.carbon_g],
-  ...[{ json: body }, asJson(routing_trace), asJson(facts)],
-  ...[row.shown, compressed === null ? null : `\\x${compressed.toString('hex')}`],
-  ...[row.content_sha256, row.seal, row.seal_key],
+  row.id,
+  row.version,
+  row.created_at,
+  row.account_id,
+  row.key_id,
+  row.endpoint,
+  row.model,
+  row.region,
+  row.tier,
+  row.status,
+  row.prompt_tokens,
+  row.completion_tokens,
+  row.energy_wh,
+  row.carbon_g,
+  { json: body },
+  asJson(routing_trace),
+  asJson(facts),
+  row.shown,
+  compressed === null ? null : `\\x${compressed.toString('hex')}`,
+  row.content_sha256,
+  row.seal,
+  row.seal_key,
 ];
 
 const asJson = (json: string | null): Column => (json === null ? null : { json });
@@ -89,7 +106,7 @@ export async function insertReceipts(
 ): Promise<void> {
   const wanted = distinct(rows, seals, lines);
   await storeParts(db, wanted);
-  await seals.compressor?.store(db, [...new Set(wanted.flatMap(({ dictionary }) => dictionary ?? []))]);
+  await seals.compressor.store(db, [...new Set(wanted.flatMap(({ dictionary }) => dictionary ?? []))]);
   const inserted = await insert(db, wanted, lines);
   if (inserted.size < wanted.length) {
     const others = wanted.filter((row) => !inserted.has(keyOf(row)));
@@ -119,7 +136,7 @@ function distinct(rows: readonly ReadyRow[], seals: Seals, lines: CopyLines): Re
   return [...byKey.values()];
 }
 
-/** What the client was shown stands above what a sidecar made, and that above a close for want of its word. */
+/** The receipt that the client was shown takes precedence over one that a sidecar made, and that over a stand-in. */
 const weight = (row: ReceiptRow): number => (row.shown ? 2 : isMade(row) ? 1 : 0);
 
 function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {

@@ -70,9 +70,9 @@ export async function supersede(
   if (whole.length === 0) return new Set();
   const noting = notingOf(whole.flatMap((row) => gridUsed(row) ?? []));
   const split = splitRows(whole);
-  await seals.compressor?.learn(db);
+  await seals.compressor.learn(db);
   const rows = (await seals.seal(split.rows)).map((row) => stored(row, seals.compressor));
-  await seals.compressor?.store(db, [...new Set(rows.flatMap(({ dictionary }) => dictionary ?? []))]);
+  await seals.compressor.store(db, [...new Set(rows.flatMap(({ dictionary }) => dictionary ?? []))]);
   const made = await db.$queryRaw<{ id: string }[]>`
     WITH parts AS (${storingOf(split.parts)}), wanted AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(rows.map(({ columns }) => columns))}::json) AS w (
@@ -96,7 +96,7 @@ export async function supersede(
 
 /** A row as its columns have it, and what it is compressed with; null: nothing. */
 function stored(row: SealedReceipt, compressor: Seals['compressor']) {
-  const found = compressor?.compress(row, textsOf(row)) ?? null;
+  const found = compressor.compress(row, textsOf(row));
   if (found === null) return { columns: { ...row, compressed: null }, dictionary: null };
   const { columns, compressed, dictionary } = found;
   const { body, facts, routing_trace } = columns;
@@ -130,8 +130,21 @@ function rowsOf(versions: readonly NewVersion[], before: ReadonlyMap<string, Led
     const { account_id, endpoint, key_id, routing_trace } = old;
     const { completion_tokens, created_at, id, model, prompt_tokens, region, status, tier } = body;
     return {
-      ...{ id, version: body.version, created_at, account_id, key_id, endpoint, model, region, tier, status },
-      ...{ prompt_tokens, completion_tokens, energy_wh: body.energy_wh, carbon_g: body.carbon_g, body },
+      id,
+      version: body.version,
+      created_at,
+      account_id,
+      key_id,
+      endpoint,
+      model,
+      region,
+      tier,
+      status,
+      prompt_tokens,
+      completion_tokens,
+      energy_wh: body.energy_wh,
+      carbon_g: body.carbon_g,
+      body,
       routing_trace: parsedColumn(routing_trace),
       facts: version.facts,
       shown: false,

@@ -142,8 +142,16 @@ async function measure({ receipt }: Entry): Promise<void> {
 async function settle(gPerKwh: number): Promise<void> {
   const { periodStart, periodEnd, observedAt } = hourly(hour);
   const settled: GridObservation = {
-    ...{ source: 'electricity-maps', zone: 'SWE', place: 'SE', gPerKwh, signal: 'average', kind: 'average' },
-    ...{ basis: 'lifecycle', isEstimated: false, settled: true, rawSha256: '0'.repeat(64) },
+    source: 'electricity-maps',
+    zone: 'SWE',
+    place: 'SE',
+    gPerKwh,
+    signal: 'average',
+    kind: 'average',
+    basis: 'lifecycle',
+    isEstimated: false,
+    settled: true,
+    rawSha256: '0'.repeat(64),
     periodStart: new Date(periodStart),
     periodEnd: new Date(periodEnd),
     observedAt: new Date(observedAt),

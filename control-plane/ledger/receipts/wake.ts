@@ -10,13 +10,18 @@ import type { HeldCatalogue } from '../../catalogue/snapshot/keeper.ts';
 
 const pageSize = 5000;
 
-type Known = Pick<HeldCatalogue, 'snapshot'>;
+type KnownCatalogue = Pick<HeldCatalogue, 'snapshot'>;
 
 /**
  * Wakes every receipt whose missing entry differs between the two catalogues; with null as `before` all that wait,
  * since another build can have tried them. Throws if Postgres is away; doing it again is safe.
  */
-export async function wake(db: Database, before: Known | null, after: Known, signal: AbortSignal): Promise<void> {
+export async function wake(
+  db: Database,
+  before: KnownCatalogue | null,
+  after: KnownCatalogue,
+  signal: AbortSignal,
+): Promise<void> {
   if (before?.snapshot === after.snapshot) return;
   const names = before === null ? [null] : new Set(changed(before.snapshot, after.snapshot));
   for (const name of names) {
@@ -42,9 +47,9 @@ async function wakePage(db: Database, name: string | null, from: string): Promis
 }
 
 /** Returns the names that receipts can wait for and whose entries are new or have changed. */
-function changed(before: Known['snapshot'], after: Known['snapshot']): string[] {
+function changed(before: KnownCatalogue['snapshot'], after: KnownCatalogue['snapshot']): string[] {
   const models = changedIn(before.models, after.models);
-  // What could not be calculated with may be of the deployment.
+  // The values that failed may be those of the deployment.
   const served = changedIn(before.deployments, after.deployments).flatMap((each) => Object.keys(each.models));
   const hadReading = new Set(before.grid.map(({ zone }) => zone));
   const zoneOf = new Map(after.regions.map(({ code, gridZone }) => [code, gridZone]));

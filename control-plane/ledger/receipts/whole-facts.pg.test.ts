@@ -2,7 +2,7 @@
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { assess } from '@gw/methodology/assess';
 import { cases } from '@gw/testing/cases';
-import { callAt, type Entry, entryFrom, factsOf, ingest, modelOf, versionsOf } from '@gw/testing/control-plane/calls';
+import { callAt, entryFrom, factsOf, ingest, modelOf, versionsOf } from '@gw/testing/control-plane/calls';
 import { entryOf, type Stores, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import {
   called,
@@ -13,7 +13,6 @@ import {
   restate,
   settles,
 } from '@gw/testing/control-plane/restatements';
-import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { supersede } from './supersede.ts';
@@ -74,25 +73,6 @@ test('facts that come after their receipt are stored apart, too', async () => {
   await ingest(stores.db, entry);
   expect(await factsOfOne(entry.receipt.id)).toEqual(entry.facts);
   expect(await partCount()).toBe(3);
-});
-
-/** As the release before has stored it. */
-async function storeWhole(entry: Entry): Promise<void> {
-  const rows = await testSeals.seal([rowOfEntry(entry)]);
-  await stores.db.$executeRaw`INSERT INTO receipts
-    SELECT * FROM json_populate_recordset(NULL::receipts, ${JSON.stringify(rows)}::json)`;
-}
-
-test('a row from before parts is read as it is, restated, and not rewritten', async () => {
-  const entry = entryFrom(callAt(at, { grid: estimate(nine) }));
-  await storeWhole(entry);
-  await settles(stores, nine, 60);
-  expect(await restate(stores.db)).toBe(1);
-  const [first, second] = await versionsOf(stores.db, entry.receipt.id);
-  expect([first?.facts, second?.facts?.grid?.gPerKwh]).toEqual([entry.facts, 60]);
-  const [row] = await stores.db.receipt.findMany({ where: { version: 1 } });
-  expect(row?.facts).toEqual(entry.facts);
-  expect(await newestVersion(stores.db, entry.receipt.id)).toMatchObject({ receipt: { version: 2 } });
 });
 
 test('a part cannot be stored under another digest than its own, nor changed or taken out', async () => {

@@ -1,28 +1,18 @@
 /**
- * What of a receipt counts in usage, as SQL: the one place that both the sums of hours and the reads of receipts take it from, so that
+ * Says in SQL what of a receipt counts in usage: the one place that both the sums of hours and the reads of receipts take it from, so that
  * they cannot differ.
  */
-import { usageAmountNames, usageGroups } from '@gw/contract/usage';
+import { usageGroups } from '@gw/contract/usage';
 import { Prisma } from '@gw/prisma/client';
+import { namesInBody, namesInColumns, savedName, summed } from '../receipts/summed-names.ts';
 
 /** The columns of a call that can tell rows apart. */
 const facets = [...usageGroups, 'simulated'] as const;
 
-/** Everything that is summed; each has a column `known_…` with the number of calls of which it is known. */
-export const summed = ['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const;
-
-/** Of these the ledger has columns, which filters and seals agree on with the body. */
-const inColumns: readonly string[] = ['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'];
-/** In the routing trace, which later versions of a receipt have from the first. */
-const saved = 'carbon_saved_g';
-const inBody = summed.filter((name) => name !== saved && !inColumns.includes(name));
-
-/** What sums read in the body. */
-export const namesInBody: readonly string[] = ['project', 'provider', 'grid_basis', 'simulated', ...inBody];
 const fromBody = namesInBody.map((name) => `${name} text`).join();
 const sqlOf = (name: string): string => {
-  if (inColumns.includes(name)) return `r.${name}::numeric`;
-  return `usage_amount(${name === saved ? 't.estimated_saving_g' : `b.${name}`})`;
+  if (namesInColumns.includes(name)) return `r.${name}::numeric`;
+  return `usage_amount(${name === savedName ? 't.estimated_saving_g' : `b.${name}`})`;
 };
 const amounts = summed.map((name) => `${sqlOf(name)} AS ${name}`);
 
@@ -35,7 +25,7 @@ export const body = Prisma.raw(
   `${fieldsOf('body', `b(${fromBody})`)} CROSS JOIN LATERAL ${fieldsOf('routing_trace', 't(estimated_saving_g text)')}`,
 );
 
-/** Of `receipts r` and what `body` joins to it. Methodologies before gw-1.4 did not say what the grid's value counts. */
+/** Columns of `receipts r` and of what `body` joins to it. Methodologies before gw-1.4 did not say what the grid's value counts. */
 export const facetsAndAmounts = Prisma.raw(
   `r.key_id, b.project, r.model, b.provider, r.region, r.tier, r.status,
    CASE WHEN r.carbon_g IS NULL THEN NULL WHEN b.grid_basis IN ('lifecycle', 'combustion') THEN b.grid_basis
@@ -50,7 +40,7 @@ export const facetColumns = list(facets);
 export const sumColumns = list(summed.flatMap((name) => [name, `known_${name}`]));
 /** Over calls. */
 export const sumsOfCalls = list(summed.flatMap((name) => [`sum(${name})`, `count(${name})`]));
-/** Of one call, as if it were a sum. */
+/** Columns of one call, as if it were a sum. */
 export const asSums = list(summed.flatMap((name) => [name, `(${name} IS NOT NULL)::int`]));
 /** Over rows of sums, in their order. */
 export const sumsOfSums = list(

@@ -14,7 +14,7 @@ const counts = [
 /** Text with a head; unknown numbers are empty. `groups`: the columns in front. */
 export function usageCsv(rows: readonly UsageRow[], groups: readonly string[]): string {
   const own = ['requests', ...counts, ...sums, 'currency', 'energy_aborted_wh'];
-  // What a row is grouped by comes first, and is not repeated.
+  // The groups of a row come first, and are not repeated.
   const columns = [...groups, 'simulated', ...own, ...(groups.includes('grid_basis') ? [] : ['grid_basis'])];
   const head = [...columns, ...sums.map((name) => `missing_${name}`)];
   const lines = rows.map((row) => [

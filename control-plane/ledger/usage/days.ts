@@ -4,6 +4,7 @@
  * Invariant: a day is taken from its sums only while neither `usage_day_changes` nor `usage_changes` has a mark in it. The marks come with
  * the sums of hours, and the statement that takes them away has seen those: both are of one snapshot.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import type { Database } from '@gw/prisma/client';
 import { Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -32,7 +33,7 @@ export async function sumDays(db: Database): Promise<number> {
   return db.$transaction(
     async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('usage_days'))`;
-      const [done] = await tx.$queryRaw<{ days: number }[]>`
+      const done = await tx.$queryRaw<{ days: number }[]>`
         WITH due AS (
           SELECT account_id, day FROM usage_day_changes c
           WHERE day < date_trunc('day', now() - ${restS} * INTERVAL '1 second', 'UTC') AND NOT ${hasMarkedHour}
@@ -41,7 +42,7 @@ export async function sumDays(db: Database): Promise<number> {
         outdated AS (DELETE FROM usage_days u USING due d WHERE (u.account_id, u.day) = (d.account_id, d.day)),
         summed AS (INSERT INTO usage_days (${columns}) ${sumsOf(Prisma.sql`due`)})
         SELECT count(*)::int AS days FROM due`;
-      return done?.days ?? 0;
+      return elementAt(done, 0).days;
     },
     { timeout: 120_000, maxWait: 10_000 },
   );
@@ -62,11 +63,7 @@ export async function checkADay({ db, log }: { readonly db: Database; readonly l
         (SELECT account_id, ${dayOf('hour')} AS day FROM ${anyOf(Prisma.sql`usage_hours`)})
         UNION ALL (SELECT account_id, day FROM ${anyOf(Prisma.sql`usage_days`)})) c
       WHERE NOT ${hasMarkedHour}
-        AND NOT EXISTS (SELECT 1 FROM usage_day_changes d WHERE (d.account_id, d.day) = (c.account_id, c.day))
-        -- Those of a release from before lack a sum (savings.ts), and are not altered.
-        AND NOT EXISTS (
-          SELECT 1 FROM usage_days d
-          WHERE (d.account_id, d.day) = (c.account_id, c.day) AND d.known_carbon_saved_g IS NULL)),
+        AND NOT EXISTS (SELECT 1 FROM usage_day_changes d WHERE (d.account_id, d.day) = (c.account_id, c.day))),
     stored AS (SELECT ${columns} FROM usage_days JOIN picked USING (account_id, day)),
     made AS (${sumsOf(Prisma.sql`picked`)})
     SELECT DISTINCT account_id, day FROM (

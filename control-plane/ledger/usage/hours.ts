@@ -4,6 +4,7 @@
  * Invariant: an hour is taken from its sums only while `usage_changes` has no mark of it. The marks come with the receipts, and the
  * statement that takes them away has seen the receipts: both are of one snapshot. Nothing here decides a number: calls.ts does.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import type { Database } from '@gw/prisma/client';
 import { Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -21,7 +22,7 @@ export async function sumHours(db: Database): Promise<number> {
     async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('usage_hours'))`;
       // A statement of its own, behind the lock: it has to see what the one before has done.
-      const [done] = await tx.$queryRaw<{ hours: number }[]>`
+      const done = await tx.$queryRaw<{ hours: number }[]>`
         WITH due AS (
           SELECT account_id, hour FROM usage_changes
           WHERE hour < date_trunc('hour', now() - ${restS} * INTERVAL '1 second', 'UTC')
@@ -32,7 +33,7 @@ export async function sumHours(db: Database): Promise<number> {
           INSERT INTO usage_hours (account_id, hour, issued, requests, ${facetColumns}, ${sumColumns})
           ${sumsOf(Prisma.sql`due`)})
         SELECT count(*)::int AS hours FROM due`;
-      return done?.hours ?? 0;
+      return elementAt(done, 0).hours;
     },
     { timeout: 120_000, maxWait: 10_000 },
   );
@@ -57,13 +58,11 @@ const sumsOf = (due: Prisma.Sql): Prisma.Sql => Prisma.sql`
 export async function checkAnHour({ db, log }: { readonly db: Database; readonly log: Logger }): Promise<void> {
   const columns = Prisma.sql`account_id, hour, issued, requests, ${facetColumns}, ${sumColumns}`;
   const differing = await db.$queryRaw<{ account_id: string; hour: Date }[]>`
-    WITH any_hour AS (
-      SELECT account_id, hour, known_carbon_saved_g FROM usage_hours u
+    WITH picked AS (
+      SELECT account_id, hour FROM usage_hours u
       WHERE id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM usage_hours)
         AND NOT EXISTS (SELECT 1 FROM usage_changes c WHERE (c.account_id, c.hour) = (u.account_id, u.hour))
       ORDER BY id LIMIT 1),
-    -- Those of a release from before lack a sum (savings.ts), and are not altered.
-    picked AS (SELECT account_id, hour FROM any_hour WHERE known_carbon_saved_g IS NOT NULL),
     stored AS (SELECT ${columns} FROM usage_hours JOIN picked USING (account_id, hour)),
     made (account_id, hour, issued, requests, ${facetColumns}, ${sumColumns}) AS (${sumsOf(Prisma.sql`picked`)})
     SELECT DISTINCT account_id, hour FROM (

@@ -4,7 +4,6 @@ import type { Logger } from '@gw/service/log';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { checkADay, daysAtOnce, sumDays } from './days.ts';
 import { checkAnHour, findMissingHours, hoursAtOnce, sumHours } from './hours.ts';
-import { SavingsOfOldSums } from './savings.ts';
 
 const everyMs = 30_000;
 /** After that it checks, even if more is left to sum, as after a migration. */
@@ -12,9 +11,7 @@ const longestMs = 60_000;
 
 export function startUsageSums(context: { readonly db: Database; readonly log: Logger }): RepeatedJob {
   const stopping = new AbortController();
-  const savings = new SavingsOfOldSums(context.db, () => performance.now());
   const run = async (): Promise<void> => {
-    await savings.mark();
     await sumUsage(context.db, AbortSignal.any([stopping.signal, AbortSignal.timeout(longestMs)]));
     await checkAnHour(context);
     await findMissingHours(context);

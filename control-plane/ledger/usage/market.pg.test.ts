@@ -30,15 +30,28 @@ interface Bought {
 const enter = (...bought: readonly Bought[]) =>
   running.stores.db.energyContract.createMany({
     data: bought.map(({ from, gPerKwh, provider, region, share, to }, at) => ({
-      ...{ id: `c${at}`, provider, region, validFrom: from, validTo: to, share, gPerKwh, evidence: 'a test' },
+      id: `c${at}`,
+      provider,
+      region,
+      validFrom: from,
+      validTo: to,
+      share,
+      gPerKwh,
+      evidence: 'a test',
       instrument: share === null ? 'residual_mix' : 'ppa',
     })),
   });
 const call = (of: number, id: string, fields: Partial<Receipt> = {}): LedgerEntry =>
   entryOf(
     {
-      ...{ id: receiptIdAt(hour(of)), provider: 'p', region: 'eu' },
-      ...{ energy_wh: 1000, carbon_g: 110, carbon_operation_g: 100, carbon_embodied_g: 10, ...fields },
+      id: receiptIdAt(hour(of)),
+      provider: 'p',
+      region: 'eu',
+      energy_wh: 1000,
+      carbon_g: 110,
+      carbon_operation_g: 100,
+      carbon_embodied_g: 10,
+      ...fields,
     },
     id,
   );
@@ -92,7 +105,8 @@ function drawn(seed: number, id: string) {
     const [operation, embodied] = [below(1000), below(100)];
     const isKnown = random() < 0.8;
     return call(0, id, {
-      ...{ provider: pick('p', 'q', null), region: pick('eu', 'us', null) },
+      provider: pick('p', 'q', null),
+      region: pick('eu', 'us', null),
       id: receiptIdAt(new Date(hour(0).getTime() + below(48) * 3_600_000 + below(3_600_000))),
       project: pick('one', 'two', null),
       energy_wh: isKnown ? below(5000) : null,

@@ -31,7 +31,8 @@ const enter = (...prices: readonly Price[]) =>
   running.stores.db.price.createMany({
     data: prices.map(({ from, input, model, output, provider, region }, at) => ({
       ...{ id: `${at} ${from.getTime()}`, provider, model, region, validFrom: from, source: 'a test' },
-      ...{ inputPerMtok: decimal(input), outputPerMtok: decimal(output) },
+      inputPerMtok: decimal(input),
+      outputPerMtok: decimal(output),
     })),
   });
 const hour = (of: number): Date => new Date(Date.UTC(2026, 2, 1, of));

@@ -13,7 +13,7 @@ const inForce = (alias: string, region: string): string => `
 /** To be joined to `places c`: at most one row of each. */
 const priceJoins = `${inForce('own_price', '= c.region')}${inForce('general_price', 'IS NULL')}`;
 
-/** That of the region comes first. */
+/** A price of the region takes precedence. */
 const priced = (column: string): string =>
   `CASE WHEN own_price.model IS NULL THEN general_price.${column} ELSE own_price.${column} END AS ${column}`;
 

@@ -1,4 +1,4 @@
-/** What is asked of usage. */
+/** A question about usage. */
 import type { OperatorUsageGroup, UsageQuery } from '@gw/contract/usage';
 
 export interface UsageQuestion extends Pick<UsageQuery, 'interval' | 'simulated' | 'version'> {
@@ -8,6 +8,6 @@ export interface UsageQuestion extends Pick<UsageQuery, 'interval' | 'simulated'
   readonly to: Date;
   /** Null: of all accounts. */
   readonly accountId: string | null;
-  /** Of the prices. */
+  /** The currency of the prices. */
   readonly currency: string;
 }

@@ -13,7 +13,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
-import type { LedgerPlace } from '../ledger-place.ts';
+import type { LedgerPlace } from '../receipts/ledger-place.ts';
 import { usageCsv } from './csv.ts';
 import { mostRows, usageOf } from './usage.ts';
 

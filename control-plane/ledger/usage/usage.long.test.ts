@@ -18,11 +18,11 @@ it(`over ${receipts} receipts of ${days} days`, { timeout: 3_600_000 }, async ()
   for (let first = 0; first < receipts; first += chunk)
     await stores.tamper(`
     INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
-      prompt_tokens, completion_tokens, energy_wh, carbon_g, body)
+      prompt_tokens, completion_tokens, energy_wh, carbon_g, body, content_sha256, seal, seal_key)
     SELECT 'rcpt_' || n, 1, timestamptz '${from.toISOString()}' + n * (INTERVAL '${days} days' / ${receipts}), 'acct_large', 'key' || n % 3,
       '/v1/chat/completions', 'model' || n % 5, 'region' || n % 2, 'parametric', 'complete', n % 1000, n % 500,
       n % 977 / 1000.0, n % 491 / 1000.0,
-      json_build_object('provider', 'p', 'project', 'project' || n % 7, 'grid_basis', 'lifecycle', 'energy_low_wh', n % 977 / 2000.0, 'water_ml', n % 91)
+      json_build_object('provider', 'p', 'project', 'project' || n % 7, 'grid_basis', 'lifecycle', 'energy_low_wh', n % 977 / 2000.0, 'water_ml', n % 91), 'd', 's', 1
     FROM generate_series(${first}, ${first + chunk - 1}) n`);
   const asked = {
     accountId: 'acct_large',

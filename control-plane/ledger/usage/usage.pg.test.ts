@@ -6,7 +6,6 @@ import { operatorUsageSchema, type UsageRow, usageAmountNames, usageSchema } fro
 import { checkADay } from '@gw/control-plane/internals/ledger/usage/days';
 import { checkAnHour, findMissingHours, sumHours } from '@gw/control-plane/internals/ledger/usage/hours';
 import { startUsageSums, sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
-import { SavingsOfOldSums } from '@gw/control-plane/internals/ledger/usage/savings';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
@@ -155,8 +154,13 @@ test('rows are told apart by what the question names, in days, months or not at 
     [null, 'parametric', 'combustion', 2],
   ]);
   expect((await ask(id, 'from=2026-06-01&to=2026-08-01')).total).toMatchObject({
-    ...{ requests: 3, requests_measured: 1, requests_modelled: 2, requests_aborted: 1 },
-    ...{ energy_wh: 7, energy_aborted_wh: 4, grid_basis: 'mixed' },
+    requests: 3,
+    requests_measured: 1,
+    requests_modelled: 2,
+    requests_aborted: 1,
+    energy_wh: 7,
+    energy_aborted_wh: 4,
+    grid_basis: 'mixed',
   });
 });
 
@@ -263,7 +267,8 @@ test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summe
   const id = `acct_hours_${seed}`;
   const { db } = running.stores;
   const periods = [
-    ...['from=2026-01-01&to=2026-01-05', 'from=2026-01-01T03:20:00Z&to=2026-01-01T17:45:01Z'],
+    'from=2026-01-01&to=2026-01-05',
+    'from=2026-01-01T03:20:00Z&to=2026-01-01T17:45:01Z',
     'from=2026-01-01T03:20:00Z&to=2026-01-03T17:45:01Z',
   ];
   const answers = () => Promise.all(periods.flatMap((period) => questions.map((query) => ask(id, period + query))));
@@ -311,67 +316,6 @@ test('what the routing saved is summed, below zero too, and is unknown where nob
   expect(await saved()).toEqual([3, -0.25, 1]);
   await sumUsage(running.stores.db);
   expect(await saved()).toEqual([3, -0.25, 1]);
-});
-
-test.each([
-  ['hours and days', ['usage_hours', 'usage_days']],
-  ['days alone, of hours that are whole,', ['usage_days']],
-])('%s that a release from before has summed are summed again, and are nothing that was altered', async (_, tables) => {
-  const { db } = running.stores;
-  const id = `acct_summed_before_${tables.length}`;
-  const time = new Date(Date.UTC(2026, 8, 4, 1));
-  await running.store({ ...entryOf({ id: receiptIdAt(time) }, id), routingTrace: { estimated_saving_g: 2 } });
-  await sumUsage(db);
-  const forget = (table: string) =>
-    running.stores.tamper(`UPDATE ${table} SET carbon_saved_g = NULL, known_carbon_saved_g = NULL`);
-  for (const table of tables) await forget(table);
-  const total = async () => (await ask(id, 'from=2026-09-04&to=2026-09-05')).total;
-  expect(await total()).toMatchObject({ carbon_saved_g: null, missing: { carbon_saved_g: 1 } });
-  const lines: unknown[] = [];
-  const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
-  for (let look = 0; look < 10; look += 1) {
-    await checkAnHour({ db, log });
-    await checkADay({ db, log });
-  }
-  expect(lines).toEqual([]);
-  let clock = 0;
-  const savings = new SavingsOfOldSums(db, () => clock);
-  const isWhole = async () => (await db.usageHour.count({ where: { knownCarbonSavedG: null } })) === 0;
-  do {
-    await savings.mark();
-    await sumUsage(db);
-  } while (!(await isWhole()));
-  // Days are marked once it has been through all hours.
-  await savings.mark();
-  await sumUsage(db);
-  expect(await total()).toMatchObject({ carbon_saved_g: 2 });
-  const marks = () => db.usageChange.count({ where: { accountId: id } });
-  // It looks again once in an hour.
-  await running.stores.tamper(`UPDATE usage_hours SET known_carbon_saved_g = NULL WHERE account_id = '${id}'`);
-  await savings.mark();
-  expect(await marks()).toBe(0);
-  clock += 3_600_000;
-  await savings.mark();
-  expect(await marks()).toBe(1);
-  await sumUsage(db);
-});
-
-test('of many hours those that are marked at a time are the newest, until all are done', async () => {
-  const { db } = running.stores;
-  const id = 'acct_many_before';
-  const hours = Array.from({ length: 250 }, (_, hour) => new Date(Date.UTC(2026, 5, 1, hour)));
-  await running.store(...hours.map((hour) => entryOf({ id: receiptIdAt(hour) }, id)));
-  await sumUsage(db);
-  await running.stores.tamper(`UPDATE usage_hours SET known_carbon_saved_g = NULL WHERE account_id = '${id}'`);
-  const savings = new SavingsOfOldSums(db, () => 0);
-  const without = () => db.usageHour.groupBy({ by: ['hour'], where: { accountId: id, knownCarbonSavedG: null } });
-  await savings.mark();
-  await sumUsage(db);
-  const left = (await without()).map(({ hour }) => hour.getTime());
-  expect([left.length, Math.max(...left)]).toEqual([50, hours[49]?.getTime()]);
-  await savings.mark();
-  await sumUsage(db);
-  expect(await without()).toEqual([]);
 });
 
 test('a receipt that comes while its hour is being summed is in the next sum', async () => {

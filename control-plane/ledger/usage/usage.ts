@@ -6,7 +6,8 @@
 import type { UsageRow, UsageTotal } from '@gw/contract/usage';
 import { type DerivedAmount, derivedNames, usageAmountNames } from '@gw/contract/usage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
-import { dayOf, summed, sumsOfSums } from './calls.ts';
+import { summed } from '../receipts/summed-names.ts';
+import { dayOf, sumsOfSums } from './calls.ts';
 import { boughtFor, boughtJoin, marketColumns } from './market.ts';
 import { costColumns, placesAndPrices, priceJoin } from './money.ts';
 import { calls } from './parts.ts';
@@ -22,8 +23,8 @@ type Summed = (typeof summed)[number];
 type Counts = Record<'requests' | (typeof kinds)[number]['name'], number> &
   Record<`known_${Summed | DerivedAmount}`, number>;
 type Amounts = Record<(typeof usageAmountNames)[number] | DerivedAmount | 'energy_aborted_wh', number | null>;
-interface Row extends Counts, Amounts {
-  /** Of the sum over all rows, counted or not; its groups are null. */
+interface SummedRow extends Counts, Amounts {
+  /** True of the sum over all rows, counted or not; its groups are null. */
   readonly is_total: boolean;
   readonly is_counted: boolean;
   readonly groups: Pick<UsageRow, 'date'> & Record<string, unknown>;
@@ -55,7 +56,7 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
   const form = { day: 'YYYY-MM-DD', month: 'YYYY-MM', total: '' }[interval];
   const groups = Prisma.raw(['date', ...group_by, 'simulated'].join());
   const shown = Prisma.raw(['date', ...group_by, 'simulated'].map((name) => `'${name}', ${name}`).join());
-  const rows = await db.$queryRaw<Row[]>`
+  const rows = await db.$queryRaw<SummedRow[]>`
     WITH ${turns}, ${calls(question)}, ${merged(question)}, ${placesAndPrices}, ${boughtFor}
     SELECT GROUPING(simulated) = 1 AS is_total, is_counted, json_build_object(${shown}) AS groups,
       ${countsAndSums}, coalesce(array_agg(DISTINCT grid_basis) FILTER (WHERE grid_basis IS NOT NULL), '{}') AS bases
@@ -76,7 +77,7 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
   };
 }
 
-/** What rows are told apart by until the end: for their prices and contracts, for the counts of kinds, and for what is in the total. */
+/** Rows are kept apart by these until the end, for their prices and contracts, for the counts of kinds, and for the total. */
 const keptApart = ['model', 'provider', 'region', 'tier', 'status', 'grid_basis', 'simulated'];
 
 const beginnings = {
@@ -107,12 +108,12 @@ const countsAndSums = Prisma.raw(
   ].join(),
 );
 
-function rowGroups({ groups }: Row, interval: UsageQuestion['interval']): Row['groups'] {
+function rowGroups({ groups }: SummedRow, interval: UsageQuestion['interval']): SummedRow['groups'] {
   const { date, ...others } = groups;
   return interval === 'total' ? others : { date, ...others };
 }
 
-function sumsOf(row: Row, { currency }: UsageQuestion): UsageTotal {
+function sumsOf(row: SummedRow, { currency }: UsageQuestion): UsageTotal {
   const amounts = usageAmountNames.map((name) => [name, rounded(row[name])]);
   const derived = derivedNames.map((name) => [name, row[`known_${name}`] > 0 ? rounded(row[name]) : null]);
   const missing = [...summed, ...derivedNames].flatMap((name) => {

@@ -1,9 +1,98 @@
+-- The whole database, by subject: what only grows, the audit log, accounts, people, keys, budgets, the catalogue, grid readings, the ledger,
+-- the jobs on it, sums of usage, the log of receipts, integrity checks and evidence packs.
+--
+-- Functions that run as the owner (SECURITY DEFINER) have a fixed search path, and nobody but the owner may call them unless
+-- prisma/service-role.ts grants it.
+
+
+-- # Tables that only grow
+
+-- Triggers on each such table call it. Its owner also loses the right to change rows, and would first have to grant it back to himself.
+CREATE FUNCTION refuse_change() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the table % is append-only', TG_TABLE_NAME;
+END $$;
+
+CREATE FUNCTION refuse_change_of_audit() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the audit log is append-only';
+END $$;
+
+
+-- # The audit log: chains of hashes
+
+-- Each account has a chain of its own; what belongs to no account is in the chain `operators`.
+CREATE TABLE "audit" (
+  "chain" TEXT NOT NULL,
+  "seq" BIGINT NOT NULL CHECK ("seq" > 0),
+  "at" TIMESTAMPTZ(3) NOT NULL,
+  "account_id" TEXT,
+  "actor_kind" TEXT NOT NULL,
+  "actor_id" TEXT NOT NULL,
+  "actor_name" TEXT,
+  "action" TEXT NOT NULL,
+  "target" TEXT NOT NULL,
+  "request_id" TEXT,
+  "before" JSON,
+  "after" JSON,
+  "prev_hash" CHAR(64) NOT NULL CHECK ("prev_hash" ~ '^[0-9a-f]{64}$'),
+  "hash" CHAR(64) NOT NULL CHECK ("hash" ~ '^[0-9a-f]{64}$'),
+  PRIMARY KEY ("chain", "seq"),
+  CONSTRAINT "chain_of_account" CHECK ("chain" = COALESCE("account_id", 'operators'))
+);
+-- Entries are looked up by chain and time. The chain also names the account, so no index on the account is needed.
+CREATE INDEX "audit_chain_at_idx" ON "audit" ("chain", "at");
+
+CREATE TABLE "audit_heads" (
+  "chain" TEXT PRIMARY KEY,
+  "seq" BIGINT NOT NULL,
+  "hash" CHAR(64) NOT NULL
+);
+
+-- Admits an entry only at the end of its chain. Writers of one chain wait for each other at its head. It runs as the owner, since nobody
+-- else may write a head.
+CREATE FUNCTION link_audit_entry() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  head audit_heads%ROWTYPE;
+BEGIN
+  SELECT * INTO head FROM audit_heads WHERE chain = NEW.chain FOR UPDATE;
+  IF NEW.seq <> COALESCE(head.seq, 0) + 1 OR NEW.prev_hash <> COALESCE(head.hash, repeat('0', 64)) THEN
+    RAISE EXCEPTION 'the audit entry does not follow the last one of its chain' USING ERRCODE = 'serialization_failure';
+  END IF;
+  INSERT INTO audit_heads VALUES (NEW.chain, NEW.seq, NEW.hash)
+    ON CONFLICT (chain) DO UPDATE SET seq = EXCLUDED.seq, hash = EXCLUDED.hash;
+  RETURN NEW;
+END $$;
+-- Otherwise anybody could run it on a table of their own, and move a head without an entry.
+REVOKE EXECUTE ON FUNCTION link_audit_entry() FROM PUBLIC;
+
+-- A head moves only inside the trigger above, together with an entry.
+CREATE FUNCTION refuse_change_of_audit_heads() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP IN ('INSERT', 'UPDATE') AND pg_trigger_depth() > 1 THEN RETURN NEW; END IF;
+  RAISE EXCEPTION 'the head of a chain moves with an audit entry alone';
+END $$;
+
+CREATE TRIGGER "audit_linked" BEFORE INSERT ON "audit"
+  FOR EACH ROW EXECUTE FUNCTION link_audit_entry();
+CREATE TRIGGER "audit_unchanged" BEFORE UPDATE OR DELETE ON "audit"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER "audit_not_truncated" BEFORE TRUNCATE ON "audit"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+REVOKE UPDATE, DELETE, TRUNCATE ON "audit" FROM CURRENT_USER;
+CREATE TRIGGER "audit_heads_follow" BEFORE INSERT OR UPDATE OR DELETE ON "audit_heads"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit_heads();
+CREATE TRIGGER "audit_heads_not_truncated" BEFORE TRUNCATE ON "audit_heads"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit_heads();
+
+
+-- # Accounts and their onboarding
+
 CREATE TYPE "account_tier" AS ENUM ('audit', 'audit_plus', 'enterprise');
-CREATE TYPE "account_state" AS ENUM ('active', 'suspended');
-CREATE TYPE "operator_role" AS ENUM ('viewer', 'support', 'admin');
-CREATE TYPE "model_kind" AS ENUM ('chat', 'embedding');
-CREATE TYPE "region_status" AS ENUM ('active', 'degraded', 'saturated', 'decommissioned');
-CREATE TYPE "provider_kind" AS ENUM ('simulator', 'openai');
+CREATE TYPE "account_state" AS ENUM ('onboarding', 'active', 'suspended', 'closed');
+CREATE TYPE "onboarding_state" AS ENUM ('account_created', 'use_screening', 'sanctions_screening', 'manual_review',
+  'contract_pending', 'key_pending', 'complete', 'rejected', 'expired');
 
 CREATE TABLE "accounts" (
   "id" TEXT PRIMARY KEY,
@@ -15,23 +104,142 @@ CREATE TABLE "accounts" (
   "limit_burst" INTEGER CHECK ("limit_burst" > 0),
   "limit_per_day" INTEGER CHECK ("limit_per_day" > 0),
   "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  -- Enterprise limits are negotiated, so there is no default that could stand in for them.
+  "billing_contact" JSONB CHECK (jsonb_typeof("billing_contact") = 'object'),
+  "technical_contact" JSONB CHECK (jsonb_typeof("technical_contact") = 'object'),
+  "limit_streams" INTEGER,
+  -- These limits are counted and reported, and not enforced yet.
+  "limit_shadow" TEXT[] NOT NULL DEFAULT '{}',
+  -- The delay and the extra cost that the account tolerates for a region with less carbon.
+  "max_added_latency_ms" INTEGER CHECK ("max_added_latency_ms" >= 0),
+  "max_added_cost_percent" INTEGER CHECK ("max_added_cost_percent" >= 0),
+  -- Enterprise limits are negotiated, so no default can stand in for them. The limits of the other tiers are those of the tier.
   CONSTRAINT "enterprise_has_limits" CHECK (
     "tier" <> 'enterprise'
     OR ("limit_per_s" IS NOT NULL AND "limit_burst" IS NOT NULL AND "limit_per_day" IS NOT NULL)
-  )
+  ),
+  CONSTRAINT "only_enterprise_has_limits" CHECK (
+    "tier" = 'enterprise'
+    OR ("limit_per_s" IS NULL AND "limit_burst" IS NULL AND "limit_per_day" IS NULL AND "limit_streams" IS NULL)
+  ),
+  CONSTRAINT "streams_above_zero" CHECK ("limit_streams" > 0),
+  CONSTRAINT "known_shadow_limits" CHECK ("limit_shadow" <@ ARRAY['rate', 'day', 'streams'])
 );
+
+CREATE TABLE "onboarding" (
+  "account_id" TEXT PRIMARY KEY REFERENCES "accounts" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "state" "onboarding_state" NOT NULL,
+  "declaration" JSONB,
+  "use_screening" JSONB,
+  "sanctions_screening" JSONB,
+  "high_risk" BOOLEAN,
+  "contract_hash" CHAR(64) CHECK ("contract_hash" ~ '^[0-9a-f]{64}$'),
+  "contract_reference" TEXT,
+  "contract_signed_at" TIMESTAMPTZ(3),
+  "expires_at" TIMESTAMPTZ(3) NOT NULL,
+  "updated_at" TIMESTAMPTZ(3) NOT NULL,
+  -- Steps 2 to 5 each leave a result; no application advances without it.
+  CONSTRAINT "declared" CHECK ("state" IN ('account_created', 'rejected', 'expired') OR "declaration" IS NOT NULL),
+  CONSTRAINT "screened" CHECK ("state" NOT IN ('manual_review', 'contract_pending', 'key_pending', 'complete')
+    OR ("use_screening" IS NOT NULL AND "sanctions_screening" IS NOT NULL AND "high_risk" IS NOT NULL)),
+  CONSTRAINT "signed" CHECK ("state" NOT IN ('key_pending', 'complete')
+    OR ("contract_hash" IS NOT NULL AND "contract_reference" IS NOT NULL AND "contract_signed_at" IS NOT NULL))
+);
+CREATE INDEX "onboarding_state_idx" ON "onboarding" ("state");
+
+CREATE TABLE "onboarding_steps" (
+  "id" BIGSERIAL PRIMARY KEY,
+  "account_id" TEXT NOT NULL,
+  "step" INTEGER NOT NULL CHECK ("step" BETWEEN 1 AND 6),
+  "action" TEXT NOT NULL,
+  "from" TEXT,
+  "to" TEXT NOT NULL,
+  "actor_kind" TEXT NOT NULL,
+  "actor_id" TEXT NOT NULL,
+  "at" TIMESTAMPTZ(3) NOT NULL,
+  "input" JSON NOT NULL,
+  "outcome" JSON NOT NULL
+);
+CREATE INDEX "onboarding_steps_account_id_id_idx" ON "onboarding_steps" ("account_id", "id");
+CREATE TRIGGER "onboarding_steps_unchanged" BEFORE UPDATE OR DELETE ON "onboarding_steps"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER "onboarding_steps_not_truncated" BEFORE TRUNCATE ON "onboarding_steps"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+REVOKE UPDATE, DELETE, TRUNCATE ON "onboarding_steps" FROM CURRENT_USER;
+
+
+-- # People who log in
+
+CREATE TYPE "operator_role" AS ENUM ('viewer', 'support', 'admin');
 
 CREATE TABLE "operators" (
   "id" TEXT PRIMARY KEY,
   "name" TEXT NOT NULL,
   "email" TEXT NOT NULL,
   "role" "operator_role" NOT NULL,
-  "credential_hash" BYTEA,
+  "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "disabled_at" TIMESTAMPTZ(3),
+  "credential_hash" TEXT CHECK ("credential_hash" LIKE '$argon2id$%'),
+  "oidc_issuer" TEXT,
+  "oidc_subject" TEXT,
+  CONSTRAINT "oidc_whole" CHECK (("oidc_issuer" IS NULL) = ("oidc_subject" IS NULL))
+);
+CREATE UNIQUE INDEX "operators_email_key" ON "operators" ("email");
+CREATE UNIQUE INDEX "operators_oidc_issuer_oidc_subject_key" ON "operators" ("oidc_issuer", "oidc_subject");
+
+CREATE TABLE "organisation_admins" (
+  "id" TEXT PRIMARY KEY,
+  "account_id" TEXT NOT NULL REFERENCES "accounts" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "name" TEXT NOT NULL,
+  "email" TEXT NOT NULL,
+  "credential_hash" TEXT CHECK ("credential_hash" LIKE '$argon2id$%'),
   "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "disabled_at" TIMESTAMPTZ(3)
 );
-CREATE UNIQUE INDEX "operators_email_key" ON "operators" ("email");
+CREATE UNIQUE INDEX "organisation_admins_email_key" ON "organisation_admins" ("email");
+CREATE INDEX "organisation_admins_account_id_idx" ON "organisation_admins" ("account_id");
+
+CREATE TABLE "sessions" (
+  "token_hash" BYTEA PRIMARY KEY CHECK (octet_length("token_hash") = 32),
+  "subject_kind" TEXT NOT NULL CHECK ("subject_kind" IN ('operator', 'organisation_admin')),
+  "subject_id" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
+  "expires_at" TIMESTAMPTZ(3) NOT NULL
+);
+CREATE INDEX "sessions_subject_kind_subject_id_idx" ON "sessions" ("subject_kind", "subject_id");
+
+-- The second factor of a person who logs in with a credential: codes that change with time (RFC 6238).
+CREATE TABLE "second_factors" (
+  "subject_kind" TEXT NOT NULL,
+  "subject_id" TEXT NOT NULL,
+  -- The secret of the codes, encrypted for this person.
+  "sealed" BYTEA NOT NULL,
+  "made_at" TIMESTAMPTZ(3) NOT NULL,
+  -- When its person proved to have it. Null: logins do not ask for it yet.
+  "set_at" TIMESTAMPTZ(3),
+  -- The time step of the last accepted code: neither that code nor an earlier one is accepted again.
+  "last_step" INTEGER NOT NULL DEFAULT 0,
+  -- How many codes were wrong since the last right one, and when the next try is allowed.
+  "failures" INTEGER NOT NULL DEFAULT 0,
+  "next_try_at" TIMESTAMPTZ(3),
+  PRIMARY KEY ("subject_kind", "subject_id"),
+  CONSTRAINT "second_factors_subject_kind" CHECK ("subject_kind" IN ('operator', 'organisation_admin'))
+);
+
+-- Bearer tokens for the scripts of operators.
+CREATE TABLE "operator_tokens" (
+  "id" TEXT PRIMARY KEY,
+  "operator_id" TEXT NOT NULL REFERENCES "operators" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "name" TEXT NOT NULL,
+  "token_hash" BYTEA NOT NULL CHECK (octet_length("token_hash") = 32),
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "expires_at" TIMESTAMPTZ(3)
+);
+CREATE UNIQUE INDEX "operator_tokens_token_hash_key" ON "operator_tokens" ("token_hash");
+CREATE INDEX "operator_tokens_operator_id_idx" ON "operator_tokens" ("operator_id");
+
+
+-- # API keys, and how instances learn that one has changed
 
 CREATE TABLE "api_keys" (
   "public_id" CHAR(12) PRIMARY KEY,
@@ -44,24 +252,247 @@ CREATE TABLE "api_keys" (
   "expires_at" TIMESTAMPTZ(3),
   "revoked_at" TIMESTAMPTZ(3),
   "predecessor" CHAR(12),
+  -- A key of an Enterprise account may have lower limits than the account. Null: only the limit of the account holds.
+  "limit_per_s" INTEGER,
+  "limit_burst" INTEGER,
+  "limit_per_day" INTEGER,
+  "limit_streams" INTEGER,
+  -- What calls with this key are charged to.
+  "project" TEXT CHECK (char_length("project") BETWEEN 1 AND 64),
   -- Only a revoked key may lose its hash; an active key without one could never be verified.
-  CONSTRAINT "hash_or_revoked" CHECK ("hash" IS NOT NULL OR "revoked_at" IS NOT NULL)
+  CONSTRAINT "hash_or_revoked" CHECK ("hash" IS NOT NULL OR "revoked_at" IS NOT NULL),
+  CONSTRAINT "key_limits_above_zero" CHECK (
+    "limit_per_s" > 0 AND "limit_burst" > 0 AND "limit_per_day" > 0 AND "limit_streams" > 0
+  ),
+  CONSTRAINT "key_rate_with_burst" CHECK (("limit_per_s" IS NULL) = ("limit_burst" IS NULL))
 );
 CREATE INDEX "api_keys_account_id_idx" ON "api_keys" ("account_id");
 
--- A row, not a sequence: a sequence moves before the change is committed, so a reader could cache the old key under
--- the new number. The row's new value becomes visible together with the change.
+CREATE TABLE "key_uses" (
+  "public_id" CHAR(12) PRIMARY KEY,
+  "last_used_on" DATE NOT NULL
+);
+
+-- A row, not a sequence: a sequence moves before the change is committed, so a reader could cache the old key under the new number. The
+-- row's new value becomes visible together with the change.
 CREATE TABLE "key_generation" (
   "id" INTEGER PRIMARY KEY DEFAULT 1 CHECK ("id" = 1),
   "generation" BIGINT NOT NULL
 );
 INSERT INTO "key_generation" VALUES (1, 1);
 
+-- What changed with each step of the generation: a key, or an account with all of its keys. An instance that knows a generation forgets
+-- what came after it. It forgets everything only where this table no longer has all steps since.
+CREATE TABLE "key_changes" (
+  "generation" BIGINT PRIMARY KEY,
+  "public_id" CHAR(12),
+  "account_id" TEXT,
+  CONSTRAINT "of_key_or_account" CHECK (("public_id" IS NULL) <> ("account_id" IS NULL))
+);
+
+-- The generation rises by one for each key and each account that changed, so a reader who counts the rows knows whether all are there. A
+-- statement that changes more than 1,000 leaves no rows: nobody reads more than the last 1,000, and an instance that knows an older
+-- generation finds too few and forgets everything. The row of the generation is held until the end of the transaction, so that
+-- generations become visible in their order. Without that row, nothing can be changed.
+CREATE FUNCTION note_key_changes(changed_keys TEXT[], changed_accounts TEXT[]) RETURNS VOID LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  steps INTEGER := cardinality(changed_keys) + cardinality(changed_accounts);
+  reached BIGINT;
+BEGIN
+  IF steps = 0 THEN RETURN; END IF;
+  UPDATE key_generation SET generation = generation + steps RETURNING generation INTO STRICT reached;
+  IF steps <= 1000 THEN
+    INSERT INTO key_changes
+    SELECT reached - steps + row_number() OVER (), changed.public_id, changed.account_id FROM (
+      SELECT unnest(changed_keys), NULL UNION ALL SELECT NULL, unnest(changed_accounts)
+    ) AS changed (public_id, account_id);
+  END IF;
+  DELETE FROM key_changes WHERE generation <= reached - 10000;
+END $$;
+REVOKE EXECUTE ON FUNCTION note_key_changes(TEXT[], TEXT[]) FROM PUBLIC;
+
+-- The next functions run once for each statement, however many rows it changed. Their queries are planned once for each session, mostly
+-- for a single row. A FULL JOIN hashes or sorts in any plan, so no kept plan compares each of many old rows with each new one.
+CREATE FUNCTION bump_key_generation() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    PERFORM note_key_changes('{}', ARRAY(
+      SELECT COALESCE(c.id, f.id) FROM changed c FULL JOIN former f ON c.id = f.id WHERE c IS DISTINCT FROM f));
+  ELSE
+    PERFORM note_key_changes('{}', ARRAY(SELECT id FROM changed));
+  END IF;
+  RETURN NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION bump_key_generation() FROM PUBLIC;
+
+-- A hash that was made again with a newer pepper verifies the same key as the old one, so it is no change as long as nothing else
+-- changed with it. Otherwise every instance would look up each key again after the pepper was replaced.
+CREATE FUNCTION bump_key_generation_for_key() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    PERFORM note_key_changes(ARRAY(
+      SELECT COALESCE(c.public_id, f.public_id) FROM changed c FULL JOIN former f ON c.public_id = f.public_id
+      WHERE c IS DISTINCT FROM f AND NOT COALESCE(
+        c.hash IS NOT NULL AND c.pepper_version > f.pepper_version
+          AND to_jsonb(c) - 'hash' - 'pepper_version' = to_jsonb(f) - 'hash' - 'pepper_version', FALSE)
+    ), '{}');
+  ELSE
+    PERFORM note_key_changes(ARRAY(SELECT public_id FROM changed), '{}');
+  END IF;
+  RETURN NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION bump_key_generation_for_key() FROM PUBLIC;
+
+-- A trigger with tables of old and new rows is for one kind of statement only.
+CREATE TRIGGER "accounts_changed" AFTER UPDATE ON "accounts" REFERENCING OLD TABLE AS former NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation();
+CREATE TRIGGER "accounts_added" AFTER INSERT ON "accounts" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation();
+CREATE TRIGGER "accounts_removed" AFTER DELETE ON "accounts" REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation();
+
+CREATE TRIGGER "api_keys_changed" AFTER UPDATE ON "api_keys" REFERENCING OLD TABLE AS former NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation_for_key();
+CREATE TRIGGER "api_keys_added" AFTER INSERT ON "api_keys" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation_for_key();
+CREATE TRIGGER "api_keys_removed" AFTER DELETE ON "api_keys" REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation_for_key();
+
+
+-- # Budgets
+
+-- What an account, one of its keys or one of its projects may use in a UTC month.
+CREATE TABLE "budgets" (
+  "id" TEXT PRIMARY KEY,
+  "account_id" TEXT NOT NULL REFERENCES "accounts" ("id"),
+  "scope" TEXT NOT NULL,
+  -- The public id of a key, or the name of a project; empty for the account itself.
+  "name" TEXT NOT NULL,
+  "unit" TEXT NOT NULL,
+  -- In grams of CO2e, watt-hours, tokens, or the currency of the prices.
+  "amount" DOUBLE PRECISION NOT NULL,
+  "kind" TEXT NOT NULL,
+  -- Who set it: only they, or an operator, can change it.
+  "set_by" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  CONSTRAINT "budgets_scope" CHECK ("scope" IN ('account', 'key', 'project') AND ("scope" = 'account') = ("name" = '')),
+  CONSTRAINT "budgets_unit" CHECK ("unit" IN ('carbon_g', 'energy_wh', 'tokens', 'cost')),
+  CONSTRAINT "budgets_kind" CHECK ("kind" IN ('soft', 'hard')),
+  CONSTRAINT "budgets_set_by" CHECK ("set_by" IN ('operator', 'organisation')),
+  CONSTRAINT "budgets_amount" CHECK ("amount" > 0 AND "amount" < 'infinity')
+);
+CREATE UNIQUE INDEX "budgets_account_id_scope_name_unit_set_by_key"
+  ON "budgets" ("account_id", "scope", "name", "unit", "set_by");
+
+-- ext-authz forgets the keys of the account, and reads its budgets with the next call.
+CREATE FUNCTION bump_key_generation_for_budget() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    PERFORM note_key_changes('{}', ARRAY(
+      SELECT DISTINCT COALESCE(c.account_id, f.account_id) FROM changed c FULL JOIN former f ON c.id = f.id
+      WHERE c IS DISTINCT FROM f));
+  ELSE
+    PERFORM note_key_changes('{}', ARRAY(SELECT DISTINCT account_id FROM changed));
+  END IF;
+  RETURN NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION bump_key_generation_for_budget() FROM PUBLIC;
+
+CREATE TRIGGER "budgets_changed" AFTER UPDATE ON "budgets" REFERENCING OLD TABLE AS former NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation_for_budget();
+CREATE TRIGGER "budgets_added" AFTER INSERT ON "budgets" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation_for_budget();
+CREATE TRIGGER "budgets_removed" AFTER DELETE ON "budgets" REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation_for_budget();
+
+-- What a call counts in budgets as long as its receipt has no number: the amounts that were reserved for it.
+CREATE TABLE "budget_estimates" (
+  "receipt_id" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "account_id" TEXT NOT NULL,
+  "carbon_g" DOUBLE PRECISION,
+  "energy_wh" DOUBLE PRECISION,
+  "tokens" DOUBLE PRECISION,
+  "cost" DOUBLE PRECISION,
+  PRIMARY KEY ("receipt_id", "created_at")
+);
+CREATE INDEX "budget_estimates_account_id_created_at_idx" ON "budget_estimates" ("account_id", "created_at");
+
+-- Where an account hears of its budgets.
+CREATE TABLE "budget_webhooks" (
+  "account_id" TEXT PRIMARY KEY REFERENCES "accounts" ("id"),
+  "url" TEXT NOT NULL,
+  -- The secret that signs, encrypted for this account and origin.
+  "sealed" BYTEA NOT NULL,
+  "set_at" TIMESTAMPTZ(3) NOT NULL
+);
+
+-- A budget has reached a threshold in a month. It is noted once, however many instances see it.
+CREATE TABLE "budget_events" (
+  "budget_id" TEXT NOT NULL,
+  "month" TEXT NOT NULL,
+  -- Percent.
+  "threshold" INTEGER NOT NULL,
+  "account_id" TEXT NOT NULL,
+  -- Every try sends it exactly like this.
+  "body" TEXT NOT NULL,
+  "noted_at" TIMESTAMPTZ(3) NOT NULL,
+  -- When it is tried next; null: never again.
+  "next_at" TIMESTAMPTZ(3),
+  "attempts" INTEGER NOT NULL DEFAULT 0,
+  -- How the last finished try ended.
+  "tried_at" TIMESTAMPTZ(3),
+  "outcome" TEXT,
+  "status" INTEGER,
+  "error" TEXT,
+  PRIMARY KEY ("budget_id", "month", "threshold"),
+  CONSTRAINT "budget_events_outcome" CHECK ("outcome" IN ('delivered', 'failed', 'given_up'))
+);
+CREATE INDEX "budget_events_next_at_idx" ON "budget_events" ("next_at");
+CREATE INDEX "budget_events_account_id_idx" ON "budget_events" ("account_id");
+
+
+-- # The catalogue
+
+CREATE TYPE "model_kind" AS ENUM ('chat', 'embedding');
+CREATE TYPE "region_status" AS ENUM ('active', 'degraded', 'saturated', 'decommissioned');
+CREATE TYPE "provider_kind" AS ENUM ('simulator', 'openai');
+
+-- The version rises with every change of what is published, by trigger, so that no writer can forget it.
 CREATE TABLE "catalogue_version" (
   "id" INTEGER PRIMARY KEY DEFAULT 1 CHECK ("id" = 1),
   "version" INTEGER NOT NULL
 );
 INSERT INTO "catalogue_version" VALUES (1, 1);
+
+CREATE FUNCTION bump_catalogue_version() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD IS NOT DISTINCT FROM NEW THEN RETURN NULL; END IF;
+  UPDATE catalogue_version SET version = version + 1;
+  RETURN NULL;
+END $$;
+
+-- Says in an entry in which version it last changed, when, and who changed it. Only this trigger writes the three columns, so no writer
+-- can forget them or name somebody else. An update that changes nothing leaves them as they are. The row of the version is locked from
+-- here to the end of the transaction, so that the number is the one to which the trigger above raises it.
+CREATE FUNCTION note_catalogue_change() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    NEW.changed_in := OLD.changed_in;
+    NEW.changed_at := OLD.changed_at;
+    NEW.changed_by := OLD.changed_by;
+    IF NEW IS NOT DISTINCT FROM OLD THEN RETURN NEW; END IF;
+  END IF;
+  SELECT version + 1 INTO NEW.changed_in FROM catalogue_version FOR UPDATE;
+  -- A setting of a transaction that is over is empty, not null.
+  NEW.changed_at := COALESCE(NULLIF(current_setting('gw.changed_at', true), '')::TIMESTAMPTZ, now());
+  NEW.changed_by := COALESCE(NULLIF(current_setting('gw.changed_by', true), ''), 'not stated');
+  RETURN NEW;
+END $$;
 
 CREATE TABLE "models" (
   "id" TEXT PRIMARY KEY,
@@ -78,7 +509,14 @@ CREATE TABLE "models" (
   "model_class" TEXT,
   "quantization_bits" DOUBLE PRECISION CHECK ("quantization_bits" > 0),
   "tokens_per_s" DOUBLE PRECISION CHECK ("tokens_per_s" > 0),
-  "ttft_s" DOUBLE PRECISION CHECK ("ttft_s" >= 0)
+  "ttft_s" DOUBLE PRECISION CHECK ("ttft_s" >= 0),
+  -- The vocabulary with which prompts are counted; null where it is not known.
+  "tokenizer" TEXT CHECK ("tokenizer" <> ''),
+  "changed_in" INTEGER,
+  "changed_at" TIMESTAMPTZ(3),
+  "changed_by" TEXT,
+  -- What the parameter counts rest on, as far as somebody has stated it.
+  "parameters_source" TEXT
 );
 
 CREATE TABLE "regions" (
@@ -87,7 +525,10 @@ CREATE TABLE "regions" (
   "country" TEXT NOT NULL,
   "grid_zone" TEXT NOT NULL,
   "status" "region_status" NOT NULL DEFAULT 'active',
-  "preference" INTEGER NOT NULL
+  "preference" INTEGER NOT NULL,
+  "changed_in" INTEGER,
+  "changed_at" TIMESTAMPTZ(3),
+  "changed_by" TEXT
 );
 
 CREATE TABLE "providers" (
@@ -98,7 +539,28 @@ CREATE TABLE "providers" (
   "auth_header" TEXT,
   "auth_scheme" TEXT,
   "credential_ref" TEXT CHECK ("credential_ref" ~ '^[A-Z0-9_]{1,64}$'),
+  -- How the provider is called where that differs from OpenAI's API.
+  "path" TEXT,
+  "headers" JSONB,
+  "request_fields" JSONB,
+  "timeout_s" INTEGER CHECK ("timeout_s" > 0),
+  "first_byte_timeout_s" INTEGER CHECK ("first_byte_timeout_s" > 0),
+  -- An operator has stated that plain http to it stays within their own network.
+  "local" BOOLEAN NOT NULL DEFAULT false,
+  -- Where it answers health checks; null: nowhere.
+  "health_path" TEXT,
   CONSTRAINT "credential_has_header" CHECK ("credential_ref" IS NULL OR "auth_header" IS NOT NULL)
+);
+
+-- What operators have set for providers, encrypted with a key that the database never sees. A credential goes to its origin and nowhere
+-- else.
+CREATE TABLE "provider_credentials" (
+  "name" TEXT PRIMARY KEY CHECK ("name" ~ '^[A-Z0-9_]{1,64}$'),
+  "origin" TEXT NOT NULL,
+  "sealed" BYTEA NOT NULL,
+  -- The one before, kept until the next is set, so that a rotation can be undone.
+  "previous" BYTEA,
+  "set_at" TIMESTAMPTZ(3) NOT NULL
 );
 
 CREATE TABLE "deployments" (
@@ -108,11 +570,205 @@ CREATE TABLE "deployments" (
   "models" JSONB NOT NULL CHECK (jsonb_typeof("models") = 'object'),
   "pue" DOUBLE PRECISION NOT NULL CHECK ("pue" >= 1),
   "wue_onsite_l_per_kwh" DOUBLE PRECISION CHECK ("wue_onsite_l_per_kwh" >= 0),
-  "telemetry" TEXT
+  "telemetry" TEXT,
+  "accelerators" JSONB
+    CHECK (jsonb_typeof("accelerators" -> 'model') = 'string' AND ("accelerators" ->> 'count')::numeric >= 1),
+  -- How deployments compare in time and money, for what a carbon-aware choice may cost.
+  "latency_ms" INTEGER CHECK ("latency_ms" >= 0),
+  "relative_cost" DOUBLE PRECISION CHECK ("relative_cost" >= 0),
+  -- How many calls it takes at the same time; null: it is not stated.
+  "max_concurrent_requests" INTEGER CHECK ("max_concurrent_requests" > 0),
+  "changed_in" INTEGER,
+  "changed_at" TIMESTAMPTZ(3),
+  "changed_by" TEXT,
+  -- What PUE and WUE rest on, as far as somebody has stated it.
+  "pue_evidence" JSONB,
+  "wue_evidence" JSONB
 );
 CREATE INDEX "deployments_provider_id_idx" ON "deployments" ("provider_id");
 CREATE INDEX "deployments_region_code_idx" ON "deployments" ("region_code");
 
+-- Further names that calls can ask for, each with its targets in order.
+CREATE TABLE "aliases" (
+  "id" TEXT PRIMARY KEY,
+  "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "targets" JSONB NOT NULL
+);
+
+-- What providers charge for tokens. Money is in no receipt: it is computed on request, from the price of the hour.
+CREATE TABLE "prices" (
+  -- It is made from the next four columns.
+  "id" TEXT PRIMARY KEY,
+  "provider" TEXT NOT NULL,
+  "model" TEXT NOT NULL,
+  -- Null: the price holds wherever the region has none of its own in force.
+  "region" TEXT,
+  "valid_from" TIMESTAMPTZ(3) NOT NULL CHECK ("valid_from" = date_trunc('hour', "valid_from", 'UTC')),
+  -- Per 1,000,000 tokens, in the currency of the gateway.
+  "input_per_mtok" NUMERIC NOT NULL CHECK ("input_per_mtok" >= 0),
+  "output_per_mtok" NUMERIC NOT NULL CHECK ("output_per_mtok" >= 0),
+  "source" TEXT NOT NULL,
+  "changed_in" INTEGER,
+  "changed_at" TIMESTAMPTZ(3),
+  "changed_by" TEXT
+);
+CREATE INDEX "prices_provider_model_idx" ON "prices" ("provider", "model", "valid_from");
+
+-- The electricity that operators have bought, for figures by the market-based method beside those by location.
+CREATE TABLE "energy_contracts" (
+  "id" TEXT PRIMARY KEY,
+  -- Which calls it covers: null stands for all, and not both are null.
+  "provider" TEXT,
+  "region" TEXT,
+  "valid_from" TIMESTAMPTZ(3) NOT NULL CHECK ("valid_from" = date_trunc('hour', "valid_from", 'UTC')),
+  "valid_to" TIMESTAMPTZ(3) NOT NULL CHECK ("valid_to" = date_trunc('hour', "valid_to", 'UTC')),
+  "instrument" TEXT NOT NULL CHECK ("instrument" IN ('ppa', 'supplier', 'certificate', 'residual_mix')),
+  -- The share of the energy that it covers; null for a residual mix, which is for what nothing else covers.
+  "share" NUMERIC CHECK ("share" > 0 AND "share" <= 1),
+  "g_per_kwh" NUMERIC NOT NULL CHECK ("g_per_kwh" >= 0),
+  "evidence" TEXT NOT NULL,
+  "changed_in" INTEGER,
+  "changed_at" TIMESTAMPTZ(3),
+  "changed_by" TEXT,
+  CHECK ("provider" IS NOT NULL OR "region" IS NOT NULL),
+  CHECK ("valid_from" < "valid_to"),
+  CHECK (("share" IS NULL) = ("instrument" = 'residual_mix'))
+);
+
+-- One row is one whole set of the rules that requests are screened by; the newest is in force. Rows are only added.
+CREATE TABLE "policy_versions" (
+  "version" INTEGER PRIMARY KEY CHECK ("version" > 0),
+  "rules" JSONB NOT NULL,
+  "sha256" CHAR(64) NOT NULL,
+  "note" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "created_by" TEXT NOT NULL
+);
+CREATE TRIGGER "policy_versions_unchanged" BEFORE UPDATE OR DELETE ON "policy_versions"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "policy_versions_not_truncated" BEFORE TRUNCATE ON "policy_versions"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+REVOKE UPDATE, DELETE, TRUNCATE ON "policy_versions" FROM CURRENT_USER;
+
+CREATE TABLE "policy_exemptions" (
+  "account_id" TEXT NOT NULL REFERENCES "accounts" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "rule_id" TEXT NOT NULL,
+  "reason" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "created_by" TEXT NOT NULL,
+  PRIMARY KEY ("account_id", "rule_id")
+);
+
+-- The findings of screening that the audit log already has: a finding may be handed over twice, and is written once.
+CREATE TABLE "policy_events" (
+  "id" UUID PRIMARY KEY,
+  "written_at" TIMESTAMPTZ(3) NOT NULL
+);
+CREATE INDEX "policy_events_written_at_idx" ON "policy_events" ("written_at");
+
+-- The readings that the published catalogue carries now. They are rows, not a query on the history of readings, so that a version of the
+-- catalogue names the same content at any time.
+CREATE TABLE "published_grid" (
+  "use" TEXT NOT NULL CHECK ("use" IN ('receipt', 'routing')),
+  "zone" TEXT NOT NULL,
+  "source" TEXT NOT NULL,
+  "kind" TEXT NOT NULL,
+  "signal" TEXT NOT NULL,
+  "reading" JSONB NOT NULL CHECK (jsonb_typeof("reading") = 'object'),
+  PRIMARY KEY ("use", "zone", "source", "kind", "signal")
+);
+
+CREATE TRIGGER "models_changed" AFTER INSERT OR UPDATE OR DELETE ON "models"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "regions_changed" AFTER INSERT OR UPDATE OR DELETE ON "regions"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "providers_changed" AFTER INSERT OR UPDATE OR DELETE ON "providers"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "deployments_changed" AFTER INSERT OR UPDATE OR DELETE ON "deployments"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "aliases_changed" AFTER INSERT OR UPDATE OR DELETE ON "aliases"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "prices_changed" AFTER INSERT OR UPDATE OR DELETE ON "prices"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "energy_contracts_changed" AFTER INSERT OR UPDATE OR DELETE ON "energy_contracts"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "policy_versions_changed" AFTER INSERT OR UPDATE OR DELETE ON "policy_versions"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "policy_exemptions_changed" AFTER INSERT OR UPDATE OR DELETE ON "policy_exemptions"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+CREATE TRIGGER "published_grid_changed" AFTER INSERT OR UPDATE OR DELETE ON "published_grid"
+  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
+
+-- These are the kinds of entries that figures are computed from.
+CREATE TRIGGER "models_noted" BEFORE INSERT OR UPDATE ON "models"
+  FOR EACH ROW EXECUTE FUNCTION note_catalogue_change();
+CREATE TRIGGER "regions_noted" BEFORE INSERT OR UPDATE ON "regions"
+  FOR EACH ROW EXECUTE FUNCTION note_catalogue_change();
+CREATE TRIGGER "deployments_noted" BEFORE INSERT OR UPDATE ON "deployments"
+  FOR EACH ROW EXECUTE FUNCTION note_catalogue_change();
+CREATE TRIGGER "prices_noted" BEFORE INSERT OR UPDATE ON "prices"
+  FOR EACH ROW EXECUTE FUNCTION note_catalogue_change();
+CREATE TRIGGER "energy_contracts_noted" BEFORE INSERT OR UPDATE ON "energy_contracts"
+  FOR EACH ROW EXECUTE FUNCTION note_catalogue_change();
+
+
+-- # Grid readings
+
+-- Everything that grid sources have reported, kept forever, since receipts are restated from it. The newest revision of a period holds.
+-- An estimate or forecast and the measured value that replaces it are revisions of the same period.
+CREATE TABLE "grid_readings" (
+  "zone" TEXT NOT NULL,
+  "source" TEXT NOT NULL,
+  "place" TEXT NOT NULL,
+  "kind" TEXT NOT NULL CHECK ("kind" IN ('average', 'marginal')),
+  "period_start" TIMESTAMPTZ(3) NOT NULL,
+  "period_end" TIMESTAMPTZ(3) NOT NULL CHECK ("period_end" > "period_start"),
+  "revision" INTEGER NOT NULL CHECK ("revision" > 0),
+  "signal" TEXT NOT NULL CHECK ("signal" IN ('average', 'marginal', 'forecast')),
+  "basis" TEXT NOT NULL CHECK ("basis" IN ('lifecycle', 'direct', 'unknown')),
+  "g_per_kwh" DOUBLE PRECISION NOT NULL CHECK ("g_per_kwh" >= 0 AND "g_per_kwh" <= 3000),
+  "is_estimated" BOOLEAN NOT NULL,
+  "settled" BOOLEAN NOT NULL CHECK (NOT ("settled" AND ("is_estimated" OR "signal" = 'forecast'))),
+  "observed_at" TIMESTAMPTZ(3) NOT NULL,
+  "fetched_at" TIMESTAMPTZ(3) NOT NULL,
+  "raw_sha256" CHAR(64) NOT NULL CHECK ("raw_sha256" ~ '^[0-9a-f]{64}$'),
+  PRIMARY KEY ("zone", "source", "place", "kind", "period_start", "period_end", "revision")
+);
+CREATE INDEX "grid_readings_zone_period_end_idx" ON "grid_readings" ("zone", "period_end");
+CREATE TRIGGER "grid_readings_unchanged" BEFORE UPDATE OR DELETE ON "grid_readings"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "grid_readings_not_truncated" BEFORE TRUNCATE ON "grid_readings"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+REVOKE UPDATE, DELETE, TRUNCATE ON "grid_readings" FROM CURRENT_USER;
+
+-- Intervals whose settled value is not yet in every receipt that it concerns.
+CREATE TABLE "restatements" (
+  "zone" TEXT NOT NULL,
+  "period_start" TIMESTAMPTZ(3) NOT NULL,
+  "period_end" TIMESTAMPTZ(3) NOT NULL CHECK ("period_end" > "period_start"),
+  "noted_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  -- It is separate from the time when it is due, so that a note never takes an interval from the instance that works on it.
+  "claimed_until" TIMESTAMPTZ(3),
+  PRIMARY KEY ("zone", "period_start", "period_end")
+);
+CREATE INDEX "restatements_due_at_idx" ON "restatements" ("due_at");
+
+-- A trigger, so that no writer of readings can forget it.
+CREATE FUNCTION note_restatement() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO restatements (zone, period_start, period_end) VALUES (NEW.zone, NEW.period_start, NEW.period_end)
+  ON CONFLICT (zone, period_start, period_end) DO UPDATE SET noted_at = EXCLUDED.noted_at, due_at = EXCLUDED.due_at;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "grid_readings_settled" AFTER INSERT ON "grid_readings"
+  FOR EACH ROW WHEN (NEW."settled" AND NEW."kind" = 'average') EXECUTE FUNCTION note_restatement();
+
+
+-- # The ledger
+
+-- One row is one version of a receipt. The services may only add rows. Each row carries a digest of its content in canonical form, and a
+-- seal that the database alone cannot make.
 CREATE TABLE "receipts" (
   "id" TEXT NOT NULL,
   "version" INTEGER NOT NULL,
@@ -131,88 +787,515 @@ CREATE TABLE "receipts" (
   "body" JSON NOT NULL,
   "routing_trace" JSON,
   "facts" JSON,
+  "content_sha256" CHAR(64) NOT NULL,
+  "seal" CHAR(64) NOT NULL,
+  -- The number of the key that made the seal.
+  "seal_key" INTEGER NOT NULL,
+  -- It is certain that the client was shown this receipt.
+  "shown" BOOLEAN NOT NULL DEFAULT FALSE,
+  -- The SHA-256 of the dictionary, 32 bytes, and behind it the receipt, the routing trace and the facts, compressed together by raw deflate
+  -- (RFC 1951) as three JSON texts with line feeds between. `body`, `routing_trace` and `facts` then hold only what statements read. Null: the
+  -- receipt may still take one of the steps below, so the three columns hold all of it.
+  "compressed" BYTEA,
   PRIMARY KEY ("id", "version", "created_at")
 ) PARTITION BY RANGE ("created_at");
 CREATE INDEX "receipts_account_id_created_at_id_idx" ON "receipts" ("account_id", "created_at", "id");
+-- Finds the receipts of a zone in an interval.
+CREATE INDEX "receipts_grid_zone_created_at_idx" ON "receipts" (("body" ->> 'grid_zone'), "created_at")
+  WHERE "tier" <> 'degraded';
+-- Finds the receipts of one project in either order of time. Without it, a project with few receipts was looked for in all receipts of its
+-- account: 1.9 s over 200,000 of them.
+CREATE INDEX "receipts_project_idx" ON "receipts" ("account_id", ("body" ->> 'project'), "created_at", "id")
+  WHERE ("body" ->> 'project') IS NOT NULL;
 
--- Takes what no month takes, so that a wrong clock or a late partition never refuses a row.
-CREATE TABLE "receipts_default" PARTITION OF "receipts" DEFAULT;
+-- Takes the rows that belong to no month's partition, so that a wrong clock or a late partition never makes the database refuse a receipt.
+--
+-- By default Postgres compresses values of rows above 2 kB and moves what remains large into another table. Rows of the ledger are
+-- compressed already, so for most of them this would cost a second row and index entry for nothing; up to 4,080 bytes they stay in one
+-- piece.
+CREATE TABLE "receipts_default" PARTITION OF "receipts" DEFAULT WITH (toast_tuple_target = 4080);
 
-CREATE TABLE "audit" (
-  "id" BIGSERIAL PRIMARY KEY,
-  "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  "account_id" TEXT,
-  "actor_kind" TEXT NOT NULL,
-  "actor_id" TEXT NOT NULL,
-  "action" TEXT NOT NULL,
-  "target" TEXT NOT NULL,
-  "before" JSON,
-  "after" JSON
+-- Texts that rows are compressed with (control-plane/ledger/receipts/compressed-rows.ts). Not even the owner can store content that does
+-- not match its digest without dropping this check; readers compare it as well.
+CREATE TABLE "receipt_dictionaries" (
+  "sha256" CHAR(64) PRIMARY KEY,
+  -- What the rows that use it have in common.
+  "shape" TEXT NOT NULL,
+  "content" TEXT NOT NULL,
+  "first_seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  -- It is no longer than a row that can be compressed, since an instance reads some hundred at its start.
+  CONSTRAINT "receipt_dictionaries_content_check" CHECK (
+    octet_length("content") <= 96000 AND encode(sha256(convert_to("content", 'UTF8')), 'hex') = "sha256")
 );
-CREATE INDEX "audit_account_id_id_idx" ON "audit" ("account_id", "id");
+CREATE INDEX "receipt_dictionaries_first_seen_at_idx" ON "receipt_dictionaries" ("first_seen_at");
+CREATE TRIGGER "receipt_dictionaries_unchanged" BEFORE UPDATE OR DELETE ON "receipt_dictionaries"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "receipt_dictionaries_not_truncated" BEFORE TRUNCATE ON "receipt_dictionaries"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+REVOKE UPDATE, DELETE, TRUNCATE ON "receipt_dictionaries" FROM CURRENT_USER;
 
--- Makes the partitions of `month_count` months from the month of `first_day` (UTC) on, and returns how many it made.
--- Rows that the default partition holds for a new month move into it, so the call never fails because it came late.
+-- Parts of facts that many receipts share (a model, a deployment, a grid reading) are stored once, under the SHA-256 of their canonical
+-- form, and receipts name them by it. The check is like that of the dictionaries.
+CREATE TABLE "facts_parts" (
+  "sha256" CHAR(64) PRIMARY KEY,
+  -- In canonical form (RFC 8785); `json`, not `jsonb`, keeps the text.
+  "content" JSON NOT NULL,
+  "first_seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  CONSTRAINT "facts_parts_content_check" CHECK (encode(sha256(convert_to("content"::text, 'UTF8')), 'hex') = "sha256")
+);
+CREATE TRIGGER "facts_parts_unchanged" BEFORE UPDATE OR DELETE ON "facts_parts"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "facts_parts_not_truncated" BEFORE TRUNCATE ON "facts_parts"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+REVOKE UPDATE, DELETE, TRUNCATE ON "facts_parts" FROM CURRENT_USER;
+
+-- Returns a part of stored facts, whether they contain it or name it; null if they do neither. It checks nothing.
+CREATE FUNCTION facts_part(facts JSON, name TEXT) RETURNS JSON LANGUAGE sql STABLE AS $$
+  SELECT coalesce($1 -> $2, (SELECT p.content FROM facts_parts p WHERE p.sha256 = $1 -> 'parts' ->> $2));
+$$;
+
+-- Rows of the ledger as they were before one of the steps below.
+CREATE TABLE "receipt_replacements" (
+  "seq" BIGSERIAL PRIMARY KEY,
+  "receipt_id" TEXT NOT NULL,
+  "version" INTEGER NOT NULL,
+  "replaced_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "replaced" JSON NOT NULL
+);
+CREATE INDEX "receipt_replacements_receipt_id_idx" ON "receipt_replacements" ("receipt_id");
+CREATE TRIGGER "receipt_replacements_unchanged" BEFORE UPDATE OR DELETE ON "receipt_replacements"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "receipt_replacements_not_truncated" BEFORE TRUNCATE ON "receipt_replacements"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+REVOKE UPDATE, DELETE, TRUNCATE ON "receipt_replacements" FROM CURRENT_USER;
+
+-- Lets the first version of a receipt take these steps, within a week of its call, and keeps the row as it was:
+-- - it gets the facts that it was stored without;
+-- - it becomes the degraded receipt that the client was shown;
+-- - it was closed because nobody renewed its lease, and becomes the receipt that its sidecar had made meanwhile. Such a close has no
+--   numbers, and no client was shown it.
+-- None of them replaces numbers with others, and none changes what is compressed.
+CREATE FUNCTION guard_receipt() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp SET bytea_output = 'hex' AS $$
+DECLARE
+  same_call BOOLEAN;
+  gets_facts BOOLEAN;
+  says_the_same BOOLEAN;
+  becomes_shown BOOLEAN;
+  becomes_made BOOLEAN;
+BEGIN
+  IF TG_OP <> 'UPDATE' THEN RAISE EXCEPTION 'the ledger is append-only'; END IF;
+  same_call := OLD.version = 1 AND OLD.created_at > now() - INTERVAL '7 days'
+    AND NEW.compressed IS NOT DISTINCT FROM OLD.compressed
+    AND (NEW.id, NEW.version, NEW.created_at, NEW.account_id, NEW.key_id, NEW.endpoint)
+      = (OLD.id, OLD.version, OLD.created_at, OLD.account_id, OLD.key_id, OLD.endpoint)
+    AND (OLD.facts IS NULL OR NEW.facts::text IS NOT DISTINCT FROM OLD.facts::text)
+    AND (OLD.routing_trace IS NULL AND OLD.compressed IS NULL
+      OR NEW.routing_trace::text IS NOT DISTINCT FROM OLD.routing_trace::text);
+  gets_facts := OLD.facts IS NULL AND NEW.facts IS NOT NULL AND NEW.shown = OLD.shown
+    AND (NEW.model, NEW.region, NEW.tier, NEW.status, NEW.prompt_tokens, NEW.completion_tokens, NEW.energy_wh,
+        NEW.carbon_g, NEW.body::text)
+      IS NOT DISTINCT FROM (OLD.model, OLD.region, OLD.tier, OLD.status, OLD.prompt_tokens, OLD.completion_tokens,
+        OLD.energy_wh, OLD.carbon_g, OLD.body::text);
+  -- The columns that sums and filters read say what the receipt says.
+  says_the_same := (NEW.id, NEW.version::text, NEW.model, NEW.region, NEW.tier, NEW.status)
+      IS NOT DISTINCT FROM (NEW.body ->> 'id', NEW.body ->> 'version', NEW.body ->> 'model', NEW.body ->> 'region',
+        NEW.body ->> 'tier', NEW.body ->> 'status')
+    AND (NEW.prompt_tokens::numeric, NEW.completion_tokens::numeric, NEW.energy_wh, NEW.carbon_g)
+      IS NOT DISTINCT FROM ((NEW.body ->> 'prompt_tokens')::numeric, (NEW.body ->> 'completion_tokens')::numeric,
+        (NEW.body ->> 'energy_wh')::numeric, (NEW.body ->> 'carbon_g')::numeric);
+  becomes_shown := NEW.shown AND NOT OLD.shown AND NEW.tier = 'degraded' AND NEW.energy_wh IS NULL
+    AND NEW.carbon_g IS NULL AND says_the_same;
+  becomes_made := NOT OLD.shown AND OLD.tier = 'degraded' AND OLD.body ->> 'degraded_reason' = 'sidecar_unavailable'
+    AND OLD.energy_wh IS NULL AND OLD.carbon_g IS NULL AND NOT NEW.shown
+    AND NEW.body ->> 'degraded_reason' IS DISTINCT FROM 'sidecar_unavailable' AND says_the_same;
+  IF same_call IS TRUE AND (gets_facts IS TRUE OR becomes_shown IS TRUE OR becomes_made IS TRUE) THEN
+    INSERT INTO receipt_replacements (receipt_id, version, replaced) VALUES (OLD.id, OLD.version, to_json(OLD));
+    RETURN NEW;
+  END IF;
+  -- The code is of the class for which a retry is in vain.
+  RAISE EXCEPTION 'the ledger is append-only' USING ERRCODE = 'check_violation';
+END $$;
+REVOKE EXECUTE ON FUNCTION guard_receipt() FROM PUBLIC;
+
+-- This is the only way in which the services change a row of the ledger. `replaces` is the digest of the row that they started from: a
+-- row that has changed since stays as it is, and is not returned. The trigger above decides what may change.
+CREATE FUNCTION settle_receipts(changes JSON)
+RETURNS TABLE (receipt_id TEXT, receipt_created_at TIMESTAMPTZ, is_recalculable BOOLEAN) LANGUAGE sql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  UPDATE receipts r SET model = c.model, region = c.region, tier = c.tier, status = c.status,
+    prompt_tokens = c.prompt_tokens, completion_tokens = c.completion_tokens, energy_wh = c.energy_wh,
+    carbon_g = c.carbon_g, body = c.body, routing_trace = c.routing_trace, facts = c.facts, shown = c.shown,
+    content_sha256 = c.content_sha256, seal = c.seal, seal_key = c.seal_key
+  FROM json_to_recordset(changes) AS c (id TEXT, created_at TIMESTAMPTZ, replaces TEXT, model TEXT, region TEXT,
+    tier TEXT, status TEXT, prompt_tokens BIGINT, completion_tokens BIGINT, energy_wh NUMERIC, carbon_g NUMERIC,
+    body JSON, routing_trace JSON, facts JSON, shown BOOLEAN, content_sha256 TEXT, seal TEXT, seal_key INTEGER)
+  WHERE r.id = c.id AND r.version = 1 AND r.created_at = c.created_at
+    AND r.content_sha256 = c.replaces::CHAR(64)
+  RETURNING r.id, r.created_at, r.tier = 'degraded' AND r.facts ->> 'usage' IS NOT NULL;
+$$;
+REVOKE EXECUTE ON FUNCTION settle_receipts(JSON) FROM PUBLIC;
+
+CREATE TRIGGER "receipts_unchanged" BEFORE UPDATE OR DELETE ON "receipts"
+  FOR EACH ROW EXECUTE FUNCTION guard_receipt();
+-- Partitions take over triggers for rows, but not those for TRUNCATE.
+CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts_default"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Makes the partitions of `month_count` months, beginning with the month of `first_day` (UTC), and returns how many it made. Rows that
+-- the default partition holds for a new month move into it, so the call never fails because it came late. They move unchanged, so the
+-- trigger of the default partition is disabled for that statement; the lock keeps everybody else out meanwhile.
 CREATE FUNCTION ensure_receipt_partitions(first_day DATE, month_count INTEGER) RETURNS INTEGER
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
   made INTEGER := 0;
   month_start TIMESTAMPTZ;
   month_end TIMESTAMPTZ;
   partition_name TEXT;
 BEGIN
-  -- Two callers at once would both see a partition missing.
+  -- Two callers at the same time would both see a partition missing.
   PERFORM pg_advisory_xact_lock(hashtext('ensure_receipt_partitions'));
   FOR i IN 0 .. month_count - 1 LOOP
     month_start := (date_trunc('month', first_day::TIMESTAMP) + make_interval(months => i)) AT TIME ZONE 'UTC';
     month_end := (date_trunc('month', first_day::TIMESTAMP) + make_interval(months => i + 1)) AT TIME ZONE 'UTC';
     partition_name := 'receipts_' || to_char(month_start AT TIME ZONE 'UTC', 'YYYY_MM');
     CONTINUE WHEN to_regclass(quote_ident(partition_name)) IS NOT NULL;
-    EXECUTE format('CREATE TABLE %I (LIKE receipts INCLUDING ALL)', partition_name);
+    EXECUTE format('CREATE TABLE %I (LIKE receipts INCLUDING ALL) WITH (toast_tuple_target = 4080)', partition_name);
     EXECUTE 'LOCK TABLE receipts_default IN ACCESS EXCLUSIVE MODE';
+    EXECUTE 'ALTER TABLE receipts_default DISABLE TRIGGER receipts_unchanged';
     EXECUTE format(
       'WITH moved AS (DELETE FROM receipts_default WHERE created_at >= %L AND created_at < %L RETURNING *)
        INSERT INTO %I SELECT * FROM moved', month_start, month_end, partition_name);
+    EXECUTE 'ALTER TABLE receipts_default ENABLE TRIGGER receipts_unchanged';
     EXECUTE format('ALTER TABLE receipts ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
       partition_name, month_start, month_end);
+    EXECUTE format('CREATE TRIGGER receipts_not_truncated BEFORE TRUNCATE ON %I
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', partition_name);
     made := made + 1;
   END LOOP;
   RETURN made;
 END $$;
+-- The services may make partitions without owning the ledger.
+REVOKE EXECUTE ON FUNCTION ensure_receipt_partitions(DATE, INTEGER) FROM PUBLIC;
 
--- The counters rise by trigger, so that no writer can forget them.
-CREATE FUNCTION bump_key_generation() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+
+-- # What jobs still have to do with receipts
+--
+-- Each of these receipts has a row of its own, so that a job never searches the ledger.
+
+-- Degraded receipts whose facts are stored, until a job has made them again.
+CREATE TABLE "recalculations" (
+  "receipt_id" TEXT PRIMARY KEY,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "attempts" INTEGER NOT NULL DEFAULT 0 CHECK ("attempts" >= 0),
+  -- What was missing at the last attempt, as `model <id>` or `zone <zone>`, so that its arrival can wake them.
+  "waits_for" TEXT
+);
+CREATE INDEX "recalculations_due_at_idx" ON "recalculations" ("due_at");
+CREATE INDEX "recalculations_waits_for_receipt_id_idx" ON "recalculations" ("waits_for", "receipt_id");
+
+-- Calls whose energy is still to be read from counters of GPUs.
+CREATE TABLE "gpu_measurements" (
+  "receipt_id" TEXT PRIMARY KEY,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "deployment" TEXT NOT NULL,
+  "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "attempts" INTEGER NOT NULL DEFAULT 0 CHECK ("attempts" >= 0)
+);
+CREATE INDEX "gpu_measurements_due_at_idx" ON "gpu_measurements" ("due_at");
+
+-- A trigger, so that no writer of receipts can forget it. The facts themselves say that a measurement follows. They may come after the
+-- receipt, when a sidecar that was cut off brings home what it made meanwhile.
+CREATE FUNCTION note_gpu_measurement() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'UPDATE' AND OLD IS NOT DISTINCT FROM NEW THEN RETURN NULL; END IF;
-  UPDATE key_generation SET generation = generation + 1;
+  INSERT INTO gpu_measurements (receipt_id, created_at, deployment)
+  VALUES (NEW.id, NEW.created_at, facts_part(NEW.facts, 'site') ->> 'id') ON CONFLICT (receipt_id) DO NOTHING;
   RETURN NULL;
 END $$;
+CREATE TRIGGER "receipts_wait_for_counters" AFTER INSERT OR UPDATE OF "facts" ON "receipts"
+  FOR EACH ROW WHEN (NEW."version" = 1 AND NEW."facts" ->> 'telemetryFollows' = 'true')
+  EXECUTE FUNCTION note_gpu_measurement();
 
-CREATE FUNCTION bump_catalogue_version() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+
+-- # Sums of usage, so that a report does not read every receipt
+--
+-- An hour that is over is summed once, and again when one of its receipts changes. Any other hour is read from the receipts. Days are
+-- summed from their hours in the same way.
+
+-- A row says that receipts of that hour came or changed since it was last summed. It is written with the receipts, in the same
+-- transaction, and removed by the statement that sums the hour: so whoever sees a receipt also sees its mark, or a sum that includes it.
+-- Marks are only appended, and there may be many for an hour, so that no writer waits for another.
+CREATE TABLE "usage_changes" (
+  "seq" BIGSERIAL PRIMARY KEY,
+  "account_id" TEXT NOT NULL,
+  "hour" TIMESTAMPTZ(3) NOT NULL
+);
+CREATE INDEX "usage_changes_hour_idx" ON "usage_changes" ("hour", "account_id");
+CREATE INDEX "usage_changes_account_id_hour_idx" ON "usage_changes" ("account_id", "hour");
+
+CREATE TABLE "usage_hours" (
+  "id" BIGSERIAL PRIMARY KEY,
+  "account_id" TEXT NOT NULL,
+  "hour" TIMESTAMPTZ(3) NOT NULL,
+  -- True: sums of the first versions; false: of the newest.
+  "issued" BOOLEAN NOT NULL,
+  "key_id" TEXT NOT NULL,
+  "model" TEXT NOT NULL,
+  "provider" TEXT,
+  "region" TEXT,
+  "tier" TEXT NOT NULL,
+  "status" TEXT NOT NULL,
+  "grid_basis" TEXT,
+  "simulated" BOOLEAN NOT NULL,
+  "requests" BIGINT NOT NULL,
+  -- The sum of each amount, and the number of calls for which it is known.
+  "prompt_tokens" NUMERIC, "known_prompt_tokens" BIGINT NOT NULL,
+  "completion_tokens" NUMERIC, "known_completion_tokens" BIGINT NOT NULL,
+  "energy_wh" NUMERIC, "known_energy_wh" BIGINT NOT NULL,
+  "energy_low_wh" NUMERIC, "known_energy_low_wh" BIGINT NOT NULL,
+  "energy_high_wh" NUMERIC, "known_energy_high_wh" BIGINT NOT NULL,
+  "carbon_g" NUMERIC, "known_carbon_g" BIGINT NOT NULL,
+  "carbon_low_g" NUMERIC, "known_carbon_low_g" BIGINT NOT NULL,
+  "carbon_high_g" NUMERIC, "known_carbon_high_g" BIGINT NOT NULL,
+  "carbon_operation_g" NUMERIC, "known_carbon_operation_g" BIGINT NOT NULL,
+  "carbon_embodied_g" NUMERIC, "known_carbon_embodied_g" BIGINT NOT NULL,
+  "water_ml" NUMERIC, "known_water_ml" BIGINT NOT NULL,
+  "water_low_ml" NUMERIC, "known_water_low_ml" BIGINT NOT NULL,
+  "water_high_ml" NUMERIC, "known_water_high_ml" BIGINT NOT NULL,
+  "project" TEXT,
+  -- What the choice of regions saved.
+  "carbon_saved_g" NUMERIC, "known_carbon_saved_g" BIGINT NOT NULL
+);
+CREATE INDEX "usage_hours_account_id_hour_idx" ON "usage_hours" ("account_id", "hour");
+CREATE INDEX "usage_hours_hour_idx" ON "usage_hours" ("hour");
+
+-- As `usage_changes`, for days whose sums of hours changed.
+CREATE TABLE "usage_day_changes" (
+  "seq" BIGSERIAL PRIMARY KEY,
+  "account_id" TEXT NOT NULL,
+  "day" TIMESTAMPTZ(3) NOT NULL
+);
+CREATE INDEX "usage_day_changes_day_idx" ON "usage_day_changes" ("day", "account_id");
+CREATE INDEX "usage_day_changes_account_id_day_idx" ON "usage_day_changes" ("account_id", "day");
+
+CREATE TABLE "usage_days" (
+  "id" BIGSERIAL PRIMARY KEY,
+  "account_id" TEXT NOT NULL,
+  -- Its first moment, in UTC.
+  "day" TIMESTAMPTZ(3) NOT NULL,
+  "issued" BOOLEAN NOT NULL,
+  "key_id" TEXT NOT NULL,
+  "project" TEXT,
+  "model" TEXT NOT NULL,
+  "provider" TEXT,
+  "region" TEXT,
+  "tier" TEXT NOT NULL,
+  "status" TEXT NOT NULL,
+  "grid_basis" TEXT,
+  "simulated" BOOLEAN NOT NULL,
+  "requests" BIGINT NOT NULL,
+  "prompt_tokens" NUMERIC, "known_prompt_tokens" BIGINT NOT NULL,
+  "completion_tokens" NUMERIC, "known_completion_tokens" BIGINT NOT NULL,
+  "energy_wh" NUMERIC, "known_energy_wh" BIGINT NOT NULL,
+  "energy_low_wh" NUMERIC, "known_energy_low_wh" BIGINT NOT NULL,
+  "energy_high_wh" NUMERIC, "known_energy_high_wh" BIGINT NOT NULL,
+  "carbon_g" NUMERIC, "known_carbon_g" BIGINT NOT NULL,
+  "carbon_low_g" NUMERIC, "known_carbon_low_g" BIGINT NOT NULL,
+  "carbon_high_g" NUMERIC, "known_carbon_high_g" BIGINT NOT NULL,
+  "carbon_operation_g" NUMERIC, "known_carbon_operation_g" BIGINT NOT NULL,
+  "carbon_embodied_g" NUMERIC, "known_carbon_embodied_g" BIGINT NOT NULL,
+  "water_ml" NUMERIC, "known_water_ml" BIGINT NOT NULL,
+  "water_low_ml" NUMERIC, "known_water_low_ml" BIGINT NOT NULL,
+  "water_high_ml" NUMERIC, "known_water_high_ml" BIGINT NOT NULL,
+  "carbon_saved_g" NUMERIC, "known_carbon_saved_g" BIGINT NOT NULL
+);
+CREATE INDEX "usage_days_account_id_day_idx" ON "usage_days" ("account_id", "day");
+CREATE INDEX "usage_days_day_idx" ON "usage_days" ("day");
+
+-- Reads an amount from the text in a receipt; null if it is no number, so that one altered row spoils no sum.
+CREATE FUNCTION usage_amount(amount TEXT) RETURNS NUMERIC LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $1 ~ '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9][0-9]?[0-9]?)?$' THEN $1::numeric END;
+$$;
+
+CREATE FUNCTION note_usage_day_change() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'UPDATE' AND OLD IS NOT DISTINCT FROM NEW THEN RETURN NULL; END IF;
-  UPDATE catalogue_version SET version = version + 1;
+  INSERT INTO usage_day_changes (account_id, day)
+  SELECT DISTINCT account_id, date_trunc('day', hour, 'UTC') FROM changed;
   RETURN NULL;
 END $$;
+CREATE TRIGGER "usage_hours_summed" AFTER INSERT ON "usage_hours" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION note_usage_day_change();
+CREATE TRIGGER "usage_hours_outdated" AFTER DELETE ON "usage_hours" REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION note_usage_day_change();
 
-CREATE FUNCTION refuse_change_of_audit() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+
+-- # The log of receipts: an append-only Merkle tree (RFC 6962) for each account, with signed checkpoints
+
+-- Each version of a receipt has a row, and one more if its first version was settled after it was logged.
+CREATE TABLE "receipt_log" (
+  "account_id" TEXT NOT NULL,
+  -- From 0, without gaps.
+  "index" BIGINT NOT NULL,
+  "receipt_id" TEXT NOT NULL,
+  "version" INTEGER NOT NULL,
+  -- The time of the call.
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  -- SHA-256 over 0x00 and the receipt as JSON by RFC 8785.
+  "leaf_hash" BYTEA NOT NULL CHECK (octet_length("leaf_hash") = 32),
+  -- The digest of the ledger's row as it was logged.
+  "content_sha256" TEXT NOT NULL,
+  PRIMARY KEY ("account_id", "index")
+);
+CREATE UNIQUE INDEX "receipt_log_receipt_id_version_content_sha256_key"
+  ON "receipt_log" ("receipt_id", "version", "content_sha256");
+CREATE INDEX "receipt_log_account_id_created_at_idx" ON "receipt_log" ("account_id", "created_at");
+CREATE TRIGGER "receipt_log_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "receipt_log_not_truncated" BEFORE TRUNCATE ON "receipt_log"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- The hashes of complete subtrees of 16, 256, 4,096 and so on leaves: every fourth level.
+CREATE TABLE "receipt_log_nodes" (
+  "account_id" TEXT NOT NULL,
+  "level" SMALLINT NOT NULL,
+  "index" BIGINT NOT NULL,
+  "hash" BYTEA NOT NULL CHECK (octet_length("hash") = 32),
+  PRIMARY KEY ("account_id", "level", "index")
+);
+CREATE TRIGGER "receipt_log_nodes_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log_nodes"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "receipt_log_nodes_not_truncated" BEFORE TRUNCATE ON "receipt_log_nodes"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TABLE "receipt_log_checkpoints" (
+  "account_id" TEXT NOT NULL,
+  "tree_size" BIGINT NOT NULL,
+  -- The signed text: account, size, root hash, time and signature.
+  "checkpoint" JSON NOT NULL,
+  PRIMARY KEY ("account_id", "tree_size")
+);
+CREATE TRIGGER "receipt_log_checkpoints_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log_checkpoints"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "receipt_log_checkpoints_not_truncated" BEFORE TRUNCATE ON "receipt_log_checkpoints"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- As `usage_changes`, for hours of an account whose receipts may not all be in its log.
+CREATE TABLE "receipt_log_changes" (
+  "seq" BIGSERIAL PRIMARY KEY,
+  "account_id" TEXT NOT NULL,
+  "hour" TIMESTAMPTZ(3) NOT NULL
+);
+CREATE INDEX "receipt_log_changes_hour_account_id_idx" ON "receipt_log_changes" ("hour", "account_id");
+
+-- Marks the hours of new and changed receipts, for the sums and for the log, once for each statement.
+CREATE FUNCTION note_usage_change() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'the audit log is append-only';
+  WITH hours AS (SELECT DISTINCT account_id, date_trunc('hour', created_at, 'UTC') AS hour FROM changed),
+  logged AS (INSERT INTO receipt_log_changes (account_id, hour) SELECT account_id, hour FROM hours)
+  INSERT INTO usage_changes (account_id, hour) SELECT account_id, hour FROM hours;
+  RETURN NULL;
 END $$;
+CREATE TRIGGER "receipts_counted" AFTER INSERT ON "receipts" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION note_usage_change();
+CREATE TRIGGER "receipts_recounted" AFTER UPDATE ON "receipts" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION note_usage_change();
 
-CREATE TRIGGER "api_keys_changed" AFTER INSERT OR UPDATE OR DELETE ON "api_keys"
-  FOR EACH ROW EXECUTE FUNCTION bump_key_generation();
-CREATE TRIGGER "accounts_changed" AFTER INSERT OR UPDATE OR DELETE ON "accounts"
-  FOR EACH ROW EXECUTE FUNCTION bump_key_generation();
-CREATE TRIGGER "models_changed" AFTER INSERT OR UPDATE OR DELETE ON "models"
-  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
-CREATE TRIGGER "regions_changed" AFTER INSERT OR UPDATE OR DELETE ON "regions"
-  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
-CREATE TRIGGER "providers_changed" AFTER INSERT OR UPDATE OR DELETE ON "providers"
-  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
-CREATE TRIGGER "deployments_changed" AFTER INSERT OR UPDATE OR DELETE ON "deployments"
-  FOR EACH ROW EXECUTE FUNCTION bump_catalogue_version();
-CREATE TRIGGER "audit_unchanged" BEFORE UPDATE OR DELETE ON "audit"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
-CREATE TRIGGER "audit_not_truncated" BEFORE TRUNCATE ON "audit"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+
+-- # Checks that records are what was stored
+
+-- What the checks have found. The services never remove a row.
+CREATE TABLE "integrity_faults" (
+  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log')),
+  -- A chain, or the id of a receipt.
+  "name" TEXT NOT NULL,
+  -- The number of the entry in its chain, or the version of the receipt.
+  "number" BIGINT NOT NULL,
+  "fault" TEXT NOT NULL,
+  "found_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  -- When a full check no longer found it; null while it is there.
+  "mended_at" TIMESTAMPTZ(3),
+  PRIMARY KEY ("kind", "name", "number")
+);
+
+-- The furthest end of each chain of the audit log that the checks have found right, with a seal by the same key as the receipts. It shows
+-- when an end was cut off or rewritten while nobody watched.
+CREATE TABLE "audit_heads_seen" (
+  "chain" TEXT PRIMARY KEY,
+  "seq" BIGINT NOT NULL,
+  "hash" CHAR(64) NOT NULL,
+  "seal" CHAR(64) NOT NULL,
+  "seal_key" INTEGER NOT NULL
+);
+
+-- How far the full check of each kind has come, whichever instance runs it.
+CREATE TABLE "integrity_checks" (
+  "kind" TEXT PRIMARY KEY CHECK ("kind" IN ('audit', 'receipt')),
+  "claimed_until" TIMESTAMPTZ(3),
+  "begun_at" TIMESTAMPTZ(3),
+  "after_id" TEXT NOT NULL DEFAULT '',
+  "after_version" INTEGER NOT NULL DEFAULT 0,
+  "finished_at" TIMESTAMPTZ(3)
+);
+INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt');
+
+-- The same for the check of the logs of receipts. There is one row.
+CREATE TABLE "receipt_log_checks" (
+  "id" BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK ("id"),
+  "claimed_until" TIMESTAMPTZ(3),
+  "begun_at" TIMESTAMPTZ(3),
+  -- Where the next page begins.
+  "account_id" TEXT NOT NULL DEFAULT '',
+  "index" BIGINT NOT NULL DEFAULT 0,
+  "finished_at" TIMESTAMPTZ(3)
+);
+INSERT INTO "receipt_log_checks" DEFAULT VALUES;
+
+
+-- # Evidence packs that a job builds, and their bytes, which every instance of the control plane can read
+
+CREATE TABLE "evidence_packs" (
+  "id" TEXT PRIMARY KEY,
+  "account_id" TEXT NOT NULL,
+  "state" TEXT NOT NULL DEFAULT 'queued'
+    CHECK ("state" IN ('queued', 'building', 'ready', 'failed', 'cancelled', 'expired')),
+  -- What was asked for, as the reply of a short pack states it, and the time up to which receipts are included.
+  "request" JSON NOT NULL,
+  "format" TEXT NOT NULL,
+  "created_at" TIMESTAMPTZ(3) NOT NULL,
+  "changed_at" TIMESTAMPTZ(3) NOT NULL,
+  -- How often an instance has begun; bytes of an earlier try are never read.
+  "try" INTEGER NOT NULL DEFAULT 0,
+  -- One instance has the pack until then, and renews that while it builds.
+  "leased_until" TIMESTAMPTZ(3),
+  "receipts_done" BIGINT NOT NULL DEFAULT 0,
+  "receipts_total" BIGINT,
+  -- The length of the finished pack.
+  "bytes" BIGINT,
+  -- The compressed length of its chunks.
+  "kept_bytes" BIGINT NOT NULL DEFAULT 0,
+  -- The signed statement of a table, with its digest.
+  "statement" TEXT,
+  "reason" TEXT,
+  "expires_at" TIMESTAMPTZ(3)
+);
+CREATE INDEX "evidence_packs_account_id_state_idx" ON "evidence_packs" ("account_id", "state");
+CREATE INDEX "evidence_packs_state_leased_until_idx" ON "evidence_packs" ("state", "leased_until");
+-- Lists the packs of an account, newest first. Finished packs stay for 30 days, so an account can have very many.
+CREATE INDEX "evidence_packs_account_id_created_at_id_idx" ON "evidence_packs" ("account_id", "created_at", "id");
+
+CREATE TABLE "evidence_pack_chunks" (
+  "pack_id" TEXT NOT NULL REFERENCES "evidence_packs" ("id") ON DELETE CASCADE,
+  "try" INTEGER NOT NULL,
+  -- The pack is its chunks in the order of section and number.
+  "section" INTEGER NOT NULL,
+  "number" INTEGER NOT NULL,
+  -- The length before compression.
+  "length" INTEGER NOT NULL,
+  -- Postgres does not try to compress them again.
+  "bytes" BYTEA STORAGE EXTERNAL NOT NULL,
+  PRIMARY KEY ("pack_id", "try", "section", "number")
+);

@@ -23,7 +23,7 @@ const longestPauseMs = 120 * minuteMs;
 const giveUpAfterMs = dayMs;
 const atOnce = 20;
 const everyMs = 2000;
-/** How long an end of the process waits for a try. Whose outcome is not noted is tried again by another instance. */
+/** How long the process waits for a try when it ends. Another instance repeats a try whose outcome was not noted. */
 const stopWithinMs = 3000;
 
 export interface DeliveryOptions extends Pick<Context, 'db' | 'log' | 'now' | 'providerGuard'> {
@@ -114,7 +114,12 @@ async function tryOnce({ now, providerGuard, vault }: DeliveryOptions, event: Cl
     'x-gw-signature': signatureOf(secret, body, Math.floor(now().getTime() / 1000)),
   };
   const reply = await guardedRequest(providerGuard, {
-    ...{ method: 'POST', url, headers, body, timeoutMs, maxBytes: 0 },
+    method: 'POST',
+    url,
+    headers,
+    body,
+    timeoutMs,
+    maxBytes: 0,
     readsBody: () => false,
   });
   if (!reply.ok) return { status: null, error: reply.error.text };

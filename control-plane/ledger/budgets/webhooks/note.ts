@@ -18,7 +18,7 @@ interface UsedBudget {
   readonly unit: BudgetUnit;
   readonly amount: number;
   readonly kind: string;
-  /** In the unit, as the receipts say. */
+  /** The amount in the unit, as the receipts state it. */
   readonly used: number;
 }
 
@@ -43,7 +43,7 @@ export async function noteThresholds(
     ON CONFLICT DO NOTHING`;
 }
 
-/** In whole steps, so that what is exactly at it is not missed by a rounding. */
+/** The threshold in whole steps, so that a rounding does not miss an amount that is exactly at it. */
 const hasPassed = ({ amount, unit, used }: UsedBudget, threshold: number): boolean =>
   nearestSteps(unit, used) * 100 >= nearestSteps(unit, amount) * threshold;
 
@@ -57,5 +57,8 @@ const bodyOf = ({ amount, id, kind, name, scope, unit, used }: UsedBudget, { at,
   JSON.stringify({
     type: 'budget.threshold',
     budget: { id, scope, name: name || null, unit, amount, kind },
-    ...{ month, threshold, used: amountOf(unit, nearestSteps(unit, used)), at: at.toISOString() },
+    month,
+    threshold,
+    used: amountOf(unit, nearestSteps(unit, used)),
+    at: at.toISOString(),
   });

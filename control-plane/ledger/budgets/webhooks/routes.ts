@@ -84,13 +84,23 @@ async function viewOf({ db }: Context, webhook: Webhook, vault: Vault | null): P
   const outcome = outcomes.find((each) => each === last?.outcome);
   const triedAt = last?.triedAt?.toISOString();
   return {
-    ...{ id: accountId, object: 'gw.budget_webhook', url, set_at: setAt.toISOString() },
-    ...{ readable: secretOf(vault, webhook) !== null, waiting, given_up: givenUp },
+    id: accountId,
+    object: 'gw.budget_webhook',
+    url,
+    set_at: setAt.toISOString(),
+    readable: secretOf(vault, webhook) !== null,
+    waiting,
+    given_up: givenUp,
     last_delivery:
       last && triedAt && outcome
         ? {
-            ...{ at: triedAt, outcome, status: last.status, error: last.error },
-            ...{ budget: last.budgetId, month: last.month, threshold: last.threshold },
+            at: triedAt,
+            outcome,
+            status: last.status,
+            error: last.error,
+            budget: last.budgetId,
+            month: last.month,
+            threshold: last.threshold,
           }
         : null,
   };

@@ -20,7 +20,7 @@ import { rebase } from '../rebase.ts';
 import { deliverDue, startDeliveries } from './deliver.ts';
 import { sealAgain } from './webhooks.ts';
 
-interface Asked {
+interface WebhookRequest {
   readonly path: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -28,7 +28,7 @@ interface Asked {
 
 /** A receiver on a socket. */
 async function startReceiver() {
-  const asked: Asked[] = [];
+  const asked: WebhookRequest[] = [];
   let reply: { status: number; headers?: Record<string, string> } = { status: 204 };
   const server = createServer((request, response) => {
     let body = '';
@@ -143,7 +143,10 @@ test('what is sent says which budget, and is signed with the secret that was sho
   expect(JSON.parse(body)).toEqual({
     type: 'budget.threshold',
     budget: { id: `bud_${accounts}`, scope: 'account', name: null, unit: 'carbon_g', amount: 100, kind: 'soft' },
-    ...{ month, threshold: 80, used: 85.5, at: now.toISOString() },
+    month,
+    threshold: 80,
+    used: 85.5,
+    at: now.toISOString(),
   });
   expect([asked, headers['content-type']]).toEqual(['/hook?team=1', 'application/json']);
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-gw-signature'])) ?? [];
@@ -183,7 +186,8 @@ test('a receiver that fails is asked again after growing pauses, with the same b
   await deliver();
   expect(receiver.asked).toHaveLength(1);
   expect(await state()).toMatchObject({
-    ...{ waiting: 1, given_up: 0 },
+    waiting: 1,
+    given_up: 0,
     last_delivery: { outcome: 'failed', status: 500, threshold: 80, at: now.toISOString(), error: 'it answers 500' },
   });
   later(0.5);
@@ -289,7 +293,9 @@ test('what waits is forgotten with the webhook, and told to the next one', async
   await set();
   await use(80);
   expect((await admin()('DELETE', path())).json()).toEqual({
-    ...{ id: accountId, object: 'gw.budget_webhook', deleted: true },
+    id: accountId,
+    object: 'gw.budget_webhook',
+    deleted: true,
   });
   await deliver();
   expect([receiver.asked.length, await running.stores.db.budgetEvent.count()]).toEqual([0, 0]);

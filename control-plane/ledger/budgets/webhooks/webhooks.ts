@@ -148,7 +148,10 @@ function audit(
   const accountId = (after ?? before)?.accountId ?? null;
   const of = (webhook: Webhook | null) => webhook && { origin: originOf(webhook.url) };
   return appendAudit(tx, at, {
-    ...{ accountId, actor, action, requestId },
+    accountId,
+    actor,
+    action,
+    requestId,
     target: `budget_webhook:${accountId}`,
     before: of(before),
     after: of(after),

@@ -9,11 +9,11 @@ import type { Scope } from '@gw/contract/access';
 import { apiError } from '@gw/contract/errors';
 import { mayGrant } from '@gw/contract/keys';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../people/access/guard.ts';
-import type { Context } from '../shared/context.ts';
-import { identityOf } from '../shared/identity.ts';
-import { organisationAdminOf } from '../shared/principal.ts';
-import { endIfStalled, refuse } from '../shared/replies.ts';
+import type { Access } from '../../people/access/guard.ts';
+import type { Context } from '../../shared/context.ts';
+import { identityOf } from '../../shared/identity.ts';
+import { organisationAdminOf } from '../../shared/principal.ts';
+import { endIfStalled, refuse } from '../../shared/replies.ts';
 
 /** A reply may stand still for so long. Sockets hold some megabytes, so little of what a slow client reads is seen here. */
 const stalledMs = 300_000;
@@ -25,7 +25,7 @@ export interface LedgerPlace {
   readonly config: { readonly access?: Access };
   accountOf(request: FastifyRequest): string;
   mayUse(request: FastifyRequest, scope: Scope): Promise<boolean>;
-  /** What comes first on a route that is for `scope` alone. `gw:read` is every tier's. */
+  /** The hooks of a route that demands `scope`. Every tier has `gw:read`. */
   demand(scope: Scope): OnRequest[];
   /** For replies that hold memory until they are read. */
   readonly onSend: ReturnType<typeof endIfStalled>[];
