@@ -80,6 +80,7 @@ const packTerms = {
   ...own(['code', 'reason', 'log_index']),
   log: typed('gw:log', '@json'),
   receipts: many('dct:hasPart'),
+  listed: typed('gw:listed', '@json'),
   manifest: typed('gw:manifest', '@json'),
   signature: typed('gw:signature', '@json'),
 };
@@ -91,10 +92,4 @@ export const packContext: Readonly<Record<string, unknown>> = {
   ...prefixes,
   ...receiptTerms,
   ...packTerms,
-};
-
-/** That of a long pack, which lists receipts in a member of its own. */
-export const longPackContext: Readonly<Record<string, unknown>> = {
-  ...packContext,
-  listed: typed('gw:listed', '@json'),
 };

@@ -1,18 +1,16 @@
 /** `./gw verify`: whether an evidence pack holds, without the gateway and without a network. */
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { Readable } from 'node:stream';
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import { harmless } from '@gw/evidence/harmless';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import type { PackVerification, Trust, VerifyOptions } from '@gw/evidence/verify';
-import type { PackFile } from '@gw/evidence/verify-file';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
-const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--earlier FILE] [--account ID] [--statement FILE] [--html FILE] [--json]
+const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--earlier FILE] [--account ID] [--statement FILE] [--html FILE] [--json] [--verbose]
 
 Checks an evidence pack: its signature, the digest of each part, its sums, each number whose lineage is in it, and that its
 receipts are in the log of the account.
@@ -27,6 +25,7 @@ receipts are in the log of the account.
   --html FILE       writes a page for people: charts, coverage, methods, sources, and whether the pack holds. It needs no network and can
                     be printed
   --json            the result as JSON
+  --verbose         with the stack of an error of this program, should it come to one
 
 Without either nobody is trusted, and the signature proves only that nothing was changed since somebody has signed.
 The exit code is 0 if all holds, 1 if something does not or cannot be read, 2 if all holds but nobody said whom to trust,
@@ -47,6 +46,7 @@ export async function verify(args: readonly string[]): Promise<number> {
       statement: { type: 'string' },
       html: { type: 'string' },
       json: { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -64,9 +64,14 @@ export async function verify(args: readonly string[]): Promise<number> {
   const { account } = values;
   const options = { trust, ...(account !== undefined && { account }) };
   if (values.statement !== undefined) return verifyTable(file, values.statement, options, values.json);
-  const { earlierIn, verifyPackFile } = await import('@gw/evidence/verify-file');
+  // Loaded here, so that the other commands start as fast as without them.
+  const [{ earlierIn }, { verifyPack }] = await Promise.all([
+    import('@gw/evidence/kept-pack'),
+    import('@gw/evidence/verify'),
+  ]);
   const earlier = values.earlier === undefined ? undefined : await aboutFile(values.earlier, earlierIn);
-  const { head, ...result } = await aboutFile(file, (pack) => verifyPackFile(pack, { ...options, earlier }));
+  const onError = values.verbose ? showStack : () => {};
+  const { head, ...result } = await aboutFile(file, (pack) => verifyPack(pack, { ...options, earlier, onError }));
   if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
   return exitCodes[verdictOf(result)];
@@ -81,8 +86,9 @@ async function verifyTable(
   const { verifyTable: verified } = await import('@gw/evidence/table-statement');
   const stated = read(statementFile);
   const digest = createHash('sha256');
-  sizeOf(file);
-  for await (const bytes of bytesOf(file)) digest.update(bytes);
+  await aboutFile(file, async (bytes) => {
+    for await (const chunk of bytes) digest.update(chunk);
+  });
   const found = await verified(digest.digest('hex'), stated, trust);
   const { signature, statement } = found;
   const isOther = account !== undefined && statement.account !== account;
@@ -99,21 +105,18 @@ async function verifyTable(
   return exitCodes[verdictOf({ mismatches, signature })];
 }
 
-/** Loaded here, so that the other commands start as fast as without it. */
-async function aboutFile<T>(file: string, work: (of: PackFile) => Promise<T>): Promise<T> {
-  const { mostAtOnce, PackFileError } = await import('@gw/evidence/verify-file');
-  const size = sizeOf(file);
-  // Held, if it is short: a pipe has no size, and cannot be read again.
-  const held = size > mostAtOnce ? null : bytesIn(file);
+async function aboutFile<T>(file: string, work: (bytes: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
+  const { PackFileError, readBytes } = await import('@gw/evidence/pack-file');
   try {
-    return await work(
-      held === null
-        ? { size, bytes: () => bytesOf(file) }
-        : { size: held.length, bytes: () => Readable.from([held], { objectMode: true }) },
-    );
+    return await work(readBytes(createReadStream(file, { highWaterMark: 1024 * 1024 })));
   } catch (error) {
     throw error instanceof PackFileError ? new Problem(`${file} ${error.message}`) : error;
   }
+}
+
+function showStack(error: unknown): void {
+  const stack = error instanceof Error ? String(error.stack) : String(error);
+  process.stderr.write(`${stack.split('\n').map(harmless).join('\n')}\n`);
 }
 
 async function writePage(
@@ -129,16 +132,6 @@ async function writePage(
   }
 }
 
-const bytesOf = (file: string) => createReadStream(file, { highWaterMark: 1024 * 1024 });
-
-function sizeOf(file: string): number {
-  try {
-    return statSync(file).size;
-  } catch (error) {
-    throw new Problem(`${file} cannot be read: ${errorText(error)}`);
-  }
-}
-
 function bytesIn(file: string): Buffer {
   try {
     return readFileSync(file);
@@ -147,7 +140,7 @@ function bytesIn(file: string): Buffer {
   }
 }
 
-/** Strictly, as packs are read. */
+/** Parses strictly, as packs are read. */
 function read(file: string): unknown {
   const bytes = bytesIn(file);
   const parsed = parseStrictJson(bytes, Number.POSITIVE_INFINITY);
@@ -203,7 +196,7 @@ function textOf(result: PackVerification): string {
   return `${lines.map(harmless).join('\n')}\n`;
 }
 
-/** `untold`: so many more there are that are not in the list. */
+/** `untold`: how many more there are that are not in the list. */
 function listed<T>(all: readonly T[], lineOf: (each: T) => string, untold = 0): string[] {
   const more = all.length + untold - mostShown;
   const lines = all.slice(0, mostShown).map((each) => `  ${lineOf(each)}`);

@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { Checkpoint } from '@gw/evidence/checkpoint';
-import { type Excluded, evidencePack, type PackAbout, type PackContents, type PackedReceipt } from '@gw/evidence/pack';
+import type { Excluded, PackAbout, PackContents, PackedReceipt } from '@gw/evidence/pack';
+import { packText } from '@gw/evidence/pack-writer';
 import type { Context } from '../../shared/context.ts';
 import { LineageMismatchError, receiptLineage } from '../receipts/lineage.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
@@ -30,7 +31,7 @@ export async function makePack(
   stores: Stores,
   { key, ...choice }: Choice & { readonly key: SigningKey },
 ): Promise<string> {
-  return evidencePack({ ...choice.about, ...(await packedOf(stores, choice)) }, key, setImmediate);
+  return packText({ ...choice.about, ...(await packedOf(stores, choice)) }, key, setImmediate);
 }
 
 /** The receipts that were selected, with what the log says of them, and what was excluded. */
