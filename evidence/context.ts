@@ -1,5 +1,5 @@
 /**
- * The JSON-LD 1.1 context of a pack. It is part of the pack, so that whoever reads one fetches nothing.
+ * The JSON-LD 1.1 context of a pack. It is part of the pack, so that a reader fetches nothing.
  *
  * Invariant: every term of a pack is in it. There is no default vocabulary, which would hide a term that is missing.
  */

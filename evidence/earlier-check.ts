@@ -108,7 +108,7 @@ class KeptReceipts {
     return within(head, node).isWithin && !this.#names.has(node.id) && !this.#left.has(node.receipt_id);
   }
 
-  /** To be called once, behind the last receipt. */
+  /** To be called once, after the last receipt. */
   finish(head: Node): readonly PackMismatch[] {
     for (const node of this.#before.values()) {
       const receipt = String(node.id);

@@ -10,7 +10,7 @@ import { temporalOf } from './verify-selection.ts';
 /** Whose receipts a pack has, and which. */
 export interface PackSubject {
   readonly account: string | null;
-  /** What was asked for, in words. */
+  /** The request in words. */
   readonly selection: string;
   /** Whether receipts were chosen by their content. The log says nothing of receipts that such a filter left out. */
   readonly isFiltered: boolean;

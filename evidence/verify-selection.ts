@@ -82,7 +82,7 @@ export class SelectionCheck {
     this.#ids.add(receipt_id, id);
   }
 
-  /** To be called once, behind the last receipt. */
+  /** To be called once, after the last receipt. */
   finish({ selection }: Node): PackMismatch[] {
     if (!isNode(selection)) return [ofPack('selection', 'what was asked for', shown(selection))];
     this.#newest();

@@ -1,8 +1,8 @@
 /**
- * Builds a long pack, window by window.
+ * Builds a pack or a table, window by window.
  *
- * Invariant: it holds the receipts of one window, whatever was asked for. It stops where somebody else has the pack, or nobody wants
- * it any more; another try begins from nothing.
+ * Invariant: it holds the receipts of one window, whatever was asked for. It stops when another instance has the pack, or when the pack was
+ * cancelled; another try begins from nothing.
  */
 import type { PackFormat } from '@gw/contract/evidence';
 import { errorText } from '@gw/contract/internal/error-text';
@@ -20,13 +20,13 @@ export interface BuildOptions extends Pick<Context, 'addresses'>, ProductStores 
   readonly limits: PackLimits;
 }
 
-/** Receipts of a window; with their lineages, each of which is as long as ten receipts. */
+/** Receipts in a window. A lineage is as long as ten receipts. */
 const windowSize = { plain: 500, withLineage: 50 } as const;
 
-/** It is not to be tried again. The message is for the client. */
+/** The pack must not be tried again. The message is for the client. */
 class PackFailedError extends Error {}
 
-/** Builds a pack that was claimed. Rejects only if not even its failure can be noted; then its lease ends. */
+/** Builds a pack that was claimed. Rejects only if not even the failure can be stored; the lease then runs out. */
 export async function buildPack(options: BuildOptions, pack: PackRow, signal: AbortSignal): Promise<void> {
   const { db, log } = options;
   try {
@@ -69,7 +69,7 @@ const products: Readonly<
 > = {
   jsonld: jsonLdProduct,
   csv: (stores, order) => tableProduct(stores, order, csvTable),
-  // Loaded here, so that a gateway without tables does not pay its memory.
+  // It is loaded here, so that a gateway without tables does not need the memory.
   parquet: async (stores, order) => tableProduct(stores, order, (await import('./products/parquet.ts')).parquetTable),
 };
 
@@ -77,7 +77,11 @@ function aboutOf({ addresses }: BuildOptions, { account_id, created_at, id, requ
   const { asked, from, until } = request;
   const period = from === null || until === null ? null : { from: new Date(from), to: new Date(until) };
   return {
-    ...{ id: id.replace('pack_', ''), issuedAt: created_at, baseUrl: addresses.baseUrl, accountId: account_id, period },
+    id: id.replace('pack_', ''),
+    issuedAt: created_at,
+    baseUrl: addresses.baseUrl,
+    accountId: account_id,
+    period,
     selection: { ...asked, ...(from !== null && { from, to: until }) },
   };
 }

@@ -2454,11 +2454,8 @@ export interface components {
             };
             id: string;
             type: string[];
-            /**
-             * @description The second is that of a pack which a job has built
-             * @enum {string}
-             */
-            format: "gw.evidence_pack/1" | "gw.evidence_pack/2";
+            /** @constant */
+            format: "gw.evidence_pack/1";
             /** Format: date-time */
             issued: string;
             account: string;
@@ -2466,7 +2463,7 @@ export interface components {
             selection: {
                 [key: string]: unknown;
             };
-            /** @description How many receipts of each kind, and which need a look */
+            /** @description How many receipts of each kind, and how many need a look */
             coverage: {
                 [key: string]: unknown;
             };
@@ -2505,11 +2502,11 @@ export interface components {
             } & {
                 [key: string]: unknown;
             })[];
-            /** @description Of `gw.evidence_pack/2`: which receipts are simulated, degraded, restated, superseded */
-            listed?: {
+            /** @description Which receipts are simulated, degraded, restated, superseded */
+            listed: {
                 [key: string]: string[];
             };
-            /** @description SHA-256 of each part, over RFC 8785 */
+            /** @description SHA-256 of each part, over RFC 8785: of each receipt, or of each thousand in a pack of more than a thousand */
             manifest: {
                 [key: string]: unknown;
             };
