@@ -13,7 +13,7 @@ import {
 } from '@gw/testing/control-plane/fixtures';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
-import { startEvidenceJobs } from './jobs.ts';
+import { startEvidenceJobs } from './builds/jobs.ts';
 
 const key = signingKeyOf('e1'.repeat(32));
 const begin = Date.parse('2026-11-20T10:00:00.000Z');

@@ -13,8 +13,8 @@ import jsonld from 'jsonld';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
 import { appendReceipts } from '../log/append.ts';
+import { type EvidenceJobsOptions, startEvidenceJobs } from './builds/jobs.ts';
 import { chunksOf } from './chunks.ts';
-import { type EvidenceJobsOptions, startEvidenceJobs } from './jobs.ts';
 import { expirePacks } from './packs.ts';
 
 let running: TestApp;

@@ -18,7 +18,7 @@ import { readAudit } from '../../people/audit/read.ts';
 import { bareApp } from '../../shared/bare-app.ts';
 import { endIfStalled } from '../../shared/replies.ts';
 import { personPlace } from '../ledger-place.ts';
-import { buildPack } from './build.ts';
+import { buildPack } from './builds/build.ts';
 import { openPackPlaces } from './pack-places.ts';
 import { packRoutes } from './pack-routes.ts';
 import { claimPack } from './packs.ts';

@@ -9,8 +9,8 @@ import { addresses, silentLog, testSeals } from '@gw/testing/control-plane/fixtu
 import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
-import { startEvidenceJobs } from './jobs.ts';
-import { columns } from './products/columns.ts';
+import { columns } from './builds/columns.ts';
+import { startEvidenceJobs } from './builds/jobs.ts';
 
 let running: TestApp;
 let job: RepeatedJob;

@@ -5,10 +5,10 @@
  * within `tendEveryMs` and gets a job if it has none.
  */
 import type { Queue } from 'bullmq';
-import { type OpenQueue, openQueue } from '../../shared/queue.ts';
-import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import { type OpenQueue, openQueue } from '../../../shared/queue.ts';
+import { type RepeatedJob, repeat } from '../../../shared/repeat.ts';
+import { claimPack, expirePacks, waitingPacks } from '../packs.ts';
 import { type BuildOptions, buildPack } from './build.ts';
-import { claimPack, expirePacks, waitingPacks } from './packs.ts';
 
 const queueName = 'evidence';
 const expireEveryMs = 60_000;

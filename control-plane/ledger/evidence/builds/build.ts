@@ -7,14 +7,22 @@
 import type { PackFormat } from '@gw/contract/evidence';
 import { errorText } from '@gw/contract/internal/error-text';
 import type { PackAbout } from '@gw/evidence/pack';
-import type { Context } from '../../shared/context.ts';
-import { ChunkWriter } from './chunks.ts';
-import { finishPack, leavePack, notePack, type PackLimits, PackLostError, type PackRow, quotaReason } from './packs.ts';
-import { csvTable } from './products/csv.ts';
-import { jsonLdProduct } from './products/json-ld.ts';
-import type { Product, ProductOrder, ProductStores } from './products/product.ts';
-import { tableProduct } from './products/table.ts';
-import { countVersions, windowsOf } from './windows.ts';
+import type { Context } from '../../../shared/context.ts';
+import { ChunkWriter } from '../chunks.ts';
+import {
+  finishPack,
+  leavePack,
+  notePack,
+  type PackLimits,
+  PackLostError,
+  type PackRow,
+  quotaReason,
+} from '../packs.ts';
+import { countVersions, windowsOf } from '../windows.ts';
+import { csvTable } from './csv.ts';
+import { jsonLdProduct } from './json-ld.ts';
+import type { Product, ProductOrder, ProductStores } from './product.ts';
+import { tableProduct } from './table.ts';
 
 export interface BuildOptions extends Pick<Context, 'addresses'>, ProductStores {
   readonly limits: PackLimits;
@@ -70,7 +78,7 @@ const products: Readonly<
   jsonld: jsonLdProduct,
   csv: (stores, order) => tableProduct(stores, order, csvTable),
   // It is loaded here, so that a gateway without tables does not need the memory.
-  parquet: async (stores, order) => tableProduct(stores, order, (await import('./products/parquet.ts')).parquetTable),
+  parquet: async (stores, order) => tableProduct(stores, order, (await import('./parquet.ts')).parquetTable),
 };
 
 function aboutOf({ addresses }: BuildOptions, { account_id, created_at, id, request }: PackRow): PackAbout {
