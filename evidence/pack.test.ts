@@ -285,10 +285,10 @@ describe('what was altered is found', () => {
   });
 
   it('and anything at all gets an answer, which is no error of the program', async () => {
-    const onError = vi.fn();
+    const onFault = vi.fn();
     const answer = async (file: unknown) => {
       try {
-        const { mismatches, signature } = await verified(file, { onError });
+        const { mismatches, signature } = await verified(file, { onFault });
         expect(mismatches.length > 0 || signature !== 'trusted').toBe(true);
       } catch (error) {
         expect(error).toBeInstanceOf(PackFileError);
@@ -308,21 +308,21 @@ describe('what was altered is found', () => {
       }),
     );
     await fc.assert(fc.asyncProperty(fc.oneof(fc.json(), fc.string()), answer));
-    expect(onError).not.toHaveBeenCalled();
+    expect(onFault).not.toHaveBeenCalled();
   });
 
   it('an error of the program is handed on, and such a pack does not hold', async () => {
-    const onError = vi.fn();
+    const onFault = vi.fn();
     const fault = new Error('A bug.');
     const trustless = {
       get keys(): never {
         throw fault;
       },
     };
-    expect(await verified(text, { trust: trustless, onError })).toMatchObject({
+    expect(await verified(text, { trust: trustless, onFault })).toMatchObject({
       signature: 'invalid',
       mismatches: [{ field: 'pack', found: expect.stringContaining('A bug.') }],
     });
-    expect(onError).toHaveBeenCalledExactlyOnceWith(fault);
+    expect(onFault).toHaveBeenCalledExactlyOnceWith(fault);
   });
 });

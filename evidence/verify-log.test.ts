@@ -120,7 +120,7 @@ describe('the log of a pack', () => {
   });
 
   it('that is anything at all gets an answer', async () => {
-    const onError = vi.fn();
+    const onFault = vi.fn();
     const isRefused = (answer: Promise<PackVerification>): Promise<boolean> =>
       answer.then(
         ({ mismatches }) => mismatches.length > 0,
@@ -130,9 +130,9 @@ describe('the log of a pack', () => {
       fc.asyncProperty(fc.jsonValue(), fc.jsonValue(), async (value, kept) => {
         const log = { ...Object(pack).log, consistency: value };
         for (const each of [value, log])
-          expect(await isRefused(verified({ ...Object(pack), log: each }, { earlier: kept, onError }))).toBe(true);
+          expect(await isRefused(verified({ ...Object(pack), log: each }, { earlier: kept, onFault }))).toBe(true);
       }),
     );
-    expect(onError).not.toHaveBeenCalled();
+    expect(onFault).not.toHaveBeenCalled();
   });
 });

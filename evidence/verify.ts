@@ -59,7 +59,7 @@ export interface VerifyOptions {
   /** Whose pack it has to be; absent: anybody's. */
   readonly account?: string;
   /** Gets an error of this program. The pack then counts as one that does not hold. */
-  readonly onError?: (error: unknown) => void;
+  readonly onFault?: (error: unknown) => void;
 }
 
 /** Rejects with a PackFileError alone: a file that cannot be read, or is no JSON. */
@@ -71,7 +71,7 @@ export async function verifyPack(bytes: AsyncIterable<Uint8Array>, options: Veri
   } catch (error) {
     if (error instanceof PackFileError) throw error;
     if (error instanceof NoPackError) return failed(error.mismatch);
-    options.onError?.(error);
+    options.onFault?.(error);
     return failed(ofPack('pack', packFormat, `something that cannot be checked: ${errorText(error)}`));
   }
 }

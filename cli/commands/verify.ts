@@ -70,8 +70,8 @@ export async function verify(args: readonly string[]): Promise<number> {
     import('@gw/evidence/verify'),
   ]);
   const earlier = values.earlier === undefined ? undefined : await aboutFile(values.earlier, earlierIn);
-  const onError = values.verbose ? showStack : () => {};
-  const { head, ...result } = await aboutFile(file, (pack) => verifyPack(pack, { ...options, earlier, onError }));
+  const onFault = values.verbose ? showStack : () => {};
+  const { head, ...result } = await aboutFile(file, (pack) => verifyPack(pack, { ...options, earlier, onFault }));
   if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
   return exitCodes[verdictOf(result)];

@@ -29,7 +29,7 @@ async function answer({ account, earlier, pack, trust }: VerifyRequest): Promise
       trust,
       earlier: kept,
       // The console is where a browser shows the stack.
-      onError: (error) => console.error(error),
+      onFault: (error) => console.error(error),
     });
     return { kind: 'found', found };
   } catch (error) {
