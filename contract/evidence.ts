@@ -133,7 +133,9 @@ export const evidencePackSchema = z
     issued: z.iso.datetime(),
     account: z.string(),
     selection: z.record(z.string(), z.unknown()).describe('The selection that was requested'),
-    coverage: z.record(z.string(), z.unknown()).describe('Counts of receipts by kind, and of those that need attention'),
+    coverage: z
+      .record(z.string(), z.unknown())
+      .describe('Counts of receipts by kind, and of those that need attention'),
     aggregates: z
       .array(node)
       .describe('Sums by day, model, provider, region and grid basis, with simulated calls separate'),

@@ -2506,7 +2506,7 @@ export interface components {
             listed: {
                 [key: string]: string[];
             };
-            /** @description SHA-256 of each part, over RFC 8785: of each receipt, or of each thousand in a pack of more than a thousand */
+            /** @description SHA-256 of each part in RFC 8785 form: of each receipt, or of each thousand in a pack of more than a thousand */
             manifest: {
                 [key: string]: unknown;
             };
