@@ -114,6 +114,7 @@ function addVerify({ ends, program }: Program): void {
     )
     .option('--html <file>', 'write a page for people, with charts, that needs no network and can be printed')
     .option('--json', 'the result as JSON')
+    .option('--verbose', 'show the stack of an error in this program')
     .addHelpText('after', verdicts)
     .action(ends(async (file, options) => (await import('./commands/verify.ts')).verify(file, options)));
 }

@@ -129,13 +129,13 @@ export const evidencePackSchema = z
     '@context': z.record(z.string(), z.unknown()).describe('The whole context, so that nothing has to be fetched'),
     id: z.string(),
     type: z.array(z.string()),
-    format: z
-      .enum(['gw.evidence_pack/1', 'gw.evidence_pack/2'])
-      .describe('The second is that of a pack which a job has built'),
+    format: z.literal('gw.evidence_pack/1'),
     issued: z.iso.datetime(),
     account: z.string(),
     selection: z.record(z.string(), z.unknown()).describe('The selection that was requested'),
-    coverage: z.record(z.string(), z.unknown()).describe('Counts of receipts by kind, and those that need attention'),
+    coverage: z
+      .record(z.string(), z.unknown())
+      .describe('Counts of receipts by kind, and of those that need attention'),
     aggregates: z
       .array(node)
       .describe('Sums by day, model, provider, region and grid basis, with simulated calls separate'),
@@ -149,9 +149,12 @@ export const evidencePackSchema = z
     receipts: z.array(node).describe('Every version of each; amounts are decimal strings'),
     listed: z
       .record(z.string(), z.array(z.string()))
-      .optional()
-      .describe('Of `gw.evidence_pack/2`: which receipts are simulated, degraded, restated, superseded'),
-    manifest: z.record(z.string(), z.unknown()).describe('SHA-256 of each part in RFC 8785 form'),
+      .describe('Which receipts are simulated, degraded, restated, superseded'),
+    manifest: z
+      .record(z.string(), z.unknown())
+      .describe(
+        'SHA-256 of each part in RFC 8785 form: of each receipt, or of each thousand in a pack of more than a thousand',
+      ),
     signature: z.strictObject({
       key: z.record(z.string(), z.string()),
       jws: z.string().describe('Detached (RFC 7797), Ed25519, over the manifest'),

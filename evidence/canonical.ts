@@ -1,9 +1,8 @@
-/** The bytes that digests and signatures are over: JSON by RFC 8785. */
-
+/** Writes JSON by RFC 8785, which digests and signatures are over. */
 import canonicalize from 'canonicalize';
 import { Sha256 } from '#sha256';
 
-/** Throws for what has no such form: `undefined`, a number that is not finite. */
+/** Throws for a value that has no such form, such as `undefined`, a number that is not finite, or a lone surrogate. */
 export function canonicalText(value: unknown): string {
   const text = canonicalize(value);
   if (text === undefined) throw new TypeError('This is no JSON.');

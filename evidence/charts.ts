@@ -1,8 +1,8 @@
 /**
- * Charts as SVG text: a line over days with its band of uncertainty, and bars with theirs.
+ * Draws charts as SVG text: a line over days with its band of uncertainty, and bars with their bounds.
  *
- * Invariant: every text is escaped. No library: rectangles and two paths are all there is, and a page that is looked at without a
- * network can bring nothing along.
+ * Invariant: every text is escaped. A library is not worth it for rectangles and two paths, and a page for readers without a
+ * network could not load one.
  */
 import { escaped } from '@gw/contract/internal/html-text';
 
@@ -13,7 +13,7 @@ export interface Point {
   readonly high: number;
 }
 
-/** At most four digits, and no more zeros than that. */
+/** Writes at most four digits; very small and very large numbers have an exponent. */
 export const shortNumber = (value: number): string =>
   value !== 0 && (Math.abs(value) < 0.001 || Math.abs(value) >= 1e6)
     ? value.toExponential(2)
@@ -25,7 +25,7 @@ const at = (x: number, y: number): string => `${x.toFixed(1)},${y.toFixed(1)}`;
 const svg = (title: string, tall: number, inner: string): string =>
   `<svg viewBox="0 0 ${width} ${tall}" role="img" aria-label="${escaped(title)}"><title>${escaped(title)}</title>${inner}</svg>`;
 
-/** Over days, in their order. */
+/** `points`: one for each day, in their order. */
 export function lineChart(title: string, unit: string, points: readonly Point[]): string {
   const most = Math.max(...points.map(({ high, value }) => Math.max(high, value)), Number.MIN_VALUE);
   const x = (index: number) => left + ((width - left - 10) * (index + 0.5)) / points.length;
@@ -55,7 +55,7 @@ export function lineChart(title: string, unit: string, points: readonly Point[])
 const barHeight = 26;
 const names = 240;
 
-/** One bar for each, with a line from its lower to its upper bound. */
+/** Draws a bar for each point, with a line from its lower to its upper bound. */
 export function barChart(title: string, unit: string, points: readonly Point[]): string {
   const most = Math.max(...points.map(({ high, value }) => Math.max(high, value)), Number.MIN_VALUE);
   const x = (value: number) => names + ((width - names - 120) * value) / most;

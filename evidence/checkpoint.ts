@@ -1,6 +1,6 @@
 /**
- * A signed checkpoint: so many entries had the log of an account at that time, this was its root, and of calls before `complete_until` it
- * had all that were stored. Whoever keeps one can tell later whether anything in front of it was changed, taken out or put between.
+ * A checkpoint is the signed state of the log of an account: how many entries it had, its root, and the time up to which it had the receipts of all
+ * calls that were stored. A kept checkpoint shows later whether entries before it were changed, removed or inserted.
  */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { isHash } from './merkle.ts';
@@ -8,16 +8,16 @@ import { checkSignature, type SignatureCheck, type Signed, signed, type Trust } 
 
 export const checkpointFormat = 'gw.receipt_log_checkpoint/1';
 
-/** What is signed, as JSON by RFC 8785. */
+/** The signature is over this, as JSON by RFC 8785. */
 export interface LogHead {
   readonly format: typeof checkpointFormat;
   readonly account: string;
   readonly tree_size: number;
-  /** 64 hexadecimal digits, as RFC 6962 has it. */
+  /** The root as RFC 6962 defines it, 64 hexadecimal digits. */
   readonly root_hash: string;
   /**
-   * RFC 3339, UTC: of each call before it whose receipt was stored by then, that is among the entries. What comes into the log
-   * later of such a call has come late, or was put in.
+   * RFC 3339, UTC. The receipt of each call before this time, if it was stored by then, is among the entries. A receipt of such a call that
+   * enters the log later came late, or was inserted.
    */
   readonly complete_until: string;
   /** RFC 3339, UTC. */
@@ -57,7 +57,7 @@ export async function signedCheckpoint(
 
 const isTime = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 
-/** Null: it is none, of a form that this program knows. */
+/** Null: the value is not a checkpoint in a form that this program knows. */
 export function checkpointIn(value: unknown): Checkpoint | null {
   if (typeof value !== 'object' || value === null) return null;
   const { account, complete_until, format, issued, root_hash, tree_size } = value as Record<string, unknown>;

@@ -1,5 +1,5 @@
 /**
- * The JSON-LD 1.1 context of a pack. It is part of the pack, so that whoever reads one fetches nothing.
+ * The JSON-LD 1.1 context of a pack. It is part of the pack, so that a reader fetches nothing.
  *
  * Invariant: every term of a pack is in it. There is no default vocabulary, which would hide a term that is missing.
  */
@@ -80,6 +80,7 @@ const packTerms = {
   ...own(['code', 'reason', 'log_index']),
   log: typed('gw:log', '@json'),
   receipts: many('dct:hasPart'),
+  listed: typed('gw:listed', '@json'),
   manifest: typed('gw:manifest', '@json'),
   signature: typed('gw:signature', '@json'),
 };
@@ -91,10 +92,4 @@ export const packContext: Readonly<Record<string, unknown>> = {
   ...prefixes,
   ...receiptTerms,
   ...packTerms,
-};
-
-/** That of a long pack, which lists receipts in a member of its own. */
-export const longPackContext: Readonly<Record<string, unknown>> = {
-  ...packContext,
-  listed: typed('gw:listed', '@json'),
 };

@@ -1,9 +1,9 @@
 /**
- * Decimals as texts, without an exponent and without loss: RFC 8785 and JSON-LD print numbers in forms of their own, so a
- * pack states none that is not whole.
+ * Writes decimals as texts, without an exponent and without loss. RFC 8785 and JSON-LD print numbers in different forms, so the only
+ * numbers in a pack are whole ones.
  */
 
-/** The shortest decimal that reads as this double, in plain digits, as `xsd:decimal` wants it. Throws if it is not finite. */
+/** Returns the shortest decimal that reads as this double, in plain digits, as `xsd:decimal` requires. Throws if it is not finite. */
 export function plainDecimal(value: number): string {
   if (!Number.isFinite(value)) throw new RangeError('A decimal has to be finite.');
   const [, sign = '', whole = '0', fraction = '', exponent = '0'] =
@@ -15,10 +15,10 @@ export function plainDecimal(value: number): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** No double has more: 5e-324 has 326 characters, the greatest 309. */
+/** No double is longer: 5e-324 has 326 characters, the greatest 309. */
 const longest = 400;
 
-/** Whether it is what `plainDecimal` writes: of each number there is one text. */
+/** Whether a text is one that `plainDecimal` writes, which is one for each number. */
 export const isDecimal = (text: unknown): text is string =>
   typeof text === 'string' &&
   text.length <= longest &&
@@ -26,7 +26,7 @@ export const isDecimal = (text: unknown): text is string =>
   Number.isFinite(Number(text)) &&
   plainDecimal(Number(text)) === text;
 
-/** A sum that loses nothing, of texts as `plainDecimal` gives them. */
+/** Sums texts of `plainDecimal` without loss. */
 export class ExactSum {
   #units = 0n;
   #places = 0;

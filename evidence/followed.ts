@@ -1,35 +1,41 @@
 /**
- * What of a long pack follows from its receipts, while they pass: whoever makes one and whoever checks one compute it here.
+ * Derives from the receipts of a pack, as they pass, whatever the pack states about them. Making a pack and checking one both do it here.
  *
- * Invariants: nothing is kept that grows with the receipts, but a digest of each thousand. The versions of a receipt come one
+ * Invariants: nothing is kept that grows with the receipts, except a digest of each thousand. The versions of a receipt come one
  * after the other, the newest last.
  */
 import { canonicalText } from './canonical.ts';
-import type { ManifestEntry } from './manifest.ts';
+import { type PartDigests, ReceiptDigests } from './manifest.ts';
 import { methodologiesNamed } from './pack.ts';
 import type { Node } from './receipt-node.ts';
 import { ListDigest } from './running-digest.ts';
 import { SourceList } from './sources.ts';
 import { RunningAggregates, RunningKinds } from './sums.ts';
 
-/** Receipts in one part of the manifest. */
-export const receiptsPerPart = 1000;
-
-/** Which receipts are to be looked at. */
+/** The lists of receipts that need a look. */
 export const listNames = ['simulated', 'degraded', 'restated', 'superseded'] as const;
 export type ListName = (typeof listNames)[number];
 
 export const listPart = (name: ListName): string => `listed/${name}`;
 
+type Lists<T> = Readonly<Record<ListName, T>>;
+
+export interface FollowedHead extends PartDigests {
+  /** The members of the head that follow from the receipts. */
+  readonly head: Node;
+  /** SHA-256 of each list. */
+  readonly lists: Lists<string>;
+}
+
 export class Followed {
   readonly #onListed: (list: ListName, text: string) => void;
-  readonly #lists = new Map(listNames.map((name) => [name, new ListDigest()]));
+  readonly #lists = eachList(() => new ListDigest());
+  readonly #excluded = new ListDigest();
   readonly #aggregates = new RunningAggregates();
   readonly #kinds = new RunningKinds();
   readonly #sources = new SourceList();
   readonly #hashes = new Set<string>();
-  readonly #parts: ManifestEntry[] = [];
-  #part = new ListDigest();
+  readonly #digests = new ReceiptDigests();
   #last: Node | null = null;
   #versions = 0;
   #receipts = 0;
@@ -43,6 +49,10 @@ export class Followed {
     return this.#versions;
   }
 
+  get excluded(): number {
+    return this.#excluded.length;
+  }
+
   /** `text`: the node as JSON by RFC 8785. */
   add(node: Node, text: string): void {
     if (this.#last !== null) {
@@ -53,30 +63,36 @@ export class Followed {
     this.#versions += 1;
     this.#sources.add(node);
     if (typeof node.methodology_hash === 'string') this.#hashes.add(node.methodology_hash);
-    this.#part.add(text);
-    if (this.#part.length === receiptsPerPart) this.#closePart();
+    this.#digests.add(String(node.id), text);
   }
 
-  /** To be called once, behind the last receipt. `excluded`: how many were. */
-  finish(excluded: number): FollowedHead {
+  /** `text`: the node of the exclusion as JSON by RFC 8785. */
+  exclude(text: string): void {
+    this.#excluded.add(text);
+  }
+
+  /** To be called once, after the last receipt and the last exclusion. */
+  finish(): FollowedHead {
     if (this.#last !== null) this.#count(this.#last);
-    if (this.#part.length > 0) this.#closePart();
-    const counted = [...this.#lists].map(([name, { length }]) => [name, length]);
+    const { parts, receiptsPerPart } = this.#digests.finish();
+    const lists = eachList((name) => this.#lists[name].hex());
+    const digests = listNames.map((name) => ({ part: listPart(name), sha256: lists[name] }));
     return {
       head: {
         coverage: {
           receipts: this.#receipts,
           versions: this.#versions,
-          excluded,
+          excluded: this.excluded,
           ...this.#kinds.result(),
-          listed: Object.fromEntries(counted),
+          listed: eachList((name) => this.#lists[name].length),
         },
         aggregates: this.#aggregates.list(),
         methodologies: methodologiesNamed(this.#hashes),
         sources: this.#sources.list(),
       },
-      parts: this.#parts,
-      lists: [...this.#lists].map(([name, digest]) => ({ part: listPart(name), sha256: digest.hex() })),
+      lists,
+      receiptsPerPart,
+      parts: [...parts, ...digests, { part: 'excluded', sha256: this.#excluded.hex() }],
     };
   }
 
@@ -90,21 +106,12 @@ export class Followed {
   }
 
   #list(name: ListName, id: unknown): void {
-    const text = canonicalText(id);
-    this.#lists.get(name)?.add(text);
+    // A forged receipt may have none.
+    const text = canonicalText(id ?? null);
+    this.#lists[name].add(text);
     this.#onListed(name, text);
   }
-
-  #closePart(): void {
-    this.#parts.push({ part: `receipts/${this.#parts.length}`, sha256: this.#part.hex() });
-    this.#part = new ListDigest();
-  }
 }
 
-export interface FollowedHead {
-  /** Members of the head. */
-  readonly head: Node;
-  /** The digests of the receipts, and of the lists. */
-  readonly parts: readonly ManifestEntry[];
-  readonly lists: readonly ManifestEntry[];
-}
+const eachList = <T>(get: (name: ListName) => T): Lists<T> =>
+  Object.fromEntries(listNames.map((name) => [name, get(name)])) as Lists<T>;

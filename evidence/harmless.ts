@@ -1,6 +1,6 @@
 /**
- * What a pack says, for a terminal or a page: control characters, and those that would turn the direction of a line, stand there as
- * what they are (`\u{202e}`).
+ * Makes a text of a pack safe for a terminal or a page: control characters, and characters that change the direction of a line, are written as
+ * escapes (`\u{202e}`).
  */
 export const harmless = (line: string): string =>
-  line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => `\\u{${(each.codePointAt(0) ?? 0).toString(16)}}`);
+  line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16)}}`);

@@ -1,16 +1,16 @@
-/** Places in a log, of which each run without a gap is kept as its two ends: as few as there are gaps. */
+/** Collects indexes of a log. Each run without a gap is kept as its two ends, so the size depends only on the number of gaps. */
 export class IndexRuns {
   readonly #endOf = new Map<number, number>();
   readonly #startOf = new Map<number, number>();
 
-  /** What is no place is left out. */
+  /** Ignores what is no index. */
   add(index: unknown): void {
     const at = Number(index);
     if (!Number.isSafeInteger(at)) return;
     const [start, end] = [this.#startOf.get(at - 1) ?? at, this.#endOf.get(at + 1) ?? at];
     this.#startOf.delete(at - 1);
     this.#endOf.delete(at + 1);
-    // A place that comes once more may be within a run, which is longer.
+    // A repeated index may lie within a longer run.
     this.#endOf.set(start, Math.max(end, this.#endOf.get(start) ?? end));
     this.#startOf.set(end, Math.min(start, this.#startOf.get(end) ?? start));
   }

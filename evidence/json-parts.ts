@@ -2,20 +2,24 @@
  * Reads JSON of any length part by part: the members of some objects and the items of their lists come one after the other, as
  * the bytes that they are written in.
  *
- * Invariants: it holds one part at a time, of at most `mostBytes`. It finds where parts begin and end, and members that are
- * there twice; whether a part is JSON is for whoever parses it. Of our own, because the digest of a part is over its bytes, and
- * readers that give tokens take minutes for what this reads in seconds.
+ * Invariants: it holds one part at a time, of at most `mostBytes`. It finds where parts begin and end, and duplicate members; `parsePart`
+ * tells whether a part is JSON. We have a reader of our own because the digest of a part is over its bytes, and
+ * because readers that give tokens take minutes for what this one reads in seconds.
  */
+import { parseStrictJson } from '@gw/contract/internal/strict-json';
+import { canonicalText } from './canonical.ts';
+import { PackFileError } from './pack-file.ts';
 
 export interface JsonPart {
-  /** The names of the members that lead to it, with a stroke between; that of a list for each of its items. */
+  /** The names of the members that lead to the part, separated by slashes (`~1` is a slash in a name). The items of a list have the path of the list. */
   readonly path: string;
+  readonly isItem: boolean;
   readonly bytes: Uint8Array;
 }
 
-export class JsonPartsError extends Error {}
+export const notJson = (problem: string): PackFileError => new PackFileError(`cannot be read as JSON: ${problem}`);
 
-/** No part of a pack is nearly as long. */
+/** No part of a genuine pack is nearly as long. */
 const mostBytes = 64 * 1024 * 1024;
 
 const char = (text: string): number => text.charCodeAt(0);
@@ -23,37 +27,38 @@ const [quote, backslash, comma, colon] = [char('"'), char('\\'), char(','), char
 const [openObject, closeObject, openList, closeList] = [char('{'), char('}'), char('['), char(']')];
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** `isSplit`: whether the value at a path is given in parts, if it is an object or a list. The whole text is at `''`. */
+/** `isSplit`: whether the value at a path comes in parts, if it is an object or a list. The path of the whole text is `''`. */
 export async function* jsonParts(
   chunks: AsyncIterable<Uint8Array>,
   isSplit: (path: string) => boolean,
 ): AsyncGenerator<JsonPart> {
   const reader = new Reader(chunks);
   yield* value('', reader, isSplit);
-  if ((await reader.next()) !== null) throw new JsonPartsError('There is something behind the end of the JSON.');
+  if ((await reader.next()) !== null) throw notJson('There is something behind its end.');
 }
 
 async function* value(path: string, reader: Reader, isSplit: (path: string) => boolean): AsyncGenerator<JsonPart> {
   const first = await reader.next();
   if (isSplit(path) && first === openObject) yield* members(path, reader, isSplit);
   else if (isSplit(path) && first === openList) yield* items(path, reader);
-  else yield { path, bytes: await reader.take() };
+  else yield { path, isItem: false, bytes: await reader.take() };
 }
 
 async function* members(path: string, reader: Reader, isSplit: (path: string) => boolean): AsyncGenerator<JsonPart> {
   const seen = new Set<string>();
   for await (const _ of separated(reader, closeObject)) {
     const name = nameIn(await reader.take());
-    if (seen.has(name)) throw new JsonPartsError(`The member "${name}" is there twice.`);
+    if (seen.has(name)) throw notJson(`The key "${name}" stands twice in one object.`);
     seen.add(name);
-    if ((await reader.next()) !== colon) throw new JsonPartsError(`The member "${name}" has no value.`);
+    if ((await reader.next()) !== colon) throw notJson(`The key "${name}" has no value.`);
     reader.skip();
-    yield* value(path === '' ? name : `${path}/${name}`, reader, isSplit);
+    const step = name.replaceAll('/', '~1');
+    yield* value(path === '' ? step : `${path}/${step}`, reader, isSplit);
   }
 }
 
 async function* items(path: string, reader: Reader): AsyncGenerator<JsonPart> {
-  for await (const _ of separated(reader, closeList)) yield { path, bytes: await reader.take() };
+  for await (const _ of separated(reader, closeList)) yield { path, isItem: true, bytes: await reader.take() };
 }
 
 /** Stops in front of each thing between the bracket at which the reader is and the one that ends it. */
@@ -63,7 +68,7 @@ async function* separated(reader: Reader, close: number): AsyncGenerator<void> {
   for (;;) {
     yield;
     const end = await reader.next();
-    if (end !== comma && end !== close) throw new JsonPartsError('Something between two parts is no comma.');
+    if (end !== comma && end !== close) throw notJson('Something between two parts is no comma.');
     reader.skip();
     if (end === close) return;
   }
@@ -71,34 +76,43 @@ async function* separated(reader: Reader, close: number): AsyncGenerator<void> {
 
 // Keeps a byte order mark, which is no JSON.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-/** What is no UTF-8 gives other bytes, and so another digest. */
-export const textIn = (bytes: Uint8Array): string => decoder.decode(bytes);
+
+/** Returns the value of a part and its text by RFC 8785. Throws PackFileError if another program could read it as something else. */
+export function parsePart(bytes: Uint8Array): { readonly value: unknown; readonly text: string } {
+  const written = decoder.decode(bytes);
+  try {
+    const value: unknown = JSON.parse(written);
+    // A canonical text has no duplicate members, and nothing else that programs read in different ways.
+    if (canonicalText(value) === written) return { value, text: written };
+  } catch {
+    // The strict parser says what is wrong with it.
+  }
+  const strict = parseStrictJson(bytes, Number.POSITIVE_INFINITY);
+  if (!strict.ok) throw notJson(strict.error.problem);
+  return { value: strict.value, text: canonicalText(strict.value) };
+}
 
 function nameIn(bytes: Uint8Array): string {
-  try {
-    const name: unknown = JSON.parse(textIn(bytes));
-    if (typeof name === 'string') return name;
-  } catch {
-    // Told below.
-  }
-  throw new JsonPartsError('A member has no name.');
+  const { value } = parsePart(bytes);
+  if (typeof value !== 'string') throw notJson('A key is no text.');
+  return value;
 }
 
 class Reader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #room = new Uint8Array(0);
-  /** What has come and is not given away yet, from `#at` on: the beginning of the room. */
-  #held = this.#room;
+  /** The filled beginning of the room. What lies before `#at` has been given away. */
+  #filled = this.#room;
   #at = 0;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** The next byte that is no space, without going on; null at the end. */
+  /** Returns the next byte that is no space, without consuming it; null at the end. */
   async next(): Promise<number | null> {
     for (;;) {
-      const byte = this.#held[this.#at];
+      const byte = this.#filled[this.#at];
       if (byte === undefined) {
         if (!(await this.#more())) return null;
       } else if (isSpace(byte)) this.#at += 1;
@@ -110,41 +124,41 @@ class Reader {
     this.#at += 1;
   }
 
-  /** The bytes of the value that begins here. They are good until the next call. */
+  /** Returns the bytes of the value that begins here. They are valid until the next call. */
   async take(): Promise<Uint8Array> {
     await this.next();
     const scan = new ValueScan();
     for (;;) {
-      const end = scan.go(this.#held, this.#at);
+      const end = scan.go(this.#filled, this.#at);
       if (end !== null) {
-        const bytes = this.#held.subarray(this.#at, this.#at + end);
+        const bytes = this.#filled.subarray(this.#at, this.#at + end);
         this.#at += end;
         return bytes;
       }
-      if (!(await this.#more())) throw new JsonPartsError('The JSON ends in the midst.');
+      if (!(await this.#more())) throw notJson('It ends too early.');
     }
   }
 
   async #more(): Promise<boolean> {
     const { done, value: chunk } = await this.#chunks.next();
     if (done) return false;
-    const rest = this.#held.subarray(this.#at);
+    const rest = this.#filled.subarray(this.#at);
     const length = rest.length + chunk.length;
-    if (length > mostBytes) throw new JsonPartsError('A part is too long.');
+    if (length > mostBytes) throw notJson('A part is too long.');
     // A long part stays where it is, and is not copied with every chunk.
     const hasRoom = length <= this.#room.length;
     if (!hasRoom) this.#room = new Uint8Array(2 * length);
     if (!hasRoom || this.#at > 0) this.#room.set(rest);
     this.#room.set(chunk, rest.length);
-    this.#held = this.#room.subarray(0, length);
+    this.#filled = this.#room.subarray(0, length);
     this.#at = 0;
     return true;
   }
 }
 
-/** Looks for the end of one value, in bytes of which more can come. */
+/** Looks for the end of one value while its bytes arrive. */
 class ValueScan {
-  /** Bytes of the value that it has looked at. */
+  /** Bytes of the value that were scanned. */
   #done = 0;
   #depth = 0;
   #inString = false;
@@ -178,7 +192,7 @@ class ValueScan {
   }
 }
 
-/** The place behind the quote that ends the string in which `from` is; null if it is not there yet. */
+/** Returns the index behind the quote that ends the string around `from`; null if that quote has not come yet. */
 function endOfString(bytes: Uint8Array, from: number, start: number): number | null {
   for (let end = bytes.indexOf(quote, from); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let before = end - 1;

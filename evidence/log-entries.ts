@@ -1,4 +1,4 @@
-/** What a pack says of the log of its account, receipt by receipt, and whether that is so. */
+/** Checks, receipt by receipt, what a pack says of the log of its account. */
 import { canonicalText } from './canonical.ts';
 import { type Checkpoint, checkCheckpoint } from './checkpoint.ts';
 import { isIncluded, leafHash } from './merkle.ts';
@@ -6,19 +6,19 @@ import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from '
 import { maySettle } from './settled.ts';
 import type { Trust } from './signature.ts';
 
-/** What the log has of a version of a receipt. */
+/** The entries of a version of a receipt. */
 export interface Entry {
   readonly node: Node;
   readonly faults: readonly PackMismatch[];
-  /** As it is in the pack. */
+  /** Whether the receipt, as it is in the pack, is in the log. */
   readonly isProven: boolean;
-  /** In the order of the log; of what it was before it was settled, too. */
+  /** The indexes in the order of the log, including those of the receipt before it was settled. */
   readonly indexes: readonly number[];
-  /** Of its present content; null: the log does not have that yet. */
+  /** The index of the present content; null: the log does not have it yet. */
   readonly index: number | null;
 }
 
-/** Follows the ways of a receipt to the root. */
+/** Follows the paths of a receipt to the root. */
 export function entryOf(node: Node, checkpoint: Checkpoint | null): Entry {
   const receipt = String(node.id);
   const nothing = { node, isProven: false, indexes: [], index: null };
@@ -51,7 +51,7 @@ export function entryOf(node: Node, checkpoint: Checkpoint | null): Entry {
   };
 }
 
-/** Each of the steps that a first version may take, and those of facts, which its entry does not show. */
+/** A receipt can be settled a few times, and facts that come late can make further entries. */
 const mostSteps = 8;
 
 const notIt = (receipt: string, index: unknown): PackMismatch => ({
@@ -79,7 +79,7 @@ export async function checkSigned(
 }
 
 const hourMs = 3_600_000;
-/** An hour is logged a quarter of an hour after its end, if nothing is wrong. */
+/** If nothing is wrong, an hour is logged a quarter of an hour after its end. */
 const patienceMs = 2 * hourMs;
 export const timeOf = (time: unknown): number => Date.parse(String(time));
 
@@ -87,7 +87,7 @@ export const timeOf = (time: unknown): number => Date.parse(String(time));
 export const isLongOver = (node: Node, by: unknown): boolean =>
   (Math.floor(timeOf(node.created_at) / hourMs) + 1) * hourMs + patienceMs < timeOf(by);
 
-/** Whether a pack has everything of its period. */
+/** Whether a pack has all receipts of its period. */
 export const hasAllOfItsTime = ({ selection, temporal }: Node): boolean =>
   isNode(temporal) &&
   isNode(selection) &&

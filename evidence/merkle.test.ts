@@ -13,9 +13,9 @@ import {
   joined,
   leafHash,
   nodesOf,
-  type Place,
   type Span,
   spanHash,
+  type TreeNode,
 } from './merkle.ts';
 
 const sha256 = (...parts: readonly Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
@@ -35,7 +35,7 @@ const entriesOf = (count: number): string[] => Array.from({ length: count }, (_,
 class Stored {
   readonly nodes = new Map<string, string>();
   size = 0;
-  at = ({ index, level }: Place): string => {
+  at = ({ index, level }: TreeNode): string => {
     const found = this.nodes.get(`${level}:${index}`);
     if (found === undefined) throw new Error(`no node ${level}:${index}`);
     return found;

@@ -1,48 +1,49 @@
 /**
- * Merkle trees of RFC 6962 (section 2): what a log of receipts is, and how anybody checks that a receipt is in it and that it
- * was only ever appended to.
+ * Merkle trees of RFC 6962 (section 2). A log of receipts is such a tree, so anybody can check that a receipt is in it and that entries were
+ * only ever appended.
  *
- * Invariant: pure. Hashes are 64 hexadecimal digits. A check gives false for anything that is not right, and never throws.
+ * Invariant: pure. Hashes are 64 hexadecimal digits. A check returns false for anything that is wrong, and never throws.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { bytesOfHex, Sha256 } from '#sha256';
 
-/** SHA-256 over 0x00 and the bytes of the entry (UTF-8). */
+/** Returns SHA-256 over 0x00 and the UTF-8 bytes of the entry. */
 export const leafHash = (entry: string): string => new Sha256().update('\0').update(entry).hex();
 
 const pairHash = (left: string, right: string): string =>
   new Sha256().update('\x01').update(bytesOfHex(left)).update(bytesOfHex(right)).hex();
 
-/** Of a log without entries. */
+/** The root of a log without entries. */
 export const emptyRoot = new Sha256().hex();
 
-/** Entries from `begin` to before `end`. */
+/** The entries from `begin` to before `end`. */
 export interface Span {
   readonly begin: number;
   readonly end: number;
 }
 
-/** A complete subtree: 2^level entries from index · 2^level on. Level 0 are the leaves. */
-export interface Place {
+/** The root of a complete subtree, which has 2^level entries from index · 2^level on. Leaves have level 0. */
+export interface TreeNode {
   readonly level: number;
   readonly index: number;
 }
 
-/** The levels that are stored are multiples of it: one node for 16 leaves, one for 256, and so on. */
+/** The stored levels are multiples of this number: one node for 16 leaves, one for 256, and so on. */
 export const storedEvery = 4;
 
-/** The largest power of two below `size`, which is at least 2: where RFC 6962 splits a list. */
+/** Returns the largest power of two below `size`, where RFC 6962 splits a list. `size` is at least 2. */
 function splitOf(size: number): number {
   let half = 1;
   while (half * 2 < size) half *= 2;
   return half;
 }
 
-/** Log2 of a power of two. */
+/** Returns log2 of a power of two. */
 const levelOf = (size: number): number => Math.round(Math.log2(size));
 const isPowerOfTwo = (size: number): boolean => size > 0 && 2 ** levelOf(size) === size;
 
-/** The stored nodes that the hash of a span of a log follows from. */
-export function nodesOf({ begin, end }: Span): Place[] {
+/** Returns the stored nodes that the hash of a span of a log follows from. */
+export function nodesOf({ begin, end }: Span): TreeNode[] {
   const size = end - begin;
   if (size <= 0) return [];
   if (isPowerOfTwo(size)) {
@@ -54,8 +55,8 @@ export function nodesOf({ begin, end }: Span): Place[] {
   return [...nodesOf({ begin, end: middle }), ...nodesOf({ begin: middle, end })];
 }
 
-/** The hash of a span, whose beginning is that of a subtree. `hashAt` has to know all of `nodesOf` it. */
-export function spanHash({ begin, end }: Span, hashAt: (place: Place) => string): string {
+/** Returns the hash of a span that begins where a subtree does. `hashAt` must know all nodes that `nodesOf` returns for it. */
+export function spanHash({ begin, end }: Span, hashAt: (node: TreeNode) => string): string {
   const size = end - begin;
   if (size <= 0) return emptyRoot;
   const level = levelOf(size);
@@ -64,7 +65,7 @@ export function spanHash({ begin, end }: Span, hashAt: (place: Place) => string)
   return pairHash(spanHash({ begin, end: middle }, hashAt), spanHash({ begin: middle, end }, hashAt));
 }
 
-/** The spans whose hashes prove that the entry at `index` is in the log of the first `size` entries, from the leaf up. */
+/** Returns the spans whose hashes prove that the entry at `index` is in the log of the first `size` entries, from the leaf up. */
 export function inclusionSpans(index: number, size: number): Span[] {
   const spans: Span[] = [];
   let [begin, end] = [0, size];
@@ -81,11 +82,11 @@ export function inclusionSpans(index: number, size: number): Span[] {
   return spans.reverse();
 }
 
-/** The spans whose hashes prove that the log of the first `to` entries begins with that of the first `from` (1 ≤ from ≤ to). */
+/** Returns the spans whose hashes prove that the log of the first `to` entries begins with that of the first `from` (1 ≤ from ≤ to). */
 export function consistencySpans(from: number, to: number): Span[] {
   const spans: Span[] = [];
   let [begin, end] = [0, to];
-  // Down to the subtree that ends where the earlier log did.
+  // Go down to the subtree that ends where the earlier log did.
   while (end !== from) {
     const middle = begin + splitOf(end - begin);
     if (from <= middle) {
@@ -96,7 +97,7 @@ export function consistencySpans(from: number, to: number): Span[] {
       begin = middle;
     }
   }
-  // That subtree is the whole earlier log, whose root is known, or has to be given.
+  // If that subtree is the whole earlier log, its root is known; otherwise its hash belongs to the proof.
   if (begin > 0) spans.push({ begin, end });
   return spans.reverse();
 }
@@ -119,13 +120,13 @@ export function isIncluded(
   const spans = inclusionSpans(index, size);
   if (spans.length !== path.length) return false;
   const found = spans.reduce((hash, { begin }, at) => {
-    const sibling = path[at] ?? '';
+    const sibling = elementAt(path, at);
     return begin > index ? pairHash(hash, sibling) : pairHash(sibling, hash);
   }, leaf);
   return found === root;
 }
 
-/** Whether the path shows that one log goes on from the other (RFC 9162, 2.1.4.2). An empty log goes on as any. */
+/** Whether the path shows that one log continues the other (RFC 9162, 2.1.4.2). Any log continues an empty one. */
 export function isConsistent(
   earlier: { readonly size: unknown; readonly root: unknown },
   later: { readonly size: unknown; readonly root: unknown },
@@ -139,20 +140,20 @@ export function isConsistent(
   if (spans.length !== path.length) return false;
   const isWhole = spans[0]?.end !== from;
   if (isWhole && !isHash(earlier.root)) return false;
-  const [first, rest] = isWhole ? [String(earlier.root), 0] : [path[0] ?? '', 1];
+  const [first, rest] = isWhole ? [String(earlier.root), 0] : [elementAt(path, 0), 1];
   let [old, all] = [first, first];
   for (const [at, { begin }] of spans.entries()) {
     if (at < rest) continue;
-    const sibling = path[at] ?? '';
+    const sibling = elementAt(path, at);
     if (begin < from) [old, all] = [pairHash(sibling, old), pairHash(sibling, all)];
     else all = pairHash(all, sibling);
   }
   return old === earlier.root && all === later.root;
 }
 
-/** The nodes of stored levels, but the leaves, that are complete with the entries up to `size` and were not before, level by level. */
-export function completedNodes(before: number, size: number): Place[][] {
-  const levels: Place[][] = [];
+/** Returns the stored nodes above the leaves, level by level, that became complete with the entries from `before` to `size`. */
+export function completedNodes(before: number, size: number): TreeNode[][] {
+  const levels: TreeNode[][] = [];
   for (let level = storedEvery; 2 ** level <= size; level += storedEvery) {
     const width = 2 ** level;
     const [first, last] = [Math.floor(before / width), Math.floor(size / width)];
@@ -161,17 +162,16 @@ export function completedNodes(before: number, size: number): Place[][] {
   return levels;
 }
 
-/** The nodes of the level below that a stored node follows from. */
-export const childrenOf = ({ index, level }: Place): Place[] =>
+/** Returns the nodes of the stored level below that a stored node follows from. */
+export const childrenOf = ({ index, level }: TreeNode): TreeNode[] =>
   Array.from({ length: 2 ** storedEvery }, (_, at) => ({
     level: level - storedEvery,
     index: index * 2 ** storedEvery + at,
   }));
 
-/** The hash of 16 nodes of one level: of 2, 4, 8 and 16 of them, pair by pair. */
+/** Returns the hash of 16 nodes of one level, joined pair by pair. */
 export function joined(hashes: readonly string[]): string {
-  const [first = ''] = hashes;
-  if (hashes.length === 1) return first;
+  if (hashes.length === 1) return elementAt(hashes, 0);
   const half = hashes.length / 2;
   return pairHash(joined(hashes.slice(0, half)), joined(hashes.slice(half)));
 }

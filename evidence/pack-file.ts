@@ -1,21 +1,14 @@
 import { errorText } from '@gw/contract/internal/error-text';
 
-/** A pack, or what was kept of one, wherever it lies. */
-export interface PackFile {
-  /** In bytes. */
-  readonly size: number;
-  /** All of them; it can be asked for more than once. */
-  bytes(): AsyncIterable<Uint8Array>;
-}
-
-/** It cannot be read; the message is a sentence that follows the name of the file. That says nothing of the pack. */
+/** The file cannot be read, or is no JSON. The message is a sentence that follows the name of the file. */
 export class PackFileError extends Error {}
 
-/** Its bytes; throws PackFileError where they cannot be had. */
-export async function* readBytes(file: PackFile): AsyncGenerator<Uint8Array> {
+/** Hands on the bytes of a file. Throws PackFileError where they cannot be had. */
+export async function* readBytes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
-    yield* file.bytes();
+    yield* bytes;
   } catch (error) {
+    if (error instanceof PackFileError) throw error;
     throw new PackFileError(`cannot be read: ${errorText(error)}`);
   }
 }

@@ -2,16 +2,19 @@ import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { bytesOf } from '@gw/testing/evidence/made-packs';
 import fc from 'fast-check';
 import jsonld from 'jsonld';
-import { beforeAll, describe, expect, it, test } from 'vitest';
+import { beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
 import { packContext } from './context.ts';
 import { ExactSum, plainDecimal } from './decimal.ts';
-import { evidencePack, type PackContents, type PackedReceipt } from './pack.ts';
+import type { PackContents } from './pack.ts';
+import { PackFileError } from './pack-file.ts';
+import { packText } from './pack-writer.ts';
 import { amounts } from './quantities.ts';
-import { receiptNode, receiptOf } from './receipt-node.ts';
-import { verifyPack } from './verify.ts';
+import { type PackedReceipt, receiptNode, receiptOf } from './receipt-node.ts';
+import { type VerifyOptions, verifyPack } from './verify.ts';
 
 const example = (name: string) =>
   JSON.parse(readFileSync(new URL(`../docs/examples/${name}.json`, import.meta.url), 'utf8'));
@@ -47,11 +50,14 @@ const contents: PackContents = {
   log: null,
 };
 
+const verified = (file: unknown, options: Partial<VerifyOptions> = {}) =>
+  verifyPack(bytesOf(file), { trust, ...options });
+
 type Json = Record<string, unknown>;
 let pack: Json;
 let text: string;
 beforeAll(async () => {
-  text = await evidencePack(contents, key);
+  text = await packText(contents, key);
   pack = JSON.parse(text);
 });
 
@@ -132,8 +138,11 @@ test('sums count the newest version of each receipt, and simulated calls apart',
     modelled: { requests: 1, energy_wh: '0.1' },
     estimated: { requests: 0, energy_wh: null },
     degraded: { requests: 1, energy_wh: null },
+    listed: { simulated: 1, degraded: 1, restated: 1, superseded: 1 },
+  });
+  expect(pack.listed).toEqual({
     simulated: [receipt.id],
-    degraded_receipts: [idAt(4)],
+    degraded: [idAt(4)],
     restated: [idAt(2)],
     superseded: [`urn:gw:receipt:${idAt(2)}:1`],
   });
@@ -145,21 +154,21 @@ test('sums count the newest version of each receipt, and simulated calls apart',
   expect(rows[0]).toMatchObject({ date: '2026-11-21', requests_degraded: 1, missing: { energy_wh: 1, water_ml: 2 } });
 });
 
-test('a long pack is made in pieces', async () => {
+test('a pack is made in pieces', async () => {
   let pauses = 0;
   const many = Array.from({ length: 500 }, (_, n) => ({ receipt: { ...real, id: idAt(n) }, lineage: null }));
   const pause = async () => {
     pauses += 1;
   };
-  const long = await evidencePack({ ...contents, receipts: many }, key, pause);
+  const long = await packText({ ...contents, receipts: many }, key, pause);
   expect(pauses).toBeGreaterThan(2);
-  expect(await verifyPack(JSON.parse(long), { trust })).toMatchObject({ signature: 'trusted', mismatches: [] });
+  expect(await verified(long)).toMatchObject({ signature: 'trusted', mismatches: [] });
 });
 
 describe('a pack verifies', () => {
   it('with the published keys, also behind parse and stringify, and after the key was exchanged', async () => {
-    for (const each of [pack, JSON.parse(JSON.stringify(pack, null, 2))])
-      expect(await verifyPack(each, { trust })).toMatchObject({
+    for (const each of [text, JSON.stringify(pack), JSON.stringify(pack, null, 2)])
+      expect(await verified(each)).toMatchObject({
         signature: 'trusted',
         mismatches: [],
         receipts: 5,
@@ -172,7 +181,7 @@ describe('a pack verifies', () => {
 
   it('by the thumbprint of the key, and never by what it brings along', async () => {
     const { kid } = key.publicJwk;
-    const signature = async (each: object) => (await verifyPack(pack, { trust: each })).signature;
+    const signature = async (each: object) => (await verified(text, { trust: each })).signature;
     expect(await signature({ thumbprint: kid })).toBe('trusted');
     expect(await signature({})).toBe('unauthenticated');
     expect(await signature({ thumbprint: nextKey.publicJwk.kid })).toBe('unknown_key');
@@ -201,7 +210,7 @@ function altered(path: readonly string[], how: 'changed' | 'gone'): unknown {
 
 describe('what was altered is found', () => {
   const found = async (each: unknown): Promise<boolean> => {
-    const { mismatches, signature } = await verifyPack(each, { trust });
+    const { mismatches, signature } = await verified(each);
     return mismatches.length > 0 || signature !== 'trusted';
   };
 
@@ -209,9 +218,9 @@ describe('what was altered is found', () => {
     const places = [...leaves(pack)];
     // The text of a methodology is one place, the lineage has thousands.
     const outside = places.filter((path) => path[0] !== 'receipts' || path[1] !== '0' || path[2] !== 'lineage');
-    const inside = places.filter((path) => !outside.includes(path)).filter((_, at) => at % 97 === 0);
+    const inside = places.filter((path) => !outside.includes(path)).filter((_, at) => at % 293 === 0);
     const some = [
-      ...outside.filter((_, at) => at % 7 === 0),
+      ...outside.filter((_, at) => at % 29 === 0),
       ...outside.filter(([top]) => top === 'signature'),
       ...inside,
     ];
@@ -223,13 +232,13 @@ describe('what was altered is found', () => {
   it('and named, as far as one can', async () => {
     const more = JSON.parse(text);
     more.receipts[2].energy_wh = '0.7';
-    const { mismatches } = await verifyPack(more, { trust });
+    const { mismatches } = await verified(more);
     const id = `urn:gw:receipt:${idAt(2)}:2`;
     expect(mismatches).toContainEqual(expect.objectContaining({ receipt: id, field: 'sha256' }));
     expect(mismatches).toContainEqual(
       expect.objectContaining({ field: 'coverage.modelled.energy_wh', expected: '"0.7"', found: '"0.1"' }),
     );
-    const without = await verifyPack(altered(['receipts', '3'], 'gone'), { trust });
+    const without = await verified(altered(['receipts', '3'], 'gone'));
     expect(without.mismatches).toContainEqual({
       receipt: `urn:gw:receipt:${idAt(3)}:1`,
       field: 'receipt',
@@ -240,8 +249,8 @@ describe('what was altered is found', () => {
 
   it('even if whoever has the key signs other numbers than follow from the lineage', async () => {
     const lied = { ...receipt, carbon_g: 0.01 };
-    const signed = JSON.parse(await evidencePack({ ...contents, receipts: [{ receipt: lied, lineage }] }, key));
-    const { mismatches, signature } = await verifyPack(signed, { trust });
+    const signed = await packText({ ...contents, receipts: [{ receipt: lied, lineage }] }, key);
+    const { mismatches, signature } = await verified(signed);
     expect(signature).toBe('trusted');
     expect(mismatches).toContainEqual({
       receipt: `urn:gw:receipt:${receipt.id}:1`,
@@ -253,19 +262,67 @@ describe('what was altered is found', () => {
 
   it('a receipt outside of the period too, and one that is there twice', async () => {
     const period = { from: new Date('2026-11-21T09:30:00.001Z'), to: new Date('2026-11-22T00:00:00Z') };
-    const early = await verifyPack(JSON.parse(await evidencePack({ ...contents, period }, key)), { trust });
+    const early = await verified(await packText({ ...contents, period }, key));
     expect(early.mismatches.map(({ field }) => field)).toContain('created_at');
-    const twice = { ...contents, receipts: [...receipts, ...receipts.slice(1, 2)] };
-    expect((await verifyPack(JSON.parse(await evidencePack(twice, key)), { trust })).mismatches).not.toEqual([]);
+    const twice = { ...contents, receipts: [...receipts.slice(0, 2), ...receipts.slice(1)] };
+    expect((await verified(await packText(twice, key))).mismatches).toContainEqual(
+      expect.objectContaining({ field: 'receipt', expected: 'once' }),
+    );
   });
 
-  it('and anything at all gets an answer', async () => {
+  it('and a member in another form than that of a pack', async () => {
+    for (const wrong of [{ receipts: 5 }, { listed: [] }, { listed: 'x' }, { excluded: 'x' }, { receipts: ['x'] }])
+      expect(await verified({ ...pack, ...wrong })).toMatchObject({ mismatches: expect.any(Array) });
+    const { listed, ...others } = pack;
+    const lists = Object.entries(listed as Json);
+    const single = Object.fromEntries(lists.map(([name, list]) => [name, Object(list)[0]]));
+    const renamed = Object.fromEntries(lists.map(([name, list]) => [`listed/${name}`, list]));
+    for (const each of [
+      { ...others, listed: single },
+      { ...others, ...renamed },
+    ])
+      expect(await found(each)).toBe(true);
+  });
+
+  it('and anything at all gets an answer, which is no error of the program', async () => {
+    const onFault = vi.fn();
+    const answer = async (file: unknown) => {
+      try {
+        const { mismatches, signature } = await verified(file, { onFault });
+        expect(mismatches.length > 0 || signature !== 'trusted').toBe(true);
+      } catch (error) {
+        expect(error).toBeInstanceOf(PackFileError);
+      }
+    };
+    const paths = [...leaves(pack)].filter((path) => path[0] !== 'receipts' || path[2] !== 'lineage');
     await fc.assert(
-      fc.asyncProperty(fc.jsonValue(), async (value) => {
-        expect((await verifyPack(value, { trust })).signature).toBe('invalid');
-        const { signature } = await verifyPack({ ...pack, receipts: [value], manifest: value }, { trust });
-        expect(signature).not.toBe('trusted');
+      fc.asyncProperty(fc.jsonValue(), fc.constantFrom(...paths), fc.nat(), async (value, path, depth) => {
+        await answer(value);
+        await answer({ ...pack, receipts: [value], manifest: value });
+        const copy = JSON.parse(text);
+        const way = path.slice(0, 1 + (depth % path.length));
+        const owner = way.slice(0, -1).reduce((at, name) => at[name], copy);
+        if (JSON.stringify(owner[way.at(-1) ?? '']) === JSON.stringify(value)) return;
+        owner[way.at(-1) ?? ''] = value;
+        await answer(copy);
       }),
     );
+    await fc.assert(fc.asyncProperty(fc.oneof(fc.json(), fc.string()), answer));
+    expect(onFault).not.toHaveBeenCalled();
+  });
+
+  it('an error of the program is handed on, and such a pack does not hold', async () => {
+    const onFault = vi.fn();
+    const fault = new Error('A bug.');
+    const trustless = {
+      get keys(): never {
+        throw fault;
+      },
+    };
+    expect(await verified(text, { trust: trustless, onFault })).toMatchObject({
+      signature: 'invalid',
+      mismatches: [{ field: 'pack', found: expect.stringContaining('A bug.') }],
+    });
+    expect(onFault).toHaveBeenCalledExactlyOnceWith(fault);
   });
 });

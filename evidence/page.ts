@@ -1,8 +1,8 @@
 /**
- * A pack as a page for people: charts, coverage, what was left out, methods and sources, and whether it holds.
+ * Shows a pack to people: whether it holds, charts, coverage, exclusions, methods and sources.
  *
- * Invariants: it says first what its checking has found. It has no script and fetches nothing, and says so to the browser. Every text
- * of the pack is escaped. Simulated calls are in no chart with real ones, nor carbon of one basis of the grid with that of another.
+ * Invariants: the page begins with the result of the verification. It has no script and fetches nothing, and tells the browser so. Every text
+ * of the pack is escaped. Simulated calls share no chart with real ones, nor does carbon of one grid basis with carbon of another.
  */
 import { escaped } from '@gw/contract/internal/html-text';
 import { barChart, lineChart, type Point, shortNumber } from './charts.ts';
@@ -20,7 +20,7 @@ table{border-collapse:collapse;width:100%;font-size:13px}td,th{text-align:left;b
 .good{border-left:4px solid #2b7a5b}.bad{border-left:4px solid #b3261e}.good,.bad{padding:.5rem 1rem;background:#f6f8f7}code{overflow-wrap:anywhere}
 @media print{body{margin:0;max-width:none}@page{margin:18mm}}`;
 
-/** `head`: the members of a pack but its receipts. */
+/** `head`: as `VerifiedPack` has it. */
 export function evidencePage(head: Node, found: PackVerification): string {
   const title = `Environmental receipts of ${head.account}`;
   const period = isNode(head.temporal) ? `${head.temporal.start} to before ${head.temporal.end}` : 'chosen receipts';
@@ -37,7 +37,7 @@ export function evidencePage(head: Node, found: PackVerification): string {
         )
       : '',
     coverageOf(head),
-    table('Left out', ['Receipt', 'Version', 'Reason'], rowsOf(head.excluded), ['receipt_id', 'version', 'reason']),
+    leftOut(found),
     table('Methods', ['Name', 'Version', 'Hash'], rowsOf(head.methodologies), ['name', 'version', 'hash']),
     table('Sources', ['Name', 'Version', 'Licence', 'Where'], rowsOf(head.sources), [
       'name',
@@ -125,7 +125,7 @@ function groupsOf(rows: readonly Node[], { fields }: Quantity, labelOf: (row: No
     const label = labelOf(row);
     const group = groups.get(label) ?? { label, value: 0, low: 0, high: 0 };
     group.value += numberOf(row[value]);
-    // What has no bounds is taken as if it were exact, rather than left out of them.
+    // A value without bounds counts as exact, rather than being left out of the bounds.
     group.low += numberOf(row[low] ?? row[value]);
     group.high += numberOf(row[high] ?? row[value]);
     groups.set(label, group);
@@ -135,23 +135,38 @@ function groupsOf(rows: readonly Node[], { fields }: Quantity, labelOf: (row: No
 
 function coverageOf({ coverage }: Node): string {
   if (!isNode(coverage)) return '';
-  const counted = isNode(coverage.listed) ? coverage.listed : coverage;
-  const size = (value: unknown): unknown => (Array.isArray(value) ? value.length : (value ?? 0));
+  const counted = isNode(coverage.listed) ? coverage.listed : {};
   const kinds = ['measured', 'modelled', 'estimated', 'degraded'].map((kind) => {
     const { energy_wh = null, requests = 0 } = isNode(coverage[kind]) ? coverage[kind] : {};
     return [kind, requests, energy_wh === null ? 'unknown' : `${shortNumber(Number(energy_wh))} Wh`];
   });
-  const lists = ['simulated', 'restated', 'superseded'].map((kind) => [kind, size(counted[kind]), '']);
+  const lists = ['simulated', 'restated', 'superseded'].map((kind) => [kind, counted[kind], '']);
   const rows = [...kinds, ...lists, ['left out', coverage.excluded, '']];
   return tableOf('Coverage', ['Receipts that are', 'Number', 'Energy'], rows);
 }
 
 const shownRows = 200;
-function table(title: string, heads: readonly string[], rows: readonly Node[], fields: readonly string[]): string {
+function table(
+  title: string,
+  heads: readonly string[],
+  rows: readonly Node[],
+  fields: readonly string[],
+  untold = 0,
+): string {
   const cells = rows.slice(0, shownRows).map((row) => fields.map((field) => row[field] ?? ''));
-  const more = rows.length > shownRows ? `<p>And ${rows.length - shownRows} more, in the pack.</p>` : '';
-  return rows.length === 0 ? '' : tableOf(title, heads, cells) + more;
+  const more = rows.length + untold - cells.length;
+  const note = more > 0 ? `<p>And ${more} more, in the pack.</p>` : '';
+  return rows.length === 0 ? '' : tableOf(title, heads, cells) + note;
 }
+
+const leftOut = ({ excluded, untoldExcluded }: PackVerification): string =>
+  table(
+    'Left out',
+    ['Receipt', 'Version', 'Reason'],
+    excluded.map((each) => ({ ...each })),
+    ['receipt_id', 'version', 'reason'],
+    untoldExcluded,
+  );
 
 const tableOf = (title: string, heads: readonly string[], rows: readonly (readonly unknown[])[]): string =>
   `<h2>${escaped(title)}</h2><table><tr>${heads.map((head) => `<th>${escaped(head)}</th>`).join('')}</tr>${rows

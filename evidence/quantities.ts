@@ -47,7 +47,7 @@ export function unitOf(amount: Amount): string {
   return (ending !== undefined && unitOfEnding[ending]) || 'unit:UNITLESS';
 }
 
-/** What a pack sums up: the newest version of each receipt. */
+/** The amounts that a pack sums. */
 export const summed = [
   'energy_wh',
   'energy_low_wh',

@@ -1,38 +1,38 @@
-/** A receipt as a node of a pack, and back. Nothing of it is lost on the way. */
+/** Turns a receipt into a node of a pack and back, without loss. */
 import type { Receipt } from '@gw/contract/receipt';
 import { canonicalText } from './canonical.ts';
 import { isDecimal, plainDecimal } from './decimal.ts';
 import { isAmount } from './quantities.ts';
 
-/** What can be said in a pack of one version of a receipt. */
+/** One version of a receipt, with what a pack says of it. */
 export interface PackedReceipt {
   readonly receipt: Receipt;
-  /** As `GET /v1/gw/lineage/{id}` gives it; null if it was not asked for. */
+  /** The lineage as `GET /v1/gw/lineage/{id}` returns it; null if it was not asked for. */
   readonly lineage: unknown;
-  /** Where it is in the log of the account; absent: not yet. */
+  /** Where the receipt is in the log of the account; absent: it is not in it yet. */
   readonly log?: ReceiptInLog;
 }
 
-/** A place in a log, with the way from there to the root. */
+/** A place in a log, with the path from there to the root. */
 interface LogPlace {
   readonly index: number;
   readonly path: readonly string[];
 }
 
-/** `index` null: the log has only what the receipt was before it was settled. */
+/** `index` null: the log has the receipt only as it was before it was settled. */
 export interface ReceiptInLog {
   readonly index: number | null;
   readonly path: readonly string[] | null;
-  /** What the log has of the same version, and is not the receipt as it is now, in the order of the log. */
+  /** Entries of the same version that are not the receipt as it is now, in the order of the log. */
   readonly replaced?: readonly (LogPlace & {
     readonly leaf_hash: string;
-    /** As it was; null: nobody knows. */
+    /** The receipt as it was; null: it is not known. */
     readonly receipt: unknown;
   })[];
 }
 
 export interface PackMismatch {
-  /** `id` of a receipt in the pack; null: of the pack itself. */
+  /** The `id` of a receipt in the pack; null: the pack itself. */
   readonly receipt: string | null;
   readonly field: string;
   readonly expected: string;
@@ -73,7 +73,7 @@ export function receiptNode({ lineage, log, receipt }: PackedReceipt, baseUrl: s
   };
 }
 
-/** What of a node follows from the fields of its receipt. */
+/** Returns the members of a node that follow from the fields of its receipt. */
 export function provenanceOf({ methodology_hash, receipt_id, supersedes, version }: Node, baseUrl: string): Node {
   return {
     id: urnOf(receipt_id, version),
@@ -91,7 +91,7 @@ const assessment = (hash: string, baseUrl: string): Node => ({
 
 const ofNode: readonly string[] = [...provenanceFields, 'receipt_id', 'lineage', 'log'];
 
-/** The fields of the receipt that a node states; amounts are numbers again. */
+/** Returns the receipt that a node states; amounts are numbers again. */
 export function receiptOf(node: Node): Readonly<Record<string, unknown>> {
   const fields = Object.entries(node)
     .filter(([field]) => !ofNode.includes(field))

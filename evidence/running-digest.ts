@@ -1,4 +1,4 @@
-/** SHA-256 over a list as JSON by RFC 8785, of which nothing is kept but the digest. */
+/** SHA-256 over a list as JSON by RFC 8785. Nothing is kept but the digest. */
 import { Sha256 } from '#sha256';
 
 export class ListDigest {

@@ -1,6 +1,6 @@
 /**
- * What a first version may become after it was stored (the trigger `guard_receipt` lets nothing else through): the degraded receipt that the client was
- * shown, or, if it was closed for a sidecar that went away, the one that the sidecar had made.
+ * A stored first version may change in two ways (the trigger `guard_receipt` refuses all others): it becomes the degraded receipt that the client was
+ * shown, or, if it was closed for a sidecar that went away, the receipt that the sidecar had made.
  */
 import { isNode } from './receipt-node.ts';
 

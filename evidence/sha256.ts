@@ -1,4 +1,4 @@
-/** SHA-256 by Node, for all that it has to do at once; browsers have `sha256.browser.ts` in its place (package.json). */
+/** SHA-256 by Node. Browsers get `sha256.browser.ts` in its place (package.json). */
 import { createHash } from 'node:crypto';
 
 export class Sha256 {

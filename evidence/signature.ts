@@ -1,61 +1,71 @@
-/** Signatures over JSON: detached (RFC 7797), Ed25519, over RFC 8785; and who has signed. */
+/** Makes and checks detached signatures (RFC 7797, Ed25519) over JSON by RFC 8785. */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { isPublicKey, type PublicJwk, publicJwkOf } from '@gw/contract/internal/public-jwk';
-import { decodeProtectedHeader, FlattenedSign, flattenedVerify, importJWK } from 'jose';
+import { base64url, errors, FlattenedSign, flattenedVerify, importJWK } from 'jose';
 import { canonicalText } from './canonical.ts';
+import { isNode } from './receipt-node.ts';
 
 /**
- * Whom to believe: published keys, or the thumbprint of one (RFC 7638). Without either a signature proves only that whoever
- * has signed has the key that the pack names.
+ * The keys to trust: published keys, or the thumbprint of one (RFC 7638). Without either a signature proves only that the signer
+ * has the key that the pack names.
  */
 export interface Trust {
-  /** Of a JSON Web Key Set, as it was had from the gateway. */
+  /** The `keys` of a JSON Web Key Set that came from the gateway. */
   readonly keys?: readonly unknown[];
   readonly thumbprint?: string;
 }
 
-/** `unauthenticated`: it fits the key in the pack, which nobody here knows. `unknown_key`: it is by none of the trusted ones. */
+/** `unauthenticated`: it fits the key in the pack, and nobody said which keys to trust. `unknown_key`: it is by none of the trusted keys. */
 export type SignatureCheck = 'trusted' | 'unauthenticated' | 'unknown_key' | 'invalid';
 
 export interface Signed {
-  /** Of the one who signed; only whoever knows it from elsewhere can trust it. */
+  /** The signer's key. It can be trusted only if it is known from elsewhere. */
   readonly key: PublicJwk;
-  /** Detached and compact: over the value, as JSON by RFC 8785. */
+  /** Detached, compact form, over the value as JSON by RFC 8785. */
   readonly jws: string;
 }
 
+const headerOf = (kid: string) => ({ alg: 'EdDSA', kid, b64: false, crit: ['b64'] });
+
 export async function signed(value: unknown, { privateKey, publicJwk }: SigningKey): Promise<Signed> {
   const { protected: head, signature } = await new FlattenedSign(new TextEncoder().encode(canonicalText(value)))
-    .setProtectedHeader({ alg: 'EdDSA', kid: publicJwk.kid, b64: false, crit: ['b64'] })
+    .setProtectedHeader(headerOf(publicJwk.kid))
     .sign(privateKey);
   return { key: publicJwk, jws: `${head}..${signature}` };
 }
 
 const xOf = (key: unknown): string[] => {
-  const { crv, x } = (key ?? {}) as { readonly crv?: unknown; readonly x?: unknown };
+  const { crv, x } = isNode(key) ? key : {};
   return crv === 'Ed25519' && typeof x === 'string' && isPublicKey(x) ? [x] : [];
 };
 
-/** 64 bytes. Of the last character only the first two bits count; others of it would stand for the same bytes. */
+/** 64 bytes. Only the first two bits of the last character count, so other characters in its place would stand for the same bytes. */
 const signatureForm = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 
-/** Never rejects. */
+/** Says of any `signature` what it is worth. Rejects only for an error of the program or of the platform. */
 export async function checkSignature(value: unknown, signature: unknown, trust: Trust): Promise<SignatureCheck> {
+  const { jws, key } = isNode(signature) ? signature : {};
+  const [x] = xOf(key);
+  if (x === undefined || typeof jws !== 'string') return 'invalid';
+  const signer = publicJwkOf(x);
+  const head = base64url.encode(JSON.stringify(headerOf(signer.kid)));
+  const tail = jws.slice(head.length + 2);
+  // Nothing else may stand in it, because it would not be signed.
+  const isOurs = jws === `${head}..${tail}` && canonicalText(signature) === canonicalText({ key: signer, jws });
+  if (!isOurs || !signatureForm.test(tail)) return 'invalid';
+  const stated = { protected: head, payload: canonicalText(value ?? null), signature: tail };
+  if (!(await fits(signer, stated))) return 'invalid';
+  if (trust.keys === undefined && trust.thumbprint === undefined) return 'unauthenticated';
+  const known = (trust.keys ?? []).flatMap(xOf).map((each) => publicJwkOf(each).kid);
+  return signer.kid === trust.thumbprint || known.includes(signer.kid) ? 'trusted' : 'unknown_key';
+}
+
+async function fits(signer: PublicJwk, stated: Parameters<typeof flattenedVerify>[0]): Promise<boolean> {
   try {
-    const { jws, key } = signature as Signed;
-    const signer = publicJwkOf(key.x);
-    // Nothing beside it: what is not signed must say nothing.
-    if (canonicalText(signature) !== canonicalText({ key: signer, jws })) return 'invalid';
-    const [head = '', payload, tail = '', ...more] = jws.split('.');
-    if (payload !== '' || more.length > 0 || decodeProtectedHeader({ protected: head }).kid !== signer.kid)
-      return 'invalid';
-    const signed = { protected: head, payload: canonicalText(value), signature: tail };
-    await flattenedVerify(signed, await importJWK({ ...signer }), { algorithms: ['EdDSA'] });
-    if (!signatureForm.test(tail)) return 'invalid';
-    if (trust.keys === undefined && trust.thumbprint === undefined) return 'unauthenticated';
-    const known = (trust.keys ?? []).flatMap(xOf).map((x) => publicJwkOf(x).kid);
-    return signer.kid === trust.thumbprint || known.includes(signer.kid) ? 'trusted' : 'unknown_key';
-  } catch {
-    return 'invalid';
+    await flattenedVerify(stated, await importJWK({ ...signer }), { algorithms: ['EdDSA'] });
+    return true;
+  } catch (error) {
+    if (error instanceof errors.JWSSignatureVerificationFailed) return false;
+    throw error;
   }
 }

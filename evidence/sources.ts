@@ -1,4 +1,4 @@
-/** Who published what the numbers rest on, as far as the lineages in a pack name it; without them the grid's sources alone. */
+/** Lists the published sources of the numbers in a pack, as the lineages name them. Without lineages these are the sources of the grid values alone. */
 import type { Node } from './receipt-node.ts';
 
 interface Factor {
@@ -22,7 +22,7 @@ function factorsOf(node: Node): Factor[] {
   });
 }
 
-/** Each source once, in the order of its name. */
+/** Collects each source once. */
 export class SourceList {
   readonly #found = new Map<string, Node>();
 
@@ -42,10 +42,4 @@ export class SourceList {
   list(): Node[] {
     return [...this.#found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, node]) => node);
   }
-}
-
-export function sourcesOf(receipts: readonly Node[]): Node[] {
-  const sources = new SourceList();
-  for (const node of receipts) sources.add(node);
-  return sources.list();
 }

@@ -1,29 +1,19 @@
 /**
- * What follows from the receipts of a pack: its sums and its coverage. Whoever checks a pack makes them again.
+ * The sums and the coverage of a pack, as they follow from its receipts. Verification computes them again.
  *
- * Invariants: each receipt counts once, in its newest version. Simulated calls, and values that count different things
- * (`grid_basis`), are in no row with others. What is unknown is in no sum, and `missing` says of how many receipts.
- * The bounds of a sum are the sums of the bounds, as if all were off in the same direction: the errors of calls at one place
- * have the same causes.
+ * Invariants: each receipt counts once, in its newest version. Simulated calls have rows of their own, and so has
+ * each `grid_basis`, because its values count different things. An unknown value is in no sum; `missing` says how many receipts lack it.
+ * The bounds of a sum are the sums of the bounds, as if all errors had the same direction, because calls at one place share the causes of
+ * their errors.
  */
 import { ExactSum, isDecimal } from './decimal.ts';
 import { summed } from './quantities.ts';
 import type { Node } from './receipt-node.ts';
 
-/** The newest version of each receipt, in the order of the nodes. */
-export function newestOf(nodes: readonly Node[]): Node[] {
-  const newest = new Map<unknown, Node>();
-  for (const node of nodes) {
-    const other = newest.get(node.receipt_id);
-    if (other === undefined || Number(other.version) < Number(node.version)) newest.set(node.receipt_id, node);
-  }
-  return nodes.filter((node) => newest.get(node.receipt_id) === node);
-}
-
 const tokens = ['prompt_tokens', 'completion_tokens'] as const;
 const isCount = (value: unknown): value is number => typeof value === 'number';
 
-/** Sums of receipts, of which each is added once, in its newest version. */
+/** Sums receipts. Each is added once, in its newest version. */
 export class RunningSum {
   #requests = 0;
   #degraded = 0;
@@ -63,7 +53,7 @@ const keysOf = (node: Node): Node => ({
   simulated: node.simulated === true,
 });
 
-/** Rows by day (UTC), model, provider, region, basis and whether simulated, in that order. */
+/** Sums in rows by day (UTC), model, provider, region, grid basis and simulation, sorted in that order. */
 export class RunningAggregates {
   readonly #groups = new Map<string, { readonly keys: Node; readonly sum: RunningSum }>();
 
@@ -82,16 +72,10 @@ export class RunningAggregates {
   }
 }
 
-export function aggregatesOf(nodes: readonly Node[]): Node[] {
-  const aggregates = new RunningAggregates();
-  for (const node of newestOf(nodes)) aggregates.add(node);
-  return aggregates.list();
-}
-
 const coverageOf = { telemetry: 'measured', parametric: 'modelled', proxy: 'estimated', degraded: 'degraded' } as const;
 const isTier = (tier: unknown): tier is keyof typeof coverageOf => typeof tier === 'string' && tier in coverageOf;
 
-/** How many receipts there are of each kind, and how much energy each kind has. Simulated calls are of none. */
+/** Counts the receipts and the energy of each kind. Simulated calls belong to no kind. */
 export class RunningKinds {
   readonly #sums = Object.entries(coverageOf).map(([tier, kind]) => ({ tier, kind, sum: new RunningSum() }));
 
@@ -107,23 +91,4 @@ export class RunningKinds {
     });
     return Object.fromEntries(kinds);
   }
-}
-
-/** How many receipts there are of each kind, how much energy each kind has, and which receipts are to be looked at. */
-export function coverage(nodes: readonly Node[], excluded: number): Node {
-  const newest = newestOf(nodes);
-  const idsOf = (members: readonly Node[]) => members.map(({ receipt_id }) => receipt_id);
-  const kinds = new RunningKinds();
-  for (const node of newest) kinds.add(node);
-  const isNewest = new Set(newest);
-  return {
-    receipts: newest.length,
-    versions: nodes.length,
-    excluded,
-    ...kinds.result(),
-    simulated: idsOf(newest.filter(({ simulated }) => simulated === true)),
-    degraded_receipts: idsOf(newest.filter(({ tier }) => tier === 'degraded')),
-    restated: idsOf(newest.filter(({ version }) => Number(version) > 1)),
-    superseded: nodes.filter((node) => !isNewest.has(node)).map(({ id }) => id),
-  };
 }

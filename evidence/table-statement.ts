@@ -1,26 +1,26 @@
-/** What the gateway says, signed, of a table of receipts, which has no place for a signature itself. */
+/** The signed statement of the gateway about a table of receipts, which has no place for a signature itself. */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { checkSignature, type SignatureCheck, type Signed, signed, type Trust } from './signature.ts';
 
 export const tableFormat = 'gw.evidence_table/1' as const;
 
-/** Over which the signature goes, as JSON by RFC 8785. */
+/** The signature is over this, as JSON by RFC 8785. */
 export interface TableStatement {
   readonly format: typeof tableFormat;
   /** `urn:uuid:…` */
   readonly id: string;
   readonly account: string;
-  /** RFC 3339, UTC; as the next two. */
+  /** RFC 3339, UTC, like the next two. */
   readonly issued: string;
   readonly from: string | null;
   readonly to: string | null;
   readonly media_type: string;
-  /** Rows: versions of receipts. */
+  /** The number of rows, which are versions of receipts. */
   readonly receipts: number;
-  /** Receipts that were asked for and are in no row: not there, or not what was stored. */
+  /** How many receipts that were asked for are in no row, because they do not exist or are not genuine. */
   readonly excluded: number;
-  /** Of the bytes of the table. */
+  /** The digest of the bytes of the table. */
   readonly sha256: string;
 }
 
@@ -35,11 +35,11 @@ export const signedStatement = async (
 export interface TableVerification {
   readonly signature: SignatureCheck;
   readonly mismatches: readonly PackMismatch[];
-  /** As it is stated; empty if it is none. */
+  /** The statement; empty if there is none. */
   readonly statement: Node;
 }
 
-/** `stated`: a statement, or the job that has it. `sha256`: of the table. Never rejects. */
+/** `sha256`: the digest of the table. `stated`: a statement, or the job that has it. */
 export async function verifyTable(sha256: string, stated: unknown, trust: Trust): Promise<TableVerification> {
   const found = isNode(stated) && isNode(stated.statement) ? stated.statement : stated;
   if (!isNode(found) || found.format !== tableFormat)

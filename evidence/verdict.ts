@@ -6,7 +6,7 @@ import type { PackVerification } from './verify.ts';
  */
 export type Verdict = 'holds' | 'fails' | 'unauthenticated' | 'ask';
 
-/** `log`: absent of a table, which has no place in one. */
+/** `log`: absent for a table, which has no proofs. */
 export function verdictOf({
   log,
   mismatches,

@@ -1,35 +1,35 @@
 /**
- * Whether the receipts of a pack are in the log of their account, and what that says of them.
+ * Checks whether the receipts of a pack are in the log of their account.
  *
- * Invariants: what contradicts something that was signed is a mismatch. What an honest gateway can come to as well is none, and is
- * named: a receipt that came late, that the log does not have yet although it should, or that was settled. No receipt is kept.
+ * Invariants: a contradiction to something that was signed is a mismatch. Whatever can happen to an honest gateway is named, and is no
+ * mismatch: a receipt came late, is not in the log yet although it should be, or was settled. No receipt is kept.
  */
+import { CappedList } from './capped-list.ts';
 import { type Checkpoint, checkpointIn } from './checkpoint.ts';
+import { EarlierCheck } from './earlier-check.ts';
 import { IndexRuns } from './index-runs.ts';
 import { checkSigned, type Entry, entryOf, hasAllOfItsTime, isLongOver, timeOf } from './log-entries.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import type { Trust } from './signature.ts';
-import { Told } from './told.ts';
-import { EarlierCheck } from './verify-earlier.ts';
 
 export interface LogVerification {
   readonly mismatches: readonly PackMismatch[];
-  /** Receipts that the checkpoint of the pack proves. */
+  /** How many receipts the checkpoint of the pack proves. */
   readonly proven: number;
-  /** Receipts that are there since the kept checkpoint or pack, although that was complete for the time of their call. */
+  /** Receipts that came after the kept checkpoint or pack, although that was complete for the time of their call. */
   readonly late: readonly string[];
-  /** First versions that the log should have by now, and does not. */
+  /** First versions that are not in the log, although they should be by now. */
   readonly unlogged: readonly string[];
-  /** First versions that have become something else since the kept checkpoint or pack, as they may. */
+  /** First versions that were settled since the kept checkpoint or pack. */
   readonly changed: readonly string[];
-  /** Receipts that are in none of these lists, which have room for a thousand each. */
+  /** How many more receipts belong into these lists, which have room for a thousand each. */
   readonly untold: number;
   /**
-   * Entries between the first and the last of the pack that are not in it, both ends inclusive: of other times, as far as anybody can tell
-   * from this pack. Of packs without a filter.
+   * Entries between the first and the last of the pack that are not in it, both ends inclusive. As far as this pack tells, they are of other
+   * times. Empty for a pack with a filter.
    */
   readonly gaps: readonly (readonly [number, number])[];
-  /** In the gateway's words: why there are no proofs. */
+  /** Why there are no proofs, in the gateway's words. */
   readonly fault: string | null;
 }
 
@@ -38,7 +38,7 @@ const logOf = ({ log }: Node): Node | null => (isNode(log) ? log : null);
 /** Checks receipts one after the other. */
 export class LogCheck {
   readonly #since: EarlierCheck | null;
-  readonly #unlogged = new Told<string>();
+  readonly #unlogged = new CappedList<string>();
   readonly #indexes = new IndexRuns();
   #proven = 0;
 
@@ -84,7 +84,7 @@ export class LogCheck {
   }
 }
 
-/** Later versions are made at any time, so of them nobody can say. */
+/** Only a first version can be overdue, because later ones are made at any time. */
 function isOverdue({ indexes, node }: Entry, checkpoint: Checkpoint | null, { issued }: Node): boolean {
   if (node.version !== 1 || indexes.length > 0) return false;
   return (
@@ -93,5 +93,11 @@ function isOverdue({ indexes, node }: Entry, checkpoint: Checkpoint | null, { is
 }
 
 export const noLog: Omit<LogVerification, 'mismatches'> = {
-  ...{ proven: 0, late: [], unlogged: [], changed: [], untold: 0, gaps: [], fault: null },
+  proven: 0,
+  late: [],
+  unlogged: [],
+  changed: [],
+  untold: 0,
+  gaps: [],
+  fault: null,
 };

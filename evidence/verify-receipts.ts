@@ -1,6 +1,8 @@
-/** Whether a receipt in a pack says one thing: its node, its numbers, its versions. */
+/** Checks that each receipt in a pack is consistent: its node, its numbers, its versions. */
 import { verify } from '@gw/methodology/recompute';
+import { CappedList } from './capped-list.ts';
 import { isDecimal } from './decimal.ts';
+import { differences } from './differences.ts';
 import { amounts } from './quantities.ts';
 import {
   gatewayOf,
@@ -12,12 +14,8 @@ import {
   receiptOf,
   shown,
 } from './receipt-node.ts';
-import { Told } from './told.ts';
-import { differences } from './verify-manifest.ts';
 
-export const exclusionsOf = (excluded: unknown): Node[] => (Array.isArray(excluded) ? excluded.filter(isNode) : []);
-
-/** What follows from the fields of the receipt, and that each amount is written in the one way there is. */
+/** Checks what follows from the fields of the receipt, and that each amount is written in its only form. */
 export function checkNode({ publisher }: Node, node: Node): PackMismatch[] {
   const receipt = String(node.id);
   const { id } = isNode(publisher) ? publisher : {};
@@ -32,7 +30,7 @@ export function checkNode({ publisher }: Node, node: Node): PackMismatch[] {
   ].map((fault) => ({ ...fault, receipt }));
 }
 
-/** What a lineage says beside itself; why a later version was made (`revision`) only the gateway knows. */
+/** Checks what stands beside a lineage. Only the gateway knows why a later version was made (`revision`). */
 function checkExplanation(node: Node): Omit<PackMismatch, 'receipt'>[] {
   const { explanation, lineage, receipt_id, version } = node;
   if (lineage === undefined) return [];
@@ -74,14 +72,14 @@ const isAbsent = ({ code, version }: Node): boolean => code !== 'no_lineage' && 
 const nameOf = (id: unknown, version: unknown): string => `${id}:${version}`;
 
 /**
- * Whether all versions of each receipt, from the first on, are in a pack or left out by name. Those of a receipt come one after the other,
- * the newest last.
+ * Checks whether all versions of each receipt, from the first on, are in a pack or left out by name. The versions of a receipt come one
+ * after the other, the newest last.
  */
 export class VersionCheck {
   #last: Node | null = null;
-  /** Nobody has to be asked about more: whoever leaves so many out says so, and that is a mismatch too. */
-  readonly #missing = new Told<readonly [string, PackMismatch]>();
-  readonly #left = new Told<string>();
+  /** A thousand are enough: a pack that leaves more out names them, and that is a mismatch too. */
+  readonly #missing = new CappedList<readonly [string, PackMismatch]>();
+  readonly #left = new CappedList<string>();
 
   add(node: Node): PackMismatch[] {
     const { receipt_id, supersedes, version } = node;
@@ -119,7 +117,7 @@ const ofVersion = ({ receipt_id }: Node, version: unknown, fault: Omit<PackMisma
   ...fault,
 });
 
-/** What the gateway itself says of a receipt that it does not have any more, or not as it was. */
+/** Reports a receipt that the gateway itself says to have lost, or not to have as it was. */
 export function checkExclusion({ code, log_index, reason, receipt_id, version }: Node): PackMismatch[] {
   if (log_index === undefined && code !== 'not_genuine' && code !== 'not_stored') return [];
   const expected = log_index === undefined ? 'as it was issued' : `the entry ${shown(log_index)} of the log`;

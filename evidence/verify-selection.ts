@@ -1,28 +1,31 @@
 /**
- * Whether the receipts of a pack are those that were asked for, as far as they say themselves.
+ * Checks whether the receipts of a pack are those that were asked for, as far as their content tells.
  *
- * Invariant: nothing is kept that grows with the receipts, since few can be asked for by their ids.
+ * Invariant: nothing is kept that grows with the receipts, because only few can be asked for by their ids.
  */
 import { mostReceipts } from '@gw/contract/evidence';
+import { CappedList } from './capped-list.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { ListDigest } from './running-digest.ts';
-import { Told } from './told.ts';
 
-/** The time of a pack follows from what was asked for. */
+/** The period of a pack follows from the request. */
 export const temporalOf = (selection: unknown): unknown =>
   isNode(selection) && selection.from !== undefined
     ? { type: ['dct:PeriodOfTime'], start: selection.from, end: selection.to }
     : undefined;
 
 const fault = (receipt: unknown, field: string, expected: unknown, found: unknown): PackMismatch => ({
-  ...{ receipt: String(receipt), field, expected: shown(expected), found: shown(found) },
+  receipt: String(receipt),
+  field,
+  expected: shown(expected),
+  found: shown(found),
 });
 
-/** Of a field: which values there are, each with the first receipt that has it. */
+/** The values of a field, each with the first receipt that has it. */
 class Values {
   readonly #first = new Map<unknown, unknown>();
 
-  /** One that is left out is as wrong as those that are kept. */
+  /** The values beyond the cap need no check, because the pack is then wrong anyway. */
   add(value: unknown, receipt: unknown): void {
     if (this.#first.size <= mostReceipts.plain && !this.#first.has(value)) this.#first.set(value, receipt);
   }
@@ -38,9 +41,9 @@ class Values {
   }
 }
 
-/** Versions without a lineage, or those of which it is said that they have none. */
+/** A list of versions without a lineage. */
 class Bare {
-  readonly names = new Told<string>();
+  readonly names = new CappedList<string>();
   readonly digest = new ListDigest();
 
   add({ receipt_id, version }: Node): void {
@@ -79,7 +82,7 @@ export class SelectionCheck {
     this.#ids.add(receipt_id, id);
   }
 
-  /** To be called once, behind the last receipt. */
+  /** To be called once, after the last receipt. */
   finish({ selection }: Node): PackMismatch[] {
     if (!isNode(selection)) return [ofPack('selection', 'what was asked for', shown(selection))];
     this.#newest();
@@ -98,8 +101,10 @@ export class SelectionCheck {
     return [
       ...this.#ids.others('receipt_id', (id) => ids.has(id), 'one of those asked for'),
       ...missing.map((id) => ({
-        ...{ receipt: `urn:gw:receipt:${id}`, field: 'receipt' },
-        ...{ expected: 'in the pack, or left out by name', found: 'nothing' },
+        receipt: `urn:gw:receipt:${id}`,
+        field: 'receipt',
+        expected: 'in the pack, or left out by name',
+        found: 'nothing',
       })),
     ];
   }
@@ -111,7 +116,7 @@ export class SelectionCheck {
     const isAll = bare.names.untold + explained.names.untold === 0;
     if (isAll || (missing.length > 0 && explained.names.untold === 0))
       return missing.map((name) => fault(name, 'lineage', 'a lineage, as was asked for', undefined));
-    // Too many to be kept; both stand in one order.
+    // There are too many to keep, so their digests are compared; both lists stand in one order.
     if (bare.digest.hex() === explained.digest.hex()) return [];
     return [ofPack('lineage', 'one of each receipt, as was asked for, or left out by name', 'others')];
   }

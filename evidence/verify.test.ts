@@ -3,20 +3,15 @@ import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { isPublicKey } from '@gw/contract/internal/public-jwk';
 import type { Receipt } from '@gw/contract/receipt';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { bytesOf } from '@gw/testing/evidence/made-packs';
+import { beforeAll, expect, test } from 'vitest';
 import { canonicalText } from './canonical.ts';
-import { longPackContext } from './context.ts';
 import { isDecimal } from './decimal.ts';
 import { Followed, type ListName, listNames } from './followed.ts';
-import { longManifest, longPackFormat } from './long-pack.ts';
-import { entryOf, manifestOf } from './manifest.ts';
-import { evidencePack, methodologiesOf } from './pack.ts';
-import { ListDigest } from './running-digest.ts';
+import { manifestOf } from './manifest.ts';
+import { packText } from './pack-writer.ts';
 import { signed } from './signature.ts';
-import { sourcesOf } from './sources.ts';
-import { aggregatesOf, coverage } from './sums.ts';
 import { type PackVerification, type VerifyOptions, verifyPack } from './verify.ts';
-import { verifyLongPack } from './verify-long.ts';
 
 const example = (name: string) =>
   JSON.parse(readFileSync(new URL(`../docs/examples/${name}.json`, import.meta.url), 'utf8'));
@@ -41,50 +36,26 @@ beforeAll(async () => {
     ...{ accountId: 'acct_1', selection: day, receipts, excluded: [], log: null },
     period: { from: new Date(day.from), to: new Date(day.to) },
   };
-  pack = JSON.parse(await evidencePack(contents, key));
+  pack = JSON.parse(await packText(contents, key));
 });
 
-/** The pack with something else in it, and all that follows made and signed anew. */
-async function resigned(change: (pack: Json) => void): Promise<unknown> {
-  const { manifest: _, receipts: nodes, signature: __, ...head } = structuredClone(pack);
-  change({ head, nodes });
-  Object.assign(head, {
-    coverage: coverage(nodes, head.excluded.length),
-    aggregates: aggregatesOf(nodes),
-    sources: sourcesOf(nodes),
-    methodologies: methodologiesOf(nodes),
-  });
-  const manifest = manifestOf(head, nodes);
-  return { ...head, receipts: nodes, manifest, signature: await signed(manifest, key) };
-}
-
-/** The same as a long pack. */
-async function resignedLong(change: (pack: Json) => void): Promise<unknown> {
-  const { manifest: _, receipts: nodes, signature: __, ...rest } = structuredClone(pack);
+/** Returns the pack with a change, and with all that follows computed and signed anew. */
+async function resigned(change: (pack: Json) => void): Promise<object> {
+  const { listed: _, manifest: __, receipts: nodes, signature: ___, ...rest } = structuredClone(pack);
   change({ head: rest, nodes });
   const { excluded, ...head } = rest;
   const listed = Object.fromEntries(listNames.map((name): [ListName, unknown[]] => [name, []]));
   const followed = new Followed((list, text) => listed[list]?.push(JSON.parse(text)));
   for (const node of nodes) followed.add(node, canonicalText(node));
-  const left = new ListDigest();
-  for (const each of excluded) left.add(canonicalText(each));
-  const follows = followed.finish(excluded.length);
-  const whole = { ...head, '@context': longPackContext, format: longPackFormat, ...follows.head };
-  const parts = [entryOf('head', canonicalText(whole)), ...follows.parts, ...follows.lists];
-  const manifest = longManifest([...parts, { part: 'excluded', sha256: left.hex() }]);
+  for (const each of excluded) followed.exclude(canonicalText(each));
+  const { head: follows, ...digests } = followed.finish();
+  const whole = { ...head, ...follows };
+  const manifest = manifestOf(whole, digests);
   return { ...whole, receipts: nodes, listed, excluded, manifest, signature: await signed(manifest, key) };
 }
 
-type Check = (change: (pack: Json) => void, options?: Omit<VerifyOptions, 'trust'>) => Promise<PackVerification>;
-const checkShort: Check = async (change, options = {}) =>
-  verifyPack(JSON.parse(JSON.stringify(await resigned(change))), { trust, ...options });
-const checkLong: Check = async (change, options = {}) => {
-  const text = JSON.stringify(await resignedLong(change));
-  async function* bytes() {
-    yield Buffer.from(text);
-  }
-  return verifyLongPack(bytes(), { trust, ...options });
-};
+const check = async (change: (pack: Json) => void, options: Omit<VerifyOptions, 'trust'> = {}) =>
+  verifyPack(bytesOf(await resigned(change)), { trust, ...options });
 const fieldsOf = ({ mismatches }: PackVerification) => mismatches.map(({ field }) => field);
 
 test('of each number there is one text', () => {
@@ -92,92 +63,84 @@ test('of each number there is one text', () => {
   expect(['', '.5', '5.', '1e3', '+1', ' 1', 'NaN', 'Infinity', '9'.repeat(399)].map(isDecimal)).not.toContain(true);
 });
 
-describe.each([
-  ['short', checkShort],
-  ['long', checkLong],
-])('of a %s pack:', (_, check) => {
-  test('a pack that was made anew as it was holds', async () => {
-    expect(await check(() => {})).toMatchObject({ signature: 'trusted', mismatches: [], receipts: 4 });
-  });
+test('a pack that was made anew as it was holds', async () => {
+  expect(await check(() => {})).toMatchObject({ signature: 'trusted', mismatches: [], receipts: 4 });
+});
 
-  test.each<[string, unknown]>([
-    ['a number', 0.3],
-    ['with zeros in front', '000.3'],
-    ['with zeros behind', '0.30'],
-    ['with an exponent', '3e-1'],
-    ['with more digits than a number has', '0.30000000000000000001'],
-    ['as nothing', '-0'],
-    ['a list', ['0.3']],
-    ['millions of digits long', `1${'3'.repeat(2_000_000)}`],
-  ])(
-    'an amount that is written in another way is named, so that none is left out of the sums: %s',
-    async (_, amount) => {
-      const found = await check(({ nodes }) => {
-        nodes[3].energy_wh = amount;
-      });
-      expect(found.mismatches).toMatchObject([{ receipt: `urn:gw:receipt:${third.id}:1`, field: 'energy_wh' }]);
-    },
-  );
-
-  test.each<[string, (pack: Json) => void, string[]]>([
-    ['the name of a receipt', ({ nodes }) => (nodes[3].id = 'urn:gw:receipt:x:1'), ['id']],
-    ['its types', ({ nodes }) => (nodes[3].type = ['gw:Nothing']), ['type']],
-    ['what it is a revision of', ({ nodes }) => (nodes[2].wasRevisionOf = 'urn:gw:receipt:x:9'), ['wasRevisionOf']],
-    [
-      'who has made it',
-      ({ nodes }) => (nodes[3].wasGeneratedBy.qualifiedAssociation.agent = 'https://evil'),
-      ['wasGeneratedBy.qualifiedAssociation.agent'],
-    ],
-    ['a provenance of no methodology', ({ nodes }) => (nodes[3].methodology_hash = null), ['wasGeneratedBy']],
-    ['whose lineage it is', ({ nodes }) => (nodes[0].lineage.receipt_id = 'x'), ['lineage.receipt_id']],
-    ['why a first version was made', ({ nodes }) => (nodes[0].lineage.revision = { kind: 'x' }), ['lineage.revision']],
-    ['what is explained', ({ nodes }) => (nodes[0].lineage.explanation = 'Lies.'), ['lineage.explanation']],
-    ['something beside the lineage', ({ nodes }) => (nodes[0].lineage.more = 1), ['lineage.more']],
-    ['a lineage of nothing', ({ nodes }) => (nodes[3].lineage = null), ['lineage']],
-    [
-      'a period that was not asked for',
-      ({ head }) => (head.temporal.start = '2026-11-20T00:00:00.000Z'),
-      ['temporal.start'],
-    ],
-    ['no period', ({ head }) => delete head.temporal, ['temporal']],
-    ['another kind of thing', ({ head }) => (head.type = ['x']), ['type']],
-    ['a filter by another model', ({ head }) => (head.selection.model = 'x'), ['model']],
-    ['a filter by another region', ({ head }) => (head.selection.region = 'x'), ['region']],
-    ['others than were named', ({ head }) => (head.selection.receipt_ids = [receipt.id, other.id]), ['receipt_id']],
-    [
-      'fewer than were named',
-      ({ head }) => (head.selection.receipt_ids = [receipt.id, other.id, third.id, 'rcpt_x']),
-      ['receipt'],
-    ],
-    [
-      'no lineages, although they were asked for',
-      ({ head }) => (head.selection.include_lineage = true),
-      ['lineage', 'lineage', 'lineage'],
-    ],
-    ['no first version', ({ nodes }) => nodes.splice(1, 1), ['receipt']],
-    ['another version before', ({ nodes }) => (nodes[2].supersedes = null), ['wasRevisionOf', 'supersedes']],
-    ['a version in between', ({ nodes }) => (nodes[2].version = 1.5), ['id', 'version']],
-  ])('what follows from the receipts and from what was asked for is made again: %s', async (_, change, fields) => {
-    expect(fieldsOf(await check(change)).toSorted()).toEqual(fields.toSorted());
+test.each<[string, unknown]>([
+  ['a number', 0.3],
+  ['with zeros in front', '000.3'],
+  ['with zeros behind', '0.30'],
+  ['with an exponent', '3e-1'],
+  ['with more digits than a number has', '0.30000000000000000001'],
+  ['as nothing', '-0'],
+  ['a list', ['0.3']],
+  ['millions of digits long', `1${'3'.repeat(2_000_000)}`],
+])('an amount that is written in another way is named, so that none is left out of the sums: %s', async (_, amount) => {
+  const found = await check(({ nodes }) => {
+    nodes[3].energy_wh = amount;
   });
+  expect(found.mismatches).toMatchObject([{ receipt: `urn:gw:receipt:${third.id}:1`, field: 'energy_wh' }]);
+});
 
-  test('a first version that is left out by name is not missed', async () => {
-    const found = await check(({ head, nodes }) => {
-      nodes.splice(1, 1);
-      head.excluded = [{ receipt_id: other.id, version: 1, code: 'not_genuine', reason: 'Not so.' }];
-    });
-    expect(found.mismatches).toMatchObject([{ receipt: `urn:gw:receipt:${other.id}:1`, expected: 'as it was issued' }]);
-  });
+test.each<[string, (pack: Json) => void, string[]]>([
+  ['the name of a receipt', ({ nodes }) => (nodes[3].id = 'urn:gw:receipt:x:1'), ['id']],
+  ['its types', ({ nodes }) => (nodes[3].type = ['gw:Nothing']), ['type']],
+  ['what it is a revision of', ({ nodes }) => (nodes[2].wasRevisionOf = 'urn:gw:receipt:x:9'), ['wasRevisionOf']],
+  [
+    'who has made it',
+    ({ nodes }) => (nodes[3].wasGeneratedBy.qualifiedAssociation.agent = 'https://evil'),
+    ['wasGeneratedBy.qualifiedAssociation.agent'],
+  ],
+  ['a provenance of no methodology', ({ nodes }) => (nodes[3].methodology_hash = null), ['wasGeneratedBy']],
+  ['whose lineage it is', ({ nodes }) => (nodes[0].lineage.receipt_id = 'x'), ['lineage.receipt_id']],
+  ['why a first version was made', ({ nodes }) => (nodes[0].lineage.revision = { kind: 'x' }), ['lineage.revision']],
+  ['what is explained', ({ nodes }) => (nodes[0].lineage.explanation = 'Lies.'), ['lineage.explanation']],
+  ['something beside the lineage', ({ nodes }) => (nodes[0].lineage.more = 1), ['lineage.more']],
+  ['a lineage of nothing', ({ nodes }) => (nodes[3].lineage = null), ['lineage']],
+  [
+    'a period that was not asked for',
+    ({ head }) => (head.temporal.start = '2026-11-20T00:00:00.000Z'),
+    ['temporal.start'],
+  ],
+  ['no period', ({ head }) => delete head.temporal, ['temporal']],
+  ['another kind of thing', ({ head }) => (head.type = ['x']), ['type']],
+  ['a filter by another model', ({ head }) => (head.selection.model = 'x'), ['model']],
+  ['a filter by another region', ({ head }) => (head.selection.region = 'x'), ['region']],
+  ['others than were named', ({ head }) => (head.selection.receipt_ids = [receipt.id, other.id]), ['receipt_id']],
+  [
+    'fewer than were named',
+    ({ head }) => (head.selection.receipt_ids = [receipt.id, other.id, third.id, 'rcpt_x']),
+    ['receipt'],
+  ],
+  [
+    'no lineages, although they were asked for',
+    ({ head }) => (head.selection.include_lineage = true),
+    ['lineage', 'lineage', 'lineage'],
+  ],
+  ['no first version', ({ nodes }) => nodes.splice(1, 1), ['receipt']],
+  ['another version before', ({ nodes }) => (nodes[2].supersedes = null), ['wasRevisionOf', 'supersedes']],
+  ['a version in between', ({ nodes }) => (nodes[2].version = 1.5), ['id', 'version']],
+])('what follows from the receipts and from what was asked for is made again: %s', async (_, change, fields) => {
+  expect(fieldsOf(await check(change)).toSorted()).toEqual(fields.toSorted());
+});
 
-  test('the pack of another account is not taken for that of one', async () => {
-    expect(fieldsOf(await check(() => {}, { account: 'acct_2' }))).toEqual(['account']);
-    expect(fieldsOf(await check(() => {}, { account: 'acct_1' }))).toEqual([]);
+test('a first version that is left out by name is not missed', async () => {
+  const found = await check(({ head, nodes }) => {
+    nodes.splice(1, 1);
+    head.excluded = [{ receipt_id: other.id, version: 1, code: 'not_genuine', reason: 'Not so.' }];
   });
+  expect(found.mismatches).toMatchObject([{ receipt: `urn:gw:receipt:${other.id}:1`, expected: 'as it was issued' }]);
+});
+
+test('the pack of another account is not taken for that of one', async () => {
+  expect(fieldsOf(await check(() => {}, { account: 'acct_2' }))).toEqual(['account']);
+  expect(fieldsOf(await check(() => {}, { account: 'acct_1' }))).toEqual([]);
 });
 
 /** `count` receipts without lineages, `explained` of which are said to have none. */
 const withBare = (count: number, explained: number) =>
-  checkLong(({ head, nodes }) => {
+  check(({ head, nodes }) => {
     head.selection.include_lineage = true;
     const idAt = (n: number) => `rcpt_01a1fd70-f1c0-7000-8000-${String(n).padStart(12, '0')}`;
     const ids = Array.from({ length: count }, (_, n) => idAt(n));
@@ -201,17 +164,14 @@ test.each([
   else expect(mismatches.map(({ receipt: name }) => name)).toEqual(named);
 });
 
-test('what is said once for all receipts stands in front of them, in a long pack', async () => {
-  const whole = Object.entries(Object(await resignedLong(() => {})));
+test('what is said once for all receipts stands in front of them', async () => {
+  const whole = Object.entries(await resigned(() => {}));
   for (const member of ['issued', 'log', 'publisher']) {
     const moved = whole.toSorted(([a], [b]) => Number(a === member) - Number(b === member));
-    async function* bytes() {
-      yield Buffer.from(JSON.stringify(Object.fromEntries(moved)));
-    }
-    const { mismatches, signature } = await verifyLongPack(bytes(), { trust });
-    expect([signature, mismatches[0]?.found]).toEqual([
+    const { mismatches, signature } = await verifyPack(bytesOf(Object.fromEntries(moved)), { trust });
+    expect([signature, mismatches]).toEqual([
       'invalid',
-      expect.stringContaining(`${member} does not stand in front of the receipts`),
+      [{ receipt: null, field: member, expected: 'in front of the receipts', found: 'nothing' }],
     ]);
   }
 });
@@ -221,7 +181,7 @@ test('a signature or a key in other characters for the same bytes is none', asyn
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const twin = (text: string) => text.slice(0, -1) + alphabet[alphabet.indexOf(text.at(-1) ?? '') + 1];
   const { jws, key: signer } = pack.signature;
-  const checked = async (signature: object) => (await verifyPack({ ...pack, signature }, { trust })).signature;
+  const checked = async (signature: object) => (await verifyPack(bytesOf({ ...pack, signature }), { trust })).signature;
   expect(await checked({ key: signer, jws })).toBe('trusted');
   const tail = jws.split('..')[1];
   expect(Buffer.from(twin(tail), 'base64url')).toEqual(Buffer.from(tail, 'base64url'));

@@ -1,166 +1,224 @@
 /**
- * Whether an evidence pack holds, from the pack alone and a key that was had from elsewhere.
+ * Checks an evidence pack of any length, from the pack alone and a key that came from elsewhere, in one pass.
  *
- * Invariants: nothing in a pack is believed. What its head says of the receipts is made again of them; the numbers of a receipt
- * are made again of its lineage, by the methodology that it names. Anything gives an answer, never an exception. The key that
- * a pack brings along is never trusted for that alone.
+ * Invariants: nothing in a pack is believed. What its head says of the receipts is computed again from them; the numbers of a receipt are
+ * computed again from its lineage, by the methodology that it names. A key that a pack brings along is not trusted for that.
+ * Nothing is kept that grows with the receipts, except a digest of each thousand. The versions of a receipt stand one after the other and receipts by
+ * time and id, so that a duplicate is found without remembering all of them.
  */
-import { methodologyOfHash } from '@gw/methodology/methodologies';
-import { packContext } from './context.ts';
-import { methodologiesOf, packFormat, packTypes } from './pack.ts';
-import { statedQuantities } from './quantities.ts';
+import { errorText } from '@gw/contract/internal/error-text';
+import { CappedList } from './capped-list.ts';
+import { checkManifest } from './differences.ts';
+import { Followed, type FollowedHead, listNames, listPart } from './followed.ts';
+import { type JsonPart, jsonParts, parsePart } from './json-parts.ts';
+import { manifestOf } from './manifest.ts';
+import { packFormat } from './pack.ts';
+import { PackFileError, readBytes } from './pack-file.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
+import { ListDigest } from './running-digest.ts';
 import { checkSignature, type SignatureCheck, type Trust } from './signature.ts';
-import { sourcesOf } from './sources.ts';
-import { aggregatesOf, coverage } from './sums.ts';
+import { checkAccount, checkHead, checkPeriod, type PackSubject, subjectOf } from './verify-head.ts';
 import { LogCheck, type LogVerification, noLog } from './verify-log.ts';
-import { checkManifest, differences, type Form, formOf } from './verify-manifest.ts';
-import { checkExclusion, checkNode, checkNumbers, exclusionsOf, VersionCheck } from './verify-receipts.ts';
-import { SelectionCheck, temporalOf } from './verify-selection.ts';
+import { checkExclusion, checkNode, checkNumbers, VersionCheck } from './verify-receipts.ts';
+import { SelectionCheck } from './verify-selection.ts';
 
 export type { PackMismatch } from './receipt-node.ts';
 export type { Trust } from './signature.ts';
 
 export interface PackVerification {
   readonly signature: SignatureCheck;
+  /** The first thousand. */
   readonly mismatches: readonly PackMismatch[];
+  /** How many more mismatches there are; absent: none. */
+  readonly untold?: number;
+  /** Versions of receipts. */
   readonly receipts: number;
-  /** Whose numbers were made again. The others came without a lineage, or are degraded and have none. */
+  /** How many receipts had their numbers computed again. The others came without a lineage, or are degraded and have none. */
   readonly recomputed: number;
   readonly log: Omit<LogVerification, 'mismatches'>;
-  /** Of a long pack: mismatches that are not in the list, which would have no end. */
-  readonly untold?: number;
-  /** Likewise of what was left out. */
-  readonly untoldExcluded?: number;
   /** What the gateway says that it left out, whether or not that is a mismatch too; the first thousand. */
   readonly excluded: readonly {
     readonly receipt_id: string;
     readonly version: number | null;
     readonly reason: string;
   }[];
-  readonly about: {
-    readonly account: string | null;
-    /** What was asked for, in words. */
-    readonly selection: string;
-    /** By what receipts say: of a part that was left out the log knows nothing. */
-    readonly isFiltered: boolean;
-  };
+  /** How many more exclusions there are; absent: none. */
+  readonly untoldExcluded?: number;
+  readonly about: PackSubject;
+}
+
+export interface VerifiedPack extends PackVerification {
+  /** All members but the receipts, the lists and the exclusions; empty if the file is no pack. */
+  readonly head: Node;
 }
 
 export interface VerifyOptions {
   readonly trust: Trust;
-  /** Parsed JSON of what somebody has kept: a checkpoint of the account's log, or a pack. */
+  /** A checkpoint of the account's log, or a pack, that somebody has kept, as `earlierIn` reads it. */
   readonly earlier?: unknown;
   /** Whose pack it has to be; absent: anybody's. */
   readonly account?: string;
+  /** Gets an error of this program. The pack then counts as one that does not hold. */
+  readonly onFault?: (error: unknown) => void;
 }
 
-/** `pack`: parsed JSON. */
-export async function verifyPack(pack: unknown, options: VerifyOptions): Promise<PackVerification> {
+/** Rejects with a PackFileError alone: a file that cannot be read, or is no JSON. */
+export async function verifyPack(bytes: AsyncIterable<Uint8Array>, options: VerifyOptions): Promise<VerifiedPack> {
+  const reading = new PackReading(options);
   try {
-    const form = formOf(pack);
-    return 'fault' in form ? failed(form.fault) : await checkForm(form, options);
-  } catch {
-    return failed(ofPack('pack', packFormat, 'something else'));
+    for await (const part of jsonParts(readBytes(bytes), isSplit)) reading.take(part);
+    return await reading.finish();
+  } catch (error) {
+    if (error instanceof PackFileError) throw error;
+    if (error instanceof NoPackError) return failed(error.mismatch);
+    options.onFault?.(error);
+    return failed(ofPack('pack', packFormat, `something that cannot be checked: ${errorText(error)}`));
   }
 }
 
-export const failed = (mismatch: PackMismatch): PackVerification => ({
-  ...{ signature: 'invalid', mismatches: [mismatch], receipts: 0, recomputed: 0, excluded: [] },
-  ...{ log: noLog, about: { account: null, selection: 'not stated', isFiltered: false } },
+/** The file is no pack, so nothing else can be said of it. */
+class NoPackError extends Error {
+  readonly mismatch: PackMismatch;
+
+  constructor(field: string, expected: string, found: unknown) {
+    super(`${field}: expected ${expected}`);
+    this.mismatch = ofPack(field, expected, shown(found));
+  }
+}
+
+const failed = (mismatch: PackMismatch): VerifiedPack => ({
+  head: {},
+  signature: 'invalid',
+  mismatches: [mismatch],
+  receipts: 0,
+  recomputed: 0,
+  log: noLog,
+  excluded: [],
+  about: { account: null, selection: 'not stated', isFiltered: false },
 });
 
-async function checkForm(form: Form, { account, earlier, trust }: VerifyOptions): Promise<PackVerification> {
-  const { head, manifest, receipts, signature } = form;
-  const excluded = exclusionsOf(head.excluded);
-  const lineages = receipts.map(checkNumbers);
-  const check = new LogCheck(earlier);
-  const ofEntries = receipts.flatMap((node) => check.add(node, head));
-  for (const each of excluded) check.exclude(each);
-  const { mismatches: ofLog, ...log } = await check.finish(head, trust);
-  return {
-    signature: await checkSignature(manifest, signature, trust),
-    mismatches: [
+const listPaths: readonly string[] = listNames.map(listPart);
+const split: ReadonlySet<string> = new Set(['', 'receipts', 'excluded', 'listed', ...listPaths]);
+const isSplit = (path: string): boolean => split.has(path);
+
+/** These members are needed for each receipt, so they stand in front of the receipts. */
+const first = ['issued', 'log', 'publisher'] as const;
+
+class PackReading {
+  readonly #options: VerifyOptions;
+  readonly #mismatches = new CappedList<PackMismatch>();
+  readonly #head: Record<string, unknown> = {};
+  readonly #followed = new Followed();
+  /** The lists as the pack states them. */
+  readonly #stated = new Map(listPaths.map((path) => [path, new ListDigest()]));
+  readonly #excluded = new CappedList<PackVerification['excluded'][number]>();
+  readonly #versions = new VersionCheck();
+  readonly #selection = new SelectionCheck();
+  readonly #log: LogCheck;
+  #earliest: Node | null = null;
+  #latest: Node | null = null;
+  #recomputed = 0;
+
+  constructor(options: VerifyOptions) {
+    this.#options = options;
+    this.#log = new LogCheck(options.earlier);
+  }
+
+  take({ bytes, isItem, path }: JsonPart): void {
+    const { text, value } = parsePart(bytes);
+    const list = this.#stated.get(path);
+    if (!isSplit(path)) this.#head[path] = value;
+    else if (!isItem || path === '') throw new NoPackError(path || 'pack', 'of the form of a pack', value);
+    else if (list !== undefined) list.add(text);
+    else if (!isNode(value)) throw new NoPackError(path, 'objects', value);
+    else if (path === 'receipts') this.#receipt(value, text);
+    else this.#exclusion(value, text);
+  }
+
+  #receipt(node: Node, text: string): void {
+    const behind = first.find((name) => !Object.hasOwn(this.#head, name));
+    if (behind !== undefined) throw new NoPackError(behind, 'in front of the receipts', undefined);
+    this.#followed.add(node, text);
+    this.#checkOrder(node);
+    this.#selection.add(node);
+    const { mismatches, recomputed } = checkNumbers(node);
+    if (recomputed) this.#recomputed += 1;
+    this.#mismatches.addAll([
+      ...checkNode(this.#head, node),
+      ...this.#versions.add(node),
+      ...mismatches,
+      ...this.#log.add(node, this.#head),
+    ]);
+  }
+
+  #checkOrder(node: Node): void {
+    const last = this.#latest;
+    if (last !== null && !isBefore(last, node))
+      this.#mismatches.add({
+        receipt: String(node.id),
+        field: 'receipt',
+        expected: `behind ${last.receipt_id}, version ${last.version}`,
+        found: 'in front of it, or once more',
+      });
+    this.#earliest ??= node;
+    this.#latest = node;
+  }
+
+  #exclusion(node: Node, text: string): void {
+    const { reason, receipt_id, version } = node;
+    this.#followed.exclude(text);
+    this.#excluded.add({
+      receipt_id: String(receipt_id),
+      version: typeof version === 'number' ? version : null,
+      reason: String(reason),
+    });
+    for (const check of [this.#versions, this.#selection, this.#log]) check.exclude(node);
+    this.#mismatches.addAll(checkExclusion(node));
+  }
+
+  async finish(): Promise<VerifiedPack> {
+    const { manifest, signature, ...head } = this.#head;
+    const { account, trust } = this.#options;
+    if (head.format !== packFormat) throw new NoPackError('format', packFormat, head.format);
+    const follows = this.#followed.finish();
+    const { mismatches: ofLog, ...log } = await this.#log.finish(head, trust);
+    const [mismatches, excluded] = [this.#mismatches, this.#excluded];
+    mismatches.addAll([
       ...checkAccount(head, account),
-      ...checkManifest(form),
-      ...checkHead(head, receipts),
-      ...checkPeriod(head, receipts),
-      ...receipts.flatMap((node) => checkNode(head, node)),
-      ...checkVersions(head, receipts),
-      ...excluded.flatMap(checkExclusion),
-      ...lineages.flatMap(({ mismatches }) => mismatches),
-      ...ofEntries,
+      ...this.#checkLists(follows),
+      ...checkManifest(manifest, manifestOf(head, follows)),
+      ...checkHead(head, follows.head),
+      ...this.#versions.finish(),
+      ...this.#selection.finish(head),
+      ...checkPeriod(head, [this.#earliest, this.#latest].filter(isNode)),
       ...ofLog,
-    ],
-    receipts: receipts.length,
-    recomputed: lineages.filter(({ recomputed }) => recomputed).length,
-    log,
-    excluded: excluded.map(shownExclusion),
-    about: aboutOf(head),
-  };
-}
-
-export const checkAccount = (head: Node, account: string | undefined): PackMismatch[] =>
-  account === undefined || head.account === account ? [] : [ofPack('account', shown(account), shown(head.account))];
-
-export const shownExclusion = ({ reason, receipt_id, version }: Node): PackVerification['excluded'][number] => ({
-  ...{ receipt_id: String(receipt_id), reason: String(reason) },
-  version: typeof version === 'number' ? version : null,
-});
-
-export const aboutOf = ({ account, selection }: Node): PackVerification['about'] => ({
-  account: typeof account === 'string' ? account : null,
-  selection: shown(selection),
-  isFiltered: isNode(selection) && (selection.model ?? selection.region) !== undefined,
-});
-
-/** What of a head follows from anything else, member by member. */
-export const checkFollows = (head: Node, follows: Node): PackMismatch[] => {
-  const all = { type: packTypes, temporal: temporalOf(head.selection), quantities: statedQuantities, ...follows };
-  const unknown = (follows.methodologies as readonly Node[]).filter(
-    ({ hash }) => methodologyOfHash(String(hash)) === null,
-  );
-  return [
-    ...Object.entries(all).flatMap(([field, value]) => differences(field, value, head[field])),
-    ...unknown.map(({ hash }) => ofPack('methodologies', 'a methodology that is known here', String(hash))),
-  ];
-};
-
-const checkHead = (head: Node, receipts: readonly Node[]): PackMismatch[] =>
-  checkFollows(head, {
-    '@context': packContext,
-    coverage: coverage(receipts, Array.isArray(head.excluded) ? head.excluded.length : 0),
-    aggregates: aggregatesOf(receipts),
-    sources: sourcesOf(receipts),
-    methodologies: methodologiesOf(receipts),
-  });
-
-/** Whether they are those that were asked for, in all their versions. */
-function checkVersions(head: Node, receipts: readonly Node[]): PackMismatch[] {
-  const [versions, selection] = [new VersionCheck(), new SelectionCheck()];
-  const faults = receipts.toSorted(byVersion).flatMap((node) => {
-    selection.add(node);
-    return versions.add(node);
-  });
-  for (const each of exclusionsOf(head.excluded)) {
-    versions.exclude(each);
-    selection.exclude(each);
+    ]);
+    return {
+      head,
+      signature: await checkSignature(manifest, signature, trust),
+      mismatches: mismatches.list,
+      receipts: this.#followed.versions,
+      recomputed: this.#recomputed,
+      log,
+      excluded: excluded.list,
+      about: subjectOf(head),
+      ...(mismatches.untold > 0 && { untold: mismatches.untold }),
+      ...(excluded.untold > 0 && { untoldExcluded: excluded.untold }),
+    };
   }
-  return [...faults, ...versions.finish(), ...selection.finish(head)];
+
+  #checkLists({ lists }: FollowedHead): PackMismatch[] {
+    return listNames.flatMap((name) =>
+      this.#stated.get(listPart(name))?.hex() === lists[name]
+        ? []
+        : [ofPack(listPart(name), 'the receipts that are', 'others')],
+    );
+  }
 }
 
-function byVersion(one: Node, other: Node): number {
-  const [a, b] = [String(one.receipt_id), String(other.receipt_id)];
-  return a === b ? Number(one.version) - Number(other.version) : a < b ? -1 : 1;
-}
-
-function checkPeriod({ temporal }: Node, receipts: readonly Node[]): PackMismatch[] {
-  if (!isNode(temporal)) return [];
-  const [start, end] = [Date.parse(String(temporal.start)), Date.parse(String(temporal.end))];
-  return receipts.flatMap((node) => {
-    const at = Date.parse(String(node.created_at));
-    if (at >= start && at < end) return [];
-    const expected = `from ${temporal.start} to before ${temporal.end}`;
-    return [{ receipt: String(node.id), field: 'created_at', expected, found: shown(node.created_at) }];
-  });
+function isBefore(one: Node, other: Node): boolean {
+  const [time, otherTime] = [String(one.created_at), String(other.created_at)];
+  if (time !== otherTime) return time < otherTime;
+  const [id, otherId] = [String(one.receipt_id), String(other.receipt_id)];
+  return id !== otherId ? id < otherId : Number(one.version) < Number(other.version);
 }

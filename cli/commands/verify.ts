@@ -1,13 +1,11 @@
 /** `./gw verify`: whether an evidence pack holds, without the gateway and without a network. */
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { Readable } from 'node:stream';
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import { harmless } from '@gw/evidence/harmless';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import type { PackVerification, Trust, VerifyOptions } from '@gw/evidence/verify';
-import type { PackFile } from '@gw/evidence/verify-file';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
@@ -19,6 +17,7 @@ interface Options {
   readonly statement?: string;
   readonly html?: string;
   readonly json?: boolean;
+  readonly verbose?: boolean;
 }
 
 /** Resolves with the exit code. */
@@ -30,9 +29,14 @@ export async function verify(file: string, values: Options): Promise<number> {
   const { account } = values;
   const options = { trust, ...(account !== undefined && { account }) };
   if (values.statement !== undefined) return verifyTable(file, values.statement, options, values.json ?? false);
-  const { earlierIn, verifyPackFile } = await import('@gw/evidence/verify-file');
+  // Loaded here, so that the other commands start as fast as without them.
+  const [{ earlierIn }, { verifyPack }] = await Promise.all([
+    import('@gw/evidence/kept-pack'),
+    import('@gw/evidence/verify'),
+  ]);
   const earlier = values.earlier === undefined ? undefined : await aboutFile(values.earlier, earlierIn);
-  const { head, ...result } = await aboutFile(file, (pack) => verifyPackFile(pack, { ...options, earlier }));
+  const onFault = values.verbose ? showStack : () => {};
+  const { head, ...result } = await aboutFile(file, (pack) => verifyPack(pack, { ...options, earlier, onFault }));
   if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
   return exitCodes[verdictOf(result)];
@@ -47,8 +51,9 @@ async function verifyTable(
   const { verifyTable: verified } = await import('@gw/evidence/table-statement');
   const stated = read(statementFile);
   const digest = createHash('sha256');
-  sizeOf(file);
-  for await (const bytes of bytesOf(file)) digest.update(bytes);
+  await aboutFile(file, async (bytes) => {
+    for await (const chunk of bytes) digest.update(chunk);
+  });
   const found = await verified(digest.digest('hex'), stated, trust);
   const { signature, statement } = found;
   const isOther = account !== undefined && statement.account !== account;
@@ -65,21 +70,18 @@ async function verifyTable(
   return exitCodes[verdictOf({ mismatches, signature })];
 }
 
-/** Loaded here, so that the other commands start as fast as without it. */
-async function aboutFile<T>(file: string, work: (of: PackFile) => Promise<T>): Promise<T> {
-  const { mostAtOnce, PackFileError } = await import('@gw/evidence/verify-file');
-  const size = sizeOf(file);
-  // Held, if it is short: a pipe has no size, and cannot be read again.
-  const held = size > mostAtOnce ? null : bytesIn(file);
+async function aboutFile<T>(file: string, work: (bytes: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
+  const { PackFileError, readBytes } = await import('@gw/evidence/pack-file');
   try {
-    return await work(
-      held === null
-        ? { size, bytes: () => bytesOf(file) }
-        : { size: held.length, bytes: () => Readable.from([held], { objectMode: true }) },
-    );
+    return await work(readBytes(createReadStream(file, { highWaterMark: 1024 * 1024 })));
   } catch (error) {
     throw error instanceof PackFileError ? new Problem(`${file} ${error.message}`) : error;
   }
+}
+
+function showStack(error: unknown): void {
+  const stack = error instanceof Error ? String(error.stack) : String(error);
+  process.stderr.write(`${stack.split('\n').map(harmless).join('\n')}\n`);
 }
 
 async function writePage(
@@ -95,16 +97,6 @@ async function writePage(
   }
 }
 
-const bytesOf = (file: string) => createReadStream(file, { highWaterMark: 1024 * 1024 });
-
-function sizeOf(file: string): number {
-  try {
-    return statSync(file).size;
-  } catch (error) {
-    throw new Problem(`${file} cannot be read: ${errorText(error)}`);
-  }
-}
-
 function bytesIn(file: string): Buffer {
   try {
     return readFileSync(file);
@@ -113,7 +105,7 @@ function bytesIn(file: string): Buffer {
   }
 }
 
-/** Strictly, as packs are read. */
+/** Parses strictly, as packs are read. */
 function read(file: string): unknown {
   const bytes = bytesIn(file);
   const parsed = parseStrictJson(bytes, Number.POSITIVE_INFINITY);
@@ -169,7 +161,7 @@ function textOf(result: PackVerification): string {
   return `${lines.map(harmless).join('\n')}\n`;
 }
 
-/** `untold`: so many more there are that are not in the list. */
+/** `untold`: how many more there are that are not in the list. */
 function listed<T>(all: readonly T[], lineOf: (each: T) => string, untold = 0): string[] {
   const more = all.length + untold - mostShown;
   const lines = all.slice(0, mostShown).map((each) => `  ${lineOf(each)}`);

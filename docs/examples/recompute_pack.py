@@ -7,7 +7,7 @@ each receipt's way to the root of the log. The signatures are left to a library:
 `manifest` as JSON by RFC 8785, that of `log.checkpoint` over the rest of the checkpoint. Exit code 1 if anything differs.
 
 It reads the pack item by item, so a pack of a million receipts takes no more memory than one of a thousand; and twice, because the
-documents of a long one stand behind its receipts.
+methodology documents stand behind the receipts.
 """
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ APART = ["date", "model", "provider", "region", "grid_basis", "simulated"]
 COUNTS = ["prompt_tokens", "completion_tokens"]
 KINDS = {"telemetry": "measured", "parametric": "modelled", "proxy": "estimated", "degraded": "degraded"}
 LISTS = ["simulated", "degraded", "restated", "superseded"]
-LONG = "gw.evidence_pack/2"
+PART = 1000
 PIECE = 1 << 20
 
 
@@ -171,7 +171,7 @@ class Receipts:
         self.singles, self.parts, self.part = [], [], ListDigest()
         self.last, self.versions, self.receipts, self.logged, self.recomputed = None, 0, 0, 0, 0
 
-    def add(self, node, is_long, checkpoint):
+    def add(self, node, checkpoint):
         if self.last is not None:
             if self.last["receipt_id"] == node["receipt_id"]:
                 self.lists["superseded"].add(self.last["id"])
@@ -179,12 +179,11 @@ class Receipts:
                 self.count(self.last)
         self.last = node
         self.versions += 1
-        if is_long:
-            self.part.add(node)
-            if self.part.length == 1000:
-                self.close_part()
-        else:
+        if self.versions <= PART:
             self.singles.append({"part": node["id"], "sha256": sha256(node)})
+        self.part.add(node)
+        if self.part.length == PART:
+            self.close_part()
         self.check_amounts(node)
         self.logged += self.check_log(node, checkpoint)
         self.recomputed += self.check_numbers(node)
@@ -308,15 +307,14 @@ def read(reader, documents, checks):
     stated = {name: ListDigest() for name in LISTS}
     excluded = ListDigest()
     for name in reader.members():
-        is_long = head.get("format") == LONG
         if name == "receipts":
             for node in reader.items():
-                receipts.add(node, is_long, (head.get("log") or {}).get("checkpoint"))
-        elif name == "listed" and is_long:
+                receipts.add(node, (head.get("log") or {}).get("checkpoint"))
+        elif name == "listed":
             for kind in reader.members():
                 for item in reader.items():
                     stated[kind].add(item)
-        elif name == "excluded" and is_long:
+        elif name == "excluded":
             for item in reader.items():
                 excluded.add(item)
         else:
@@ -328,10 +326,11 @@ def read(reader, documents, checks):
 def check_manifest(head, receipts, excluded, checks):
     manifest = head["manifest"]
     rest = {name: value for name, value in head.items() if name not in ("manifest", "signature")}
-    follows = [{"part": "head", "sha256": sha256(rest)}, *receipts.singles, *receipts.parts]
-    if head["format"] == LONG:
-        follows += [{"part": f"listed/{name}", "sha256": receipts.lists[name].hex()} for name in LISTS]
-        follows += [{"part": "excluded", "sha256": excluded.hex()}]
+    # A part is one receipt, or a thousand in a pack of more than a thousand.
+    parts = receipts.singles if receipts.versions <= PART else receipts.parts
+    follows = [{"part": "head", "sha256": sha256(rest)}, *parts]
+    follows += [{"part": f"listed/{name}", "sha256": receipts.lists[name].hex()} for name in LISTS]
+    follows += [{"part": "excluded", "sha256": excluded.hex()}]
     checks.compare("number of parts", len(manifest["parts"]), len(follows))
     for stated, each in zip(manifest["parts"], follows):
         checks.compare(f"digest of {each['part']}", stated, each)
@@ -353,8 +352,6 @@ def check_sums(head, receipts, checks):
 
 
 def check_lists(head, receipts, stated, checks):
-    if head["format"] != LONG:
-        return
     for name in LISTS:
         checks.compare(f"the list {name}", stated[name].hex(), receipts.lists[name].hex())
         checks.compare(f"coverage, {name}", head["coverage"]["listed"][name], receipts.lists[name].length)

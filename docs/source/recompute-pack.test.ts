@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { defined } from '@gw/contract/internal/defined';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
-import { verifyLongPack } from '@gw/evidence/internals/verify-long';
 import { inclusionSpans, leafHash } from '@gw/evidence/merkle';
-import { evidencePack } from '@gw/evidence/pack';
+import { packText } from '@gw/evidence/pack-writer';
 import { verifyPack } from '@gw/evidence/verify';
-import { longPackText, spanHashOf } from '@gw/testing/evidence/made-packs';
+import { bytesOf, spanHashOf } from '@gw/testing/evidence/made-packs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examples } from './examples.ts';
 
@@ -42,51 +42,68 @@ const single = receipts.filter(({ receipt: { id, version } }, at) => {
   return first === at;
 });
 
+type Placed = (typeof single)[number];
+const placeOf = ({ receipt: { created_at, id, version } }: Placed): string => `${created_at} ${id} ${version}`;
+const sorted = single.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+
 const key = signingKeyOf('01'.repeat(32));
 /** All but the last are in the log. */
-const leaves = single.slice(0, -1).map(({ receipt }) => leafHash(canonicalText(receipt)));
+const leaves = sorted.slice(0, -1).map(({ receipt }) => leafHash(canonicalText(receipt)));
 const hash = spanHashOf(leaves);
-const logged = single.map((each, index) =>
+const logged = sorted.map((each, index) =>
   index === leaves.length ? each : { ...each, log: { index, path: inclusionSpans(index, leaves.length).map(hash) } },
 );
 
-let text: string;
-let long: string;
-beforeAll(async () => {
+async function packOf(receipts: readonly Placed[]): Promise<string> {
   const size = leaves.length;
   const root = hash({ begin: 0, end: size });
   const checkpoint = await signedCheckpoint(
     { account: 'acct_1', size, root, completeUntil: new Date(0), issued: new Date(0) },
     key,
   );
-  const contents = {
-    ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
-    ...{ accountId: 'acct_1', selection: {}, period: null, excluded: [], receipts: logged },
-    log: { checkpoint, consistency: null },
-  };
-  text = await evidencePack(contents, key);
-  expect((await verifyPack(JSON.parse(text), { trust: {} })).mismatches).toEqual([]);
-  const sorted = logged.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
-  const excluded = [
-    { receipt_id: 'rcpt_0', version: null, code: 'not_found', reason: 'There is no such receipt.' } as const,
-  ];
-  long = await longPackText({ ...contents, receipts: sorted, excluded }, key);
-  async function* bytes() {
-    yield Buffer.from(long);
-  }
-  expect((await verifyLongPack(bytes(), { trust: {} })).mismatches).toEqual([]);
+  const made = await packText(
+    {
+      id: '00000000-0000-4000-8000-000000000001',
+      issuedAt: new Date(0),
+      baseUrl: 'https://gw.example',
+      accountId: 'acct_1',
+      selection: {},
+      period: null,
+      receipts,
+      excluded: [{ receipt_id: 'rcpt_0', version: null, code: 'not_found', reason: 'There is no such receipt.' }],
+      log: { checkpoint, consistency: null },
+    },
+    key,
+  );
+  expect((await verifyPack(bytesOf(made), { trust: {} })).mismatches).toEqual([]);
+  return made;
+}
+
+let text: string;
+beforeAll(async () => {
+  text = await packOf(logged);
 });
 
-const placeOf = ({ receipt: { created_at, id, version } }: (typeof logged)[number]) => `${created_at} ${id} ${version}`;
-
-test('everything in a pack is had again from the pack alone, short or long', () => {
+test('everything in a pack is had again from the pack alone', () => {
   const explained = single.filter(({ lineage }) => lineage !== null).length;
   expect(explained).toBeGreaterThan(0);
-  const last = single.at(-1)?.receipt;
+  const last = sorted.at(-1)?.receipt;
   const out = `urn:gw:receipt:${last?.id}:${last?.version}: not in the log
 ${single.length} receipts, ${explained} recomputed, ${leaves.length} in the log, 0 faults\n`;
-  for (const each of [text, long, JSON.stringify(JSON.parse(long), null, 1)])
-    expect(python(each)).toEqual({ code: 0, out });
+  for (const each of [text, JSON.stringify(JSON.parse(text), null, 1)]) expect(python(each)).toEqual({ code: 0, out });
+});
+
+test('a pack of more than a thousand receipts too, whose manifest has parts of a thousand', async () => {
+  const { receipt } = defined(sorted[0], 'the first example');
+  const many = Array.from({ length: 1001 }, (_, n) => {
+    const id = `rcpt_01a1fd70-f1c0-7000-8000-${String(n).padStart(12, '0')}`;
+    return { receipt: { ...receipt, id, version: 1, supersedes: null }, lineage: null };
+  });
+  const long = await packOf(many);
+  const counted = '1001 receipts, 0 recomputed, 0 in the log';
+  expect(python(long)).toEqual({ code: 0, out: expect.stringContaining(`${counted}, 0 faults`) });
+  const altered = python(long.replace(/"completion_tokens":(?=\d)/, '"completion_tokens":1'));
+  expect(altered).toEqual({ code: 1, out: expect.stringContaining('digest of receipts/0') });
 });
 
 test.each([
@@ -120,21 +137,17 @@ test.each([
   ],
   ['a word of the head', '"account":"acct_1"', '"account":"acct_2"', 'digest of head'],
 ])('%s that was altered is found', (_, was, is, told) => {
-  for (const each of [text, long]) {
-    const altered = each.replace(was, is);
-    expect(altered).not.toBe(each);
-    const { code, out } = python(altered);
-    expect(code).toBe(1);
-    expect(out).toContain(told);
-  }
+  const altered = text.replace(was, is);
+  expect(altered).not.toBe(text);
+  const { code, out } = python(altered);
+  expect(code).toBe(1);
+  expect(out).toContain(told);
 });
 
 test('of receipts whose methodology document is not in the pack it says that their factors were not checked', () => {
-  for (const each of [text, long]) {
-    const without = each.replace(/"document":"(\\.|[^"\\])*"/g, '"document":null');
-    expect(without).not.toBe(each);
-    const { code, out } = python(without);
-    expect(code).toBe(1);
-    expect(out).toMatch(/^\d+ receipts have no methodology document in the pack: their factors and formulas were not/m);
-  }
+  const without = text.replace(/"document":"(\\.|[^"\\])*"/g, '"document":null');
+  expect(without).not.toBe(text);
+  const { code, out } = python(without);
+  expect(code).toBe(1);
+  expect(out).toMatch(/^\d+ receipts have no methodology document in the pack: their factors and formulas were not/m);
 });

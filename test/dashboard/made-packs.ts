@@ -5,8 +5,9 @@ import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import type { Receipt } from '@gw/contract/receipt';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { consistencySpans, inclusionSpans, leafHash } from '@gw/evidence/merkle';
+import { packText } from '@gw/evidence/pack-writer';
 import { inCheckout } from '@gw/stack/checkout';
-import { longPackText, spanHashOf } from '@gw/testing/evidence/made-packs';
+import { spanHashOf } from '@gw/testing/evidence/made-packs';
 
 const key = signingKeyOf('01'.repeat(32));
 /** As somebody would have it from elsewhere. */
@@ -47,7 +48,7 @@ export async function madePacks(
         consistency: begin === 0 ? null : { from: begin, path: consistencySpans(begin, end).map(hash) },
       },
     };
-    return longPackText(contents, key);
+    return packText(contents, key);
   };
   return { first: await packOf(0, 0, before), next: await packOf(1, before, before + 3) };
 }

@@ -1,7 +1,7 @@
 /** Packs of few receipts, built as a job builds long ones. */
 import { type EvidenceRequest, evidenceRequestSchema } from '@gw/contract/evidence';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
-import { buildPack } from '@gw/control-plane/internals/ledger/evidence/build';
+import { buildPack } from '@gw/control-plane/internals/ledger/evidence/builds/build';
 import { chunksOf } from '@gw/control-plane/internals/ledger/evidence/chunks';
 import { claimPack, enterPack, findPack } from '@gw/control-plane/internals/ledger/evidence/packs';
 import type { Database } from '@gw/prisma/client';

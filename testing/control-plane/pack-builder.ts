@@ -1,7 +1,7 @@
 /** A process that builds evidence packs as an instance of the control plane does, so that tests can kill it. */
 
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { startEvidenceJobs } from '@gw/control-plane/internals/ledger/evidence/jobs';
+import { startEvidenceJobs } from '@gw/control-plane/internals/ledger/evidence/builds/jobs';
 import { openDatabase } from '@gw/prisma/client';
 import { addresses, silentLog, testSeals } from './fixtures.ts';
 

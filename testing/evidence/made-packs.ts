@@ -1,20 +1,13 @@
-/** Packs and logs as the gateway makes them, of what a test has in memory. */
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
-import { LongPack, type Section, sections } from '@gw/evidence/long-pack';
+/** Helpers for packs and logs that a test has in memory. */
 import { joined, type Span, spanHash } from '@gw/evidence/merkle';
-import type { PackContents } from '@gw/evidence/pack';
 
-/** A pack as a job builds it. `receipts`: by time, id and version. */
-export async function longPackText(contents: PackContents, key: SigningKey): Promise<string> {
-  const texts = new Map<Section, string[]>(sections.map((section) => [section, []]));
-  const pack = new LongPack(contents, (section, text) => texts.get(section)?.push(text));
-  for (const each of contents.receipts) pack.add(each);
-  for (const each of contents.excluded) pack.exclude(each);
-  await pack.finish(key);
-  return [...texts.values()].flat().join('');
+/** The bytes of a file with this text, or with this value as JSON. */
+export async function* bytesOf(content: unknown, size = 65_536): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** The hash of any span of a log, by the hashes of all its entries. */
+/** Returns a function that gives the hash of any span of a log, from the hashes of all its entries. */
 export function spanHashOf(leaves: readonly string[]): (span: Span) => string {
   const known = new Map<string, string>();
   return (span) =>

@@ -1,8 +1,8 @@
 /**
- * The bytes of packs that a job builds: chunks in Postgres, compressed, which every instance can read.
+ * Stores the bytes of packs that a job builds as compressed chunks in Postgres, where every instance can read them.
  *
- * Invariant: at most a few chunks are in memory, whether a pack is written or read. Texts are kept as texts until they are stored, and then
- * written into one buffer again and again: memory outside of V8's heap is given back late, so thousands of buffers pile up.
+ * Invariant: at most a few chunks are in memory, whether a pack is written or read. Texts stay texts until they are stored, and are then
+ * encoded into one buffer that is used again and again, because memory outside of V8's heap is freed late and thousands of buffers would pile up.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ const chunkBytes = 1024 * 1024;
 type Piece = string | Uint8Array;
 
 const encoder = new TextEncoder();
-/** As much as there is room for, and no half of a character. */
+/** Fills the room as far as whole characters fit. */
 function putInto(piece: Piece, room: Uint8Array): { readonly read: number; readonly written: number } {
   if (typeof piece === 'string') return encoder.encodeInto(piece, room);
   const written = Math.min(piece.length, room.length);
@@ -42,7 +42,7 @@ export class ChunkWriter {
     this.#pack = pack;
   }
 
-  /** Of all that was written, stored or not. */
+  /** The bytes that were written, stored or not. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -59,7 +59,7 @@ export class ChunkWriter {
     this.#bytes += Buffer.byteLength(piece);
   }
 
-  /** Stores what has become long enough, or all. */
+  /** Stores the sections that are long enough for a chunk, or all of them. */
   async flush(how: 'all' | 'long' = 'long'): Promise<void> {
     const least = how === 'all' ? 1 : chunkBytes;
     for (const [section, own] of this.#sections) {
@@ -74,7 +74,7 @@ export class ChunkWriter {
     }
   }
 
-  /** Each is good until the next one. */
+  /** Each chunk is valid until the next one. */
   *#chunks(pieces: readonly Piece[]): Generator<Uint8Array> {
     let filled = 0;
     for (const piece of pieces)
@@ -99,10 +99,10 @@ export class ChunkWriter {
   }
 }
 
-/** Its bytes are gone: it has expired, or was given up, while it was read. */
+/** The pack expired, or was deleted, while it was read. */
 export class PackGoneError extends Error {}
 
-/** The bytes of a finished pack from `start` to before `end`. */
+/** Reads the bytes of a finished pack from `start` to before `end`. */
 export async function* chunksOf(db: Database, pack: Try, start: number, end: number): AsyncGenerator<Buffer> {
   const chunks = await db.$queryRaw<{ section: number; number: number; length: number }[]>`
     SELECT section, number, length FROM evidence_pack_chunks
@@ -114,14 +114,14 @@ export async function* chunksOf(db: Database, pack: Try, start: number, end: num
     at = ends;
     if (ends <= start) continue;
     if (begins >= end) break;
-    // As long as it worked for the last one, so that receipts and other people are not held up.
+    // It rests for as long as it worked on the last chunk, so that it does not hold up receipts and other readers.
     await delay(workedMs);
     const from = performance.now();
     const rows = await db.$queryRaw<{ bytes: Uint8Array }[]>`
       SELECT bytes FROM evidence_pack_chunks
       WHERE pack_id = ${pack.id} AND try = ${pack.try} AND section = ${section} AND number = ${number}`;
     if (rows.length === 0) throw new PackGoneError('The pack is not kept any more.');
-    // In one buffer, since many small ones and their copy are given back as late.
+    // It unpacks into one buffer, because many small ones would be freed late.
     const text = await plain(elementAt(rows, 0).bytes, { chunkSize: Math.max(length + 1, 1024) });
     workedMs = performance.now() - from;
     yield text.subarray(Math.max(0, start - begins), Math.min(length, end - begins));

@@ -1,4 +1,4 @@
-/** The key that evidence packs are signed with, and how much of them is kept. */
+/** Reads the key that signs evidence packs, and the limits for packs that are kept. */
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { readPublicKeys, type SigningKey, signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
@@ -7,14 +7,14 @@ import type { PackLimits } from './packs.ts';
 const form = /^[0-9a-f]{64}$/i;
 const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
 
-/** Reads `GW_EVIDENCE_KEY`. What is wrong is reported to `settings`. */
+/** Reads `GW_EVIDENCE_KEY`. Problems are reported to `settings`. */
 export function readEvidenceKey(settings: SettingReader): SigningKey {
   const seed = settings.secret('GW_EVIDENCE_KEY', form, example);
-  // Whatever was wrong is told with all else; until then any key does.
+  // A wrong seed is reported with all other problems; until then any key will do.
   const key = signingKeyOf(form.test(seed) ? seed : '00'.repeat(32));
   const published = readPublicKeys(settings);
   const { x } = key.publicJwk;
-  // Else nobody could check what is signed from now on.
+  // Otherwise nobody could check what is signed from now on.
   if (published.length > 0 && published[0] !== x)
     settings.problem(
       `GW_EVIDENCE_PUBLIC_KEYS does not begin with the public part of GW_EVIDENCE_KEY. Example: GW_EVIDENCE_PUBLIC_KEYS=${[x, ...published.filter((other) => other !== x)].join(',')}`,
@@ -23,11 +23,11 @@ export function readEvidenceKey(settings: SettingReader): SigningKey {
 }
 
 export interface PackSettings extends PackLimits {
-  /** Long packs that an instance builds at once; 0: others build them. */
+  /** How many packs an instance builds at a time; 0: other instances build them. */
   readonly builds: number;
 }
 
-/** Reads the settings of packs that a job builds. What is wrong with them is reported to `settings`. */
+/** Reads the settings for packs that a job builds. Problems are reported to `settings`. */
 export function readPackSettings(settings: SettingReader): PackSettings {
   const keepDays = settings.integer('GW_EVIDENCE_KEEP_DAYS', 7);
   const quotaMb = settings.integer('GW_EVIDENCE_QUOTA_MB', 5000);

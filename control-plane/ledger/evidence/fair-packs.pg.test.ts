@@ -9,7 +9,7 @@ import { addresses, silentLog, testSeals } from '@gw/testing/control-plane/fixtu
 import { forFile } from '@gw/testing/for-file';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startEvidenceJobs } from './jobs.ts';
+import { startEvidenceJobs } from './builds/jobs.ts';
 
 const begin = Date.parse('2026-11-20T10:00:00.000Z');
 const day = { from: '2026-11-20', to: '2026-11-21' };

@@ -1,4 +1,4 @@
-/** Long packs by state, and what they take, for operators and their monitoring. */
+/** Metrics of the packs that jobs build: how many there are by state, and the bytes that they take. */
 import { packStates } from '@gw/contract/evidence';
 import type { Database } from '@gw/prisma/client';
 import { Gauge, type Registry } from 'prom-client';
@@ -12,7 +12,7 @@ export function registerPacks(registry: Registry, db: Database): void {
       labelNames: ['state'],
       registers: [],
       async collect() {
-        // Without Postgres there is no number: an old one would look like a current one.
+        // Without Postgres there is no value, because an old one would look current.
         this.reset();
         const found = await count.groupBy({ by: ['state'], _count: true }).catch(() => null);
         if (found === null) return;

@@ -1,12 +1,12 @@
 /** Whatever an honest gateway goes through, nobody who checks its packs accuses it. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { verifyLongPack } from '@gw/evidence/internals/verify-long';
 import { type VerifyOptions, verifyPack } from '@gw/evidence/verify';
 import { cases } from '@gw/testing/cases';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
 import { testSeals } from '@gw/testing/control-plane/fixtures';
 import { longPackOf } from '@gw/testing/control-plane/long-pack';
+import { bytesOf } from '@gw/testing/evidence/made-packs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendReceipts } from '../log/append.ts';
@@ -57,7 +57,7 @@ interface Kept {
 /** An account, and all that is true of it. */
 class History {
   readonly accountId: string;
-  /** Whether its packs are built as a job builds them. */
+  /** Whether a job builds its packs. */
   readonly isLong: boolean;
   readonly entries: Entry[] = [];
   readonly versions = new Map<string, number>();
@@ -111,11 +111,7 @@ class History {
   }
 
   verified(pack: Kept, options: Omit<VerifyOptions, 'trust'> = {}) {
-    async function* bytes() {
-      yield Buffer.from(JSON.stringify(pack));
-    }
-    const all = { ...options, trust };
-    return this.isLong ? verifyLongPack(bytes(), all) : verifyPack(pack, all);
+    return verifyPack(bytesOf(pack), { ...options, trust });
   }
 
   /** A pack of now, held against each that was kept. */

@@ -1,7 +1,7 @@
 /** Long packs over two instances, and over a Redis that goes and comes back empty. */
 import { mostReceipts, type PackJob } from '@gw/contract/evidence';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { verifyLongPack } from '@gw/evidence/internals/verify-long';
+import { verifyPack } from '@gw/evidence/verify';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
 import {
@@ -13,7 +13,7 @@ import {
 } from '@gw/testing/control-plane/fixtures';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
-import { startEvidenceJobs } from './jobs.ts';
+import { startEvidenceJobs } from './builds/jobs.ts';
 
 const key = signingKeyOf('e1'.repeat(32));
 const begin = Date.parse('2026-11-20T10:00:00.000Z');
@@ -80,7 +80,7 @@ async function expectWhole(accountId: string, id: string): Promise<void> {
     yield rawPayload;
   })();
   const trust = { thumbprint: key.publicJwk.kid };
-  expect(await verifyLongPack(bytes, { trust })).toMatchObject({
+  expect(await verifyPack(bytes, { trust })).toMatchObject({
     ...{ signature: 'trusted', mismatches: [], receipts: count },
   });
 }

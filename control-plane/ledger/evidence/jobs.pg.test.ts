@@ -4,16 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { mostReceipts, type PackJob } from '@gw/contract/evidence';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
-import { verifyLongPack } from '@gw/evidence/internals/verify-long';
+import { verifyPack } from '@gw/evidence/verify';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom } from '@gw/testing/control-plane/calls';
 import { addresses, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';
+import { bytesOf } from '@gw/testing/evidence/made-packs';
 import jsonld from 'jsonld';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
 import { appendReceipts } from '../log/append.ts';
+import { type EvidenceJobsOptions, startEvidenceJobs } from './builds/jobs.ts';
 import { chunksOf } from './chunks.ts';
-import { type EvidenceJobsOptions, startEvidenceJobs } from './jobs.ts';
 import { expirePacks } from './packs.ts';
 
 let running: TestApp;
@@ -78,11 +79,8 @@ async function packOf(accountId: string, id: string): Promise<string> {
   expect([reply.statusCode, reply.headers['content-type']]).toEqual([200, 'application/ld+json; charset=utf-8']);
   return reply.body;
 }
-async function* bytesOf(text: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(text);
-}
 const verified = (text: string, earlier?: unknown) =>
-  verifyLongPack(bytesOf(text), { trust: { thumbprint: key.publicJwk.kid }, earlier });
+  verifyPack(bytesOf(text), { trust: { thumbprint: key.publicJwk.kid }, earlier });
 
 const entriesOf = (accountId: string, count: number, firstMs = 0): Entry[] =>
   Array.from({ length: count }, (_, n) => entryFrom(callAt(at(firstMs + Math.floor(n / 3))), { accountId }));
@@ -124,7 +122,7 @@ test('a pack of more receipts than a reply holds is built by a job: the range, t
   });
   // Behind parse and stringify, and after the key was exchanged.
   const keys = [signingKeyOf('02'.repeat(32)).publicJwk.x, key.publicJwk.x].map(publicJwkOf);
-  expect(await verifyLongPack(bytesOf(JSON.stringify(JSON.parse(text))), { trust: { keys } })).toMatchObject({
+  expect(await verifyPack(bytesOf(JSON.stringify(JSON.parse(text))), { trust: { keys } })).toMatchObject({
     signature: 'trusted',
     mismatches: [],
   });

@@ -1,7 +1,7 @@
 /**
- * `GET /organisation/v1/evidence-packs`: the packs of the account that a job builds or has built, by whomever they were ordered.
- * A pack that was the reply is kept nowhere, and so is not among them. And `GET /organisation/v1/evidence-keys`: what packs are signed with,
- * as `/.well-known/jwks.json` of the public port has it, for pages that can ask their own port alone.
+ * `GET /organisation/v1/evidence-packs` lists the packs of the account that a job builds or has built, whoever ordered them.
+ * A pack that was the reply is not stored, and so is not listed. `GET /organisation/v1/evidence-keys` has the keys that sign packs,
+ * like `/.well-known/jwks.json` of the public port, because pages can ask only their own port.
  */
 
 import { fieldError } from '@gw/contract/errors';

@@ -1,6 +1,6 @@
 /**
- * What a pack says of the log of the account: the newest checkpoint, the way of each receipt to its root, also of what it was before it was
- * settled, and the entries whose receipts are gone.
+ * Adds to a pack what the log of the account proves: the newest checkpoint, the path of each receipt to its root, also of a receipt as it was
+ * before it was settled, and the entries whose receipts are gone.
  *
  * Invariant: every entry that the log has of a receipt in the pack is in the pack, whatever it says.
  */
@@ -16,7 +16,7 @@ import { notGenuine } from './select.ts';
 type Contents = Omit<PackContents, 'log'>;
 type Proven = Pick<PackContents, 'excluded' | 'log' | 'receipts'>;
 
-interface From {
+interface ProofOptions {
   readonly checkpoint: Checkpoint | null;
   readonly earlierSize: number | null;
 }
@@ -30,8 +30,12 @@ interface LogEntry {
   readonly content: string;
 }
 
-/** Returns the receipts and the exclusions with what the log says of them. `earlierSize`: to prove that it goes on from there. */
-export async function withProofs(db: Database, contents: Contents, { checkpoint, earlierSize }: From): Promise<Proven> {
+/** Adds the proofs to the receipts and the exclusions. `earlierSize`: prove too that the log continues the one of that size. */
+export async function withProofs(
+  db: Database,
+  contents: Contents,
+  { checkpoint, earlierSize }: ProofOptions,
+): Promise<Proven> {
   const { accountId, excluded, receipts } = contents;
   if (checkpoint === null) return { excluded, receipts, log: await logOf(db, accountId, { checkpoint, earlierSize }) };
   const entries = await entriesOf(db, contents, checkpoint.tree_size);
@@ -46,11 +50,11 @@ export async function withProofs(db: Database, contents: Contents, { checkpoint,
   }
 }
 
-/** What a pack says of the log as a whole; null: there is none yet. */
+/** Resolves with the state of the log as a whole; null: the account has no log yet. */
 export async function logOf(
   db: Database,
   accountId: string,
-  { checkpoint, earlierSize }: From,
+  { checkpoint, earlierSize }: ProofOptions,
 ): Promise<PackLog | null> {
   if (checkpoint === null) {
     if (!(await hasCheckpoints(db, accountId))) return null;
@@ -66,7 +70,7 @@ export async function logOf(
 
 const nameOf = (id: string, version: number | null): string => `${id}:${version}`;
 
-/** The entries of the log by the version that they are of; one that was settled has two. */
+/** The entries of the log by the version that they belong to. A version that was settled has two. */
 type Entries = ReadonlyMap<string, readonly LogEntry[]>;
 
 async function entriesOf(
@@ -76,7 +80,7 @@ async function entriesOf(
 ): Promise<Entries> {
   const ids = [...receipts.map(({ receipt }) => receipt.id), ...excluded.map(({ receipt_id }) => receipt_id)];
   const isOfSome = ['model', 'region', 'receipt_ids'].some((filter) => selection[filter] !== undefined);
-  // One of the two: for both at once Postgres would read the whole log.
+  // Only one of the two conditions is used, because for both Postgres would read the whole log.
   const those =
     period === null || isOfSome
       ? Prisma.sql`receipt_id = ANY (${ids})`
@@ -98,7 +102,7 @@ async function entriesOf(
 const namesOf = ({ receipts }: Pick<Contents, 'receipts'>): ReadonlySet<string> =>
   new Set(receipts.map(({ receipt }) => nameOf(receipt.id, receipt.version)));
 
-/** Says of what is not in the pack, although it was logged, where it was. Those whose lineage alone is missing are in the pack. */
+/** Adds the index in the log to an exclusion that was logged. A receipt that lacks only its lineage is in the pack. */
 function markedBy(contents: Contents, entries: Entries): (each: Excluded) => Excluded {
   const present = namesOf(contents);
   return (each) => {
@@ -116,24 +120,22 @@ function removedOf(contents: Contents, entries: Entries): Excluded[] {
 }
 
 const notStored = ({ index, receipt_id, version }: Omit<LogEntry, 'content' | 'leaf'>): Excluded => ({
-  ...{
-    receipt_id,
-    version,
-    code: 'not_stored',
-    reason: 'The log of the account has it, and it is not stored any more.',
-  },
+  receipt_id,
+  version,
+  code: 'not_stored',
+  reason: 'The log of the account has it, and it is not stored any more.',
   log_index: index,
 });
 
 const isFiltered = ({ selection }: Pick<Contents, 'selection'>): boolean =>
   ['model', 'region'].some((filter) => selection[filter] !== undefined);
 
-/** More are not named; the pack fails by the first. */
+/** A thousand are enough, because the pack fails by the first. */
 const mostMissed = 1000;
 
 /**
- * What a filter by what receipts say would leave out in silence: those of the period that are gone, and those that the checks of the ledger
- * know to be altered, which may say anything.
+ * Finds the receipts that a filter by content would leave out silently: those of the period that are gone, and those that the checks of the
+ * ledger found altered, whose content may be anything.
  */
 async function missedByFilter(db: Database, contents: Contents, size: number): Promise<Excluded[]> {
   const { accountId, excluded, period } = contents;
@@ -160,7 +162,7 @@ async function missedByFilter(db: Database, contents: Contents, size: number): P
   );
 }
 
-/** Of a version: the entry of its content, if there is one yet, and those of others. */
+/** The entries of a version: that of its present content, if the log has it yet, and those of other contents. */
 interface OwnEntries {
   readonly present: LogEntry | null;
   readonly others: readonly LogEntry[];
@@ -169,7 +171,7 @@ interface OwnEntries {
 function ownEntries({ receipt }: PackedReceipt, entries: Entries): OwnEntries {
   const own = entries.get(nameOf(receipt.id, receipt.version)) ?? [];
   const leaf = own.length === 0 ? null : entryHash(JSON.stringify(receipt));
-  // Facts that came late make another entry of the same receipt.
+  // Facts that came late made another entry of the same receipt.
   return { present: own.find((each) => each.leaf === leaf) ?? null, others: own.filter((each) => each.leaf !== leaf) };
 }
 
@@ -192,7 +194,9 @@ async function withPaths(
     const { others = [], present = null } = own[at] ?? {};
     if (present === null && others.length === 0) return each;
     const replaced = others.map(({ content, index, leaf, receipt_id }) => ({
-      ...{ index, path: pathOf(index), leaf_hash: leaf },
+      index,
+      path: pathOf(index),
+      leaf_hash: leaf,
       receipt: JSON.parse(bodies.get(`${receipt_id}:${content}`) || 'null'),
     }));
     const place = { index: present?.index ?? null, path: present === null ? null : pathOf(present.index) };

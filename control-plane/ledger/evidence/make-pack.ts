@@ -1,9 +1,10 @@
-/** What a pack says of receipts as they are stored, with their lineages if they are asked for. */
+/** Turns stored receipts into the contents of a pack, with their lineages if they were asked for. */
 import { setImmediate } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { Checkpoint } from '@gw/evidence/checkpoint';
-import { type Excluded, evidencePack, type PackAbout, type PackContents, type PackedReceipt } from '@gw/evidence/pack';
+import type { Excluded, PackAbout, PackContents, PackedReceipt } from '@gw/evidence/pack';
+import { packText } from '@gw/evidence/pack-writer';
 import type { Context } from '../../shared/context.ts';
 import { LineageMismatchError, receiptLineage } from '../receipts/lineage.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
@@ -16,11 +17,11 @@ interface Stores extends Pick<Context, 'db' | 'log'> {
   readonly seals: Seals;
 }
 
-interface Choice {
+interface PackChoice {
   readonly about: PackAbout;
   readonly selected: Selected;
   readonly withLineage: boolean;
-  /** From before the receipts were read: whatever it counts was stored by then. Null: there is none yet. */
+  /** It was read before the receipts, so that whatever it counts was stored by then. Null: there is none yet. */
   readonly checkpoint: Checkpoint | null;
   readonly earlierSize: number | null;
 }
@@ -28,15 +29,15 @@ interface Choice {
 /** Resolves with the text of the pack. */
 export async function makePack(
   stores: Stores,
-  { key, ...choice }: Choice & { readonly key: SigningKey },
+  { key, ...choice }: PackChoice & { readonly key: SigningKey },
 ): Promise<string> {
-  return evidencePack({ ...choice.about, ...(await packedOf(stores, choice)) }, key, setImmediate);
+  return packText({ ...choice.about, ...(await packedOf(stores, choice)) }, key, setImmediate);
 }
 
-/** The receipts that were selected, with what the log says of them, and what was excluded. */
+/** Resolves with the selected receipts and the exclusions, each with its proof. */
 export async function packedOf(
   stores: Stores,
-  { about, checkpoint, earlierSize, selected, withLineage }: Choice,
+  { about, checkpoint, earlierSize, selected, withLineage }: PackChoice,
 ): Promise<Pick<PackContents, 'excluded' | 'log' | 'receipts'>> {
   const { excluded, rows } = selected;
   const explained = withLineage ? await withLineages(stores, rows) : null;
@@ -45,7 +46,7 @@ export async function packedOf(
   return withProofs(stores.db, { ...about, receipts, excluded: left }, { checkpoint, earlierSize });
 }
 
-/** Read in a few milliseconds. */
+/** Parsing this many receipts takes a few milliseconds. */
 const readAtOnce = 100;
 
 async function withoutLineages(rows: readonly LedgerRow[]): Promise<PackedReceipt[]> {
@@ -65,7 +66,7 @@ async function withLineages(
   const receipts: PackedReceipt[] = [];
   const excluded: Excluded[] = [];
   for (const [at, row] of rows.entries()) {
-    // Each takes milliseconds, and others wait.
+    // Each lineage takes milliseconds, and other requests wait.
     await setImmediate();
     const receipt = receiptOfRow(row);
     const lineage = lineageOrReason(stores, row, elementAt(facts, at));

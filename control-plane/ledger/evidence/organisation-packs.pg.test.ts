@@ -11,13 +11,14 @@ import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
 import { addresses, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';
 import { type Organisation, openOrganisations } from '@gw/testing/control-plane/organisation';
+import { bytesOf } from '@gw/testing/evidence/made-packs';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { bareApp } from '../../shared/bare-app.ts';
 import { endIfStalled } from '../../shared/replies.ts';
 import { personPlace } from '../receipts/ledger-place.ts';
-import { buildPack } from './build.ts';
+import { buildPack } from './builds/build.ts';
 import { openPackPlaces } from './pack-places.ts';
 import { packRoutes } from './pack-routes.ts';
 import { claimPack } from './packs.ts';
@@ -80,7 +81,7 @@ test('a pack of few receipts is the reply: those of the account, with lineages, 
   const pack = reply.json();
   expect(pack.receipts.map(({ receipt_id }: { receipt_id: string }) => receipt_id)).toEqual(customer.receipts);
   expect(pack.account).toBe(customer.accountId);
-  const verified = await verifyPack(pack, { trust: { thumbprint: key.publicJwk.kid } });
+  const verified = await verifyPack(bytesOf(pack), { trust: { thumbprint: key.publicJwk.kid } });
   expect(verified).toMatchObject({ signature: 'trusted', mismatches: [], receipts: 3, recomputed: 3 });
   const ofKey = (await customer.byKey('POST', ofKeys, { payload: { ...day, include_lineage: true } })).json();
   // But for what is new in each.

@@ -1,12 +1,12 @@
-/** How many evidence packs are made, asked for and read at once: one of each per process, for keys and people together. */
+/** Bounds how many evidence packs are made, requested and read at a time. Each process has one set of places, for keys and people together. */
 import { Places } from './places.ts';
 
 export interface PackPlaces {
-  /** Packs that are the reply, while they are made. */
+  /** For packs that are the reply, while they are made. */
   readonly builds: Places;
-  /** Requests, from their first moment until their replies are read. */
+  /** For requests, from their first moment until their replies are read. */
   readonly requests: Places;
-  /** Long packs being read. */
+  /** For stored packs, while they are read. */
   readonly readers: Places;
 }
 

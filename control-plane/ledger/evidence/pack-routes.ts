@@ -1,12 +1,13 @@
 /**
- * `GET` and `DELETE /v1/gw/evidence-pack/{id}`, and the same under `/organisation/v1`: how far a long pack is, and the pack.
+ * `GET` and `DELETE /v1/gw/evidence-pack/{id}`, and the same under `/organisation/v1`: the state of a pack that a job builds, and the pack.
  *
- * Invariant: few are read at once, since each holds a chunk in memory (closed: whoever asks for more is told to ask again), and fewer by
- * one account. A reader that is slow holds no connection to Postgres.
+ * Invariant: few packs are read at a time, and fewer by one account, because each reader holds a chunk in memory (closed: a further reader is told to
+ * ask again). A slow reader holds no connection to Postgres.
  */
 import { Readable } from 'node:stream';
 import { apiError } from '@gw/contract/errors';
 import { evidencePackSchema, packJobSchema } from '@gw/contract/evidence';
+import { defined } from '@gw/contract/internal/defined';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -47,7 +48,7 @@ export function packRoutes(app: FastifyInstance, context: Context, readers: Plac
   });
 }
 
-/** Whoever accepts nothing but JSON asks how far it is, also of a pack that is ready. */
+/** A client that accepts only JSON asks for the state, even if the pack is ready. */
 const wantsState = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.split(/[,;]/, 1)[0]?.trim().toLowerCase() === 'application/json';
 
@@ -59,7 +60,7 @@ export function sendState(reply: FastifyReply, row: PackRow): FastifyReply {
 
 function packSender({ addresses, db }: Context, readers: Places) {
   return (request: FastifyRequest, reply: FastifyReply, row: PackRow): FastifyReply => {
-    const bytes = row.bytes ?? 0;
+    const bytes = defined(row.bytes, 'The length of a pack that is ready');
     const etag = `"${row.id}-${row.try}"`;
     const range = rangeOf(request.headers, { bytes, etag });
     if (range === 'unsatisfiable')
@@ -77,7 +78,7 @@ function packSender({ addresses, db }: Context, readers: Places) {
       row.statement === null ? null : z.object({ sha256: z.hex() }).parse(JSON.parse(row.statement)).sha256;
     if (digest !== null) void reply.header('repr-digest', `sha-256=:${Buffer.from(digest, 'hex').toString('base64')}:`);
     if (range !== null) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`);
-    // Of anything else Fastify would state the length.
+    // Fastify would state the length of any other body.
     if (request.method === 'HEAD') {
       place.leave();
       return reply.send(Readable.from([]));

@@ -1,9 +1,9 @@
 /**
- * Packs that a job builds, as Postgres has them: who asked for which, how far each is, and who builds it.
+ * The packs that jobs build, as Postgres has them: who asked for which, how far each is, and who builds it.
  *
- * Invariants: Postgres alone says what state a pack is in. Whoever builds one holds a lease under the number of its try, and every
- * word of it is under that number: from the moment that another try has begun, or the pack was cancelled, nothing that the
- * earlier one writes counts. So none but a whole pack is ever ready. Times of leases are those of Postgres.
+ * Invariants: Postgres alone decides the state of a pack. A builder holds a lease under the number of its try, and every
+ * chunk that it writes has that number. Once another try has begun, or the pack was cancelled, nothing that the
+ * earlier one writes counts. So only a complete pack becomes ready. The clock of Postgres decides when a lease ends.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -28,11 +28,11 @@ export interface PackRow {
   readonly bytes: number | null;
   readonly reason: string | null;
   readonly expires_at: Date | null;
-  /** Of a table that is ready, as JSON. */
+  /** The statement of a table that is ready, as JSON. */
   readonly statement: string | null;
 }
 
-/** What was asked for; `until` stands for a `to` that was not said. */
+/** The request; `until` is its `to`, or the time of the request if it had none. */
 export interface StoredRequest {
   readonly asked: EvidenceRequest;
   readonly from: string | null;
@@ -40,14 +40,14 @@ export interface StoredRequest {
 }
 
 export interface PackLimits {
-  /** How many bytes of finished packs are kept for an account, compressed. */
+  /** Compressed bytes of finished packs that are kept for an account. */
   readonly quotaBytes: number;
   readonly keepDays: number;
 }
 
-/** Queued or being built. */
+/** Packs of an account that are queued or being built. */
 export const mostUnderWay = 2;
-/** A pack that so many instances could not finish fails. */
+/** A pack fails after this many tries. */
 export const mostTries = 5;
 const leaseS = 30;
 
@@ -57,7 +57,7 @@ const mb = (bytes: number): number => Math.round(bytes / 1_000_000);
 export const quotaReason = ({ quotaBytes }: PackLimits): string =>
   `The packs that are kept for this account would take more than ${mb(quotaBytes)} MB.`;
 
-/** Enters a pack that is to be built. */
+/** Enters a pack that has to be built. */
 export async function enterPack(
   db: Database,
   { accountId, now, request }: { readonly accountId: string; readonly request: StoredRequest; readonly now: Date },
@@ -71,7 +71,7 @@ export async function enterPack(
       FROM evidence_packs WHERE account_id = ${accountId} AND state IN ('queued', 'building', 'ready')`;
     if (used === undefined || used.under_way >= mostUnderWay) return { refused: 'under way' };
     if (used.kept >= quotaBytes) return { refused: 'quota' };
-    const rows = await tx.$queryRaw<StoredRow[]>`
+    const rows = await tx.$queryRaw<StoredPackRow[]>`
       INSERT INTO evidence_packs (id, account_id, request, format, created_at, changed_at)
       VALUES (${`pack_${randomUUID()}`}, ${accountId}, ${JSON.stringify(request)}::json, ${request.asked.format}, ${now}, ${now})
       RETURNING *`;
@@ -79,14 +79,14 @@ export async function enterPack(
   });
 }
 
-type StoredRow = Omit<PackRow, 'bytes' | 'receipts_done' | 'receipts_total' | 'request'> & {
+type StoredPackRow = Omit<PackRow, 'bytes' | 'receipts_done' | 'receipts_total' | 'request'> & {
   readonly request: unknown;
   readonly bytes: bigint | null;
   readonly receipts_done: bigint;
   readonly receipts_total: bigint | null;
 };
 
-function rowOf(row: StoredRow | undefined): PackRow | null {
+function rowOf(row: StoredPackRow | undefined): PackRow | null {
   if (row === undefined) return null;
   const { asked, from, until } = row.request as StoredRequest;
   return {
@@ -98,14 +98,14 @@ function rowOf(row: StoredRow | undefined): PackRow | null {
   };
 }
 
-/** Null: the account has none with this id. */
+/** Null: the account has no pack with this id. */
 export async function findPack(db: Database, accountId: string, id: string): Promise<PackRow | null> {
-  const rows = await db.$queryRaw<StoredRow[]>`
+  const rows = await db.$queryRaw<StoredPackRow[]>`
     SELECT * FROM evidence_packs WHERE id = ${id} AND account_id = ${accountId}`;
   return rowOf(rows[0]);
 }
 
-/** The newest first, behind the pack `after`; null: the account has none with this id. */
+/** Lists the packs after the pack `after`, the newest first; null: the account has no pack with this id. */
 export async function listPacks(
   db: Database,
   accountId: string,
@@ -114,7 +114,7 @@ export async function listPacks(
   const last = after === undefined ? undefined : await findPack(db, accountId, after);
   if (last === null) return null;
   const behind = last ? Prisma.sql`AND (created_at, id) < (${last.created_at}::timestamptz, ${last.id})` : Prisma.empty;
-  const rows = await db.$queryRaw<StoredRow[]>`
+  const rows = await db.$queryRaw<StoredPackRow[]>`
     SELECT * FROM evidence_packs WHERE account_id = ${accountId} ${behind}
     ORDER BY created_at DESC, id DESC LIMIT ${most}`;
   return rows.flatMap((row) => rowOf(row) ?? []);
@@ -134,7 +134,7 @@ export const jobOf = (row: PackRow): PackJob => ({
   statement: row.state === 'ready' && row.statement !== null ? JSON.parse(row.statement) : null,
 });
 
-/** Cancels what is not over yet, and gives up what is ready. Returns the pack as it is then. */
+/** Cancels a pack that is not ready yet, or gives up a finished one. Returns the pack as it is then. */
 export async function cancelPack(db: Database, accountId: string, id: string): Promise<PackRow | null> {
   await db.$executeRaw`
     UPDATE evidence_packs SET state = 'cancelled', changed_at = now(), leased_until = NULL
@@ -142,7 +142,7 @@ export async function cancelPack(db: Database, accountId: string, id: string): P
   return findPack(db, accountId, id);
 }
 
-/** Packs that nobody builds, with the number of their last try: of a part of the gateway that died its lease is over. */
+/** Finds the packs that nobody builds, with the number of their last try. If a builder died, its lease is over. */
 export function waitingPacks(db: Database): Promise<{ readonly id: string; readonly try: number }[]> {
   return db.$queryRaw`
     SELECT id, try FROM evidence_packs
@@ -150,9 +150,9 @@ export function waitingPacks(db: Database): Promise<{ readonly id: string; reado
     ORDER BY created_at, id LIMIT 100`;
 }
 
-/** Begins a try. Null: somebody else builds it, or nobody has to any more. */
+/** Begins a try. Null: another instance builds the pack, or it need not be built any more. */
 export async function claimPack(db: Database, id: string): Promise<PackRow | null> {
-  const rows = await db.$queryRaw<StoredRow[]>`
+  const rows = await db.$queryRaw<StoredPackRow[]>`
     UPDATE evidence_packs SET
       state = CASE WHEN try >= ${mostTries} THEN 'failed' ELSE 'building' END,
       reason = CASE WHEN try >= ${mostTries} THEN 'The gateway has begun it five times and could not finish it.' END,
@@ -170,10 +170,10 @@ export interface Progress {
   readonly keptBytes: number;
 }
 
-/** The try is not to go on: another has begun, or the pack was cancelled. */
+/** The try has to stop: another one has begun, or the pack was cancelled. */
 export class PackLostError extends Error {}
 
-/** Says how far a try is and renews its lease. Returns how many bytes are kept for the account, this pack included. */
+/** Stores the progress of a try and renews its lease. Returns how many bytes are kept for the account, including this pack. */
 export async function notePack(db: Database, pack: PackRow, { done, keptBytes, total }: Progress): Promise<number> {
   const [noted] = await db.$queryRaw<{ others: number }[]>`
     UPDATE evidence_packs p SET receipts_done = ${done}, receipts_total = ${total}, kept_bytes = ${keptBytes},
@@ -207,7 +207,7 @@ export async function finishPack(
   if (finished === 0) throw new PackLostError('The pack is not this try’s any more.');
 }
 
-/** `reason`: null lets another try begin. */
+/** Ends a try. `reason`: null lets another try begin. */
 export async function leavePack(db: Database, pack: PackRow, reason: string | null): Promise<void> {
   await db.$executeRaw`
     UPDATE evidence_packs SET state = ${reason === null ? 'queued' : 'failed'}, reason = ${reason},
@@ -218,11 +218,11 @@ export async function leavePack(db: Database, pack: PackRow, reason: string | nu
 const chunksAtOnce = 200;
 const rememberedDays = 30;
 
-/** Ends packs whose time is over, and takes away bytes that nobody can read any more. Returns how many ended. */
+/** Lets packs expire, and deletes bytes that nobody can read any more. Returns how many packs expired. */
 export async function expirePacks(db: Database): Promise<number> {
   const expired = await db.$executeRaw`
     UPDATE evidence_packs SET state = 'expired', changed_at = now() WHERE state = 'ready' AND expires_at <= now()`;
-  // In small steps, so that none holds up vacuum or takes long.
+  // It deletes in small steps, so that none holds up vacuum or takes long.
   for (let removed = chunksAtOnce; removed === chunksAtOnce; )
     removed = await db.$executeRaw`
       DELETE FROM evidence_pack_chunks WHERE ctid = ANY (ARRAY(

@@ -1,7 +1,7 @@
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Place, Places } from './places.ts';
+import { Places, type TakenPlace } from './places.ts';
 
 const bounds = { inAll: 16, ofAccount: 4, what: 'packs being read', retryAfterS: 5 };
 const step = fc.record({
@@ -13,7 +13,7 @@ const step = fc.record({
 test('whoever comes and goes in whatever order, no account and not all together have more than their places', () => {
   const check = (steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) => {
     const places = new Places(bounds);
-    const given: { readonly account: string; readonly place: Place }[] = [];
+    const given: { readonly account: string; readonly place: TakenPlace }[] = [];
     let held: typeof given = [];
     for (const { account, at, leaves } of steps) {
       // Also one that was given back before: that must change nothing.

@@ -1,21 +1,22 @@
 /**
- * Places for what only few may do at once, because each of them holds memory.
+ * Bounds how many requests do something at a time that holds memory.
  *
- * Invariants: an account has a share of the places, and never more, so that whoever takes all that it can get leaves room for others.
- * Nobody waits for a place (closed: who finds none is told to ask again).
+ * Invariants: an account gets at most its share of the places, so that a greedy one leaves room for others.
+ * Nobody waits for a place (closed: a request without one is told to ask again).
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { defined } from '@gw/contract/internal/defined';
 
 export interface PlaceBounds {
   readonly inAll: number;
   readonly ofAccount: number;
-  /** What they are for, in a sentence behind how many the account has: `evidence packs being made`. */
+  /** The plural noun that follows the number of places in a message: `evidence packs being made`. */
   readonly what: string;
   readonly retryAfterS: number;
 }
 
-export interface Place {
-  /** Gives it back; more than once does nothing. */
+export interface TakenPlace {
+  /** Gives the place back. Further calls do nothing. */
   leave(): void;
 }
 
@@ -28,7 +29,7 @@ export class Places {
     this.#bounds = bounds;
   }
 
-  take(accountId: string): Place | { readonly refused: ApiError } {
+  take(accountId: string): TakenPlace | { readonly refused: ApiError } {
     const { inAll, ofAccount, retryAfterS, what } = this.#bounds;
     const own = this.#taken.get(accountId) ?? 0;
     if (own >= ofAccount) {
@@ -49,7 +50,7 @@ export class Places {
 
   #leave(accountId: string): void {
     this.#inAll -= 1;
-    const left = (this.#taken.get(accountId) ?? 1) - 1;
+    const left = defined(this.#taken.get(accountId), 'The number of places that the account has') - 1;
     if (left === 0) this.#taken.delete(accountId);
     else this.#taken.set(accountId, left);
   }

@@ -2,22 +2,22 @@
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { checkCheckpoint } from '@gw/evidence/checkpoint';
-import { manifestOf } from '@gw/evidence/internals/manifest';
 import { signed } from '@gw/evidence/internals/signature';
-import { verifyLongPack } from '@gw/evidence/internals/verify-long';
+import { keptManifestOf, keptPackIn } from '@gw/evidence/kept-pack';
 import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
-import { type VerifyOptions, verifyPack as verifyShortPack } from '@gw/evidence/verify';
+import { type VerifyOptions, verifyPack as verifyFile } from '@gw/evidence/verify';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
 import { settleAnyAge, testSeals } from '@gw/testing/control-plane/fixtures';
 import { longPackOf } from '@gw/testing/control-plane/long-pack';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { bytesOf } from '@gw/testing/evidence/made-packs';
+import { afterAll, assert, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkPage } from '../integrity/check-receipts.ts';
 import { noteFaults } from '../integrity/faults.ts';
 import { appendReceipts } from '../log/append.ts';
 
 let running: TestApp;
-/** Whether packs are built as a job builds them. */
+/** Whether a job builds the packs. */
 let isLong = false;
 let clock = new Date('2026-11-21T12:00:00Z');
 beforeAll(async () => {
@@ -50,13 +50,8 @@ async function packOf(body: object = {}) {
   return reply.json();
 }
 
-/** Of whatever was parsed, as it would be read from a file. */
-async function verifyPack(pack: unknown, options: VerifyOptions) {
-  async function* bytes() {
-    yield Buffer.from(JSON.stringify(pack));
-  }
-  return isLong ? verifyLongPack(bytes(), options) : verifyShortPack(pack, options);
-}
+/** Verifies a parsed pack as if it came from a file. */
+const verifyPack = (pack: unknown, options: VerifyOptions) => verifyFile(bytesOf(pack), options);
 
 let entries: Entry[];
 let earlier: Awaited<ReturnType<typeof packOf>>;
@@ -92,9 +87,9 @@ const nextPack = async () => {
 const verified = async (pack: unknown) => verifyPack(pack, { trust, earlier: earlier });
 
 describe.each([
-  ['short', false],
-  ['long', true],
-])('of a %s pack:', (_, long) => {
+  ['is the reply', false],
+  ['a job has built', true],
+])('of a pack that %s:', (_, long) => {
   beforeAll(() => {
     isLong = long;
     return () => {
@@ -375,8 +370,9 @@ test('a receipt that the kept pack has by itself alone proves nothing', async ()
     await fields({ ...earlier, signature: await signed(earlier.manifest, signingKeyOf('02'.repeat(32))) }),
   ).toEqual(['earlier.signature']);
   // What is signed, and is not in the log that it names.
-  const { manifest: _, receipts, signature: __, ...head } = made;
-  const manifest = manifestOf(head, receipts);
+  const kept = keptPackIn(made);
+  assert(kept !== null);
+  const manifest = keptManifestOf(kept);
   expect(await fields({ ...made, manifest, signature: await signed(manifest, key) })).toEqual(['earlier.log']);
 });
 

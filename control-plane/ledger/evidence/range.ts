@@ -1,12 +1,12 @@
-/** Which bytes of something that does not change a request asks for (RFC 9110, 14). */
+/** Reads which bytes of an unchanging resource a request asks for (RFC 9110, 14). */
 
-/** From `start` to before `end`. */
+/** The bytes from `start` to before `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Null: all of it. So it is also for several ranges at once, and for one of another state of the thing, as the standard allows. */
+/** Null: the whole resource. As the standard allows, several ranges, and a range of another state of the resource, give all of it too. */
 export function rangeOf(
   headers: Readonly<Record<string, unknown>>,
   { bytes, etag }: { readonly bytes: number; readonly etag: string },

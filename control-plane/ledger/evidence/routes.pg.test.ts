@@ -5,6 +5,7 @@ import { verifyPack } from '@gw/evidence/verify';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, hourly, unknownModel } from '@gw/testing/control-plane/calls';
 import { receiptIdAt } from '@gw/testing/control-plane/fixtures';
+import { bytesOf } from '@gw/testing/evidence/made-packs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let running: TestApp;
@@ -57,11 +58,14 @@ test('a pack holds the receipts of the account from `from` to before `to`, all v
     receipts: 4,
     versions: 5,
     excluded: 0,
+    listed: { restated: 1, superseded: 1, degraded: 1 },
+  });
+  expect(body.listed).toMatchObject({
     restated: [middle.receipt.id],
     superseded: [`urn:gw:receipt:${middle.receipt.id}:1`],
-    degraded_receipts: [degraded.receipt.id],
+    degraded: [degraded.receipt.id],
   });
-  const verified = await verifyPack(body, { trust: { thumbprint: publicJwk.kid } });
+  const verified = await verifyPack(bytesOf(body), { trust: { thumbprint: publicJwk.kid } });
   expect(verified).toMatchObject({ signature: 'trusted', mismatches: [], receipts: 5, recomputed: 4 });
 });
 

@@ -1,10 +1,10 @@
 /**
  * `POST /v1/gw/evidence-pack`, and the same under `/organisation/v1`: receipts of the account as signed JSON-LD.
  *
- * Invariant: a pack that is the reply is bounded in receipts. Few are made at once, and few are on their way to their clients, since each
- * is held in memory (closed: whoever asks for more is told to ask again); no account has more than its share of either, by its keys and its
- * people together. What has more receipts is entered for a job, and it needs Postgres alone. It is the account's, whoever ordered it: a key
- * can be revoked, and every other one with `gw:export` reads all receipts that are in the pack anyway.
+ * Invariant: a pack that is the reply has a bounded number of receipts. Few packs are made at a time, and few are on their way to clients, because each
+ * is held in memory (closed: a further request is told to ask again); no account has more than its share of either, its keys and its
+ * people counted together. A job builds a pack with more receipts; entering it needs only Postgres. Such a pack belongs to the account, whoever ordered it: a key
+ * can be revoked, and every other key with `gw:export` can read all receipts in the pack anyway.
  */
 import { randomUUID } from 'node:crypto';
 import { apiError, fieldError } from '@gw/contract/errors';
@@ -76,12 +76,16 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
     try {
       const most = withLineage ? mostReceipts.withLineage : mostReceipts.plain;
       const selection = { asked, period: period.is, most };
-      // Before the receipts: whatever it counts was stored by then.
+      // It is read before the receipts, so that whatever it counts was stored by then.
       const checkpoint = await newestCheckpoint(stores.db, accountId);
       const selected = await selectFew(stores, accountId, selection);
       if (selected === null) return await enter(request, reply, { asked, period: period.is });
       const about = {
-        ...{ id: randomUUID(), issuedAt: now(), baseUrl: addresses.baseUrl, accountId, period: period.is },
+        id: randomUUID(),
+        issuedAt: now(),
+        baseUrl: addresses.baseUrl,
+        accountId,
+        period: period.is,
         selection: {
           ...asked,
           ...(period.is && { from: period.is.from.toISOString(), to: period.is.to.toISOString() }),
@@ -98,8 +102,8 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
 }
 
 /**
- * Holds a place from the first moment of a request until its client has read the reply. A reply that is given again for an
- * `Idempotency-Key` needs one too.
+ * Holds a place from the first moment of a request until its client has read the reply. A reply that is repeated for an
+ * `Idempotency-Key` needs a place too.
  */
 function placeUntilRead({ addresses }: Context, places: PackPlaces['requests'], { accountOf }: LedgerPlace) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
@@ -109,7 +113,7 @@ function placeUntilRead({ addresses }: Context, places: PackPlaces['requests'], 
   };
 }
 
-/** What has no place in a table. */
+/** Refuses a request for what a table cannot hold. */
 function tableRefusal({ earlier_tree_size, format, include_lineage }: EvidenceRequest): ApiError | null {
   const text = `A table (\`format\`: \`${format}\`) has no`;
   if (include_lineage) return fieldError('include_lineage', `include_lineage: ${text} lineages.`);
@@ -123,7 +127,7 @@ const lineageScope = apiError('insufficient_scope', {
 
 type ApiError = ReturnType<typeof apiError>;
 
-/** Null for receipts that are asked for by their ids alone. */
+/** `is` null: the receipts are chosen by their ids alone. */
 function periodOf({ from, receipt_ids, to }: EvidenceRequest, now: Date): { readonly is: Period | null } | ApiError {
   if (from === undefined && to === undefined) {
     if (receipt_ids !== undefined) return { is: null };
@@ -135,7 +139,7 @@ function periodOf({ from, receipt_ids, to }: EvidenceRequest, now: Date): { read
   return period.from < period.to ? { is: period } : fieldError('to', 'to: must be after from.');
 }
 
-/** Enters a pack for a job, and says where it will be. */
+/** Enters a pack for a job, and replies with its location. */
 function packEntry({ addresses, db, now }: Context, { limits }: EvidenceServices, { accountOf, paths }: LedgerPlace) {
   return async (
     request: FastifyRequest,

@@ -1,7 +1,7 @@
 /**
- * Which receipts a pack holds: of one account, stored, and genuine.
+ * Selects the receipts of a pack: stored and genuine receipts of one account.
  *
- * Invariant: what was asked for is in the pack or among what is excluded, with the reason; nothing is left out in silence.
+ * Invariant: every receipt that was asked for is in the pack or is excluded with a reason; nothing is left out silently.
  */
 import type { EvidenceRequest } from '@gw/contract/evidence';
 import type { Receipt } from '@gw/contract/receipt';
@@ -20,14 +20,14 @@ export interface Period {
 }
 
 export interface Selected {
-  /** By time, id and version. */
+  /** Sorted by time, id and version. */
   readonly rows: readonly LedgerRow[];
   readonly excluded: readonly Excluded[];
 }
 
-export type Asked = Pick<EvidenceRequest, 'model' | 'receipt_ids' | 'region'>;
+export type ReceiptFilter = Pick<EvidenceRequest, 'model' | 'receipt_ids' | 'region'>;
 type Stores = Pick<Context, 'db'> & { readonly seals: Seals };
-interface Place {
+interface ReceiptKey {
   readonly id: string;
   readonly created_at: Date;
 }
@@ -36,25 +36,30 @@ interface Place {
 export async function selectFew(
   stores: Stores,
   accountId: string,
-  { asked, period, most }: { readonly asked: Asked; readonly period: Period | null; readonly most: number },
+  { asked, period, most }: { readonly asked: ReceiptFilter; readonly period: Period | null; readonly most: number },
 ): Promise<Selected | null> {
-  const places = await placesOf(stores, accountId, { asked, period, most });
-  return places.length > most ? null : selectAt(stores, accountId, asked, places);
+  const keys = await keysOf(stores, accountId, { asked, period, most });
+  return keys.length > most ? null : selectAt(stores, accountId, asked, keys);
 }
 
-/** Of a window, of which it is known that it has few. */
+/** Selects the receipts of a window, which are known to be few. */
 export async function selectReceipts(
   stores: Stores,
   accountId: string,
-  { asked, period }: { readonly asked: Asked; readonly period: Period | null },
+  { asked, period }: { readonly asked: ReceiptFilter; readonly period: Period | null },
 ): Promise<Selected> {
-  return selectAt(stores, accountId, asked, await placesOf(stores, accountId, { asked, period, most: null }));
+  return selectAt(stores, accountId, asked, await keysOf(stores, accountId, { asked, period, most: null }));
 }
 
-async function selectAt(stores: Stores, accountId: string, asked: Asked, places: readonly Place[]): Promise<Selected> {
-  const rows = await versionsOf(stores, accountId, places);
+async function selectAt(
+  stores: Stores,
+  accountId: string,
+  asked: ReceiptFilter,
+  keys: readonly ReceiptKey[],
+): Promise<Selected> {
+  const rows = await versionsOf(stores, accountId, keys);
   const faults = await stores.seals.check(rows);
-  const found = new Set(places.map(({ id }) => id));
+  const found = new Set(keys.map(({ id }) => id));
   const missing = (asked.receipt_ids ?? []).filter((id) => !found.has(id));
   return {
     rows: rows.filter((_, at) => faults[at] === null),
@@ -71,43 +76,50 @@ async function selectAt(stores: Stores, accountId: string, asked: Asked, places:
 }
 
 export const notGenuine = (id: string, version: number): Excluded => ({
-  ...{ receipt_id: id, version, code: 'not_genuine', reason: 'What is stored is not what was issued.' },
+  receipt_id: id,
+  version,
+  code: 'not_genuine',
+  reason: 'What is stored is not what was issued.',
 });
 
 const notFound = 'The account has no such receipt among those asked for, or it is not stored yet.';
 
-function placesOf(
+function keysOf(
   { db }: Stores,
   accountId: string,
-  { asked, most, period }: { readonly asked: Asked; readonly period: Period | null; readonly most: number | null },
-): Promise<Place[]> {
+  {
+    asked,
+    most,
+    period,
+  }: { readonly asked: ReceiptFilter; readonly period: Period | null; readonly most: number | null },
+): Promise<ReceiptKey[]> {
   const conditions = [...filtersOf(accountId, asked), newest];
   if (period !== null) conditions.push(Prisma.sql`r.created_at >= ${period.from} AND r.created_at < ${period.to}`);
   if (asked.receipt_ids !== undefined) {
     const ids = asked.receipt_ids.filter((id) => timeOfReceipt(id) !== null);
     const times = ids.map((id) => timeOfReceipt(id));
-    // By their times too: they name the partitions.
+    // The times are compared too, because they name the partitions.
     conditions.push(
       Prisma.sql`(r.id, r.created_at) IN (SELECT * FROM unnest(${ids}::text[], ${times}::timestamptz[]))`,
     );
   }
-  return db.$queryRaw<Place[]>`
+  return db.$queryRaw<ReceiptKey[]>`
     SELECT r.id, r.created_at FROM receipts r WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY r.created_at, r.id ${most === null ? Prisma.empty : Prisma.sql`LIMIT ${most + 1}`}`;
 }
 
-/** Of `receipts r`: those of the account, and of the model and the region that were asked for. */
-export function filtersOf(accountId: string, { model, region }: Asked): Prisma.Sql[] {
+/** Conditions on `receipts r`: the account, and the model and the region that were asked for. */
+export function filtersOf(accountId: string, { model, region }: ReceiptFilter): Prisma.Sql[] {
   const conditions = [Prisma.sql`r.account_id = ${accountId}`];
   if (model !== undefined) conditions.push(Prisma.sql`r.model = ${model}`);
   if (region !== undefined) conditions.push(Prisma.sql`r.region = ${region}`);
   return conditions;
 }
 
-async function versionsOf({ db }: Stores, accountId: string, places: readonly Place[]): Promise<LedgerRow[]> {
-  if (places.length === 0) return [];
-  const ids = places.map(({ id }) => id);
-  const times = places.map(({ created_at }) => created_at);
+async function versionsOf({ db }: Stores, accountId: string, keys: readonly ReceiptKey[]): Promise<LedgerRow[]> {
+  if (keys.length === 0) return [];
+  const ids = keys.map(({ id }) => id);
+  const times = keys.map(({ created_at }) => created_at);
   return readRows(
     db,
     Prisma.sql`

@@ -10,8 +10,8 @@ import { forFile } from '@gw/testing/for-file';
 import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
-import { startEvidenceJobs } from './jobs.ts';
-import { columns } from './products/columns.ts';
+import { columns } from './builds/columns.ts';
+import { startEvidenceJobs } from './builds/jobs.ts';
 
 const running = forFile(() => startTestApp(() => new Date('2026-11-21T12:00:00Z')));
 let job: RepeatedJob;

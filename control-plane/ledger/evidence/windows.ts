@@ -1,24 +1,24 @@
 /**
- * Cuts what a long pack was asked for into windows, each of which has few receipts and few entries of the log.
+ * Cuts the range of a pack into windows, each of which has few receipts and few entries of the log.
  *
- * Invariants: the windows are the asked range, without a gap and without overlap, whatever is stored meanwhile: so each receipt
- * that was there at the beginning is in exactly one. One that comes behind the window that is being read is in none, as if it had
- * come after the pack. No transaction is open from one window to the next.
+ * Invariants: the windows cover the range without a gap and without overlap, whatever is stored meanwhile, so each receipt
+ * that was there at the beginning is in exactly one. A receipt that arrives behind the current window is in none, as if it had
+ * come after the pack. No transaction stays open from one window to the next.
  */
 import type { EvidenceRequest } from '@gw/contract/evidence';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
-import { type Asked, filtersOf, type Period } from './select.ts';
+import { filtersOf, type Period, type ReceiptFilter } from './select.ts';
 
 export interface Window {
-  readonly asked: Asked;
+  readonly asked: ReceiptFilter;
   readonly period: Period | null;
 }
 
 export interface LongSelection {
   readonly accountId: string;
   readonly asked: EvidenceRequest;
-  /** Null for receipts that are asked for by their ids alone. */
+  /** Null: the receipts are chosen by their ids alone. */
   readonly period: Period | null;
 }
 
@@ -42,17 +42,17 @@ export async function* windowsOf(
   }
 }
 
-/** As the receipts of a pack stand. */
+/** Sorts ids in the order of receipts in a pack. */
 function byTime(one: string, other: string): number {
-  const [a, b] = [one, other].map((id) => timeOfReceipt(id)?.getTime() ?? 0);
-  if (a !== undefined && b !== undefined && a !== b) return a - b;
-  return one < other ? -1 : 1;
+  // Only an id that no receipt can have lacks a time.
+  const timeOf = (id: string) => timeOfReceipt(id)?.getTime() ?? 0;
+  return timeOf(one) - timeOf(other) || (one < other ? -1 : 1);
 }
 
-/** Where a window that begins at `from` ends. All receipts of a millisecond are in one window. */
+/** Finds the end of a window that begins at `from`. All receipts of a millisecond are in one window. */
 async function endOf(
   db: Database,
-  { accountId, asked, period }: { readonly accountId: string; readonly asked: Asked; readonly period: Period },
+  { accountId, asked, period }: { readonly accountId: string; readonly asked: ReceiptFilter; readonly period: Period },
   size: number,
 ): Promise<Date> {
   const { from, to } = period;
@@ -62,7 +62,7 @@ async function endOf(
     ORDER BY r.created_at OFFSET ${size} LIMIT 1`;
   const found = await Promise.all([
     within(filtersOf(accountId, asked), 'receipts'),
-    // Of receipts that are gone there are entries alone.
+    // Receipts that are gone still have entries.
     within([Prisma.sql`r.account_id = ${accountId}`], 'receipt_log'),
   ]);
   const ends = found.flat().map(({ created_at }) => created_at.getTime());
@@ -70,7 +70,7 @@ async function endOf(
   return new Date(Math.max(end, from.getTime() + 1));
 }
 
-/** How many versions of receipts there are; null if counting them takes too long. */
+/** Counts the versions of receipts; null if counting takes too long. */
 export async function countVersions(db: Database, { accountId, asked, period }: LongSelection): Promise<number | null> {
   if (period === null || asked.receipt_ids !== undefined) return asked.receipt_ids?.length ?? null;
   const filters = Prisma.join(filtersOf(accountId, asked), ' AND ');
@@ -80,7 +80,7 @@ export async function countVersions(db: Database, { accountId, asked, period }: 
       WHERE ${filters} AND r.created_at >= ${period.from} AND r.created_at < ${period.to}`;
     return found?.count ?? null;
   } catch {
-    // Only whoever waits misses it; the build finds out for itself if Postgres is away.
+    // The count is only shown to the client; the build itself finds out if Postgres is unavailable.
     return null;
   }
 }

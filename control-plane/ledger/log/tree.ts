@@ -13,9 +13,9 @@ import {
   inclusionSpans,
   joined,
   nodesOf,
-  type Place,
   type Span,
   spanHash,
+  type TreeNode,
 } from '@gw/evidence/merkle';
 import type { Queryable } from '@gw/prisma/client';
 
@@ -80,11 +80,11 @@ export async function appendLeaves(tx: Queryable, accountId: string, leaves: rea
 async function storeNodes(
   tx: Queryable,
   accountId: string,
-  levels: readonly (readonly Place[])[],
+  levels: readonly (readonly TreeNode[])[],
   newLeaves: ReadonlyMap<number, string>,
 ): Promise<void> {
   let known = new Map([...newLeaves].map(([index, hash]) => [nodeName({ level: 0, index }), hash]));
-  const made: (Place & { readonly hash: string })[] = [];
+  const made: (TreeNode & { readonly hash: string })[] = [];
   for (const places of levels) {
     const missing = places.flatMap(childrenOf).filter((place) => !known.has(nodeName(place)));
     for (const [key, hash] of await readNodes(tx, accountId, missing)) known.set(key, hash);
@@ -103,9 +103,9 @@ async function storeNodes(
 }
 
 /** The name that `readNodes` gives a node. */
-export const nodeName = ({ index, level }: Place): string => `${level}:${index}`;
+export const nodeName = ({ index, level }: TreeNode): string => `${level}:${index}`;
 
-function hashIn(nodes: ReadonlyMap<string, string>, place: Place): string {
+function hashIn(nodes: ReadonlyMap<string, string>, place: TreeNode): string {
   const hash = nodes.get(nodeName(place));
   if (hash === undefined) throw new LogBrokenError(`The log of receipts has no node ${nodeName(place)}.`);
   return hash;
@@ -118,7 +118,7 @@ export class LogBrokenError extends Error {}
 export async function readNodes(
   db: Queryable,
   accountId: string,
-  places: readonly Place[],
+  places: readonly TreeNode[],
 ): Promise<Map<string, string>> {
   if (places.length === 0) return new Map();
   const of = (isLeaf: boolean) => places.filter(({ level }) => (level === 0) === isLeaf);

@@ -1,10 +1,10 @@
 import { harmless } from '@gw/evidence/harmless';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
+import type { PackVerification } from '@gw/evidence/verify';
 import { Alert, Code, Stack, Text } from '@mantine/core';
 import { type Column, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/verify-words.ts';
-import type { VerifyFindings } from './messages.ts';
 
 const texts = words.verify;
 const colors: Readonly<Record<Verdict, string>> = {
@@ -13,10 +13,10 @@ const colors: Readonly<Record<Verdict, string>> = {
   unauthenticated: 'orange',
   ask: 'orange',
 };
-/** Of each list; `./gw verify --json` has more. */
+/** How much of each list is shown; `./gw verify --json` has more. */
 const mostShown = 50;
 
-type Mismatch = VerifyFindings['mismatches'][number] & { readonly at: number };
+type Mismatch = PackVerification['mismatches'][number] & { readonly at: number };
 
 const columns: readonly Column<Mismatch>[] = [
   { title: texts.where, cell: ({ receipt }) => (receipt === null ? texts.wholePack : <Value text={receipt} />) },
@@ -25,8 +25,8 @@ const columns: readonly Column<Mismatch>[] = [
   { title: texts.found, cell: ({ found }) => <Value text={found} /> },
 ];
 
-/** What was found of a pack. */
-export function Findings({ found }: { readonly found: VerifyFindings }) {
+/** The result of a verification. */
+export function Findings({ found }: { readonly found: PackVerification }) {
   const verdict = verdictOf(found);
   const { mismatches, untold = 0 } = found;
   const shown = mismatches.slice(0, mostShown).map((each, at) => ({ ...each, at }));
@@ -50,7 +50,7 @@ export function Findings({ found }: { readonly found: VerifyFindings }) {
   );
 }
 
-function linesOf(found: VerifyFindings): string[] {
+function linesOf(found: PackVerification): string[] {
   const { about, excluded, log, receipts, recomputed, signature, untoldExcluded } = found;
   const left = excluded.map(({ reason, receipt_id, version }) =>
     texts.excludedFor(`${receipt_id} ${version ?? ''}`.trim(), reason),
@@ -72,7 +72,7 @@ function linesOf(found: VerifyFindings): string[] {
   ];
 }
 
-/** `untold`: so many more there are that are not in the list. */
+/** `untold`: how many more there are that are not in the list. */
 function listed(lines: readonly string[], untold = 0): string[] {
   const more = lines.length + untold - mostShown;
   return [...lines.slice(0, mostShown), ...(more > 0 ? [texts.more(number(more))] : [])];

@@ -1,4 +1,5 @@
-import type { Told, VerifyFindings, VerifyRequest } from './messages.ts';
+import type { PackVerification } from '@gw/evidence/verify';
+import type { VerifyRequest, WorkerMessage } from './messages.ts';
 
 /** One of the files that were given cannot be read. */
 export class UnreadableError extends Error {
@@ -11,19 +12,19 @@ export class UnreadableError extends Error {
 }
 
 export interface Watch {
-  /** Told how much of the pack was read, 0 to 1. */
+  /** Gets how much of the pack was read, 0 to 1. */
   readonly progress: (part: number) => void;
   /** Ends the worker. */
   readonly signal: AbortSignal;
 }
 
 /** Verifies a pack in a worker of its own. Throws UnreadableError, and the reason of the signal. */
-export function verifyInWorker(asked: VerifyRequest, { progress, signal }: Watch): Promise<VerifyFindings> {
+export function verifyInWorker(asked: VerifyRequest, { progress, signal }: Watch): Promise<PackVerification> {
   signal.throwIfAborted();
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
-  const ended = new Promise<VerifyFindings>((resolve, reject) => {
+  const ended = new Promise<PackVerification>((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
-    worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) => {
       if (data.kind === 'found') resolve(data.found);
       else if (data.kind === 'failed') reject(new Error(data.reason));
       else if (data.kind === 'unreadable') reject(new UnreadableError(data.which, data.reason));

@@ -1,45 +1,47 @@
-/** Verifies a pack beside the page, which goes on meanwhile. It asks nothing of anybody. */
-import { earlierIn, type PackFile, PackFileError, verifyPackFile } from '@gw/evidence/verify-file';
-import type { Told, VerifyRequest } from './messages.ts';
+/** Verifies a pack in a thread beside the page. It sends no requests. */
+import { earlierIn } from '@gw/evidence/kept-pack';
+import { PackFileError } from '@gw/evidence/pack-file';
+import { verifyPack } from '@gw/evidence/verify';
+import type { VerifyRequest, WorkerMessage } from './messages.ts';
 
-const tell = (told: Told): void => self.postMessage(told);
+const tell = (message: WorkerMessage): void => self.postMessage(message);
 const atOnceBytes = 1024 * 1024;
 
 /** `read`: told how many bytes were read. */
-const fileOf = (blob: Blob, read: (bytes: number) => void = () => undefined): PackFile => ({
-  size: blob.size,
-  // By slices: not every browser can go through a stream, and each slice has an end or an error of its own.
-  async *bytes() {
-    for (let from = 0; from < blob.size; from += atOnceBytes) {
-      yield new Uint8Array(await blob.slice(from, from + atOnceBytes).arrayBuffer());
-      read(Math.min(from + atOnceBytes, blob.size));
-    }
-  },
-});
+/** `onRead` gets the number of bytes that were read so far. */
+async function* bytesOf(blob: Blob, onRead: (bytes: number) => void = () => undefined): AsyncGenerator<Uint8Array> {
+  // By slices, because not every browser can iterate a stream, and because each slice has an end or an error of its own.
+  for (let from = 0; from < blob.size; from += atOnceBytes) {
+    yield new Uint8Array(await blob.slice(from, from + atOnceBytes).arrayBuffer());
+    onRead(Math.min(from + atOnceBytes, blob.size));
+  }
+}
 
-async function answer({ account, earlier, pack, trust }: VerifyRequest): Promise<Told> {
+async function answer({ account, earlier, pack, trust }: VerifyRequest): Promise<WorkerMessage> {
   let which: 'pack' | 'earlier' = 'earlier';
   try {
     await needEd25519();
-    const kept = earlier === null ? undefined : await earlierIn(fileOf(earlier));
+    const kept = earlier === null ? undefined : await earlierIn(bytesOf(earlier));
     which = 'pack';
-    const file = fileOf(pack, (readBytes) => tell({ kind: 'progress', readBytes }));
-    const { head: _, ...found } = await verifyPackFile(file, {
+    const bytes = bytesOf(pack, (readBytes) => tell({ kind: 'progress', readBytes }));
+    const { head: _, ...found } = await verifyPack(bytes, {
       account,
       trust,
-      ...(kept !== undefined && { earlier: kept }),
+      earlier: kept,
+      // The console is where a browser shows the stack.
+      onFault: (error) => console.error(error),
     });
     return { kind: 'found', found };
   } catch (error) {
     if (error instanceof PackFileError) return { kind: 'unreadable', which, reason: error.message };
-    // Nobody hears of what a worker throws behind an `await`.
+    // The page is not told of an error that a worker throws after an `await`.
     return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** Else no signature would fit, and an honest pack would seem to be forged. Throws. */
+/** Throws if the browser lacks Ed25519: no signature would fit, and an honest pack would look forged. */
 async function needEd25519(): Promise<void> {
-  // That of RFC 8032, 7.1, test 1.
+  // The key of RFC 8032, 7.1, test 1.
   const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
   try {
     await crypto.subtle.importKey('jwk', key, { name: 'Ed25519' }, false, ['verify']);

@@ -1,4 +1,4 @@
-/** The columns of a table of receipts: each field of a receipt, in its order. */
+/** Defines the columns of a table of receipts: one for each field of a receipt, in the order of the schema. */
 import { receiptSchema } from '@gw/contract/receipt';
 import { isAmount } from '@gw/evidence/quantities';
 
@@ -24,5 +24,5 @@ export const columns: readonly Column[] = Object.keys(receiptSchema.shape)
   .filter((name) => name !== 'object')
   .map((name) => ({ name, kind: kindOf(name) }));
 
-/** A list, of which a receipt has one, becomes words with spaces between. */
+/** A receipt has one field that is a list; it becomes words separated by spaces. */
 export const plainValue = (value: unknown): unknown => (Array.isArray(value) ? value.join(' ') : (value ?? null));

@@ -1,21 +1,21 @@
 /**
- * Has long packs built, by BullMQ: each by one instance at a time.
+ * Hands packs to BullMQ, so that one instance at a time builds each of them.
  *
- * Invariant: Postgres says what is to be built. Redis may be lost: every pack that waits, or whose builder died, is looked up again
+ * Invariant: Postgres decides which packs have to be built. Redis may lose its data: every pack that waits, or whose builder died, is found
  * within `tendEveryMs` and gets a job if it has none.
  */
 import type { Queue } from 'bullmq';
-import { type OpenQueue, openQueue } from '../../shared/queue.ts';
-import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import { type OpenQueue, openQueue } from '../../../shared/queue.ts';
+import { type RepeatedJob, repeat } from '../../../shared/repeat.ts';
+import { claimPack, expirePacks, waitingPacks } from '../packs.ts';
 import { type BuildOptions, buildPack } from './build.ts';
-import { claimPack, expirePacks, waitingPacks } from './packs.ts';
 
 const queueName = 'evidence';
 const expireEveryMs = 60_000;
 
 export interface EvidenceJobsOptions extends BuildOptions {
   readonly redisUrl: string;
-  /** Packs that this instance builds at once. */
+  /** How many packs this instance builds at a time. */
   readonly concurrency: number;
   readonly tendEveryMs?: number;
 }
@@ -36,7 +36,7 @@ export function startEvidenceJobs(options: EvidenceJobsOptions): RepeatedJob {
     run: async () => {
       const waiting = await waitingPacks(db);
       if (waiting.length === 0) return;
-      // Opened with the first pack, so that a gateway without any does not pay the queue's memory.
+      // The queue is opened for the first pack, so that a gateway without packs does not need the memory.
       opening ??= open(options, ending.signal);
       const { queue } = await opening;
       for (const { id, try: tries } of waiting) await add(queue, id, tries);
@@ -53,7 +53,7 @@ export function startEvidenceJobs(options: EvidenceJobsOptions): RepeatedJob {
   });
   return {
     stop: async () => {
-      // Another instance begins what is under way here.
+      // Another instance takes over the packs that are being built here.
       ending.abort();
       const queue = await opening;
       await Promise.all([queue?.close(), tending.stop(), expiry.stop()]);
@@ -72,6 +72,6 @@ const open = (options: EvidenceJobsOptions, signal: AbortSignal): Promise<OpenQu
     },
   });
 
-/** A try has one job: what is in the queue already is not added again. */
+/** A try has one job, so a try that is in the queue already is not added again. */
 const add = (queue: Queue<JobData>, id: string, tries: number): Promise<unknown> =>
   queue.add('build', { id }, { jobId: `${id}-${tries}`, removeOnComplete: true, removeOnFail: true });

@@ -10,7 +10,7 @@ import { type Column, type ColumnKind, columns, plainValue } from './columns.ts'
 import type { TableFormat } from './table.ts';
 
 const rowsOfGroup = 5000;
-/** Of a receipt's amounts, which have twelve digits, each from 10^-12 to 10^14 fits whole. */
+/** A receipt's amounts have twelve digits, so every amount from 10^-12 to 10^14 fits exactly. */
 const scale = 24;
 
 const types = {
@@ -88,7 +88,7 @@ function cellOf(receipt: Receipt, { kind, name }: Column): unknown {
   }
 }
 
-/** As a whole number of the last of its places; what is smaller is cut off. */
+/** Returns the value as a whole number of units in the last place; smaller digits are cut off. */
 function unscaled(value: number): bigint {
   const [whole = '0', fraction = ''] = plainDecimal(value).split('.');
   return BigInt(whole + fraction.padEnd(scale, '0').slice(0, scale));

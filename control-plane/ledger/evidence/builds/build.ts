@@ -1,32 +1,40 @@
 /**
- * Builds a long pack, window by window.
+ * Builds a pack or a table, window by window.
  *
- * Invariant: it holds the receipts of one window, whatever was asked for. It stops where somebody else has the pack, or nobody wants
- * it any more; another try begins from nothing.
+ * Invariant: it holds the receipts of one window, whatever was asked for. It stops when another instance has the pack, or when the pack was
+ * cancelled; another try begins from nothing.
  */
 import type { PackFormat } from '@gw/contract/evidence';
 import { errorText } from '@gw/contract/internal/error-text';
 import type { PackAbout } from '@gw/evidence/pack';
-import type { Context } from '../../shared/context.ts';
-import { ChunkWriter } from './chunks.ts';
-import { finishPack, leavePack, notePack, type PackLimits, PackLostError, type PackRow, quotaReason } from './packs.ts';
-import { csvTable } from './products/csv.ts';
-import { jsonLdProduct } from './products/json-ld.ts';
-import type { Product, ProductOrder, ProductStores } from './products/product.ts';
-import { tableProduct } from './products/table.ts';
-import { countVersions, windowsOf } from './windows.ts';
+import type { Context } from '../../../shared/context.ts';
+import { ChunkWriter } from '../chunks.ts';
+import {
+  finishPack,
+  leavePack,
+  notePack,
+  type PackLimits,
+  PackLostError,
+  type PackRow,
+  quotaReason,
+} from '../packs.ts';
+import { countVersions, windowsOf } from '../windows.ts';
+import { csvTable } from './csv.ts';
+import { jsonLdProduct } from './json-ld.ts';
+import type { Product, ProductOrder, ProductStores } from './product.ts';
+import { tableProduct } from './table.ts';
 
 export interface BuildOptions extends Pick<Context, 'addresses'>, ProductStores {
   readonly limits: PackLimits;
 }
 
-/** Receipts of a window; with their lineages, each of which is as long as ten receipts. */
+/** Receipts in a window. A lineage is as long as ten receipts. */
 const windowSize = { plain: 500, withLineage: 50 } as const;
 
-/** It is not to be tried again. The message is for the client. */
+/** The pack must not be tried again. The message is for the client. */
 class PackFailedError extends Error {}
 
-/** Builds a pack that was claimed. Rejects only if not even its failure can be noted; then its lease ends. */
+/** Builds a pack that was claimed. Rejects only if not even the failure can be stored; the lease then runs out. */
 export async function buildPack(options: BuildOptions, pack: PackRow, signal: AbortSignal): Promise<void> {
   const { db, log } = options;
   try {
@@ -69,15 +77,19 @@ const products: Readonly<
 > = {
   jsonld: jsonLdProduct,
   csv: (stores, order) => tableProduct(stores, order, csvTable),
-  // Loaded here, so that a gateway without tables does not pay its memory.
-  parquet: async (stores, order) => tableProduct(stores, order, (await import('./products/parquet.ts')).parquetTable),
+  // It is loaded here, so that a gateway without tables does not need the memory.
+  parquet: async (stores, order) => tableProduct(stores, order, (await import('./parquet.ts')).parquetTable),
 };
 
 function aboutOf({ addresses }: BuildOptions, { account_id, created_at, id, request }: PackRow): PackAbout {
   const { asked, from, until } = request;
   const period = from === null || until === null ? null : { from: new Date(from), to: new Date(until) };
   return {
-    ...{ id: id.replace('pack_', ''), issuedAt: created_at, baseUrl: addresses.baseUrl, accountId: account_id, period },
+    id: id.replace('pack_', ''),
+    issuedAt: created_at,
+    baseUrl: addresses.baseUrl,
+    accountId: account_id,
+    period,
     selection: { ...asked, ...(from !== null && { from, to: until }) },
   };
 }

@@ -1,4 +1,4 @@
-/** What a job makes of receipts, window by window. */
+/** A product is what a job makes of receipts, window by window. */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { PackAbout } from '@gw/evidence/pack';
 import type { Context } from '../../../shared/context.ts';
@@ -21,6 +21,6 @@ export interface ProductOrder {
 export interface Product {
   /** Writes the receipts of a window. Returns how many versions it has written. */
   take(window: Window): Promise<number>;
-  /** Writes what comes last. Returns the statement of a table, as JSON; null: the product says all by itself. */
+  /** Writes the end. Returns the signed statement of a table, as JSON; null for a product that is signed itself. */
   finish(): Promise<string | null>;
 }

@@ -1,4 +1,4 @@
-/** A table of receipts, one version a row, without anything that does not fit into cells: lineages, proofs, sums. */
+/** Makes a table of receipts with one row for each version. Lineages, proofs and sums do not fit into cells and are left out. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Receipt } from '@gw/contract/receipt';
@@ -7,13 +7,13 @@ import { mediaTypes } from '../media-types.ts';
 import { receiptOfRow, selectReceipts } from '../select.ts';
 import type { Product, ProductOrder, ProductStores } from './product.ts';
 
-/** Writes rows in a format. */
+/** Writes rows in one file format. */
 export interface TableFormat {
   rows(receipts: readonly Receipt[]): void;
   finish(): void;
 }
 
-/** Rows that are written at once, in some milliseconds; then others have their turn. */
+/** Rows that are written in one go, which takes some milliseconds; other requests have their turn in between. */
 const pieceSize = 100;
 
 export function tableProduct(
@@ -42,9 +42,15 @@ export function tableProduct(
       table.finish();
       const statement: TableStatement = {
         format: tableFormat,
-        ...{ id: `urn:uuid:${about.id}`, account: about.accountId },
-        ...{ issued: about.issuedAt.toISOString(), from: pack.request.from, to: pack.request.until },
-        ...{ media_type: mediaTypes[pack.format], receipts, excluded, sha256: digest.digest('hex') },
+        id: `urn:uuid:${about.id}`,
+        account: about.accountId,
+        issued: about.issuedAt.toISOString(),
+        from: pack.request.from,
+        to: pack.request.until,
+        media_type: mediaTypes[pack.format],
+        receipts,
+        excluded,
+        sha256: digest.digest('hex'),
       };
       return JSON.stringify(await signedStatement(statement, key));
     },

@@ -1,4 +1,4 @@
-/** Receipts as CSV (RFC 4180), with a head. Numbers are plain decimals, times RFC 3339, what is unknown is empty. */
+/** Writes receipts as CSV (RFC 4180) with a header. Numbers are plain decimals, times are RFC 3339, and unknown values are empty. */
 import { plainDecimal } from '@gw/evidence/decimal';
 import { csvCell } from '../../../shared/csv-cell.ts';
 import { columns, plainValue } from './columns.ts';

@@ -1,28 +1,29 @@
 /**
- * Whether a pack goes on from a checkpoint, or a pack, that somebody has kept.
+ * Checks whether a pack continues a checkpoint, or a pack, that somebody has kept.
  *
- * Invariant: what was in a kept pack and is another one now, or gone, is named, whatever the log says of it. Of the kept pack itself only
- * what is signed is believed. Of the pack that is checked nothing is kept.
+ * Invariants: a receipt of a kept pack that has changed or is gone is named, whatever the log says of it. A kept pack is believed only as far
+ * as it is signed. Nothing of the pack that is checked is kept.
  */
+import { CappedList } from './capped-list.ts';
 import { type Checkpoint, checkpointIn } from './checkpoint.ts';
+import { checkManifest } from './differences.ts';
+import { type KeptPack, keptManifestOf, keptPackIn } from './kept-pack.ts';
 import { checkSigned, type Entry, entryOf, hasAllOfItsTime, isLongOver, leafOf, timeOf } from './log-entries.ts';
 import { isConsistent } from './merkle.ts';
 import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from './receipt-node.ts';
 import { maySettle } from './settled.ts';
 import { checkSignature, type Trust } from './signature.ts';
-import { Told } from './told.ts';
-import { type KeptPack, keptPackIn } from './verify-manifest.ts';
 
-interface Now {
+interface CheckedPack {
   readonly head: Node;
   readonly checkpoint: Checkpoint | null;
 }
 
-interface Since {
+interface SinceEarlier {
   readonly mismatches: readonly PackMismatch[];
   readonly late: readonly string[];
   readonly changed: readonly string[];
-  /** Receipts that are in neither list. */
+  /** How many more receipts belong into these lists. */
   readonly untold: number;
 }
 
@@ -31,14 +32,14 @@ const expected = 'as it was in the earlier pack';
 export class EarlierCheck {
   readonly #earlier: unknown;
   readonly #kept: Checkpoint | null;
-  readonly #pack: BeforePack | null;
-  readonly #late = new Told<string>();
-  readonly #settled = new Told<string>();
+  readonly #pack: KeptReceipts | null;
+  readonly #late = new CappedList<string>();
+  readonly #settled = new CappedList<string>();
 
   constructor(earlier: unknown) {
     const pack = keptPackIn(earlier);
     this.#earlier = earlier;
-    this.#pack = pack === null ? null : new BeforePack(pack);
+    this.#pack = pack === null ? null : new KeptReceipts(pack);
     this.#kept = checkpointIn(pack === null ? earlier : isNode(pack.head.log) ? pack.head.log.checkpoint : null);
   }
 
@@ -51,7 +52,7 @@ export class EarlierCheck {
     else if (before === 'settled') this.#pack?.changed.add(id);
   }
 
-  async finish(now: Now, trust: Trust): Promise<Since> {
+  async finish(now: CheckedPack, trust: Trust): Promise<SinceEarlier> {
     const [kept, pack] = [this.#kept, this.#pack];
     if (kept === null && pack === null) {
       const fault = ofPack('earlier', 'a checkpoint, or a pack', shown(this.#earlier));
@@ -62,7 +63,7 @@ export class EarlierCheck {
     const before = pack === null || unsound.length > 0 ? null : pack;
     const altered = before?.finish(now.head) ?? [];
     const lists = { late: [this.#late, before?.late], changed: [this.#settled, before?.changed] };
-    const listOf = (all: readonly (Told<string> | undefined)[]) => all.flatMap((each) => each?.list ?? []);
+    const listOf = (all: readonly (CappedList<string> | undefined)[]) => all.flatMap((each) => each?.list ?? []);
     return {
       mismatches: [...ofLog, ...unsound, ...altered],
       late: listOf(lists.late),
@@ -72,13 +73,13 @@ export class EarlierCheck {
   }
 }
 
-/** What a kept pack says of the receipts, if it is what was signed. */
-class BeforePack {
+/** Compares receipts with those of a kept pack. */
+class KeptReceipts {
   readonly pack: KeptPack;
-  readonly late = new Told<string>();
-  readonly changed = new Told<string>();
+  readonly late = new CappedList<string>();
+  readonly changed = new CappedList<string>();
   readonly #altered: PackMismatch[] = [];
-  /** Those that have not come yet, by the names of their versions. */
+  /** Receipts that have not come yet, by the ids of their versions. */
   readonly #before: Map<unknown, Node>;
   readonly #names: ReadonlySet<unknown>;
   readonly #left: ReadonlySet<unknown>;
@@ -100,19 +101,19 @@ class BeforePack {
     return null;
   }
 
-  /** Whether the pack should have had a receipt, and has not. */
+  /** Whether the kept pack lacks a receipt that it should have had. */
   #isNew(node: Node): boolean {
     const { head } = this.pack;
     if (node.version !== 1 || !hasAllOfItsTime(head) || !isLongOver(node, head.issued)) return false;
     return within(head, node).isWithin && !this.#names.has(node.id) && !this.#left.has(node.receipt_id);
   }
 
-  /** To be called once, behind the last receipt. */
+  /** To be called once, after the last receipt. */
   finish(head: Node): readonly PackMismatch[] {
     for (const node of this.#before.values()) {
       const receipt = String(node.id);
       const { isFiltered, isWithin } = within(head, node);
-      // What settles a receipt can change by what it is filtered.
+      // Settling a receipt can change the fields that it is filtered by.
       if (isWithin && isFiltered) this.changed.add(receipt);
       else if (isWithin) this.#altered.push({ receipt, field: 'receipt', expected, found: 'nothing' });
     }
@@ -120,18 +121,26 @@ class BeforePack {
   }
 }
 
-/** Whether a kept pack is what was signed, of the same account. */
-async function faultsOf(pack: KeptPack, { head }: Now, trust: Trust, kept: Checkpoint | null): Promise<PackMismatch[]> {
+/** Checks whether a kept pack is as it was signed, and of the same account. */
+async function faultsOf(
+  pack: KeptPack,
+  { head }: CheckedPack,
+  trust: Trust,
+  kept: Checkpoint | null,
+): Promise<PackMismatch[]> {
   const signature = await checkSignature(pack.manifest, pack.signature, trust);
   if (signature === 'invalid' || signature === 'unknown_key')
     return [ofPack('earlier.signature', 'a signature of a key that is trusted', signature)];
   if (pack.head.account !== head.account)
     return [ofPack('earlier.account', shown(head.account), shown(pack.head.account))];
-  const faults = [...pack.manifestFaults(), ...pack.receipts.flatMap((node) => entryOf(node, kept).faults)];
+  const faults = [
+    ...checkManifest(pack.manifest, keptManifestOf(pack)),
+    ...pack.receipts.flatMap((node) => entryOf(node, kept).faults),
+  ];
   return faults.map((fault) => ({ ...fault, field: `earlier.${fault.field}` }));
 }
 
-function goesOn(kept: Checkpoint, { checkpoint, head: { log } }: Now): PackMismatch[] {
+function goesOn(kept: Checkpoint, { checkpoint, head: { log } }: CheckedPack): PackMismatch[] {
   if (checkpoint === null)
     return [ofPack('log', `one that goes on from the checkpoint of ${kept.issued}`, shown(log ?? null))];
   const consistency = isNode(log) ? log.consistency : null;
@@ -154,7 +163,7 @@ function goesOn(kept: Checkpoint, { checkpoint, head: { log } }: Now): PackMisma
   return [ofPack('log', `one that goes on from the checkpoint of ${kept.issued}`, 'another log')];
 }
 
-/** Whether a receipt is among those that a pack was asked for, and whether that depends on what it says. */
+/** Whether a receipt is among those that a pack was asked for, and whether that depends on its content. */
 function within({ selection, temporal }: Node, { created_at, model, receipt_id, region }: Node) {
   const asked = isNode(selection) ? selection : {};
   const at = timeOf(created_at);
@@ -177,6 +186,6 @@ const isLate = ({ indexes: [first], node }: Entry, kept: Checkpoint | null): boo
   first >= kept.tree_size &&
   timeOf(node.created_at) < timeOf(kept.complete_until);
 
-/** Whether the checkpoint had it as something else. */
+/** Whether the receipt was another one at the checkpoint. */
 const isSettled = ({ index, indexes: [first] }: Entry, kept: Checkpoint | null): boolean =>
   kept !== null && first !== undefined && first < kept.tree_size && (index === null || index >= kept.tree_size);

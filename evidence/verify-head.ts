@@ -1,0 +1,57 @@
+/** Checks the head of a pack: whatever in it follows from the receipts, from the request, or from this program. */
+import { methodologyOfHash } from '@gw/methodology/methodologies';
+import { packContext } from './context.ts';
+import { differences } from './differences.ts';
+import { packTypes } from './pack.ts';
+import { statedQuantities } from './quantities.ts';
+import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
+import { temporalOf } from './verify-selection.ts';
+
+/** Whose receipts a pack has, and which. */
+export interface PackSubject {
+  readonly account: string | null;
+  /** The request in words. */
+  readonly selection: string;
+  /** Whether receipts were chosen by their content. The log says nothing of receipts that such a filter left out. */
+  readonly isFiltered: boolean;
+}
+
+export const subjectOf = ({ account, selection }: Node): PackSubject => ({
+  account: typeof account === 'string' ? account : null,
+  selection: shown(selection),
+  isFiltered: isNode(selection) && (selection.model ?? selection.region) !== undefined,
+});
+
+/** `account`: whose pack it has to be; undefined: anybody's. */
+export const checkAccount = (head: Node, account: string | undefined): PackMismatch[] =>
+  account === undefined || head.account === account ? [] : [ofPack('account', shown(account), shown(head.account))];
+
+/** `follows`: the members that follow from the receipts. */
+export function checkHead(head: Node, follows: Node): PackMismatch[] {
+  const expected = {
+    '@context': packContext,
+    type: packTypes,
+    temporal: temporalOf(head.selection),
+    quantities: statedQuantities,
+    ...follows,
+  };
+  const unknown = (follows.methodologies as readonly Node[]).filter(
+    ({ hash }) => methodologyOfHash(String(hash)) === null,
+  );
+  return [
+    ...Object.entries(expected).flatMap(([field, value]) => differences(field, value, head[field])),
+    ...unknown.map(({ hash }) => ofPack('methodologies', 'a methodology that is known here', String(hash))),
+  ];
+}
+
+/** The receipts stand in the order of time, so it is enough to check the first one and the last one. */
+export function checkPeriod({ temporal }: Node, ends: readonly Node[]): PackMismatch[] {
+  if (!isNode(temporal)) return [];
+  const [start, end] = [Date.parse(String(temporal.start)), Date.parse(String(temporal.end))];
+  const expected = `from ${temporal.start} to before ${temporal.end}`;
+  return ends.flatMap(({ created_at, id }) => {
+    const at = Date.parse(String(created_at));
+    if (at >= start && at < end) return [];
+    return [{ receipt: String(id), field: 'created_at', expected, found: shown(created_at) }];
+  });
+}
