@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { build, transformSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { methodologyIds, methodologyOf } from './methodologies.ts';
+import { methodologyIds, methodologyOf } from './documents/methodologies.ts';
 
 const source = fileURLToPath(new URL('.', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'gw-methodology-'));
