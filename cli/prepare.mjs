@@ -184,39 +184,6 @@ async function generate() {
   );
 }
 
-/** The formulas of the methodologies become programs. Bundled first, since the machine's own Node may run no TypeScript. */
-async function compileFormulas() {
-  const { build } = await import('esbuild');
-  const script = at('dist', `.formulas-${process.pid}.js`);
-  try {
-    await build({
-      entryPoints: [at('methodology', 'scripts', 'generate.ts')],
-      outfile: script,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      target: 'node20',
-      plugins: [externalPackages],
-      logLevel: 'error',
-    });
-    await run('Compiling the formulas', process.execPath, [script, at('methodology', 'generated')]);
-  } finally {
-    rmSync(script, { force: true });
-  }
-}
-
-// Packages of npm stay outside; our own, which are TypeScript, go into the bundle.
-// By the name of a package of ours, or of a part of one (`imports` in its package.json).
-const isOurs = (/** @type {string} */ path) => path.startsWith('@gw/') || path.startsWith('#');
-/** @type {import('esbuild').Plugin} */
-const externalPackages = {
-  name: 'external-packages',
-  setup: (hooks) =>
-    hooks.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || isOurs(path) ? undefined : { path, external: true },
-    ),
-};
-
 const notSources = new Set(['node_modules', 'dist', 'docs', 'test']);
 
 /**
@@ -261,6 +228,17 @@ async function bundle() {
   const entryPoints = Object.entries(bundles)
     .filter(([, entry]) => existsSync(at(entry)))
     .map(([out, entry]) => ({ out, in: at(entry) }));
+  // Packages of npm stay outside; our own, which are TypeScript, go into the bundle.
+  // By the name of a package of ours, or of a part of one (`imports` in its package.json).
+  const isOurs = (/** @type {string} */ path) => path.startsWith('@gw/') || path.startsWith('#');
+  /** @type {import('esbuild').Plugin} */
+  const external = {
+    name: 'external-packages',
+    setup: (hooks) =>
+      hooks.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+        kind === 'entry-point' || isOurs(path) ? undefined : { path, external: true },
+      ),
+  };
   try {
     await build({
       entryPoints,
@@ -271,7 +249,7 @@ async function bundle() {
       target: 'node20',
       sourcemap: true,
       loader: { '.lua': 'text' },
-      plugins: [externalPackages],
+      plugins: [external],
       logLevel: 'error',
     });
     // Renaming file by file: a process that starts meanwhile sees the old or the new file, never half of one.
@@ -288,15 +266,17 @@ async function bundle() {
 
 try {
   const lock = at('package-lock.json');
-  const platform = `${process.platform} ${process.arch}`;
-  await once('packages', digest([lock], platform), at('node_modules', '.package-lock.json'), install);
-  await generate();
-  const formulas = sources(at('methodology')).filter((file) => !relative(root, file).includes('generated'));
   await once(
-    'formulas',
-    digest([...formulas.sort(), at('contract', 'receipt.ts')]),
-    at('methodology', 'generated', 'receipt.ts'),
-    compileFormulas,
+    'packages',
+    digest([lock], `${process.platform} ${process.arch}`),
+    at('node_modules', '.package-lock.json'),
+    install,
+  );
+  await generate();
+  const formulas = [lock, at('contract', 'receipt.ts'), ...sources(at('methodology'))];
+  const stamp = digest(formulas.filter((file) => !file.includes('generated')));
+  await once('formulas', stamp, at('methodology', 'generated', 'receipt.ts'), () =>
+    run('Compiling the formulas', process.execPath, [at('methodology', 'scripts', 'compile.mjs')]),
   );
   await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
   // What the pages import of ours, and what that imports.

@@ -6,9 +6,10 @@
  */
 import type { Step } from '../documents/ecologits-steps.ts';
 import type { Methodology } from '../documents/methodologies.ts';
+import { constants } from '../documents/named-factors.ts';
 import { formulaOf } from '../language/parse.ts';
 import { ownSteps } from './bound-plan.ts';
-import { type Calculation, programName } from './calculation.ts';
+import { type Calculation, calculations, programName } from './calculation.ts';
 import { type Chosen, once } from './chosen-steps.ts';
 import { ecologitsPlan } from './ecologits-plan.ts';
 
@@ -31,7 +32,8 @@ export function planOf(calculation: Calculation, method: Methodology): readonly 
   const kind = [method.id, programName(calculation), measured?.unit, estimated_counts].join(' ');
   let plan = plans.get(kind);
   if (plan === undefined) {
-    plan = needed(method.isOwn ? ownSteps(calculation) : ecologitsPlan(calculation), method);
+    const chosen = method.isOwn ? ownSteps(calculation) : ecologitsPlan(calculation);
+    plan = needed([...chosen, ...(method.isOwn ? unnamedFields(chosen, method) : [])], method);
     plans.set(kind, plan);
   }
   return plan;
@@ -40,6 +42,18 @@ export function planOf(calculation: Calculation, method: Methodology): readonly 
 /** Whether a step gives a number of the receipt: then its name ends in the number's unit. */
 export const isReceiptField = (key: string): boolean =>
   /(_wh|_g|_ml|_g_per_kwh|_minutes|_per_request|_match_number|^pue)$/.test(key);
+
+const alwaysKnown = new Set(['PUE', 'grid_intensity']);
+
+/** A number of the receipt that no plan names is in each calculation that has its operands. */
+function unnamedFields(chosen: readonly Chosen[], method: Methodology): Chosen[] {
+  const named = new Set(calculations.flatMap(ownSteps).map(({ program }) => idOf(program)));
+  const keys = new Set(chosen.map(keyOf));
+  const isThere = (name: string): boolean => keys.has(name) || name in constants || alwaysKnown.has(name);
+  return Object.entries(method.formulas).flatMap(([key, { formula }]) =>
+    isReceiptField(key) && !named.has(idOf(key)) && formulaOf(formula).names.every(isThere) ? [once(key)] : [],
+  );
+}
 
 /** The steps that say how old a grid value is, and how well it fits. */
 export const gridPlan = (method: Methodology): readonly PlannedStep[] =>

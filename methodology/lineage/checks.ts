@@ -15,7 +15,7 @@ export const checkTexts = {
   steps: 'No step is missing or added; each formula and factor is that of the methodology, each output follows',
   statements:
     'All else that the lineage says follows from its facts too, the call has their time and deployment, and a measured figure is what its reader finds in the words of its source',
-  call: 'The receipt is of the call that the lineage is of, and states its digest as `lineage_digest` (receipts of methodologies before gw-1.4 may lack it); who counted the tokens and how the call ended do not contradict the facts',
+  call: 'The receipt is of the call that the lineage is of, and states its digest as `lineage_digest` (receipts by `ecologits-0.11.3` may lack it); who counted the tokens and how the call ended do not contradict the facts',
   receipt:
     'Each field of the receipt that the methodology gives is there and as it follows, and none is there that it does not give. `request_id` is not looked at: it follows from nothing',
 } as const;

@@ -38,7 +38,7 @@ export interface LineageStep {
   readonly inputs: readonly LineageInput[];
   readonly factors: readonly LineageFactor[];
   readonly output: { readonly value: number | null; readonly unit: string };
-  /** Nine of ten cases lie between them from gw-1.4 on; scenarios before. */
+  /** Nine of ten cases lie between them; by EcoLogits' methodology they are scenarios. */
   readonly uncertainty: {
     readonly low: number | null;
     readonly high: number | null;
@@ -64,7 +64,7 @@ export interface LineageTelemetry {
 export interface LineageGrid extends GridFactors {
   readonly signal: GridReading['signal'];
   readonly stated_match: TemporalMatch | null;
-  /** These three are absent in methodologies before gw-1.4. */
+  /** These three are absent by EcoLogits' methodology. */
   readonly basis?: StatedBasis;
   /** The year of a yearly value, else null. */
   readonly vintage?: number | null;

@@ -5,6 +5,7 @@
  * which of its endings a call had that was not cut short. So a field that is left out is as wrong as one that is altered.
  */
 
+import { findMethodology } from '../documents/methodologies.ts';
 import type { CallFacts } from '../facts/facts.ts';
 import type { Impact } from '../generated/receipt.ts';
 import type { Mismatches } from './checks.ts';
@@ -12,11 +13,8 @@ import type { Lineage } from './lineage-form.ts';
 
 export type Receipt = Readonly<Record<string, unknown>>;
 
-/** Their receipts state no digest, and their facts do not say of each count whether it was estimated. */
-const earlier: readonly string[] = ['gw-1.3', 'gw-1.2', 'gw-1.1', 'gw-1.0', 'ecologits-0.11.3'];
-
-/** Whether the receipts of a methodology state the digest of their lineage. */
-export const statesDigest = (methodology: string): boolean => !earlier.includes(methodology);
+/** Whether the receipts of a methodology state the digest of their lineage, and who counted their tokens. */
+export const statesDigest = (methodology: string): boolean => findMethodology(methodology)?.isOwn === true;
 
 const ofCall = ['id', 'version', 'created_at', 'model', 'provider', 'region'] as const;
 /** What only a receipt has that is of a call; the numbers by themselves, as `assess` gives them, have none of it. */

@@ -16,15 +16,22 @@ import { contradiction } from './reread.ts';
 
 export type { Check, CheckId, Verification } from './checks.ts';
 
+/**
+ * Takes what was thrown on the way. A lineage of the wrong form throws, and so does a bug: which of both it was the caller can say,
+ * who knows where the lineage comes from.
+ */
+export type OnFault = (fault: unknown) => void;
+
 /** Whether the lineage holds by itself: all checks but those of the receipt. */
-export const recompute = (lineage: Lineage): Verification => verification(lineage, ofLineage);
+export const recompute = (lineage: Lineage, onFault?: OnFault): Verification =>
+  verification(lineage, ofLineage, onFault);
 
 /**
  * Whether the lineage holds, is of the call of the receipt, and gives every number of it. `receipt`: its fields; others
  * than those of the call and the calculation are not looked at.
  */
-export const verify = (lineage: Lineage, receipt: Receipt): Verification =>
-  verification(lineage, { ...ofLineage, ...ofReceipt(receipt) });
+export const verify = (lineage: Lineage, receipt: Receipt, onFault?: OnFault): Verification =>
+  verification(lineage, { ...ofLineage, ...ofReceipt(receipt) }, onFault);
 
 /** What follows from the call and the facts that a lineage states. */
 interface Recomputed {
@@ -63,7 +70,11 @@ const ofReceipt = (receipt: Receipt): Compares<'call' | 'receipt'> => ({
   receipt: (found, { follows, impact }) => compareNumbers(found, receipt ?? {}, impact, follows.simulated),
 });
 
-function verification(stated: Lineage, compares: Readonly<Partial<Record<CheckId, Compare>>>): Verification {
+function verification(
+  stated: Lineage,
+  compares: Readonly<Partial<Record<CheckId, Compare>>>,
+  onFault: OnFault | undefined,
+): Verification {
   const failed = (...checks: Check[]): Verification => ({
     ok: false,
     checks,
@@ -79,7 +90,8 @@ function verification(stated: Lineage, compares: Readonly<Partial<Record<CheckId
     });
     const checks = [checkOf('form', []), ...made];
     return checks.every(({ ok }) => ok) ? { ok: true, checks, impact: recomputed.impact } : failed(...checks);
-  } catch {
+  } catch (fault) {
+    onFault?.(fault);
     return failed(checkOf('form', ['lineage: it does not have the form of one']));
   }
 }

@@ -1,12 +1,8 @@
 /**
- * Compiles the documents of the methodologies: writes `generated/`, where each calculation is one function, and the numbers of
+ * Compiles the documents of the methodologies (compile.mjs runs it): writes `generated/`, where each calculation is one function, and the numbers of
  * a receipt are listed in the order of its schema. The generated code is read like any other, but never changed by hand.
- *
- *   node scripts/generate.ts [folder]      default: generated
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { calculations, programName } from '../choice/calculation.ts';
 import { gridPlan, planOf } from '../choice/plan.ts';
@@ -28,7 +24,7 @@ const fields = Object.keys(receiptSchema.shape) as readonly Field[];
 /** The only number that a receipt has as a word. */
 const matchNumber = 'grid_temporal_match_number';
 const isField = (name: string): name is Field => (fields as readonly string[]).includes(name);
-const takes = (name: string, value: null | undefined): boolean =>
+const takes = (name: string, value: number | null | undefined): boolean =>
   isField(name) && receiptSchema.shape[name].safeParse(value).success;
 
 const inOrder = (figures: ReadonlySet<string>): string[] => {
@@ -194,6 +190,14 @@ export type Trace = Record<string, number | null>;
 /** One calculation. Its steps are written into the trace, if there is one. */
 export type Program = (f: Inputs, c: Calculation, trace: Trace | null) => Results;
 
+/** Every field of a receipt that is a number and need not be whole. */
+export const amounts = [
+${fields
+  .filter((name) => takes(name, 1.5))
+  .map((name) => `  '${name}',`)
+  .join('\n')}
+] as const;
+
 export type Impact = Words & Omit<Figures, '${matchNumber}'>;
 
 /** One literal, in which an absent number is undefined: an object that is put together costs more than the calculation. */
@@ -222,8 +226,8 @@ export function generated(): ReadonlyMap<string, string> {
   ]);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = process.argv[2] ?? fileURLToPath(new URL('../generated', import.meta.url));
+export function writeGenerated(): void {
+  const folder = new URL('../generated/', import.meta.url);
   mkdirSync(folder, { recursive: true });
-  for (const [name, text] of generated()) writeFileSync(join(folder, name), text);
+  for (const [name, text] of generated()) writeFileSync(new URL(name, folder), text);
 }
