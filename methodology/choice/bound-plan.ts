@@ -39,7 +39,7 @@ const endsOfWork = { least: 'least', most: 'most', low: 'low_combined', high: 'h
 interface Variant {
   /** The variant of the formulas of the sizes and of the value. */
   readonly of: string;
-  /** What stands before the end in the variants of the ends. */
+  /** The prefix of the end in the variants of the ends. */
   readonly end: string;
 }
 
@@ -75,7 +75,7 @@ function combinedWork({ estimated_counts: estimated, ...calculation }: Calculati
 
 const account = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy'];
 
-/** What is modelled of what a figure is about, in a run: with the account of a whole call, where it is a total. */
+/** The modelled steps of what a figure is about, in a run: a total has the account of a whole call. */
 function runsOf(scope: 'total' | 'accelerator') {
   const ids = scope === 'total' ? ['accelerator_energy', 'host_energy'] : ['accelerator_energy'];
   const accounted = scope === 'total' ? account : [];
@@ -85,7 +85,7 @@ function runsOf(scope: 'total' | 'accelerator') {
   ];
 }
 
-/** What the model gives for what was measured, in runs of its own, since the receipt has the measured energy. */
+/** The model's figure for what was measured has runs of its own, since the receipt has the measured energy. */
 function comparedSteps(calculation: Calculation): Chosen[] {
   const { measured, modelled_by, parameter_range } = calculation;
   if (measured === null || modelled_by === null) return [];

@@ -148,7 +148,7 @@ const footprint = {
 
 const statements = {
   ...step('sci_g_per_request', 'g', 'carbon_g'),
-  // By the age as it is printed; an unknown age is that of a value for the future.
+  // The age is the printed one; it is unknown for a value for the future.
   ...step(
     'grid_temporal_match_number',
     matchUnit,

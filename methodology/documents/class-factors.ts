@@ -11,7 +11,7 @@ import { classSpans, standIns } from './factors.ts';
 import { modelling, type Part, parts } from './formulas.ts';
 import { constants } from './named-factors.ts';
 
-/** What one token makes the hardware do, before the data centre's overhead; the names are those of the document. */
+/** The work of one token, before the data centre's overhead; the names are those of the document. */
 export interface Work {
   readonly acceleratorWh: number;
   readonly hostWh: number;

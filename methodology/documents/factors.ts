@@ -104,7 +104,7 @@ export const spreads = {
   otherHardware: 2,
   /** Idle Wh per active Wh at most, against `idleShare`. */
   idleShareMax: 0.13,
-  /** Of the overhead, PUE − 1, against the stated one. */
+  /** The overhead, PUE − 1, against the stated one. */
   overhead: 0.3,
   /** Overhead that no stated PUE rules out, as a share of IT energy. */
   overheadFloor: 0.1,

@@ -7,7 +7,7 @@
  */
 import { decodeSteps, requestSteps, type Step } from './ecologits-steps.ts';
 
-/** Of what EcoLogits publishes, these hold a part of ours: an empty output, idle machines, reading. */
+/** These of EcoLogits' formulas hold a part of ours: an empty output, idle machines, reading. */
 const partlyOurs = ['generation_latency', 'request_it_energy', 'request_embodied_gwp'];
 const ecologitsIds = new Set(
   Object.entries({ ...decodeSteps, ...requestSteps }).flatMap(([id, { origin }]) =>
@@ -18,7 +18,7 @@ export const step = (key: string, unit: string, formula: string): Record<string,
   [key]: { unit, formula, origin: ecologitsIds.has(key) ? 'ecologits-0.11.3' : 'gw' },
 });
 
-/** What a model takes for a call: writing, and reading. */
+/** The energy and the time that a model takes for a call: for writing, and for reading. */
 export const modelling = {
   ...step('gpu_energy', 'Wh', decodeSteps.gpu_energy.formula),
   ...step(
@@ -39,7 +39,7 @@ export const modelling = {
   ...step('prefill_server_energy', 'Wh', 'prefill_time / 3600 * server_power / server_gpus'),
 };
 
-/** What writing and reading take of one kind of work; `run` is '' for a known model, '@min' or '@max' for a range. */
+/** One kind of work, with what writing and reading take of it; `run` is '' for a known model, '@min' or '@max' for a range. */
 export interface Part {
   readonly id: string;
   readonly unit: string;

@@ -66,7 +66,7 @@ function methodology(known: Known, rules: object, constants: object, explained: 
   return { ...known, document, hash: sha256Of(document) };
 }
 
-/** What the formulas of gw-1.4 do not say. The document names the rules by which it differed from versions before it. */
+/** The rules that the formulas of gw-1.4 do not say. The document names the rules by which it differed from versions before it. */
 const rules = {
   idleShare,
   chargesInput: true,

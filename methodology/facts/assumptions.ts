@@ -15,5 +15,5 @@ export const isOtherHardware = (accelerators: SiteFacts['accelerators']): boolea
 export const isGuessed = ({ parametersSource }: Pick<ModelFacts, 'parametersSource'>): boolean =>
   typeof parametersSource === 'string' && /^guessed\b/i.test(parametersSource);
 
-/** Whether a PUE has nobody who measured or published it. */
+/** A PUE is assumed unless somebody measured or published it. */
 export const isAssumedPue = ({ pueEvidence }: SiteFacts): boolean => !pueEvidence || pueEvidence.kind === 'assumed';

@@ -13,9 +13,9 @@ export interface ParameterRange {
 
 export type ModelClass = 'small' | 'medium' | 'large' | 'moe_small_active' | 'frontier' | 'embedding';
 
-/** What a figure rests on, in the words of whoever entered it. Nothing is calculated from it. */
+/** The evidence for a figure, in the words of whoever entered it. Nothing is calculated from it. */
 export interface Evidence {
-  /** By whoever runs the data centre, in a publication of theirs, or by nobody. */
+  /** `measured` by whoever runs the data centre, `reported` in a publication of theirs, or `assumed` by somebody else. */
   readonly kind: 'measured' | 'reported' | 'assumed';
   /** A text or an address. */
   readonly source: string;
@@ -25,7 +25,7 @@ export interface Evidence {
 
 /** Who vouches for an entry of the catalogue: what it says has been so since then. Nothing is calculated from it. */
 export interface CatalogueEntry {
-  /** That of the catalogue in which the entry last changed. */
+  /** The version of the catalogue in which the entry last changed. */
   readonly catalogueVersion: number;
   /** RFC 3339. */
   readonly changedAt: string;
@@ -58,7 +58,7 @@ export interface Accelerators {
 }
 
 export interface SiteFacts {
-  /** Of the deployment, in the catalogue. */
+  /** The id of the deployment in the catalogue. */
   readonly id?: string | undefined;
   /** Power usage effectiveness of the data centre, at least 1. */
   readonly pue: number;
@@ -70,7 +70,7 @@ export interface SiteFacts {
   readonly accelerators?: Accelerators | null | undefined;
   /** Absent: not known. */
   readonly entry?: CatalogueEntry | undefined;
-  /** Of the region, which gives the zone of the grid. */
+  /** The entry of the region, which gives the zone of the grid. */
   readonly regionEntry?: CatalogueEntry | undefined;
 }
 
@@ -97,9 +97,9 @@ export interface GridReading {
   /** SHA-256 of the reply that brought the value, as it came, and when it was fetched (RFC 3339). Absent: not known, or no reply. */
   readonly replySha256?: string | undefined;
   readonly fetchedAt?: string | undefined;
-  /** Of a bundled value: the package that it was taken from, with its checksum. */
+  /** A bundled value names the package that it was taken from, with its checksum. */
   readonly edition?: string | undefined;
-  /** Whose the water factor is, and of what. Absent: recognised by its value (grid-factors.ts). */
+  /** The source of the water factor. Absent: it is recognised by its value (grid-factors.ts). */
   readonly waterSource?: string | undefined;
 }
 
@@ -111,7 +111,7 @@ export interface TokenUsage {
   readonly cachedPromptTokens: number;
   /** Reasoning tokens included. */
   readonly completionTokens: number;
-  /** Which counts were made from text, since the provider gave none that can be believed. Absent: neither. */
+  /** The counts that were made from text, since the provider gave none that can be believed. Absent: neither was. */
   readonly estimated?: EstimatedCounts;
   /** The provider's total less its two counts, where they differ; what is over is in `completionTokens`. */
   readonly outsideCounts?: number;

@@ -2,7 +2,7 @@
 import type { GridReading, TemporalMatch } from './facts.ts';
 import { msOf } from './instants.ts';
 
-/** What a receipt calls the basis; `combustion` has neither the making of the fuel nor that of the power stations. */
+/** The basis in the receipt's words; `combustion` has neither the making of the fuel nor that of the power stations. */
 export type StatedBasis = 'lifecycle' | 'combustion' | 'unknown';
 
 export const statedBasis = ({ basis = 'unknown' }: Pick<GridReading, 'basis'>): StatedBasis =>

@@ -75,7 +75,7 @@ export function statedSite(site: SiteFacts): SiteFacts {
 export const statedGrid = (grid: GridReading | null): GridReading | null =>
   grid === null ? null : picked(grid, gridFields);
 
-/** What a call has of its own, without the parts that it shares with others. */
+/** A call's own facts, without the parts that it shares with others. */
 export const statedCallFacts = ({ model: _m, site: _s, grid: _g, ...own }: CallFacts) => picked(own, callFields);
 
 export function statedFacts(facts: CallFacts): CallFacts {

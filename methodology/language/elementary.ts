@@ -28,7 +28,7 @@ function withHigh(value: number, high: number): number {
 const ln2High = 0.6931471803691238;
 const ln2Low = 1.9082149292705877e-10;
 
-/** Of exp on [0, ln 2 / 2], in even powers. */
+/** The approximation of exp on [0, ln 2 / 2], in even powers. */
 const evenPowers = (square: number): number =>
   square *
   (0.16666666666666602 +

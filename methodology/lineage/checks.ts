@@ -44,7 +44,7 @@ export class Mismatches {
   }
 }
 
-/** What is not there at all is told from what is null. */
+/** A field that is not there at all differs from one that is null. */
 const shown = (value: unknown): string => (value === undefined ? 'nothing' : brief(sortedText(value)));
 
 export const brief = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);

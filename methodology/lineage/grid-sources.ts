@@ -6,12 +6,12 @@
  */
 export interface SourceTerms {
   readonly licence: string | null;
-  /** Of an edition; null: it publishes all the time, and the value has its period. */
+  /** The date of the edition; null: the source publishes all the time, and the value has its period. */
   readonly date: string | null;
   readonly locator: string | null;
 }
 
-/** By the beginning of the source's name, the longest first where two begin alike. */
+/** Keyed by the beginning of the source's name, the longest first where two begin alike. */
 const table: readonly (readonly [string, SourceTerms])[] = [
   ['egrid-2023', terms('public domain (EPA); MIT (CodeCarbon)', '2025', 'https://www.epa.gov/egrid')],
   ['ipcc-ar5-1', terms('facts (IPCC); MIT (CodeCarbon)', '2014', 'https://www.ipcc.ch/report/ar5/wg3/')],

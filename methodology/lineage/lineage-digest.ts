@@ -18,7 +18,7 @@ export interface StatedCall {
   readonly region: string | null;
   /** The id of the deployment; null if it is not known. */
   readonly deployment: string | null;
-  /** What it is charged to; absent, and never null, where that is nothing: so calls from before there were projects stay. */
+  /** The project that it is charged to; absent, and never null, where there is none. */
   readonly project?: string;
 }
 
@@ -32,7 +32,13 @@ export const callOf = (
   { id, version, created_at, model, provider, region, project }: ReceiptOfCall,
   { site }: { readonly site: Pick<SiteFacts, 'id'> },
 ): StatedCall => ({
-  ...{ id, version, created_at, model, provider, region, deployment: site.id ?? null },
+  id,
+  version,
+  created_at,
+  model,
+  provider,
+  region,
+  deployment: site.id ?? null,
   ...(typeof project === 'string' && { project }),
 });
 

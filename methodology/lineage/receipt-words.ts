@@ -17,7 +17,7 @@ export type Receipt = Readonly<Record<string, unknown>>;
 export const statesDigest = (methodology: string): boolean => findMethodology(methodology)?.isOwn === true;
 
 const ofCall = ['id', 'version', 'created_at', 'model', 'provider', 'region'] as const;
-/** What only a receipt has that is of a call; the numbers by themselves, as `assess` gives them, have none of it. */
+/** The fields of a call that only a receipt has; the numbers by themselves, as `assess` gives them, have none of them. */
 const ofHead = [
   ...ofCall,
   ...(['object', 'supersedes', 'request_id', 'status', 'requested_tier', 'usage_source', 'project'] as const),

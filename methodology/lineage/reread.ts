@@ -44,7 +44,7 @@ export function contradiction(stated: Telemetry | null): { readonly follows: Tel
   if (stated === null || (isSeen(stated.raw) ? isCutOff(stated.raw) : isBounded(stated.raw))) return null;
   const follows = readers[stated.source](stated.raw);
   const isReading = follows !== null && 'energyWh' in follows;
-  // Of a refused figure not all is kept that it was refused for, but it gives no reading either.
+  // A refused figure keeps not all that it was refused for, but it gives no reading either.
   if (!('energyWh' in stated)) return isReading ? { follows } : null;
   // It came in Wh, not by a reader.
   if (!stated.stated) return null;

@@ -17,7 +17,7 @@ import type { LineageFactor, LineageGrid, LineageInput, LineageStep } from './li
 export interface Sources {
   readonly calculation: Calculation;
   readonly method: Methodology;
-  /** By their names (facts/inputs.ts). */
+  /** The inputs by their names (facts/inputs.ts). */
   readonly inputs: Readonly<Record<string, number | null>>;
   readonly trace: Trace;
   readonly grid: LineageGrid;

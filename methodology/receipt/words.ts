@@ -45,7 +45,7 @@ export const cutShortText = ({ isCutShort }: Pick<CallFacts, 'isCutShort'>): str
     ? '; the reply broke off: what was generated without being delivered is not counted, so all amounts are lower bounds, and the upper bounds are those of what was delivered'
     : '';
 
-/** What the deployment states, if it is not what the models assume. */
+/** The accelerators that the deployment states, if they are not those that the models assume. */
 const otherHardware = ({ accelerators }: SiteFacts): string | null =>
   accelerators && isOtherHardware(accelerators) ? `${accelerators.count} × ${accelerators.model}` : null;
 
@@ -131,7 +131,7 @@ export function countsText(usage: TokenUsage | null): string {
 const neverCounted = ['network', 'storage', 'redundancy', 'training', 'end_user_devices', 'embodied_water'];
 const outsideNarrow = ['host_energy', 'idle_energy', 'overhead_energy', 'embodied_carbon', 'water'];
 
-/** What is known of a call. In the narrow boundary only the output matters. */
+/** The parts of a call that are known. In the narrow boundary only the output matters. */
 export interface KnownParts {
   readonly water: boolean;
   readonly embodied: boolean;
@@ -142,7 +142,7 @@ export interface KnownParts {
 }
 
 /**
- * What the receipt leaves out, for `boundary_excludes`. Our narrow boundary is the accelerator's part of the comprehensive one. It is
+ * The parts that the receipt leaves out, for `boundary_excludes`. Our narrow boundary is the accelerator's part of the comprehensive one. It is
  * not the narrow figure of any other publication, and is not to be compared with one.
  */
 export function exclusions(boundary: Boundary, { idleShare, isOwn }: Methodology, parts: KnownParts): string[] {

@@ -1,6 +1,7 @@
 /**
- * Compiles the documents of the methodologies (compile.mjs runs it): writes `generated/`, where each calculation is one function, and the numbers of
- * a receipt are listed in the order of its schema. The generated code is read like any other, but never changed by hand.
+ * Compiles the documents of the methodologies (compile.mjs runs it): writes `generated/`, where each calculation is one function,
+ * and the numbers of a receipt are listed in the order of its schema. The generated code is read like any other, but never
+ * changed by hand.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
@@ -44,7 +45,7 @@ const judged = [
   'most_believed',
 ];
 
-/** What a program returns for a number that it does not give: nothing where the schema allows it and no program of the methodology gives it. */
+/** A number that a program does not give is null, or absent where the schema allows it and no program of the methodology gives it. */
 const without = (name: string, ofMethod: ReadonlySet<string>): string =>
   takes(name, null) && (ofMethod.has(name) || !takes(name, undefined)) ? 'null' : 'undefined';
 

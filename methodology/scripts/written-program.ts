@@ -90,8 +90,9 @@ function expressionOf(
   const variants = switched[idOf(step.program)];
   if (variants === undefined) return writer.expression(step.evaluatedAs ?? step.formula, variableOf);
   const codes = Object.entries(variants).map(([variant, condition]) => {
-    const formula = method.formulas[`${idOf(step.program)}/${variant}`]?.formula ?? '';
-    const { code } = writer.expression(formula, variableOf);
+    const formula = method.formulas[`${idOf(step.program)}/${variant}`];
+    if (formula === undefined) throw new TypeError(`No formula ${idOf(step.program)}/${variant}`);
+    const { code } = writer.expression(formula.formula, variableOf);
     return condition === '' ? code : `${condition} ? ${code} : `;
   });
   // A figure in Wh needs no conversion.
