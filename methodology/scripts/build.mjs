@@ -77,7 +77,7 @@ function writeTypes() {
         declaration: true,
         rewriteRelativeImportExtensions: true,
         rootDir: source,
-        outDir: target,
+        outDir: join(target, 'types'),
         typeRoots: [join(source, '..', 'node_modules/@types')],
       },
       include: [],
@@ -101,7 +101,7 @@ function writeManifest() {
   } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
   const entries = modules.map(([name, file]) => [
     `./${name}`,
-    { types: file.replace(/\.ts$/, '.d.ts'), default: `./${name}.js` },
+    { types: file.replace(/^\.\/(.*)\.ts$/, './types/$1.d.ts'), default: `./${name}.js` },
   ]);
   const published = {
     ...manifest,
