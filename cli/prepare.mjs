@@ -99,7 +99,6 @@ async function generate() {
     PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
     CHECKPOINT_DISABLE: '1',
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
-    // It notes each command that was run in the home folder.
     HOME: at('.deps', 'home'),
     XDG_CONFIG_HOME: at('.deps', 'home'),
   };
@@ -122,8 +121,8 @@ const notSources = new Set(['node_modules', 'dist', 'docs', 'test']);
  */
 function sources(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.name.startsWith('.') || notSources.has(entry.name)) return [];
     const path = join(folder, entry.name);
+    if (entry.name.startsWith('.') || notSources.has(entry.name) || path === at('methodology', 'generated')) return [];
     if (entry.isDirectory()) return sources(path);
     const isSource = /\.(tsx?|js|mjs|json|lua|html|svg|css)$/.test(entry.name) && !/\.(test|d)\.ts$/.test(entry.name);
     return isSource ? [path] : [];
@@ -163,6 +162,7 @@ async function buildDashboard() {
 }
 
 async function bundle() {
+  await run('Compiling the formulas', process.execPath, [at('methodology', 'scripts', 'compile.mjs')]);
   const started = Date.now();
   const { build } = await import('esbuild');
   const next = at('dist', `.next-${process.pid}`);
@@ -170,7 +170,6 @@ async function bundle() {
     .filter(([, entry]) => existsSync(at(entry)))
     .map(([out, entry]) => ({ out, in: at(entry) }));
   // Packages of npm stay outside; our own, which are TypeScript, go into the bundle.
-  // By the name of a package of ours, or of a part of one (`imports` in its package.json).
   const isOurs = (/** @type {string} */ path) => path.startsWith('@gw/') || path.startsWith('#');
   /** @type {import('esbuild').Plugin} */
   const external = {
@@ -207,11 +206,14 @@ async function bundle() {
 
 try {
   const lock = at('package-lock.json');
-  const platform = `${process.platform} ${process.arch}`;
-  await once('packages', digest([lock], platform), at('node_modules', '.package-lock.json'), install);
+  await once(
+    'packages',
+    digest([lock], `${process.platform} ${process.arch}`),
+    at('node_modules', '.package-lock.json'),
+    install,
+  );
   await generate();
   await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
-  // What the pages import of ours, and what that imports.
   const pages = ['dashboard', 'methodology', 'evidence', 'contract'].flatMap((name) => sources(at(name))).sort();
   await Promise.all([
     generateTypes(),

@@ -147,7 +147,7 @@ export const lineageContentSchema = z
         basis: z
           .enum(gridBases)
           .optional()
-          .describe('What the intensity counts; absent before gw-1.4, like the next two fields'),
+          .describe('What the intensity counts; absent by `ecologits-0.11.3`, like the next two fields'),
         vintage: z.int().nullable().optional().describe('The year of a yearly value; null for any other'),
         is_estimated: z.boolean().optional().describe('Whether the source itself calls the value an estimate'),
       })

@@ -18,7 +18,7 @@ const factor = z.strictObject({
   locator: text,
   uncertainty: text,
 });
-const ofLineage = 'As each lineage prints them; absent in methodologies before gw-1.4';
+const ofLineage = 'As each lineage prints them; absent in `ecologits-0.11.3`';
 
 export const methodologySchema = z
   .strictObject({

@@ -117,10 +117,10 @@ export const receiptSchema = z
       'gCO2e per call. Software Carbon Intensity, ISO/IEC 21031, with one API call as the unit; null if narrow',
     ),
     water_ml: amount('mL. Water evaporated on site and by power stations, without manufacturing the hardware'),
-    water_low_ml: newAmount('mL. Lower bound of `water_ml`; not in receipts of methodologies before gw-1.4'),
-    water_high_ml: newAmount('mL. Upper bound of `water_ml`; not in receipts of methodologies before gw-1.4'),
+    water_low_ml: newAmount('mL. Lower bound of `water_ml`; not in receipts by `ecologits-0.11.3`'),
+    water_high_ml: newAmount('mL. Upper bound of `water_ml`; not in receipts by `ecologits-0.11.3`'),
     uncertainty_basis: text(
-      'What the bounds are: `combined` from the sources that the lineage names; before gw-1.4 `parameter_range` (of the model or as stated by the source) or `literature_default` (of the tier), which are scenarios',
+      'What the bounds are: `combined` from the sources that the lineage names; by `ecologits-0.11.3` `parameter_range` (of the model) or `literature_default` (of the tier), which are scenarios',
     ),
     pue: z
       .number()
@@ -145,7 +145,7 @@ export const receiptSchema = z
       .enum(gridBases)
       .optional()
       .describe(
-        'What the intensity counts: `lifecycle`, the whole life cycle of the power stations; `combustion`, only what they burn, which is lower. Absent without numbers, and in methodologies before gw-1.4',
+        'What the intensity counts: `lifecycle`, the whole life cycle of the power stations; `combustion`, only what they burn, which is lower. Absent without numbers, and by `ecologits-0.11.3`',
       ),
     grid_vintage: z
       .int()
@@ -160,7 +160,7 @@ export const receiptSchema = z
       .regex(/^sha256:[0-9a-f]{64}$/)
       .optional()
       .describe(
-        'SHA-256 over the call, the facts that all numbers follow from, and `methodology_hash`; `digest` of the lineage. Absent where there are no numbers, and in receipts of methodologies before gw-1.4',
+        'SHA-256 over the call, the facts that all numbers follow from, and `methodology_hash`; `digest` of the lineage. Absent where there are no numbers; receipts by `ecologits-0.11.3` may lack it',
       ),
     degraded_reason: z.enum(degradedReasons).optional().describe('Degraded receipts only: why there are no numbers'),
     explanation: z.string().optional().describe('Degraded receipts only: the same in words'),

@@ -1,34 +1,22 @@
-import type { Receipt } from './receipt.ts';
+/** What stands in place of the numbers where there are none. */
+import { type Receipt, type ReceiptNumbers, receiptSchema } from './receipt.ts';
+
+/** These are known of a degraded receipt too, or absent from it. */
+type Known = 'tier_reason' | 'grid_zone' | 'prompt_tokens' | 'completion_tokens' | 'grid_vintage';
+type Unknown = {
+  [Field in keyof ReceiptNumbers]-?: null extends ReceiptNumbers[Field] ? Exclude<Field, Known> : never;
+}[keyof ReceiptNumbers];
+type UnknownNumbers = Readonly<Record<Unknown, null>> & Required<Pick<Receipt, 'grid_temporal_match'>>;
+
+const fields = Object.entries(receiptSchema.shape);
+const fromEnergyOn = fields.slice(fields.findIndex(([field]) => field === 'energy_wh'));
+
+/** Null for every number and word that can be unknown; one that may be absent instead is null only if it is an amount. */
+const unknownFields = fromEnergyOn.flatMap(([field, schema]): (readonly [string, null | 'none'])[] => {
+  const takes = (value: unknown): boolean => schema.safeParse(value).success;
+  if (field === 'grid_temporal_match') return [[field, 'none']];
+  return takes(null) && (takes(1.5) || !takes(undefined)) ? [[field, null]] : [];
+});
 
 /** The numbers of a degraded receipt. */
-export const unknownNumbers = {
-  energy_wh: null,
-  energy_accelerator_wh: null,
-  energy_host_wh: null,
-  energy_idle_wh: null,
-  energy_overhead_wh: null,
-  energy_low_wh: null,
-  energy_high_wh: null,
-  energy_split: null,
-  energy_failed_attempts_wh: null,
-  carbon_g: null,
-  carbon_operation_g: null,
-  carbon_embodied_g: null,
-  carbon_low_g: null,
-  carbon_high_g: null,
-  sci_g_per_request: null,
-  water_ml: null,
-  water_low_ml: null,
-  water_high_ml: null,
-  uncertainty_basis: null,
-  pue: null,
-  grid_intensity_g_per_kwh: null,
-  grid_intensity_source: null,
-  grid_intensity_observed_at: null,
-  grid_intensity_requested_at: null,
-  grid_intensity_age_minutes: null,
-  grid_temporal_match: 'none',
-  methodology: null,
-  methodology_version: null,
-  methodology_hash: null,
-} as const satisfies Partial<Receipt>;
+export const unknownNumbers = Object.fromEntries(unknownFields) as UnknownNumbers;

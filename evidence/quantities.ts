@@ -1,4 +1,7 @@
 /** The amounts of a receipt, and their units in QUDT's words. */
+import { amounts } from '@gw/methodology/amounts';
+
+export { amounts };
 
 /** Grams of CO2 equivalents per kilowatt hour: QUDT has no such unit. */
 const intensity = 'gw:GM-CO2E-PER-KiloW-HR';
@@ -11,30 +14,6 @@ const unitOfEnding: Readonly<Record<string, string>> = {
   _g_per_request: 'unit:GM',
 };
 
-/** Every field of a receipt that is a number and need not be whole. */
-export const amounts = [
-  'energy_wh',
-  'energy_accelerator_wh',
-  'energy_host_wh',
-  'energy_idle_wh',
-  'energy_overhead_wh',
-  'energy_low_wh',
-  'energy_high_wh',
-  'energy_failed_attempts_wh',
-  'modelled_energy_wh',
-  'carbon_g',
-  'carbon_operation_g',
-  'carbon_embodied_g',
-  'carbon_low_g',
-  'carbon_high_g',
-  'sci_g_per_request',
-  'water_ml',
-  'water_low_ml',
-  'water_high_ml',
-  'pue',
-  'grid_intensity_g_per_kwh',
-  'grid_intensity_age_minutes',
-] as const;
 export type Amount = (typeof amounts)[number];
 
 export const isAmount = (field: string): field is Amount => (amounts as readonly string[]).includes(field);

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { build, transformSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { methodologyIds, methodologyOf } from './methodologies.ts';
+import { methodologyIds, methodologyOf } from './documents/methodologies.ts';
 
 const source = fileURLToPath(new URL('.', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'gw-methodology-'));
@@ -116,7 +116,12 @@ describe('the published package', () => {
 
   it('holds modules, types, tables and licences, and no source or test', () => {
     const paths = readdirSync(installed, { recursive: true, encoding: 'utf8' });
-    for (const wanted of ['assess.js', 'assess.d.ts', 'recompute.js', 'telemetry/greenpt.d.ts'])
+    for (const wanted of [
+      'assess.js',
+      'types/receipt/assess.d.ts',
+      'recompute.js',
+      'types/facts/telemetry/greenpt.d.ts',
+    ])
       expect(paths).toContain(wanted);
     const texts = ['LICENSE', 'NOTICE', 'README.md', 'data/annual-grid.json', 'licences/noble-hashes.txt'];
     expect(paths).toEqual(expect.arrayContaining([...texts, 'data/ecologits-mixes.json']));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { assess } from './assess.ts';
+import { assess } from './receipt/assess.ts';
 
 it('the worked example is what the code computes', () => {
   const text = readFileSync(new URL('./worked-example.md', import.meta.url), 'utf8');

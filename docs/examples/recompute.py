@@ -68,7 +68,7 @@ def check_methodology(lineage, text, checks):
 
 def check_formula(step, document, checks):
     """Formula, unit and origin are those of a variant of the step in the methodology."""
-    if "functions" not in document:  # those of the first methodologies are written for readers, and not all that is evaluated
+    if "functions" not in document:  # EcoLogits' formulas are written for readers, and are not all that is evaluated
         return
     variants = document["variants"].get(step["id"].split("@")[0], [])
     stated = {"unit": step["output"]["unit"], "formula": step["formula"], "origin": step["origin"]}

@@ -2,15 +2,14 @@
 import re
 from datetime import datetime, timezone
 
-# Methodologies whose receipts need not state a digest, and whose lineages say less.
-EARLIER = ["gw-1.3", "gw-1.2", "gw-1.1", "gw-1.0", "ecologits-0.11.3"]
+# EcoLogits' own methodology: its receipts need not state a digest, and its lineages say less.
+EARLIER = ["ecologits-0.11.3"]
 MATCHES = ["live_window", "fresh", "forecast", "prior_week", "annual_fallback", "none"]
-PARTS = ["accelerator", "host", "idle", "overhead"]
-AMOUNTS = [
-    "energy_wh", *(f"energy_{part}_wh" for part in PARTS), "energy_low_wh", "energy_high_wh", "carbon_g", "carbon_operation_g",
-    "carbon_embodied_g", "carbon_low_g", "carbon_high_g", "sci_g_per_request", "water_ml", "pue", "grid_intensity_g_per_kwh",
-    "grid_intensity_age_minutes",
-]
+# The numbers of every receipt, and those that receipts by EcoLogits' methodology do not have. Made from the schema.
+AMOUNTS = """energy_wh energy_accelerator_wh energy_host_wh energy_idle_wh energy_overhead_wh energy_low_wh energy_high_wh
+carbon_g carbon_operation_g carbon_embodied_g carbon_low_g carbon_high_g sci_g_per_request water_ml pue
+grid_intensity_g_per_kwh grid_intensity_age_minutes"""
+OWN_AMOUNTS = """water_low_ml water_high_ml"""
 KINDS = {"ecologits_impacts": "provider_estimated", "gpu_counters": "own_counters"}
 
 
@@ -138,7 +137,7 @@ def sources(facts, provider):
 
 
 def calculation(lineage, tier):
-    """What kind of calculation the facts ask for. Of the methodologies before gw-1.4 it is taken as it is."""
+    """What kind of calculation the facts ask for. By EcoLogits' methodology it is taken as it is."""
     stated, facts = lineage["calculation"], lineage["facts"]
     if lineage["methodology"] in EARLIER:
         return stated
@@ -229,7 +228,7 @@ def lineage_words(lineage, receipt, outputs):
 def receipt_words(lineage, outputs):
     """Every field of a receipt that follows."""
     facts, usage, grid = lineage["facts"], lineage["facts"]["usage"], lineage["facts"]["grid"]
-    words = {name: outputs.get(name) for name in AMOUNTS}
+    words = {name: outputs.get(name) for name in AMOUNTS.split()}
     same = ("tier_reason", "boundary_excludes", "energy_split", "uncertainty_basis", "prompt_tokens", "completion_tokens",
             "methodology", "methodology_version", "methodology_hash")
     words.update({name: lineage[name] for name in same})
@@ -238,12 +237,12 @@ def receipt_words(lineage, outputs):
         "energy_failed_attempts_wh": None, "grid_intensity_source": grid["source"],
         "grid_intensity_observed_at": iso(observed_at(grid)), "grid_intensity_requested_at": iso(millis(facts["requestedAt"])),
     })
-    if "sci_g_per_request" not in outputs:  # methodologies before gw-1.4 have no step for it
+    if "sci_g_per_request" not in outputs:  # EcoLogits' methodology has no step for it
         words["sci_g_per_request"] = outputs["carbon_g"] if "carbon_embodied_g" in outputs else None
     if "grid_temporal_match_number" in outputs:
         words["grid_temporal_match"] = MATCHES[int(outputs["grid_temporal_match_number"])]
     if lineage["methodology"] not in EARLIER:
-        words.update({name: outputs.get(name) for name in ("water_low_ml", "water_high_ml")})
+        words.update({name: outputs.get(name) for name in OWN_AMOUNTS.split()})
         words.update({f"grid_{name}": lineage["grid"][name] for name in ("basis", "vintage")})
     if "modelled_energy_wh" in outputs:
         words["modelled_energy_wh"] = outputs["modelled_energy_wh"]

@@ -1,5 +1,5 @@
 /** The tables of methodology/methodologies.md: the versions, and how their formulas are written. */
-import { functionNames, levels } from '@gw/methodology/internals/formula';
+import { functionNames, levels } from '@gw/methodology/internals/language/parse';
 import { defaultMethodology, methodologyIds, methodologyOf } from '@gw/methodology/methodologies';
 import { versions } from '@gw/methodology/versions';
 import { tableOf } from './numbers.ts';

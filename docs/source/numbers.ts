@@ -23,7 +23,9 @@ export function jsonText(value: unknown, indent = ''): string {
   if (indent !== '' && !holdsObjects && indent.length + oneLine.length <= 110 && isPlain(oneLine)) return oneLine;
   const items = Array.isArray(value)
     ? value.map((item) => `${inner}${jsonText(item, inner)}`)
-    : Object.entries(value).map(([key, item]) => `${inner}${JSON.stringify(key)}: ${jsonText(item, inner)}`);
+    : Object.entries(value).flatMap(([key, item]) =>
+        item === undefined ? [] : [`${inner}${JSON.stringify(key)}: ${jsonText(item, inner)}`],
+      );
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   return items.length === 0 ? `${open}${close}` : `${open}\n${items.join(',\n')}\n${indent}${close}`;
 }

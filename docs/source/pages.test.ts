@@ -8,6 +8,7 @@ import { jsonText } from './numbers.ts';
 import { blocks, filled, openApiExamples, partsOf } from './pages.ts';
 import { performanceReport } from './performance.ts';
 import { performanceChart } from './performance-chart.ts';
+import { withAmounts } from './recompute-amounts.ts';
 import { screenedRequest } from './screening.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -51,6 +52,7 @@ it('the files beside the pages are what the product makes', async () => {
   await file('screened-request.json', `${jsonText(screenedRequest)}\n`);
   await file('../performance.svg', performanceChart(performanceReport()));
   await file('lineage.json', `${jsonText(lineageReply)}\n`);
+  await file('recompute_words.py', withAmounts(textOf('docs/examples/recompute_words.py')));
   // To the byte what its hash is over.
   await file('methodology.json', methodologyOf('gw-1.4').document);
 });

@@ -19,7 +19,7 @@ import { openApiDocument } from '@gw/contract/openapi';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { usageSchema } from '@gw/contract/usage';
 import { assess, type CallFacts } from '@gw/methodology/assess';
-import { checkTexts } from '@gw/methodology/internals/checks';
+import { checkTexts } from '@gw/methodology/internals/lineage/checks';
 import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';

@@ -1,8 +1,8 @@
 /** The factors of the proxy tier, as methodology/README.md prints them. */
 
 import { standIns } from '@gw/methodology/factors';
-import type { ModelClass } from '@gw/methodology/internals/facts';
-import { classFactors } from '@gw/methodology/internals/proxy';
+import type { ModelClass } from '@gw/methodology/facts';
+import { classFactors } from '@gw/methodology/internals/documents/class-factors';
 import { tableOf } from './numbers.ts';
 
 const sizes: Readonly<Record<ModelClass, string>> = {

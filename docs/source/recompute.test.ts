@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assess, type CallFacts } from '@gw/methodology/assess';
-import { formulaOf } from '@gw/methodology/internals/formula';
+import { evaluate } from '@gw/methodology/internals/language/evaluate';
 import { samples } from '@gw/methodology/internals/testdata/lineages';
 import { lineageOf } from '@gw/methodology/lineage';
 import { methodologyIds, methodologyOfHash } from '@gw/methodology/methodologies';
@@ -153,7 +153,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
       for (const each of factors) if (/^(alpha_E|gamma_E|gpu_power|server_power)$/.test(each.name)) each.value /= 10;
       for (const each of inputs) each.value = outputs.get(each.source.replace('step ', '')) ?? each.value;
       const values = new Map([...inputs, ...factors].map(({ name, value }) => [name, value]));
-      step.output.value = formulaOf(step.formula).evaluate((name) => values.get(name) ?? null);
+      step.output.value = evaluate(step.formula, (name) => values.get(name) ?? null);
       outputs.set(step.id, step.output.value);
     }
     const bounds = (id: string) => ({ low: outputs.get(`${id}@low`), high: outputs.get(`${id}@high`) });

@@ -18,32 +18,20 @@ import { build } from 'esbuild';
 const source = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const target = resolve(process.argv[2] ?? join(source, 'dist'));
 
-/** The modules that a user of the package imports. */
-const modules = [
-  'assess',
-  'facts',
-  'grid',
-  'grid-annual',
-  'lineage',
-  'methodologies',
-  'recompute',
-  'tier',
-  'versions',
-  'telemetry/ecologits-impacts',
-  'telemetry/energy-header',
-  'telemetry/gpu-counters',
-  'telemetry/greenpt',
-  'telemetry/melious',
-  'telemetry/neuralwatt',
-  'telemetry/reading',
-];
+/** The modules that a user of the package imports, by the names of the workspace's exports. */
+const ofTheGateway = new Set(['./amounts', './factors', './lineage-digest', './internals/*']);
+const { exports: faces } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+/** @type {readonly (readonly [name: string, file: string])[]} */
+const modules = Object.entries(faces)
+  .filter(([name]) => !ofTheGateway.has(name))
+  .map(([name, file]) => [name.slice(2), file]);
 
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 
 await build({
   absWorkingDir: source,
-  entryPoints: modules.map((name) => `${name}.ts`),
+  entryPoints: modules.map(([name, file]) => ({ out: name, in: file })),
   outdir: target,
   bundle: true,
   splitting: true,
@@ -89,11 +77,11 @@ function writeTypes() {
         declaration: true,
         rewriteRelativeImportExtensions: true,
         rootDir: source,
-        outDir: target,
+        outDir: join(target, 'types'),
         typeRoots: [join(source, '..', 'node_modules/@types')],
       },
       include: [],
-      files: modules.map((name) => join(source, `${name}.ts`)),
+      files: modules.map(([, file]) => join(source, file)),
     }),
   );
   const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
@@ -111,7 +99,10 @@ function writeManifest() {
     scripts: ____,
     ...manifest
   } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
-  const entries = modules.map((name) => [`./${name}`, { types: `./${name}.d.ts`, default: `./${name}.js` }]);
+  const entries = modules.map(([name, file]) => [
+    `./${name}`,
+    { types: file.replace(/^\.\/(.*)\.ts$/, './types/$1.d.ts'), default: `./${name}.js` },
+  ]);
   const published = {
     ...manifest,
     engines: { node: '>=20' },

@@ -1,5 +1,5 @@
 /** Single changes of a lineage. */
-import type { Lineage } from '../lineage.ts';
+import type { Lineage } from '../lineage/lineage.ts';
 
 export type Path = readonly (string | number)[];
 

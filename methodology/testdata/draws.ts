@@ -1,13 +1,22 @@
 /**
  * Draws a receipt's amounts from the distributions that the methodology states, by arithmetic of its own: it takes the
- * facts, the constants and the parts of work, and shares nothing with the code that makes the bounds.
+ * facts and the constants, and shares nothing with the formulas of the document.
  */
 import { cases } from '@gw/testing/cases';
-import type { CallFacts, Impact } from '../assess.ts';
-import { classSpans, comparison, embodied, estimatedCounts, idleShare, prefill, serving, spreads } from '../factors.ts';
-import type { ParameterRange, TokenUsage } from '../facts.ts';
-import { decode, decodeWork, prefillWork, readInput, totalOf } from '../parametric.ts';
-import { combine, type Work } from '../work.ts';
+import {
+  classSpans,
+  comparison,
+  embodied,
+  estimatedCounts,
+  idleShare,
+  prefill,
+  serving,
+  spreads,
+} from '../documents/factors.ts';
+import type { ParameterRange, TokenUsage } from '../facts/facts.ts';
+import { totalOf } from '../facts/inputs.ts';
+import type { CallFacts, Impact } from '../receipt/assess.ts';
+import { combine, readingWork, type Work, writingWork } from './work.ts';
 
 /** Uniform in [0, 1), the same in each run. */
 function randoms(seed: number): () => number {
@@ -83,8 +92,8 @@ function drawnWork(facts: CallFacts, usage: TokenUsage, draw: Draw): DrawnWork {
   const outputTokens = model.kind === 'embedding' ? 0 : usage.completionTokens;
   // What a cache served may have been read in part.
   const inputTokens = usage.promptTokens - usage.cachedPromptTokens * draw.random();
-  const writing = decodeWork(decode(outputTokens, activeB, totalB, { ...conditions, upstreamLatencyS }));
-  const reading = prefillWork(readInput(inputTokens, activeB));
+  const writing = writingWork(outputTokens, activeB, totalB, { ...conditions, upstreamLatencyS });
+  const reading = readingWork(inputTokens, activeB);
   const counted = (count: 'completion' | 'prompt') =>
     usage.estimated === count || usage.estimated === 'both' ? draw.ratio(estimatedCounts.ratio) : 1;
   const hardware = draw.ratio(spreads.otherHardware);

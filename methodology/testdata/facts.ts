@@ -1,6 +1,6 @@
 /** Facts of a plausible call, and generators for the property tests. */
 import fc from 'fast-check';
-import type { CallFacts, GridReading, ModelFacts } from '../facts.ts';
+import type { CallFacts, GridReading, ModelFacts } from '../facts/facts.ts';
 
 export const dense70b: ModelFacts = {
   kind: 'chat',

@@ -1,10 +1,10 @@
 /** Random receipts with their lineages, over all tiers, boundaries and methodologies. */
 import fc from 'fast-check';
-import { assess, type CallFacts, type Impact } from '../assess.ts';
-import type { EstimatedCounts } from '../facts.ts';
-import { type Lineage, lineageOf } from '../lineage.ts';
-import { type MethodologyId, methodologyIds } from '../methodologies.ts';
-import { recompute, verify } from '../recompute.ts';
+import { type MethodologyId, methodologyIds } from '../documents/methodologies.ts';
+import type { EstimatedCounts } from '../facts/facts.ts';
+import { type Lineage, lineageOf } from '../lineage/lineage.ts';
+import { recompute, verify } from '../lineage/recompute.ts';
+import { assess, type CallFacts, type Impact } from '../receipt/assess.ts';
 import { leaves, whileChanged } from './changes.ts';
 import { calls } from './facts.ts';
 import { measuredCalls } from './telemetry.ts';

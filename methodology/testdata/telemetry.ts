@@ -1,14 +1,14 @@
 /** Generators of calls with measured energy, plausible for the call, in every shape. */
 import fc from 'fast-check';
-import { assess } from '../assess.ts';
-import type { CallFacts } from '../facts.ts';
-import { readEcologitsImpacts } from '../telemetry/ecologits-impacts.ts';
-import { readEnergyHeader } from '../telemetry/energy-header.ts';
-import { readGpuCounters } from '../telemetry/gpu-counters.ts';
-import { readGreenpt } from '../telemetry/greenpt.ts';
-import { readMelious } from '../telemetry/melious.ts';
-import { readNeuralwatt } from '../telemetry/neuralwatt.ts';
-import type { TelemetryResult } from '../telemetry/reading.ts';
+import type { CallFacts } from '../facts/facts.ts';
+import { readEcologitsImpacts } from '../facts/telemetry/ecologits-impacts.ts';
+import { readEnergyHeader } from '../facts/telemetry/energy-header.ts';
+import { readGpuCounters } from '../facts/telemetry/gpu-counters.ts';
+import { readGreenpt } from '../facts/telemetry/greenpt.ts';
+import { readMelious } from '../facts/telemetry/melious.ts';
+import { readNeuralwatt } from '../facts/telemetry/neuralwatt.ts';
+import type { TelemetryResult } from '../facts/telemetry/reading.ts';
+import { assess } from '../receipt/assess.ts';
 import { calls } from './facts.ts';
 
 /** Wh → a reply of each shape that states it. */

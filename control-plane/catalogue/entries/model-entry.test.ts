@@ -1,5 +1,5 @@
-import { areSound } from '@gw/methodology/internals/domain';
-import type { CallFacts } from '@gw/methodology/internals/facts';
+import type { CallFacts } from '@gw/methodology/facts';
+import { areSound, isPossible } from '@gw/methodology/internals/facts/domain';
 import { cases } from '@gw/testing/cases';
 
 import fc from 'fast-check';
@@ -55,7 +55,7 @@ test('what is accepted of a model lies where the formulas of receipts are define
         grid: null,
         upstreamLatencyS: null,
       } as unknown as CallFacts;
-      expect(areSound(facts, { refusesImpossible: true })).toBe(true);
+      expect(areSound(facts) && isPossible(facts.model)).toBe(true);
       for (const range of [model.active_parameters_b, model.total_parameters_b])
         if (range !== null) expect(range.min).toBeLessThanOrEqual(range.max);
     }),

@@ -47,7 +47,12 @@ export function receiptLineage({ facts, json }: Explained): ReceiptLineage {
   }
   const result = explained(receipt, () => lineageOf(facts, method.id, callOf(receipt, facts)));
   if (!result.ok) throw new LineageMismatchError(receipt.id, [result.explanation]);
-  const verified = explained(receipt, () => verify(result.lineage, receipt));
+  // The lineage was made here, so what its verification throws is a fault of the program.
+  const verified = explained(receipt, () =>
+    verify(result.lineage, receipt, (fault) => {
+      throw fault;
+    }),
+  );
   if (!verified.ok) throw new LineageMismatchError(receipt.id, verified.mismatches);
   return { ...about, lineage: result.lineage, explanation: null, revision };
 }

@@ -44,23 +44,23 @@ test.each(methodologyIds)(
 );
 
 test('a client that holds it gets 304 and no body, one that holds another gets the document', async () => {
-  const { hash } = methodologyOf('gw-1.0');
+  const { hash } = methodologyOf('ecologits-0.11.3');
   for (const held of [`"${hash}"`, `W/"${hash}"`, `"other", "${hash}"`, '*']) {
     const reply = await read(hash, { 'if-none-match': held });
     expect([reply.statusCode, reply.body, reply.headers.etag]).toEqual([304, '', `"${hash}"`]);
   }
-  const other = await read(hash, { 'if-none-match': `"${methodologyOf('gw-1.1').hash}"` });
+  const other = await read(hash, { 'if-none-match': `"${methodologyOf('gw-1.4').hash}"` });
   expect([other.statusCode, sha256(other.rawPayload)]).toEqual([200, hash]);
 });
 
 test('a hash that no methodology has, and what is no hash, is 404 and says so', async () => {
-  const { hash } = methodologyOf('gw-1.0');
+  const { hash } = methodologyOf('ecologits-0.11.3');
   const names = [
     `sha256:${'0'.repeat(64)}`,
     hash.slice(0, -1),
     hash.replace('sha256', 'sha512'),
     `sha256:${hash}`,
-    'gw-1.0',
+    'gw-1.4',
     '__proto__',
   ];
   for (const name of names) {

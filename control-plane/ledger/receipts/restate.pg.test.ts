@@ -177,12 +177,12 @@ test('a degraded receipt that is made anew after its hour was settled and forgot
 });
 
 test('a receipt is restated by the methodology that made it', async () => {
-  const entry = await called(stores, estimate(nine), at, { methodology: 'gw-1.0' });
+  const entry = await called(stores, estimate(nine), at, { methodology: 'ecologits-0.11.3' });
   await settles(stores, nine, 60);
   expect(await restate(stores.db)).toBe(1);
   expect((await newestVersion(stores.db, entry.receipt.id)).receipt).toMatchObject({
-    methodology: 'gw-1.0',
-    methodology_version: '1.0.0',
+    methodology: 'ecologits-0.11.3',
+    methodology_version: '0.11.3',
   });
 });
 

@@ -1,0 +1,120 @@
+/** What kind of calculation a receipt comes from. Its formulas follow from it and from the methodology (plan.ts). */
+import type { Methodology } from '../documents/methodologies.ts';
+import type { Boundary, EstimatedCounts, ModelClass, ModelFacts } from '../facts/facts.ts';
+import { isParameterRange, type PlacedFacts } from '../facts/inputs.ts';
+import type { EnergyUnit, TelemetryReading } from '../facts/telemetry/reading.ts';
+import type { Modelling } from './tier.ts';
+
+export interface Calculation {
+  readonly tier: 'proxy' | 'parametric' | 'telemetry';
+  readonly boundary: Boundary;
+  readonly model_kind: ModelFacts['kind'];
+  /** What gives the parts that were not measured, and what a measured figure is compared with; null: no model is used. */
+  readonly modelled_by: 'parametric' | 'proxy' | null;
+  /** Whether the parameter counts are a range, computed at both ends. */
+  readonly parameter_range: boolean;
+  readonly model_class: ModelClass | null;
+  readonly measured: {
+    readonly scope: 'total' | 'accelerator';
+    /** Unit of the stated figure; null if it came in Wh. */
+    readonly unit: EnergyUnit | null;
+    readonly bounds: 'measurement' | 'estimate' | 'stated';
+    readonly includes_pue: boolean | null;
+  } | null;
+  /** What is not known, so that a measured figure is compared with no modelled energy. Absent: it is compared, or nothing was measured. */
+  readonly uncompared?: 'model' | 'tokens' | undefined;
+  /** The token counts that were estimated, where something is modelled on them; absent: none. */
+  readonly estimated_counts?: EstimatedCounts | undefined;
+  /** The reply broke off, so that undelivered output is not counted; absent: it came to its end. */
+  readonly cut_short?: true | undefined;
+}
+
+/** `modelling`: what models the call; null where nothing does. `reading`: the figure that is used; null: nothing was measured. */
+export function calculationOf(
+  { boundary, isCutShort, model, usage }: PlacedFacts,
+  modelling: Modelling | null,
+  reading: TelemetryReading | null,
+  { isOwn }: Pick<Methodology, 'isOwn'>,
+): Calculation {
+  const uncompared = reading === null || modelling !== null ? undefined : usage === null ? 'tokens' : 'model';
+  const isCounted = modelling !== null || uncompared === 'model';
+  return {
+    tier: reading === null && modelling !== null ? modelling.tier : 'telemetry',
+    boundary,
+    model_kind: model.kind,
+    modelled_by: modelling === null ? null : modelling.tier,
+    parameter_range: modelling?.tier === 'parametric' && isParameterRange(model),
+    model_class: modelling?.tier === 'proxy' ? modelling.modelClass : null,
+    measured: reading === null ? null : measuredOf(reading),
+    uncompared,
+    estimated_counts: isOwn && isCounted ? usage?.estimated : undefined,
+    cut_short: isCutShort ? true : undefined,
+  };
+}
+
+const measuredOf = ({ includesPue, scope, source, stated }: TelemetryReading): Calculation['measured'] => ({
+  scope,
+  unit: stated?.unit ?? null,
+  bounds: scope === 'total' && stated?.range ? 'stated' : source === 'ecologits_impacts' ? 'estimate' : 'measurement',
+  includes_pue: includesPue,
+});
+
+/** Whether a token count was estimated, which a formula of the bounds asks. */
+export const isEstimated = ({ estimated_counts: counts }: Calculation, count: 'prompt' | 'completion'): boolean =>
+  counts === count || counts === 'both';
+
+/**
+ * The program that a calculation runs. Units of a stated figure, classes and estimated counts are not in its name: the programs
+ * look at the calculation for them.
+ */
+export function programName({
+  boundary,
+  measured,
+  model_kind,
+  modelled_by,
+  parameter_range,
+  uncompared,
+}: Calculation): string {
+  const model =
+    modelled_by === 'proxy'
+      ? 'class'
+      : modelled_by === 'parametric'
+        ? parameter_range
+          ? 'range'
+          : 'known'
+        : uncompared === 'tokens'
+          ? `uncounted_${model_kind}`
+          : 'unknown';
+  if (measured === null) return `${boundary}_${model}`;
+  if (measured.scope === 'accelerator') return `${boundary}_counters_${model}`;
+  const { includes_pue: includes } = measured;
+  return `total_${includes === null ? 'overhead_unknown' : includes ? 'with_overhead' : 'without_overhead'}_${model}`;
+}
+
+const modelled = { parameter_range: false, model_class: null, measured: null } as const;
+
+/** A calculation for each program. The others differ from it by what `programName` leaves out. */
+export const calculations: readonly Calculation[] = (['comprehensive', 'narrow'] as const).flatMap((boundary) =>
+  (['chat', 'embedding'] as const).flatMap((model_kind) =>
+    ([null, 'parametric', 'range', 'proxy'] as const).flatMap((by) => {
+      const parameter_range = by === 'range';
+      const modelled_by = by === 'range' ? 'parametric' : by;
+      const call = { ...modelled, boundary, model_kind, modelled_by, parameter_range };
+      const figure = { unit: 'J', bounds: 'measurement' } as const;
+      const counters = { ...figure, scope: 'accelerator', includes_pue: false } as const;
+      const totals = ([null, true, false] as const).map(
+        (includes_pue) => ({ ...figure, scope: 'total', includes_pue }) as const,
+      );
+      const measured = [
+        ...(modelled_by === null && boundary === 'comprehensive' ? [] : [counters]),
+        ...(boundary === 'narrow' ? [] : totals),
+      ].flatMap((measured): Calculation[] => {
+        const calculation = { ...call, tier: 'telemetry' as const, measured };
+        if (modelled_by !== null) return [calculation];
+        const uncompared = measured.scope === 'total' ? (['model', 'tokens'] as const) : (['model'] as const);
+        return uncompared.map((uncompared) => ({ ...calculation, uncompared }));
+      });
+      return modelled_by === null ? measured : [{ ...call, tier: modelled_by }, ...measured];
+    }),
+  ),
+);

@@ -1,0 +1,25 @@
+/** The names of steps that both kinds of plan choose from. */
+
+/** The key of a formula, and the run in which it is evaluated where there are several. */
+export interface Chosen {
+  readonly program: string;
+  readonly run: string | null;
+}
+
+export const works = ['accelerator_energy', 'host_energy', 'accelerator_time'];
+export const writing = [
+  'gpu_energy',
+  'generation_latency',
+  'model_required_memory',
+  'gpu_required_count',
+  'server_energy',
+];
+export const reading = ['prefill_time', 'prefill_gpu_energy', 'prefill_server_energy'];
+
+export const once = (program: string): Chosen => ({ program, run: null });
+/** The same step for the value and its two bounds, each with its own variant. */
+export const bounded = (id: string, central: string, low: string, high: string): Chosen[] => [
+  once(id + central),
+  { program: id + low, run: 'low' },
+  { program: id + high, run: 'high' },
+];

@@ -1,0 +1,180 @@
+/**
+ * Every constant of the calculation, with its unit and source.
+ *
+ * Invariant: a number that a formula uses stands here, once, and is part of the methodology's hash.
+ */
+
+/**
+ * EcoLogits 0.11.3 (doi:10.21105/joss.07471): an NVIDIA H100 80 GB in an 8-GPU server, serving 64 requests at once.
+ * The two fits are on ML.ENERGY's measurements of models up to 200 billion parameters.
+ */
+export const serving = {
+  /** Wh per output token and GPU = alpha · exp(beta · batchSize) · active parameters (billions) + gamma. */
+  gpuEnergyAlpha: 1.1665273170451914e-6,
+  gpuEnergyBeta: -0.011205921025579175,
+  gpuEnergyGamma: 4.052928146734005e-5,
+  /** Seconds per output token = alpha · active parameters (billions) + beta · batchSize + gamma. */
+  latencyAlpha: 0.0006785088094353663,
+  latencyBeta: 0.0003119310311688259,
+  latencyGamma: 0.019473717579473387,
+  batchSize: 64,
+  weightBits: 16,
+  gpuMemoryGb: 80,
+  memoryOverhead: 1.2,
+  /** A p5.48xlarge without its GPUs (BoaviztAPI). */
+  serverPowerW: 1200,
+  serverGpus: 8,
+} as const;
+
+/** Making the hardware, spread over its life of three years: GPU from ADEME 2026, server from BoaviztAPI. */
+export const embodied = {
+  lifespanS: 94_608_000,
+  gpuGwpKg: 273,
+  gpuAdpeKgSb: 0.00895,
+  gpuPeMj: 3721,
+  serverGwpKg: 5700,
+  serverAdpeKgSb: 0.37,
+  serverPeMj: 70_000,
+} as const;
+
+/**
+ * Reading the input, our own derivation: a forward pass takes 2 operations per parameter and token (Kaplan et al. 2020,
+ * arXiv:2001.08361); peak rate (dense BF16) and power of an H100 SXM5 from NVIDIA's data sheet. The utilisation is an
+ * assumption with a wide range, and the range is carried into the receipt's bounds.
+ */
+export const prefill = {
+  flopPerParameterAndToken: 2,
+  peakFlopPerS: 989.4e12,
+  gpuPowerW: 700,
+  utilisation: 0.4,
+  utilisationMin: 0.25,
+  utilisationMax: 0.6,
+} as const;
+
+/**
+ * Idle capacity per Wh of active machines: 0.02 / (0.14 + 0.06) from the split that Google published for a median text
+ * prompt (arXiv:2508.15734, 2025). Rounding of those figures alone spans 0.07 to 0.13.
+ */
+export const idleShare = 0.1;
+
+/** EcoLogits' receipts have the half-widths of the intervals published for each tier, where a model has no parameter range. */
+export const literatureUncertainty = { proxy: 0.6, parametric: 0.35 } as const;
+
+/** How far measured energy may be from the modelled energy, as a ratio either way, before it is taken for an error. */
+export const telemetryLimits = { plausibleRatio: 100 } as const;
+
+/**
+ * How far measured energy can be from the modelled one, as a ratio either way, and still be called plausible. An assumption: the
+ * fits are for batches of 64 on an H100, and batches and hardware as they are in use move the energy of a call by some times.
+ */
+export const comparison = { plausibleWithin: 5 } as const;
+
+/**
+ * Token counts that were estimated from text, at 4 bytes per token: how far the true count may be from it, as a ratio
+ * either way. An assumption: 27 texts (prose in 17 languages, code, tables, digits, emoji) took 1.6 to 9.2 bytes per token
+ * of o200k_base and cl100k_base, and the ratio spans 1.6 to 10.
+ */
+export const estimatedCounts = { ratio: 2.5 } as const;
+
+/**
+ * Measured energy of a call whose tokens nobody counted: no call is taken to draw more than a rack of 72 accelerators
+ * with its hosts does at full load. An assumption, far above what any call can hold for itself.
+ */
+export const uncountedCalls = { ceilingPowerW: 120_000 } as const;
+
+/**
+ * Such a call is taken to last no longer than an hour where its time is not known, and to have written, or as an embedding read,
+ * at least one token. Assumptions: providers and clients give up long before, and who replies has written something.
+ */
+export const uncountedBounds = { longestS: 3600, fewestTokens: 1 } as const;
+
+/**
+ * How far each part can be from its value, as ratios either way (at least 1), which the bounds combine. Each is taken for the
+ * 90 % interval of a log-normal distribution. The sources stand in bound-factors.ts.
+ */
+export const spreads = {
+  /** Energy of writing against EcoLogits' model, up to `fittedUpToB` billion parameters; beyond, it can be lower still. */
+  modelLeast: 2.25,
+  modelMost: 3.7,
+  fittedUpToB: 200,
+  extrapolationLeast: 5.3,
+  /** Time of writing, which carries the embodied part: it can be lower than the energy's spread says. */
+  latencyLeast: 4,
+  /** A deployment that states other accelerators than those that are modelled, or none. */
+  otherHardware: 2,
+  /** Idle Wh per active Wh at most, against `idleShare`. */
+  idleShareMax: 0.13,
+  /** The overhead, PUE − 1, against the stated one. */
+  overhead: 0.3,
+  /** Overhead that no stated PUE rules out, as a share of IT energy. */
+  overheadFloor: 0.1,
+  /** The same where the stated PUE is assumed, or nobody says what it rests on. */
+  overheadAssumed: 1,
+  overheadAssumedFloor: 0.6,
+  /** Parameter counts that were guessed from a name. */
+  guessedSize: 2,
+  /** One hour against the average of its year, and a later year, for each year in between. */
+  gridHourLeast: 1.75,
+  gridHourMost: 1.5,
+  gridDriftPerYear: 1.17,
+  gridLive: 1.33,
+  /** The average of the world in the place of a zone that nobody named. */
+  gridWorldLeast: 12.3,
+  gridWorldMost: 1.7,
+  embodiedLeast: 3.8,
+  embodiedMost: 2,
+  waterOnSite: 1.5,
+  waterGrid: 2,
+  /** The world's average in the place of a country's own value. */
+  waterWorldLeast: 2.65,
+  waterWorldMost: 3.2,
+  /** Energy that a provider reports, and that a counter of accelerators measures. */
+  reported: 1.25,
+  counter: 1.05,
+  /** The share of a call in what accelerators took for several, found by its tokens. */
+  tokenShare: 4,
+} as const;
+
+/** L/kWh that EcoLogits' table has for every country without a value of its own. */
+export const worldWaterLPerKwh = 3.908;
+
+/**
+ * Attention to what was read before, which 2 operations per parameter and token leave out: 4 · layers · width operations
+ * per token of context (Kaplan et al. 2020). On average half of the input is context for what is read; all of it, and half of the
+ * output, for what is written. Layers and width follow from the parameters, of
+ * which a layer has 12 · width², at a width of 100 layers (the aspect ratio of common models). The bound alone has it.
+ */
+export const attention = { aspect: 100, parametersPerSquaredWidth: 12 } as const;
+
+/**
+ * A model of each class that stands in for one whose parameters are unknown: billions of parameters, active and total.
+ * `frontier` covers the range of estimates for closed mixture-of-experts models.
+ */
+export const standIns = {
+  small: { active: { min: 8, max: 8 }, total: { min: 8, max: 8 } },
+  medium: { active: { min: 24, max: 24 }, total: { min: 24, max: 24 } },
+  large: { active: { min: 70, max: 70 }, total: { min: 70, max: 70 } },
+  moe_small_active: { active: { min: 5.1, max: 5.1 }, total: { min: 117, max: 117 } },
+  frontier: { active: { min: 44, max: 132 }, total: { min: 440, max: 440 } },
+  embedding: { active: { min: 0.3, max: 0.3 }, total: { min: 0.3, max: 0.3 } },
+} as const;
+
+/**
+ * The models that each class stands for, from the smallest to the largest, which the bounds hold. An assumption: the open models
+ * of the kind, of `frontier` those with 20 to 132 billion active parameters of 200 to 1,000 (Qwen3 235B-A22B to Kimi K2).
+ */
+export const classSpans = {
+  small: { active: { min: 0.1, max: 10 }, total: { min: 0.1, max: 10 } },
+  medium: { active: { min: 10, max: 40 }, total: { min: 10, max: 40 } },
+  large: { active: { min: 40, max: 120 }, total: { min: 40, max: 120 } },
+  moe_small_active: { active: { min: 3, max: 15 }, total: { min: 20, max: 200 } },
+  frontier: { active: { min: 20, max: 132 }, total: { min: 200, max: 1000 } },
+  embedding: { active: { min: 0.02, max: 8 }, total: { min: 0.02, max: 8 } },
+} as const;
+
+/**
+ * What electricity counts at most, gCO2e/kWh: no less than hydropower does over its life, whatever a source says; and a value of
+ * combustion alone, or of nobody knows what, lacks the making of fuel and plants: of gas 490 of the whole life against 370, of
+ * all else, at most as much as solar power, 48 (medians of IPCC AR5 WG3, Annex III, Table A.III.2).
+ */
+export const gridEnds = { floor: 24, gasLifecycle: 490, gasCombustion: 370, clean: 48 } as const;

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { MethodologyId } from '../documents/methodologies.ts';
+import type { EstimatedCounts } from '../facts/facts.ts';
+import { readNeuralwatt } from '../facts/telemetry/neuralwatt.ts';
+import { lineageOf } from '../lineage/lineage.ts';
+import { verify } from '../lineage/recompute.ts';
+import { call } from '../testdata/facts.ts';
+import { assess, type CallFacts } from './assess.ts';
+
+const usage = { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400 };
+
+function impactOf(facts: CallFacts, methodology?: MethodologyId) {
+  const assessment = assess(facts, methodology);
+  if (!assessment.ok) throw new Error(assessment.explanation);
+  const traced = lineageOf(facts, methodology);
+  if (!traced.ok) throw new Error(traced.explanation);
+  const lineage = JSON.parse(JSON.stringify(traced.lineage));
+  expect(verify(lineage, { ...assessment.impact })).toMatchObject({ ok: true });
+  return { impact: assessment.impact, lineage: traced.lineage };
+}
+
+describe('an estimated token count', () => {
+  const counted = impactOf({ ...call, usage }).impact;
+  const of = (estimated: EstimatedCounts) => impactOf({ ...call, usage: { ...usage, estimated } }).impact;
+
+  it.each(['prompt', 'completion', 'both'] as const)('(%s) widens the bounds and leaves the value', (estimated) => {
+    const impact = of(estimated);
+    expect(impact.energy_wh).toBe(counted.energy_wh);
+    expect(impact.energy_low_wh).toBeLessThan(counted.energy_low_wh);
+    expect(impact.energy_high_wh).toBeGreaterThan(counted.energy_high_wh);
+    expect(impact.carbon_low_g).toBeLessThan(counted.carbon_low_g);
+    expect(impact.carbon_high_g).toBeGreaterThan(counted.carbon_high_g);
+    expect(impact.tier_reason).toContain('estimated from');
+    expect(impact.tier_reason).toContain('within a ratio of 2.5 either way');
+  });
+
+  it('is told in the lineage, whose kind of calculation says which', () => {
+    const { lineage } = impactOf({ ...call, usage: { ...usage, estimated: 'completion' } });
+    expect(lineage.calculation.estimated_counts).toBe('completion');
+    const steps = new Map(lineage.steps.map((step) => [step.id, step.output.value]));
+    expect([steps.get('completion_ratio'), steps.get('prompt_ratio')]).toEqual([2.5, 1]);
+    const claimed = { ...lineage, calculation: { ...lineage.calculation, estimated_counts: 'all' as EstimatedCounts } };
+    expect(verify(claimed, {})).toMatchObject({ ok: false });
+    expect(impactOf({ ...call, usage }).lineage.calculation).not.toHaveProperty('estimated_counts');
+  });
+
+  it('means nothing to a methodology that did not know of it', () => {
+    const estimated = { ...call, usage: { ...usage, estimated: 'both' as const } };
+    expect(assess(estimated, 'ecologits-0.11.3')).toEqual(assess({ ...call, usage }, 'ecologits-0.11.3'));
+  });
+
+  it('and tokens outside of the two counts are told in words', () => {
+    const over = impactOf({ ...call, usage: { ...usage, outsideCounts: 500 } }).impact;
+    expect(over.tier_reason).toContain('500 tokens that the provider states outside of its two counts');
+    const under = impactOf({ ...call, usage: { ...usage, outsideCounts: -30 } }).impact;
+    expect(under.tier_reason).toContain("the provider's total is 30 less than its two counts");
+  });
+});
+
+describe('a reply that broke off', () => {
+  const joules = readNeuralwatt({ energy: { energy_joules: 720 } });
+  const kinds: readonly [string, Partial<CallFacts>][] = [
+    ['parametric', {}],
+    ['proxy', { requestedTier: 'proxy' }],
+    ['narrow', { boundary: 'narrow' }],
+    ['measured', { telemetry: joules, upstreamLatencyS: 2 }],
+    ['measured without counts', { telemetry: joules, upstreamLatencyS: 2, usage: null }],
+  ];
+
+  it.each(kinds)('has the same numbers, which the receipt and its lineage call lower bounds: %s', (_, more) => {
+    const whole = impactOf({ ...call, usage, ...more });
+    const { impact, lineage } = impactOf({ ...call, usage, ...more, isCutShort: true });
+    expect(impact).toEqual({
+      ...whole.impact,
+      boundary_excludes: expect.arrayContaining([...whole.impact.boundary_excludes, 'undelivered_output']),
+      tier_reason: expect.stringContaining('all amounts are lower bounds'),
+    });
+    expect(whole.impact.boundary_excludes).not.toContain('undelivered_output');
+    expect(lineage.calculation.cut_short).toBe(true);
+    expect(whole.lineage.calculation).not.toHaveProperty('cut_short');
+    const denied = { ...lineage, boundary_excludes: whole.lineage.boundary_excludes };
+    expect(verify(denied, {})).toMatchObject({ ok: false });
+  });
+});
+
+describe('measured energy of a call whose tokens nobody counted', () => {
+  const measured = (joules: number, more: Partial<CallFacts> = {}): CallFacts => ({
+    ...call,
+    usage: null,
+    upstreamLatencyS: 2,
+    telemetry: readNeuralwatt({ energy: { energy_joules: joules } }),
+    ...more,
+  });
+
+  it('is still an energy', () => {
+    const { impact, lineage } = impactOf(measured(720));
+    expect(impact).toMatchObject({
+      tier: 'telemetry',
+      energy_wh: 0.2,
+      carbon_g: 0.06593,
+      carbon_embodied_g: null,
+      sci_g_per_request: null,
+      prompt_tokens: null,
+      completion_tokens: null,
+    });
+    expect(impact.tier_reason).toContain('no token counts');
+    expect(lineage.calculation.modelled_by).toBeNull();
+  });
+
+  it('is bounded by what a rack draws in the time', () => {
+    expect(assess(measured(120_000 * 2)).ok).toBe(true);
+    expect(assess(measured(120_000 * 2 + 1))).toMatchObject({ ok: false, reason: 'usage_missing' });
+    expect(assess(measured(120_000 * 2 + 1, { requestedTier: 'telemetry' }))).toMatchObject({
+      ok: false,
+      reason: 'tier_unavailable',
+      explanation: expect.stringContaining('120000 W'),
+    });
+  });
+
+  it('is bounded by an hour of that where the time is not known', () => {
+    const untimed = { upstreamLatencyS: null };
+    expect(assess(measured(120_000 * 3600, untimed)).ok).toBe(true);
+    expect(assess(measured(120_000 * 3600 + 1, { ...untimed, requestedTier: 'telemetry' }))).toMatchObject({
+      ok: false,
+      explanation: expect.stringContaining('120000 W take in an hour'),
+    });
+    expect(impactOf(measured(720, untimed)).impact.tier_reason).toContain(
+      'in an hour and with a token of the smallest',
+    );
+  });
+
+  it.each([
+    ['chat', 0.004],
+    ['embedding', 2e-5],
+  ] as const)('of the kind %s is no less than a hundredth of a token of its smallest class', (kind, least) => {
+    const ofKind = { model: { ...call.model, kind } };
+    const asked = { ...ofKind, requestedTier: 'telemetry' } as const;
+    expect(assess(measured(least, ofKind)).ok).toBe(true);
+    expect(assess(measured(least / 3, asked))).toMatchObject({
+      ok: false,
+      explanation: expect.stringContaining('less than 1/100 of what a model of the smallest class takes for a token'),
+    });
+  });
+
+  it('serves neither a zero, nor the narrow boundary, nor a modelled tier', () => {
+    expect(assess(measured(0))).toMatchObject({ ok: false, reason: 'usage_missing' });
+    expect(assess(measured(720, { boundary: 'narrow' }))).toMatchObject({ ok: false, reason: 'usage_missing' });
+    expect(assess(measured(720, { requestedTier: 'parametric' }))).toMatchObject({
+      ok: false,
+      reason: 'usage_missing',
+    });
+    expect(assess(measured(720, { grid: null }))).toMatchObject({ ok: false, reason: 'usage_missing' });
+  });
+});

@@ -1,0 +1,159 @@
+/** Why a receipt has its tier, what is assumed in it and what it leaves out, in words. */
+import type { Calculation } from '../choice/calculation.ts';
+import type { ModelledTier } from '../choice/tier.ts';
+import { comparison, estimatedCounts, serving, spreads, uncountedCalls } from '../documents/factors.ts';
+import type { Methodology } from '../documents/methodologies.ts';
+import { isGuessed, isOtherHardware } from '../facts/assumptions.ts';
+import type { Boundary, CallFacts, EstimatedCounts, SiteFacts, TokenUsage } from '../facts/facts.ts';
+import type { TelemetryReading } from '../facts/telemetry/reading.ts';
+import type { Results } from '../generated/receipt.ts';
+
+/**
+ * The reason, and the assumptions that a reader has to know to judge the figures. `unmeasured`: why measured energy was not taken;
+ * null if there was none.
+ */
+export function tierReason(
+  tier: ModelledTier,
+  { model, requestedTier, site, telemetryFollows: follows, upstreamLatencyS, usage }: CallFacts,
+  unmeasured: string | null,
+  { isOwn }: Methodology,
+): string {
+  const none = follows ? 'no measured energy yet (a later version may have it)' : 'no measured energy';
+  const measured = unmeasured === null ? none : `measured energy not used: ${unmeasured}`;
+  const counts = isOwn ? countsText(usage) : '';
+  const other = otherHardware(site);
+  const unlike = other === null ? '' : `, while the deployment states ${other}`;
+  if (tier === 'proxy') {
+    const why = requestedTier === 'auto' ? `auto: ${measured} and no parameter counts for this model` : 'as requested';
+    return `${why}; factors of the size class ${model.modelClass}; assumes H100 accelerators and 16-bit weights${unlike}${counts}`;
+  }
+  const known = isOwn && isGuessed(model) ? 'guessed from its name' : 'known';
+  const why = requestedTier === 'auto' ? `auto: ${measured}, parameter counts ${known}` : 'as requested';
+  if (model.kind === 'embedding') return `${why}; assumes H100 accelerators${unlike}${counts}`;
+  const time = model.tokensPerS === null ? 'fitted to the model size' : 'from measured tokens per second';
+  const cap = upstreamLatencyS !== null ? ', at most the upstream time' : '';
+  const bits = model.quantizationBits ?? serving.weightBits;
+  const { totalParametersB: total } = model;
+  const beyond =
+    total !== null && total.max > spreads.fittedUpToB ? '; extrapolated beyond 200 billion parameters' : '';
+  return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${unlike}${beyond}${counts}`;
+}
+
+/** For the end of a `tier_reason`; empty where the reply came to its end. */
+export const cutShortText = ({ isCutShort }: Pick<CallFacts, 'isCutShort'>): string =>
+  isCutShort
+    ? '; the reply broke off: what was generated without being delivered is not counted, so all amounts are lower bounds, and the upper bounds are those of what was delivered'
+    : '';
+
+/** The accelerators that the deployment states, if they are not those that the models assume. */
+const otherHardware = ({ accelerators }: SiteFacts): string | null =>
+  accelerators && isOtherHardware(accelerators) ? `${accelerators.count} × ${accelerators.model}` : null;
+
+/** `results`: those of the calculation that used the figure. */
+export function measuredReason(
+  { boundary, requestedTier, simulated, site, upstreamLatencyS, usage }: CallFacts,
+  reading: TelemetryReading,
+  { modelled_by: tier }: Calculation,
+  results: Results,
+): string {
+  const other = boundary === 'narrow' || tier === null ? null : otherHardware(site);
+  const unlike = other === null ? '' : `; what is modelled assumes H100 servers, while the deployment states ${other}`;
+  const why = requestedTier === 'auto' ? 'auto' : 'as requested';
+  const compared =
+    usage === null
+      ? uncountedText(upstreamLatencyS !== null)
+      : tier === null
+        ? 'no model to compare it with but the largest and the smallest class, to which the bounds reach'
+        : comparedText(reading.energyWh, tier, results);
+  const counts = countsText(usage);
+  if (reading.scope === 'accelerator') {
+    const interval = reading.intervalS === null ? '' : ` over ${Number(reading.intervalS.toFixed(3))} s`;
+    const rest = boundary === 'narrow' ? '' : '; host and idle are modelled';
+    const by = simulated ? 'as a simulator made them up, not measured,' : `measured by ${reading.source}`;
+    return `${why}: accelerators ${by}${interval}, by share of the tokens; ${compared}${rest}${unlike}${counts}`;
+  }
+  const nature = natureOf(reading, simulated === true);
+  return `${why}: ${nature}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}${unlike}${counts}`;
+}
+
+const uncountedText = (isTimed: boolean): string =>
+  `no token counts, so it is only compared with the ${uncountedCalls.ceilingPowerW} W of a whole rack in ${isTimed ? 'the upstream time' : 'an hour'} and with a token of the smallest class, to which the bounds reach`;
+
+function comparedText(measuredWh: number, tier: ModelledTier, results: Results): string {
+  const { modelled_energy: wh, modelled_largest: largestWh, modelled_smallest: smallestWh } = results;
+  if (wh == null || smallestWh == null || largestWh == null)
+    throw new TypeError('A compared figure has a modelled energy.');
+  // A call without tokens: both are nothing.
+  if (wh === 0) return `plausible against the ${tier} tier`;
+  const beside = `${brief(measuredWh / wh)} times the ${brief(wh)} Wh of the ${tier} tier`;
+  const most = comparison.plausibleWithin;
+  // Doubtful for any model that it can be: a range of parameters is not plausible where one model in it is not.
+  const isDoubtful = measuredWh > smallestWh * most || measuredWh * most < largestWh;
+  if (!isDoubtful) return `plausible, ${beside}`;
+  const from = smallestWh === largestWh ? 'it' : `the ${brief(smallestWh)} or ${brief(largestWh)} Wh of its ends`;
+  return `${beside}, further from ${from} than ${most} times, so one of them is doubtful`;
+}
+
+const brief = (value: number): string => String(Number(value.toPrecision(3)));
+
+/** A simulator borrows the shapes of companies that have measured nothing here, so no source is named. */
+function natureOf({ source }: TelemetryReading, simulated: boolean): string {
+  if (simulated) return 'energy that a simulator made up, not measured';
+  return `measured energy as reported by the provider (${source}), not verified`;
+}
+
+function overheadText(includesPue: boolean | null): string {
+  if (includesPue === null) return "not known whether with the data centre's overhead";
+  return includesPue ? "with the data centre's overhead" : "without the data centre's overhead";
+}
+
+const estimateTexts: Readonly<Record<EstimatedCounts, string>> = {
+  prompt: "prompt tokens are estimated from the request's text",
+  completion: 'completion tokens are estimated from the text that was delivered (hidden reasoning is not in them)',
+  both: 'prompt and completion tokens are estimated from the text that was sent and delivered (hidden reasoning is not in them)',
+};
+
+/** For the end of a `tier_reason`; empty where the provider's counts were taken as they are. */
+export function countsText(usage: TokenUsage | null): string {
+  if (usage === null) return '';
+  const { estimated, outsideCounts: over = 0 } = usage;
+  const wide =
+    estimated === undefined
+      ? ''
+      : `; ${estimateTexts[estimated]}, within a ratio of ${estimatedCounts.ratio} either way`;
+  if (over > 0)
+    return `${wide}; ${over} tokens that the provider states outside of its two counts are charged as completion`;
+  if (over < 0) return `${wide}; the provider's total is ${-over} less than its two counts, which are charged`;
+  return wide;
+}
+
+/** Outside every boundary of every methodology here. */
+const neverCounted = ['network', 'storage', 'redundancy', 'training', 'end_user_devices', 'embodied_water'];
+const outsideNarrow = ['host_energy', 'idle_energy', 'overhead_energy', 'embodied_carbon', 'water'];
+
+/** The parts of a call that are known. In the narrow boundary only the output matters. */
+export interface KnownParts {
+  readonly water: boolean;
+  readonly embodied: boolean;
+  /** False for a measured total that is known to leave the overhead out. */
+  readonly overhead: boolean;
+  /** False if the reply broke off, so that something may have been generated that was not delivered. */
+  readonly output: boolean;
+}
+
+/**
+ * The parts that the receipt leaves out, for `boundary_excludes`. Our narrow boundary is the accelerator's part of the comprehensive one. It is
+ * not the narrow figure of any other publication, and is not to be compared with one.
+ */
+export function exclusions(boundary: Boundary, { idleShare, isOwn }: Methodology, parts: KnownParts): string[] {
+  const left = boundary === 'narrow' ? [...outsideNarrow] : [];
+  if (boundary === 'comprehensive') {
+    if (idleShare === null) left.push('idle_energy');
+    if (!parts.overhead) left.push('overhead_energy');
+    if (!parts.embodied) left.push('embodied_carbon');
+    if (!parts.water) left.push('water');
+  }
+  if (!isOwn) left.push('input_tokens');
+  if (!parts.output) left.push('undelivered_output');
+  return left.concat(neverCounted);
+}
