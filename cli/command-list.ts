@@ -1,7 +1,7 @@
 /** The commands, in the order in which a newcomer meets them. What one does is loaded when it is called, so all start fast. */
 import completion from '@bomb.sh/tab/commander';
 import { InvalidArgumentError } from 'commander';
-import { openProgram, type Program } from './program.ts';
+import { openProgram, type Program } from './commands/program.ts';
 
 const verdicts = `
 The exit code is 0 if all holds, 1 if something does not or cannot be read, 2 if all holds but nobody said whom to trust,

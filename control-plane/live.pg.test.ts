@@ -51,8 +51,8 @@ test('what sidecars report is added up, and who is silent counts no longer', asy
       failed: 0,
       aborted: 0,
       streams: 0,
-      refused: undefined,
-      errors: undefined,
+      refused: 0,
+      errors: 0,
     }),
     silent: reportAt(now - liveHoldsS * 1000 - 2000),
     dead: reportAt(now - 3_600_000),
@@ -60,7 +60,6 @@ test('what sidecars report is added up, and who is silent counts no longer', asy
   });
   const live = (await read()).json();
   expect(live).toMatchObject({ sidecars: 3, calls_per_s: 14, failed_per_s: 0.4, aborted_per_s: 0.2, open_streams: 6 });
-  // The young one is of a release that does not tell of them.
   expect(live).toMatchObject({ refused_per_s: 0.8, errors_per_s: 0.2 });
   expect(live.latency_ms).toEqual({ p50: 112, p99: 1790 });
 });

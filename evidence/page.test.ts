@@ -14,7 +14,9 @@ const amounts = {
   carbon_high_g: '2',
 };
 const head = {
-  ...{ id: 'urn:uuid:1', issued: '2026-11-22T00:00:00.000Z', account: evil },
+  id: 'urn:uuid:1',
+  issued: '2026-11-22T00:00:00.000Z',
+  account: evil,
   temporal: { start: '2026-11-20T00:00:00.000Z', end: '2026-11-22T00:00:00.000Z' },
   aggregates: [
     { ...row, ...amounts, model: evil, missing: {} },

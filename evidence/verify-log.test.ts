@@ -45,8 +45,12 @@ interface Made {
 }
 async function packWith({ changed, checkpoint, only = () => true, selection = {} }: Made): Promise<unknown> {
   const contents: PackContents = {
-    ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
-    ...{ accountId: 'acct_1', selection: { ...year, ...selection }, excluded: [] },
+    id: '00000000-0000-4000-8000-000000000001',
+    issuedAt: new Date(0),
+    baseUrl: 'https://gw.example',
+    accountId: 'acct_1',
+    selection: { ...year, ...selection },
+    excluded: [],
     period: { from: new Date(year.from), to: new Date(year.to) },
     receipts: receipts
       .map((each, index) => ({ index, receipt: each }))

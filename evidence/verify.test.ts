@@ -32,8 +32,14 @@ type Json = any;
 let pack: Json;
 beforeAll(async () => {
   const contents = {
-    ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(day.to), baseUrl: 'https://gw.example' },
-    ...{ accountId: 'acct_1', selection: day, receipts, excluded: [], log: null },
+    id: '00000000-0000-4000-8000-000000000001',
+    issuedAt: new Date(day.to),
+    baseUrl: 'https://gw.example',
+    accountId: 'acct_1',
+    selection: day,
+    receipts,
+    excluded: [],
+    log: null,
     period: { from: new Date(day.from), to: new Date(day.to) },
   };
   pack = JSON.parse(await packText(contents, key));

@@ -49,7 +49,10 @@ export const simulatorPrices: readonly Prisma.PriceCreateManyInput[] = (
     ['sim-embed', '0.02', '0'],
   ] as const
 ).map(([model, inputPerMtok, outputPerMtok]) => ({
-  ...{ id: `${demoFromText}/simulator/*/${model}`, provider: 'simulator', model, validFrom: demoFrom },
+  id: `${demoFromText}/simulator/*/${model}`,
+  provider: 'simulator',
+  model,
+  validFrom: demoFrom,
   inputPerMtok,
   outputPerMtok,
   source: madeUpPrice,

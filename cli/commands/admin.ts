@@ -4,7 +4,6 @@ import { stateFolder } from '@gw/stack/checkout';
 import { Problem } from '@gw/stack/problem';
 import { readRunFile } from '@gw/stack/run-file';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Ends, openProgram } from '../program.ts';
 import { accountCommands } from './admin/accounts.ts';
 import { ApiRefusal, findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';
@@ -23,6 +22,7 @@ import { providerCommands } from './admin/provider-commands.ts';
 import { receiptCommands } from './admin/receipts.ts';
 import { momentCommands } from './admin/this-moment.ts';
 import { usageCommands } from './admin/usage.ts';
+import { type Ends, openProgram } from './program.ts';
 
 /** In the order in which help shows them. */
 const commands: readonly AdminCommand[] = [

@@ -185,7 +185,10 @@ export function madeCall(number: number, call: Call): MadeCall {
     requestId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
     request: parsedForTests({ model, options: { tier, boundary }, promptBytes: 1000 }),
     route: {
-      ...{ model: entry, modelOf: () => entry, alias: null, passed: [] },
+      model: entry,
+      modelOf: () => entry,
+      alias: null,
+      passed: [],
       pinned: region !== undefined,
       comparison: region === undefined ? err('no_live_grid_signal') : null,
       failoverChain: [candidate, ...others],
@@ -209,8 +212,12 @@ export function madeCall(number: number, call: Call): MadeCall {
     made.receipt,
     made.facts,
     routingTrace(identity.route, {
-      ...{ by: candidate, attempts: 1, status: 200, failures: [] },
-      ...{ requestedAt: callTime, energyWh: made.numbers?.energy_wh ?? null },
+      by: candidate,
+      attempts: 1,
+      status: 200,
+      failures: [],
+      requestedAt: callTime,
+      energyWh: made.numbers?.energy_wh ?? null,
     }),
   );
 }

@@ -9,14 +9,16 @@ const entry = { catalogueVersion: 7, changedAt: '2026-10-01T00:00:00.000Z', chan
 const pueEvidence = { kind: 'measured', source: 'meter 4', period: '2025-01-01/2026-01-01' } as const;
 const usage = { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400 };
 const seen = (series: string, unit: string, before: number, after: number) => ({
-  ...{ series, unit },
+  series,
+  unit,
   before: [1_795_253_400, before] as const,
   after: [1_795_253_415, after] as const,
 });
 const counters = readGpuCounters({
   before: { atS: 1_795_253_400, energyMj: { 'GPU-0': 910_000_000 } },
   after: { atS: 1_795_253_415, energyMj: { 'GPU-0': 924_400_000 } },
-  ...{ callTokens: 400, allTokens: 8000 },
+  callTokens: 400,
+  allTokens: 8000,
   seen: [seen('GPU-0', 'J', 910_000, 924_400), seen('{pod="a"}', 'token', 5000, 13_000)],
 });
 const notKnown = { activeParametersB: null, totalParametersB: null, modelClass: null };
@@ -40,7 +42,9 @@ const calls: Readonly<Record<string, Call>> = {
     telemetry: readNeuralwatt({ energy: { energy_kwh: 0.0003, duration_seconds: 14.2, attribution_method: 'share' } }),
   },
   'of a total whose model is not known, of a project': {
-    ...{ simulated: false, entry: notKnown, project: 'search' },
+    simulated: false,
+    entry: notKnown,
+    project: 'search',
     usage: { ...usage, estimated: 'prompt' },
     telemetry: readNeuralwatt({ energy: { energy_kwh: 0.0003, duration_seconds: 14.2, attribution_method: 'share' } }),
   },

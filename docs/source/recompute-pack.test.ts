@@ -33,8 +33,12 @@ const receipts = Object.values(examples).map(({ lineage, receipt }) => ({
     lineage === null
       ? null
       : {
-          ...{ object: 'gw.receipt_lineage', receipt_id: receipt.id, receipt_version: receipt.version },
-          ...{ lineage, explanation: null, revision: null },
+          object: 'gw.receipt_lineage',
+          receipt_id: receipt.id,
+          receipt_version: receipt.version,
+          lineage,
+          explanation: null,
+          revision: null,
         },
 }));
 const single = receipts.filter(({ receipt: { id, version } }, at) => {

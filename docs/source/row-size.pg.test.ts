@@ -27,8 +27,12 @@ const calls: readonly Call[] = [
 ];
 
 const entryOf = ({ facts, receipt, trace }: MadeCall) => ({
-  ...{ accountId: 'acct_demo_audit', keyId: 'key', endpoint: '/v1/chat/completions' as const },
-  ...{ receipt, routingTrace: trace, facts: JSON.parse(facts) },
+  accountId: 'acct_demo_audit',
+  keyId: 'key',
+  endpoint: '/v1/chat/completions' as const,
+  receipt,
+  routingTrace: trace,
+  facts: JSON.parse(facts),
 });
 
 /** Calls that differ in their tokens and in how long the provider took, as those of clients do. */

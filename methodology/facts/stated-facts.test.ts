@@ -31,14 +31,9 @@ describe('stated facts', () => {
   it('leave out what is no fact of the calculation: addresses, names of credentials', () => {
     const site = { ...call.site, id: 'd1', firstAttempt: { origin: 'http://10.0.0.1', credential: 'main' } };
     const accelerators = { model: 'H100', count: 8, rack: 'r1' };
-    const text = JSON.stringify(
-      statedFacts({
-        ...call,
-        ...{ secret: 's' },
-        site: { ...site, accelerators },
-        model: { ...call.model, ...{ price: 1 } },
-      }),
-    );
+    const model = { ...call.model, price: 1 };
+    const facts = { ...call, secret: 's', site: { ...site, accelerators }, model };
+    const text = JSON.stringify(statedFacts(facts));
     expect(text).toContain('"accelerators":{"model":"H100","count":8}');
     for (const word of ['firstAttempt', '10.0.0.1', 'secret', 'rack', 'price']) expect(text).not.toContain(word);
   });

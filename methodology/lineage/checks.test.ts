@@ -157,14 +157,16 @@ describe('a verification', () => {
       expect(failed(of({ raw: null })), source).toEqual(['statements']);
     }
     const seen = (series: string, unit: string, before: number, after: number) => ({
-      ...{ series, unit },
+      series,
+      unit,
       before: [1_700_000_000, before] as const,
       after: [1_700_000_015, after] as const,
     });
     const counted = readGpuCounters({
       before: { atS: 1_700_000_000, energyMj: { a: 5e6 } },
       after: { atS: 1_700_000_015, energyMj: { a: 5.9e6 } },
-      ...{ callTokens: 500, allTokens: 2000 },
+      callTokens: 500,
+      allTokens: 2000,
       seen: [seen('a', 'J', 5000, 5900), seen('{pod="x"}', 'token', 100, 2100)],
     });
     const raw = JSON.parse(JSON.stringify(counted));

@@ -34,7 +34,7 @@ const plantingOf = ({ module, path, shape }: PlantedApi): Plugin => ({
       `{ method: 'POST', path: '${path}', scope: 'inference:write', limit: 'calls', handler: 'sidecar', needsActive: true, summary: '' }`,
     );
     plant(
-      /\/contract\/openapi-operations\.ts$/,
+      /\/contract\/openapi\/openapi-operations\.ts$/,
       'export const operations: Readonly<Record<string, Operation>> = {',
       `'POST ${path}': { id: 'planted', request: completionRequestSchema, response: completionResponseSchema }`,
     );

@@ -8,7 +8,7 @@ import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import type { CallFacts } from '@gw/methodology/assess';
 import { openDatabase } from '@gw/prisma/client';
 import { inCheckout } from '@gw/stack/checkout';
-import { factsOf } from '@gw/testing/control-plane/calls';
+import { factsOf, rowsOf } from '@gw/testing/control-plane/calls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';
@@ -56,8 +56,7 @@ const stored = async (id: string): Promise<Receipt> => receiptSchema.parse((awai
 async function storedFacts(id: string): Promise<(CallFacts | null)[]> {
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   try {
-    const rows = await db.receipt.findMany({ where: { id }, orderBy: { version: 'asc' } });
-    return await factsOf(db, rows);
+    return await factsOf(db, await rowsOf(db, id));
   } finally {
     await db.$disconnect();
   }

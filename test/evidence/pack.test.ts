@@ -35,7 +35,9 @@ beforeAll(async () => {
   const replies = await Promise.all(
     ['sim-small', 'sim-measured'].map((model) =>
       client.chat.completions.create({
-        ...{ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 },
+        model,
+        messages: [{ role: 'user', content: 'Hello' }],
+        max_tokens: 8,
         metadata: { project: `of ${model}` },
       }),
     ),

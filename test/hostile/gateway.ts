@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
-import { type Database, openDatabase } from '@gw/prisma/client';
+import { type Database, openDatabase, Prisma } from '@gw/prisma/client';
 import { inCheckout } from '@gw/stack/checkout';
+import { firstVersions } from '@gw/testing/control-plane/calls';
 import OpenAI from 'openai';
 import { expect, vi } from 'vitest';
 import { z } from 'zod';
@@ -177,9 +178,8 @@ async function inLedger(db: Database, ids: readonly string[]): Promise<ReadonlyM
   for (let tries = 0; tries < 100; tries++) {
     const found = new Map<string, unknown>();
     for (let at = 0; at < ids.length; at += 1000) {
-      const where = { id: { in: ids.slice(at, at + 1000) }, version: 1 };
-      for (const { id, body } of await db.receipt.findMany({ where, select: { id: true, body: true } }))
-        found.set(id, body);
+      const some = ids.slice(at, at + 1000);
+      for (const { id, body } of await firstVersions(db, Prisma.sql`r.id = ANY (${some})`)) found.set(id, body);
     }
     if (found.size === ids.length) return found;
     await delay(250);

@@ -5,6 +5,7 @@
  * Others have their tests elsewhere: `sidecar_unavailable` in services-suite.ts, `tier_unavailable` where measured energy
  * is tested, calls that broke off in `test/sdk/unfinished-calls.test.ts`.
  */
+
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants, existsSync, readdirSync, rmSync } from 'node:fs';
@@ -13,9 +14,11 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
+import { elementAt } from '@gw/contract/internal/defined';
 import { ledgerStream } from '@gw/contract/internal/redis';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
-import { factsOf } from '@gw/testing/control-plane/calls';
+import { Prisma } from '@gw/prisma/client';
+import { factsOf, firstVersions, rowsOf } from '@gw/testing/control-plane/calls';
 import { Redis } from 'ioredis';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { gateway } from './broken-gateway.ts';
@@ -149,8 +152,8 @@ describe('receipts that cannot be made', () => {
     async function expectLedgerToAgree(receipts: readonly Receipt[]): Promise<void> {
       for (const receipt of receipts) {
         const { id } = receipt;
-        const at = () => gateway.db.receipt.findMany({ where: { id, version: 1 }, select: { body: true } });
-        await expect.poll(at, { timeout: 20_000, interval: 200 }).toEqual([{ body: receipt }]);
+        const at = () => firstVersions(gateway.db, Prisma.sql`r.id = ${id}`);
+        await expect.poll(at, { timeout: 20_000, interval: 200 }).toEqual([{ id, body: receipt }]);
       }
     }
 
@@ -218,15 +221,16 @@ describe('receipts that cannot be made', () => {
       await ledger.receipts([receipt.id]);
       expect((await client.get(`/v1/gw/lineage/${receipt.id}`)).status).toBe(200);
       // Such a receipt as no sidecar makes, handed to the ledger as one that did.
-      const row = await db.receipt.findFirstOrThrow({ where: { id: receipt.id } });
+      const rows = await rowsOf(db, receipt.id);
+      const row = elementAt(rows, 0);
       const id = `${receipt.id.slice(0, -12)}${randomBytes(6).toString('hex')}`;
       const entry = {
-        accountId: row.accountId,
-        keyId: row.keyId,
+        accountId: row.account_id,
+        keyId: row.key_id,
         endpoint: row.endpoint,
-        routingTrace: row.routingTrace,
+        routingTrace: JSON.parse(row.routing_trace ?? 'null'),
         receipt: { ...receipt, id, ...(part === 'receipt' && { energy_wh: 2 * (receipt.energy_wh ?? 1) }) },
-        facts: part === 'facts' ? { boundary: 'comprehensive' } : (await factsOf(db, [row]))[0],
+        facts: part === 'facts' ? { boundary: 'comprehensive' } : (await factsOf(db, rows))[0],
       };
       const redis = new Redis(gateway.stack.redisUrl);
       await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(entry));

@@ -2,9 +2,12 @@
  * Every end of a call, JSON and stream, for clients of HTTP/1.1 and HTTP/2: each call that reached a provider leaves exactly one
  * receipt, which says which end it was; any other leaves none.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Prisma } from '@gw/prisma/client';
 import type { PartName } from '@gw/stack/stack-plans';
+import { firstVersions } from '@gw/testing/control-plane/calls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
@@ -223,7 +226,7 @@ describe('every end of a call', () => {
       if (Date.now() > deadline) throw new Error(`${begun.name}: not "${at}": ${begun.call.status} ${begun.call.text}`);
   }
 
-  const rowsOf = (accountId: string) => gateway.db.receipt.findMany({ where: { accountId, version: 1 } });
+  const rowsOf = (accountId: string) => firstVersions(gateway.db, Prisma.sql`r.account_id = ${accountId}`);
 
   async function expectTold({ accountId, call, key, kind, marker, name }: Begun, told: Told, isCounted: boolean) {
     const { receipt } = told;

@@ -2,10 +2,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, openDatabase } from '@gw/prisma/client';
+import { type Database, openDatabase, Prisma } from '@gw/prisma/client';
 import { inCheckout } from '@gw/stack/checkout';
 import { type Stack, type StackOptions, startStack } from '@gw/stack/stack';
 import type { PartName } from '@gw/stack/stack-plans';
+import { firstVersions } from '@gw/testing/control-plane/calls';
 import { type Client, clientOf } from './client.ts';
 
 export interface OwnGateway {
@@ -145,13 +146,11 @@ export interface Ledger {
 }
 
 function ledgerOf(db: Database): Ledger {
-  const version = 1;
   return {
     receipts: async (ids) => {
       const found = new Map<string, unknown>();
       const look = async () => {
-        const where = { id: { in: [...ids] }, version };
-        const rows = await db.receipt.findMany({ where, select: { id: true, body: true } });
+        const rows = await firstVersions(db, Prisma.sql`r.id = ANY (${[...ids]})`);
         for (const { id, body } of rows) found.set(id, body);
         return rows.length === ids.length;
       };
@@ -159,7 +158,7 @@ function ledgerOf(db: Database): Ledger {
       return found;
     },
     count: async (from) => {
-      const rows = await db.receipt.findMany({ where: { createdAt: { gte: from }, version }, select: { id: true } });
+      const rows = await db.receipt.findMany({ where: { createdAt: { gte: from }, version: 1 }, select: { id: true } });
       return { rows: rows.length, ids: new Set(rows.map(({ id }) => id)).size };
     },
   };

@@ -4,9 +4,12 @@
  * Before a provider is asked a call ends in `internal_error`; afterwards its completion arrives, with a degraded receipt
  * if need be, and the ledger ends up with the very receipt that the client saw.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { leaseLifeMs } from '@gw/contract/internal/lease';
 import type { Receipt } from '@gw/contract/receipt';
+import { Prisma } from '@gw/prisma/client';
+import { firstVersions } from '@gw/testing/control-plane/calls';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { gateway } from './broken-gateway.ts';
@@ -177,8 +180,8 @@ describe('services that fail', () => {
       // It waits two seconds for the word of the access log.
       await delay(5000);
       const recorded = async () => {
-        const rows = await gateway.db.receipt.findMany({ where: { createdAt: { gte: from } }, select: { body: true } });
-        return new Set<string | null>(rows.map(({ body }) => (body as unknown as Receipt).request_id));
+        const rows = await firstVersions(gateway.db, Prisma.sql`r.created_at >= ${from}`);
+        return new Set<string | null>(rows.map(({ body }) => body.request_id));
       };
       const requestIds = (some: readonly Reply[]) => some.map(({ headers }) => headers.get('x-request-id'));
       await eventually(

@@ -107,7 +107,8 @@ export function entryFrom(facts: CallFacts, options: EntryOptions = {}): Entry {
     ? assessment.impact
     : { ...degradedNumbers, degraded_reason: assessment.reason, explanation: 'x', recalculable: true };
   const words = { requested_tier: facts.requestedTier, usage_source: usageSource(facts) };
-  const stated: Receipt = { ...base, ...words, ...numbers, ...options.changes };
+  // As JSON holds it, without the numbers that are absent.
+  const stated: Receipt = JSON.parse(JSON.stringify({ ...base, ...words, ...numbers, ...options.changes }));
   const { methodology_hash: hash } = stated;
   const receipt =
     hash === null ? stated : { ...stated, lineage_digest: lineageDigest(callOf(stated, facts), facts, hash) };
@@ -141,6 +142,15 @@ export const rowsOf = (db: Database, id: string | null = null): Promise<LedgerRo
     Prisma.sql`SELECT ${storedColumns} FROM receipts r WHERE ${id}::text IS NULL OR r.id = ${id} ORDER BY r.id, r.version`,
   );
 
+/** First versions, by a condition on `r`, with their receipts as they were issued. */
+export async function firstVersions(
+  db: Database,
+  condition: Prisma.Sql,
+): Promise<{ readonly id: string; readonly body: Receipt }[]> {
+  const query = Prisma.sql`SELECT ${storedColumns} FROM receipts r WHERE r.version = 1 AND ${condition}`;
+  return (await readRows(db, query)).map(({ body, id }) => ({ id, body: JSON.parse(body) as Receipt }));
+}
+
 /** Every version that the ledger has of a receipt, the first one first, with its facts whole. */
 export async function versionsOf(db: Database, id: string): Promise<StoredVersion[]> {
   const rows = await rowsOf(db, id);
@@ -155,10 +165,9 @@ export async function versionsOf(db: Database, id: string): Promise<StoredVersio
 /** The facts of rows, whole. */
 export async function factsOf(
   db: Database,
-  rows: readonly { readonly facts: unknown }[],
+  rows: readonly Pick<LedgerRow, 'facts'>[],
 ): Promise<(StoredFacts | null)[]> {
-  const stored = rows.map(({ facts }) => ({ facts: JSON.stringify(facts) }));
-  return (await wholeFacts({ db, seals: testSeals }, stored)).map((read) => {
+  return (await wholeFacts({ db, seals: testSeals }, rows)).map((read) => {
     if ('fault' in read) throw new Error(read.fault);
     return read.facts;
   });

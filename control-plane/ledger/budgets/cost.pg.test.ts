@@ -31,7 +31,12 @@ const set = async (amount: number, more: object = {}) =>
 const enter = (from: string, input: string, output: string, region: string | null = null) =>
   running.stores.db.price.create({
     data: {
-      ...{ id: `${from} ${region}`, provider: 'p', model: 'm', region, validFrom: new Date(from), source: 'a test' },
+      id: `${from} ${region}`,
+      provider: 'p',
+      model: 'm',
+      region,
+      validFrom: new Date(from),
+      source: 'a test',
       inputPerMtok: input,
       outputPerMtok: output,
     },

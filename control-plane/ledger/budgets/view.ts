@@ -55,15 +55,13 @@ export async function viewsOf(
     const used = state && !summed ? amountOf(unit, state.used - state.held) : (summed?.({ ...row, unit }) ?? 0);
     const percent = Number(((100 * (used + (reserved ?? 0))) / row.amount).toFixed(1));
     return {
-      ...{
-        id: row.id,
-        object: 'gw.budget' as const,
-        scope: row.scope,
-        name: row.name || null,
-        unit,
-        amount: row.amount,
-        kind,
-      },
+      id: row.id,
+      object: 'gw.budget' as const,
+      scope: row.scope,
+      name: row.name || null,
+      unit,
+      amount: row.amount,
+      kind,
       set_by: row.setBy === 'operator' ? ('operator' as const) : ('organisation' as const),
       created_at: row.createdAt.toISOString(),
       month,

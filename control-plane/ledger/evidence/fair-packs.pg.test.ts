@@ -91,8 +91,15 @@ test('requests that only wait for a reply count too, since each reply is held in
 test('an account that reads four long packs at once is refused a fifth one, and others read theirs', async () => {
   const { db, redisUrl } = running.stores;
   const job = startEvidenceJobs({
-    ...{ db, redisUrl, addresses, log: silentLog, seals: testSeals, key: signingKeyOf('e1'.repeat(32)) },
-    ...{ limits: { keepDays: 7, quotaBytes: 1e9 }, concurrency: 1, tendEveryMs: 50 },
+    db,
+    redisUrl,
+    addresses,
+    log: silentLog,
+    seals: testSeals,
+    key: signingKeyOf('e1'.repeat(32)),
+    limits: { keepDays: 7, quotaBytes: 1e9 },
+    concurrency: 1,
+    tendEveryMs: 50,
   });
   const longOf = async (accountId: string) => {
     const many = Array.from({ length: mostReceipts.plain + 1 }, (_, n) =>

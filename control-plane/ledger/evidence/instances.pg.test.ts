@@ -47,7 +47,15 @@ function build(seals = testSeals): void {
   const { db, redisUrl } = stores;
   const limits = { keepDays: 7, quotaBytes: 1e9 };
   job = startEvidenceJobs({
-    ...{ db, redisUrl, addresses, log: silentLog, seals, key, limits, concurrency: 1, tendEveryMs: 50 },
+    db,
+    redisUrl,
+    addresses,
+    log: silentLog,
+    seals,
+    key,
+    limits,
+    concurrency: 1,
+    tendEveryMs: 50,
   });
 }
 
@@ -81,7 +89,9 @@ async function expectWhole(accountId: string, id: string): Promise<void> {
   })();
   const trust = { thumbprint: key.publicJwk.kid };
   expect(await verifyPack(bytes, { trust })).toMatchObject({
-    ...{ signature: 'trusted', mismatches: [], receipts: count },
+    signature: 'trusted',
+    mismatches: [],
+    receipts: count,
   });
 }
 

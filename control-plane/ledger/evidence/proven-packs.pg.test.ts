@@ -189,13 +189,17 @@ describe.each([
     ])
       expect((await verifyPack(pack, { trust, earlier: kept })).mismatches).toEqual([
         {
-          ...{ receipt: urnOf(first()), field: 'receipt' },
-          ...{ expected: 'the entry 7 of the log', found: 'what it cannot have become' },
+          receipt: urnOf(first()),
+          field: 'receipt',
+          expected: 'the entry 7 of the log',
+          found: 'what it cannot have become',
         },
       ]);
     expect((await verified(logged)).mismatches).toContainEqual({
-      ...{ receipt: urnOf(first()), field: 'receipt' },
-      ...{ expected: 'as it was in the earlier pack', found: 'another content' },
+      receipt: urnOf(first()),
+      field: 'receipt',
+      expected: 'as it was in the earlier pack',
+      found: 'another content',
     });
   });
 
@@ -257,8 +261,10 @@ describe.each([
     await running.store(second);
     const pack = await nextPack();
     expect((await verifyPack(pack, { trust })).mismatches).toContainEqual({
-      ...{ receipt: urnOf(second), field: 'receipt' },
-      ...{ expected: 'in the pack, as a later version is', found: 'nothing' },
+      receipt: urnOf(second),
+      field: 'receipt',
+      expected: 'in the pack, as a later version is',
+      found: 'nothing',
     });
   });
 

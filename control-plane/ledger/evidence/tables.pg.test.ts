@@ -26,7 +26,15 @@ beforeAll(async () => {
   const limits = { keepDays: 7, quotaBytes: 1e9 };
   const { db, redisUrl } = running.stores;
   job = startEvidenceJobs({
-    ...{ db, redisUrl, addresses, log: silentLog, seals: testSeals, key, limits, concurrency: 1, tendEveryMs: 50 },
+    db,
+    redisUrl,
+    addresses,
+    log: silentLog,
+    seals: testSeals,
+    key,
+    limits,
+    concurrency: 1,
+    tendEveryMs: 50,
   });
   entries = [
     entryFrom(callAt(at(0)), { accountId, changes: { model: formula } }),

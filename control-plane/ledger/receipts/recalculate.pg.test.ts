@@ -28,6 +28,9 @@ import { recalculateDue } from './recalculate.ts';
 import { readingInHistory } from './version-jobs.ts';
 import { wake } from './wake.ts';
 
+/** As JSON holds it, without the numbers that are absent. */
+const stored = (impact: object): object => JSON.parse(JSON.stringify(impact));
+
 let stores: Stores;
 beforeAll(async () => {
   stores = await startStores();
@@ -75,7 +78,12 @@ test('a model without parameters: degraded, until the catalogue has them; the fi
   expect(first?.receipt).toMatchObject({ version: 1, tier: 'degraded', degraded_reason: 'model_parameters_unknown' });
   const { receipt, lineage } = await newestVersion(stores.db, id);
   const expected = assess({ ...facts, model: modelOf() });
-  expect(receipt).toMatchObject({ ...(expected.ok && expected.impact), version: 2, supersedes: 1, tier: 'parametric' });
+  expect(receipt).toMatchObject({
+    ...(expected.ok && stored(expected.impact)),
+    version: 2,
+    supersedes: 1,
+    tier: 'parametric',
+  });
   expect(receipt).not.toHaveProperty('degraded_reason');
   expect(receipt).not.toHaveProperty('recalculable');
   for (const field of ['id', 'created_at', 'request_id', 'status', 'requested_tier', 'provider', 'region'] as const)

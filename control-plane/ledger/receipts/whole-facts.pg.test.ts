@@ -128,11 +128,11 @@ describe('a part that somebody', () => {
 
 test('names of parts that are none, in a row that has no seal, are an answer and no error', async () => {
   const odd: unknown[] = [{ parts: { model: 5, grid: '\u0000', site: null } }, { parts: [] }, { parts: 1 }];
-  await expect(factsOf(stores.db, [{ facts: odd[0] }])).rejects.toThrow('facts missing');
+  await expect(factsOf(stores.db, [{ facts: JSON.stringify(odd[0]) }])).rejects.toThrow('facts missing');
   expect(
     await factsOf(
       stores.db,
-      odd.slice(1).map((facts) => ({ facts })),
+      odd.slice(1).map((facts) => ({ facts: JSON.stringify(facts) })),
     ),
   ).toEqual(odd.slice(1));
 });

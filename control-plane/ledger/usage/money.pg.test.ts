@@ -30,7 +30,12 @@ const decimal = (millionths: number): string => (millionths / 1e6).toFixed(6);
 const enter = (...prices: readonly Price[]) =>
   running.stores.db.price.createMany({
     data: prices.map(({ from, input, model, output, provider, region }, at) => ({
-      ...{ id: `${at} ${from.getTime()}`, provider, model, region, validFrom: from, source: 'a test' },
+      id: `${at} ${from.getTime()}`,
+      provider,
+      model,
+      region,
+      validFrom: from,
+      source: 'a test',
       inputPerMtok: decimal(input),
       outputPerMtok: decimal(output),
     })),

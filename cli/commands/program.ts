@@ -1,7 +1,7 @@
 /** The command line as commander reads it: its help, its complaints and its exit code in our way. */
 import { Problem } from '@gw/stack/problem';
 import { Command, CommanderError } from 'commander';
-import manifest from './package.json' with { type: 'json' };
+import manifest from '../package.json' with { type: 'json' };
 
 type Action = Parameters<Command['action']>[0];
 
