@@ -38,7 +38,8 @@ function arrowsOf(files: Files): Map<string, Arrow[]> {
   for (const [file, text] of files)
     for (const [, ...specifiers] of text.matchAll(statement)) {
       const to = target(files, file, specifiers.find(Boolean) as string);
-      if (to === null || !files.has(to)) continue;
+      // A manifest is in no room.
+      if (to === null || !files.has(to) || to.endsWith('/package.json')) continue;
       const [path, other] = [file.split('/'), to.split('/')];
       const depth = path.findIndex((part, at) => part !== other[at] || at === path.length - 1);
       const folder = path.slice(0, depth);

@@ -1,10 +1,10 @@
-/** What stands in place of the numbers where there are none. */
+/** The numbers of a receipt that has none. */
 import { type Receipt, type ReceiptNumbers, receiptSchema } from './receipt.ts';
 
 /** These are known of a degraded receipt too, or absent from it. */
-type Known = 'tier_reason' | 'grid_zone' | 'prompt_tokens' | 'completion_tokens' | 'grid_vintage';
+type KnownField = 'tier_reason' | 'grid_zone' | 'prompt_tokens' | 'completion_tokens' | 'grid_vintage';
 type Unknown = {
-  [Field in keyof ReceiptNumbers]-?: null extends ReceiptNumbers[Field] ? Exclude<Field, Known> : never;
+  [Field in keyof ReceiptNumbers]-?: null extends ReceiptNumbers[Field] ? Exclude<Field, KnownField> : never;
 }[keyof ReceiptNumbers];
 type UnknownNumbers = Readonly<Record<Unknown, null>> & Required<Pick<Receipt, 'grid_temporal_match'>>;
 

@@ -1,4 +1,4 @@
-/** What the commands that have options say of themselves. */
+/** Prints the options of the commands that have any. */
 import { runCommand } from '@gw/cli/internals/command-list';
 
 let text = '';

@@ -21,11 +21,13 @@ export function withAmounts(text: string): string {
 }
 
 function wrapped(fields: readonly string[]): string {
-  const lines = [''];
+  const lines: string[] = [];
+  let line = '';
   for (const field of fields) {
-    const last = lines.at(-1) ?? '';
-    if (last.length + field.length > 110) lines.push(field);
-    else lines[lines.length - 1] = last === '' ? field : `${last} ${field}`;
+    if (line !== '' && line.length + field.length > 110) {
+      lines.push(line);
+      line = field;
+    } else line = line === '' ? field : `${line} ${field}`;
   }
-  return lines.join('\n');
+  return [...lines, line].join('\n');
 }

@@ -57,9 +57,9 @@ export interface Methodology {
   readonly formulas: Readonly<Record<string, Step>>;
 }
 
-type Known = Pick<Methodology, 'id' | 'version' | 'idleShare' | 'isOwn' | 'steps' | 'formulas'>;
+type MethodologyBase = Pick<Methodology, 'id' | 'version' | 'idleShare' | 'isOwn' | 'steps' | 'formulas'>;
 
-function methodology(known: Known, rules: object, constants: object, explained: object = {}): Methodology {
+function methodology(known: MethodologyBase, rules: object, constants: object, explained: object = {}): Methodology {
   const { id, steps, version } = known;
   const { functions, ...tables } = { functions: undefined, ...explained };
   const document = JSON.stringify({ id, version, rules, constants, functions, steps, ...tables });

@@ -16,7 +16,7 @@ const water = new Map(mixes.rows.map((row) => [row.zone, row]));
 /** The countries that have regions in the table; there is water by country alone. */
 const countries: Readonly<Record<string, string>> = { CA: 'CAN', US: 'USA' };
 
-interface Row {
+interface AnnualRow {
   readonly zone: string;
   readonly g_per_kwh: number;
   readonly year: number;
@@ -28,7 +28,7 @@ interface Package {
   readonly wheel_sha256: string;
 }
 
-function readingOf({ g_per_kwh, source, year, zone }: Row, basis: GridBasis, from: Package): GridReading {
+function readingOf({ g_per_kwh, source, year, zone }: AnnualRow, basis: GridBasis, from: Package): GridReading {
   const periodEnd = `${year + 1}-01-01T00:00:00.000Z`;
   return {
     zone,

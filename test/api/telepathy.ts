@@ -96,6 +96,7 @@ function describe({ stream, thought }: JsonObject, promptBytes: number): Request
   };
 }
 
+/** @public It is loaded by the path of this file. */
 export const telepathy: ApiShape = {
   name: 'telepathy',
   path: '/v1/telepathy',
