@@ -220,7 +220,10 @@ try {
     install,
   );
   await generate();
-  await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
+  // The formulas are compiled on the way, and other steps read them.
+  const compiled = at('methodology', 'generated', 'receipt.ts');
+  const bundled = existsSync(compiled) ? at('dist', 'cli.js') : compiled;
+  await once('bundles', digest(sources(root).sort()), bundled, bundle);
   const pages = ['dashboard', 'methodology', 'evidence', 'contract'].flatMap((name) => sources(at(name))).sort();
   await Promise.all([
     generateTypes(),

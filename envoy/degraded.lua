@@ -288,7 +288,7 @@ function envoy_on_response(handle)
     return
   end
   local content_type = headers:get('content-type') or ''
-  -- Only a call that asked for a stream has a form for its events.
+  -- Only an API with streams has a form for their events.
   if status == '200' and gw.stream_event and content_type:sub(1, 17) == 'text/event-stream' then
     finish_stream(handle, headers, gw)
   else

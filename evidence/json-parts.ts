@@ -75,12 +75,12 @@ async function* separated(reader: Reader, close: number): AsyncGenerator<void> {
 }
 
 // Keeps a byte order mark, which is no JSON.
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Returns the value of a part and its text by RFC 8785. Throws PackFileError if another program could read it as something else. */
 export function parsePart(bytes: Uint8Array): { readonly value: unknown; readonly text: string } {
-  const written = decoder.decode(bytes);
   try {
+    const written = decoder.decode(bytes);
     const value: unknown = JSON.parse(written);
     // A canonical text has no duplicate members, and nothing else that programs read in different ways.
     if (canonicalText(value) === written) return { value, text: written };

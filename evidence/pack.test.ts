@@ -284,6 +284,20 @@ describe('what was altered is found', () => {
       expect(await found(each)).toBe(true);
   });
 
+  it('a member named as the prototype of objects is a member', async () => {
+    for (const planted of ['"approved"', '{"approved":true}', `{"manifest":${JSON.stringify(pack.manifest)}}`])
+      expect(await found(Buffer.from(text.replace('{', `{"__proto__":${planted},`))), planted).toBe(true);
+  });
+
+  it('bytes that are not UTF-8 are refused, also where a decoder would replace them by what is there', async () => {
+    const named = await packText({ ...contents, accountId: 'acct_\ufffd' }, key);
+    const bytes = Buffer.from(named);
+    expect(await found(bytes)).toBe(false);
+    const at = bytes.indexOf('\ufffd');
+    const broken = Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff]), bytes.subarray(at + 3)]);
+    await expect(verified(broken)).rejects.toThrow('UTF-8');
+  });
+
   it('and anything at all gets an answer, which is no error of the program', async () => {
     const onFault = vi.fn();
     const answer = async (file: unknown) => {

@@ -51,10 +51,13 @@ const explained = ({ explanation, receipt_id, version }: Node, steps: unknown): 
 });
 
 /** Whether the numbers of a receipt follow from its lineage, by the methodology that it names. */
-export function checkNumbers(node: Node): { readonly recomputed: boolean; readonly mismatches: PackMismatch[] } {
+export function checkNumbers(
+  node: Node,
+  onFault?: (error: unknown) => void,
+): { readonly recomputed: boolean; readonly mismatches: PackMismatch[] } {
   const lineage = isNode(node.lineage) ? node.lineage.lineage : null;
   if (!isNode(lineage)) return { recomputed: false, mismatches: [] };
-  const result = verify(lineage as unknown as Parameters<typeof verify>[0], receiptOf(node));
+  const result = verify(lineage as unknown as Parameters<typeof verify>[0], receiptOf(node), onFault);
   if (result.ok) return { recomputed: true, mismatches: [] };
   const mismatches = result.mismatches.map((text) => {
     const [, field, found, expected] = /^(\S+): (.*) is stated, (.*) follows$/s.exec(text) ?? [];

@@ -107,7 +107,8 @@ const first = ['issued', 'log', 'publisher'] as const;
 class PackReading {
   readonly #options: VerifyOptions;
   readonly #mismatches = new CappedList<PackMismatch>();
-  readonly #head: Record<string, unknown> = {};
+  /** Without a prototype, so that a member named `__proto__` is one as any other. */
+  readonly #head: Record<string, unknown> = Object.create(null);
   readonly #followed = new Followed();
   /** The lists as the pack states them. */
   readonly #stated = new Map(listPaths.map((path) => [path, new ListDigest()]));
@@ -141,7 +142,7 @@ class PackReading {
     this.#followed.add(node, text);
     this.#checkOrder(node);
     this.#selection.add(node);
-    const { mismatches, recomputed } = checkNumbers(node);
+    const { mismatches, recomputed } = checkNumbers(node, this.#options.onFault);
     if (recomputed) this.#recomputed += 1;
     this.#mismatches.addAll([
       ...checkNode(this.#head, node),

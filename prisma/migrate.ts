@@ -94,6 +94,10 @@ async function readApplied(client: pg.Client): Promise<Map<string, { checksum: s
   return new Map(rows.map((row) => [row.migration_name, { checksum: row.checksum, finished: row.finished }]));
 }
 
+/** Until the first release is out, the one migration is edited in place. */
+const advice =
+  'No release is out yet, so there is nothing to upgrade from: remove the data folder or the database, and start again.';
+
 function checkHistory(
   applied: ReadonlyMap<string, { checksum: string; finished: boolean }>,
   migrations: readonly Migration[],
@@ -103,11 +107,11 @@ function checkHistory(
     const file = files.get(name);
     if (!row.finished) throw new MigrationError(`Migration ${name} failed half-way; resolve it by hand first.`);
     if (file === undefined)
-      throw new MigrationError(`Migration ${name} is applied but its file is missing; is this an older version?`);
-    if (file.checksum !== row.checksum)
       throw new MigrationError(
-        `Migration ${name} was edited after it was applied. Restore the file and write a new migration.`,
+        `Migration ${name} is applied, and its file is missing: the database is of another commit. ${advice}`,
       );
+    if (file.checksum !== row.checksum)
+      throw new MigrationError(`Migration ${name} is another one than the database was made by. ${advice}`);
   }
 }
 

@@ -133,16 +133,16 @@ export async function startSidecar(config: Config) {
   const screenMetrics = createScreenMetrics({ unstored: policyEvents.counts, isPolicyUnusable });
   const ends = openEnds(endsWaitMs, redisEnds(redis));
   const promptMetrics = createPromptMetrics();
+  const faults = createFaultLog(log, clock);
   const threads = openBodyThreads({
     threads: config.threads,
-    onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
+    onError: (reason) => faults.fault('body_thread', reason),
   });
   const shared = <T>(channel: string, schema: z.ZodType<T>) =>
     config.instances > 1 ? sharedByRedis({ redis, subscriber }, channel, schema) : null;
   const failedAttempts = createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema));
   const firstAttempts = createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema));
   const deploymentHealth = createDeploymentHealth(clock, log);
-  const faults = createFaultLog(log, clock);
   const context: CallContext = {
     addresses: config.addresses,
     catalogue: catalogue.current,

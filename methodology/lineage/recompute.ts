@@ -101,7 +101,7 @@ function recomputedFrom(stated: Lineage): Recomputed | string {
   if (stated.object !== 'gw.lineage') return 'object: it is not gw.lineage';
   const method = findMethodology(stated.methodology);
   if (method === null) return `methodology: there is no ${brief(String(stated.methodology))}`;
-  if (!stated.facts) return 'facts: there are none. Lineages from before release 0.2.0 state none: fetch it again';
+  if (!stated.facts) return 'facts: there are none';
   const made = explained(stated.facts, method, stated.call ?? null);
   if (!made.ok) return `facts: no receipt follows from them. ${made.explanation}`;
   return { stated, follows: made.lineage, impact: made.impact };

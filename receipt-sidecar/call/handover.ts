@@ -7,7 +7,6 @@
 
 import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
-import { defined } from '@gw/contract/internal/defined';
 import { attemptOrderHeader, requestIdField } from '@gw/contract/internal/first-attempt';
 import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse } from '@gw/grpc/service';
@@ -75,7 +74,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const metadata = {
     receipt_id: receiptId,
     degraded,
-    ...(request.stream ? streamFields(request.endpoint) : {}),
+    ...streamFields(request.endpoint),
     ...(reserved === null ? {} : { reserved }),
     ...(slot === null ? {} : { slot }),
     ...(isRerun ? { reexecuted } : {}),
@@ -88,9 +87,11 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   };
 }
 
-/** What Envoy's last resort needs to finish a stream without this process. */
+/** Returns what Envoy's last resort needs to finish a stream without this process; nothing for an API without streams. */
 export function streamFields(endpoint: string) {
-  const { end, event, idPrefix } = defined(shapeOf(endpoint).reply.stream, 'A shape of streams').lastResort;
+  const { stream } = shapeOf(endpoint).reply;
+  if (stream === null) return {};
+  const { end, event, idPrefix } = stream.lastResort;
   return { stream_end: end, stream_event: event, id_prefix: idPrefix };
 }
 

@@ -17,7 +17,7 @@ import { EventReader } from '../wire/events.ts';
 import { type Additions, parseObject, withoutForgery } from '../wire/json-body.ts';
 import { Outbox } from '../wire/outgoing.ts';
 import { dataEvent, isPlain, keepAlive } from '../wire/write-events.ts';
-import { HeldChunks } from './held-chunks.ts';
+import { type Carrier, HeldChunks } from './held-chunks.ts';
 import type { EventStreamOptions, StreamFacts, StreamReceipt } from './stream-options.ts';
 
 /** A larger event is refused. */
@@ -33,7 +33,7 @@ const failedMidway = apiError('upstream_error', { message: 'The model provider f
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #reader = new EventReader({
-    known: (bytes) => this.#isKnown(bytes),
+    known: (bytes, name) => this.#isKnown(bytes, name),
     event: (data, name, bytes) => this.#closed(() => this.#event(data, name, bytes)),
     comment: (line) => this.#closed(() => this.#options.energyReader?.takeComment(line)),
   });
@@ -146,10 +146,10 @@ export class EventStream {
   }
 
   /** Where anything waits or has ended, text may mean more. */
-  #isKnown(bytes: Buffer): boolean {
+  #isKnown(bytes: Buffer, name: string | null): boolean {
     const isAmidText = !this.#api.hasBegunToEnd && !this.#finished && this.#held.isEmpty;
-    if (!isAmidText || !this.#api.takeKnown(bytes)) return false;
-    this.#send(bytes);
+    if (!isAmidText || !this.#api.takeKnown(bytes, name)) return false;
+    this.#send(this.#named(bytes, name));
     return true;
   }
 
@@ -187,26 +187,35 @@ export class EventStream {
         return;
       case 'usage':
         // It goes on if it comes in front of the end, or behind the receipt.
-        if (this.#finished || !this.#api.hasBegunToEnd) return this.#pass(null, data, event);
-        this.#held.addUsage({ at: this.#reader.eventAt, ...event });
+        if (this.#finished || !this.#api.hasBegunToEnd) return this.#pass(null, data, event, name);
+        this.#held.addUsage(this.#carrier(event, name));
         return this.#keepBounded();
       case 'carrier':
       case 'last':
         if (this.#finished) break;
-        this.#held.addEnd({ at: this.#reader.eventAt, ...event });
+        this.#held.addEnd(this.#carrier(event, name));
         return event.role === 'last' ? this.#ended(null) : this.#keepBounded();
     }
-    this.#pass(bytes, data, event);
+    this.#pass(bytes, data, event, name);
     if (event.role === 'last') this.#ended(null);
   }
 
   /** Sends an event, by its own bytes if they say `data` and nothing of it has to go. */
-  #pass(bytes: Buffer | null, data: string, { name, text, value }: StreamEvent): void {
+  #pass(bytes: Buffer | null, data: string, { text, value }: StreamEvent, name: string | null): void {
     const clean = withoutForgery(text, value);
-    if (bytes === null || name !== null || clean !== data || !isPlain(data, bytes))
-      return this.#send(dataEvent(clean, name));
+    if (bytes === null || clean !== data || !isPlain(data, bytes))
+      return this.#send(dataEvent(clean, this.#api.keepsNames ? name : null));
     if (this.#options.energyReader === null) this.#api.learn(bytes, data, value);
-    this.#send(bytes);
+    this.#send(this.#named(bytes, name));
+  }
+
+  #carrier({ text, value }: StreamEvent, name: string | null): Carrier {
+    return { at: this.#reader.eventAt, name: this.#api.keepsNames ? name : null, text, value };
+  }
+
+  /** Returns the data line of an event behind its name, if the API's clients get names. */
+  #named(bytes: Buffer, name: string | null): Buffer {
+    return name === null || !this.#api.keepsNames ? bytes : Buffer.concat([Buffer.from(`event: ${name}\n`), bytes]);
   }
 
   /** The held events were not the end, and text waits for nothing in front of it. */

@@ -15,7 +15,7 @@ const nothing: Buffer = Buffer.alloc(0);
 
 export interface EventHandler {
   /** Handles an event by its bytes, see `event`, and returns true; or returns false to leave it to `event`. */
-  known(bytes: Buffer): boolean;
+  known(bytes: Buffer, name: string | null): boolean;
   /**
    * Handles an event: its `data:` lines joined, and the name of its `event:` line, if it has one. `bytes`: the provider's bytes if they are
    * one plain line as `dataEvent` would write it, apart from characters that it escapes; otherwise null.
@@ -158,7 +158,7 @@ export class EventReader {
     const name = this.#name;
     this.#name = null;
     const bytes = isPlain ? this.#piece.subarray(this.#plainFrom, this.#plainEnd + 2) : null;
-    if (bytes !== null && name === null && this.#handler.known(bytes)) {
+    if (bytes !== null && this.#handler.known(bytes, name)) {
       this.#plainFrom = -1;
       this.#dataCost = 0;
       return;

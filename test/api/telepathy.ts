@@ -43,6 +43,7 @@ class Reader implements StreamReader {
   readonly isRefuted = false;
   readonly lacksUsage = false;
   readonly endEvent = Buffer.alloc(0);
+  readonly keepsNames = true;
 
   get isEmpty(): boolean {
     return this.said.answerBytes === 0;
@@ -64,7 +65,7 @@ class Reader implements StreamReader {
     this.said.take(value);
     this.hasBegunToEnd = name === 'silence';
     const hasText = typeof value.answer === 'string' && !this.hasBegunToEnd;
-    return { role: this.hasBegunToEnd ? 'last' : 'passes', hasText, text: data, value, name };
+    return { role: this.hasBegunToEnd ? 'last' : 'passes', hasText, text: data, value };
   }
 
   takeKnown(): boolean {

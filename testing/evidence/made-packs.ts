@@ -1,9 +1,10 @@
 /** Helpers for packs and logs that a test has in memory. */
 import { joined, type Span, spanHash } from '@gw/evidence/merkle';
 
-/** The bytes of a file with this text, or with this value as JSON. */
+/** The bytes of a file with these bytes or this text, or with this value as JSON. */
 export async function* bytesOf(content: unknown, size = 65_536): AsyncGenerator<Buffer> {
-  const bytes = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
+  const isWritten = typeof content === 'string' || Buffer.isBuffer(content);
+  const bytes = Buffer.from(isWritten ? content : JSON.stringify(content));
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 

@@ -32,6 +32,7 @@ export const chunkStream = (object: string, idPrefix: string): StreamShape => ({
 class ChunkReader implements StreamReader {
   readonly said = new ReplyCounts();
   readonly endEvent = doneEvent;
+  readonly keepsNames = false;
   readonly #wantsUsage: boolean;
   readonly #object: string;
   readonly #ends: ChoiceEnds;
@@ -82,15 +83,15 @@ class ChunkReader implements StreamReader {
     if (chunk.usage) this.#sawUsage = true;
     if (chunk.usage && isBare) {
       this.#ends.takeUsage();
-      return { role: this.#wantsUsage ? 'usage' : 'dropped', hasText: false, text: data, value: chunk, name: null };
+      return { role: this.#wantsUsage ? 'usage' : 'dropped', hasText: false, text: data, value: chunk };
     }
     const hasText = this.#ends.take(choices);
     const { text, value } = this.#wantsUsage ? { text: data, value: chunk } : withoutUsage(data, chunk);
-    return { role: choices.length > 0 && this.#ends.isAtEnd ? 'carrier' : 'passes', hasText, text, value, name: null };
+    return { role: choices.length > 0 && this.#ends.isAtEnd ? 'carrier' : 'passes', hasText, text, value };
   }
 
-  takeKnown(bytes: Buffer): boolean {
-    return this.#deltas.isKnown(bytes);
+  takeKnown(bytes: Buffer, name: string | null): boolean {
+    return name !== 'error' && this.#deltas.isKnown(bytes);
   }
 
   learn(bytes: Buffer, data: string, chunk: JsonObject): void {

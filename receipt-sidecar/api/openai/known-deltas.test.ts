@@ -183,3 +183,15 @@ describe('an event', () => {
     expect(known).toEqual(known.map((_, at) => (at < 8 ? 5 : 0)));
   });
 });
+
+test('are known by their bytes also where the provider names its events, but for the name of an error', () => {
+  const stream = opened(false);
+  const delta = chunkOf({ content: 'word' });
+  const parsed = vi.spyOn(JSON, 'parse');
+  for (const name of ['delta', 'delta', 'delta']) stream.push(Buffer.from(`event: ${name}\ndata: ${delta}\n\n`));
+  expect(parsed.mock.calls.filter(([json]) => json === delta)).toHaveLength(1);
+  parsed.mockRestore();
+  expect(stream.take().toString()).toBe(`data: ${delta}\n\n`.repeat(3));
+  stream.push(Buffer.from(`event: error\ndata: ${delta}\n\n`));
+  expect(stream.take().toString()).toContain('"error"');
+});

@@ -151,6 +151,8 @@ export interface StreamReader {
   readonly isRefuted: boolean;
   /** Whether the client asked for usage that no event has named yet. */
   readonly lacksUsage: boolean;
+  /** Whether the client's events keep the names that the provider's have. */
+  readonly keepsNames: boolean;
   /** The event that ends a stream in order. */
   readonly endEvent: Buffer;
   /** Whether the data of an event mark the end of the stream. */
@@ -159,7 +161,7 @@ export interface StreamReader {
   /** Takes in an event. `data` is the JSON text of `value`. */
   take(data: string, value: JsonObject, name: string | null): StreamEvent;
   /** Whether an event differs from an earlier one in plain letters of text alone; its text is then taken in. */
-  takeKnown(bytes: Buffer): boolean;
+  takeKnown(bytes: Buffer, name: string | null): boolean;
   /** Remembers an event that went out unchanged, for `takeKnown`. */
   learn(bytes: Buffer, data: string, value: JsonObject): void;
   /** Adds the receipt to the JSON of an event that carries it. */
@@ -179,6 +181,4 @@ export interface StreamEvent {
   /** What the client gets of it: JSON and its value. */
   readonly text: string;
   readonly value: JsonObject;
-  /** The name that the event has in the client's stream; null: none. */
-  readonly name: string | null;
 }

@@ -68,7 +68,8 @@ function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly rec
     queryKey: ['verified', receipt.id, receipt.version, lineage.digest],
     queryFn: async () => {
       const { verify } = await import('@gw/methodology/recompute');
-      return verify(lineage as unknown as Parameters<typeof verify>[0], receipt);
+      // The console is where a browser shows the stack of an error in the program.
+      return verify(lineage as unknown as Parameters<typeof verify>[0], receipt, (error) => console.error(error));
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
