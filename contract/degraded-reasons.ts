@@ -11,7 +11,7 @@ export interface DegradedDefinition {
   readonly explanation: string;
   /** How it happens, for the page. */
   readonly when: string;
-  /** What the client or the platform team should do. */
+  /** Tells the client or the platform team how to react. */
   readonly action: string;
   /** Whether a later version can follow. The receipt is `recalculable` only if the facts of its call are known too. */
   readonly recalculable: boolean;

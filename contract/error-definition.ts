@@ -25,7 +25,7 @@ export interface ErrorDefinition {
   readonly message: string;
   /** When it is sent. */
   readonly when: string;
-  /** What the client should do. */
+  /** Tells the client how to react. */
   readonly action: string;
   readonly retry: Retry;
   /** Headers that follow neither from the status nor from `retry`. */

@@ -57,7 +57,7 @@ test('the guidance of each type is that of the specification', () => {
     methodology_error: 'with_backoff',
     internal_error: 'with_backoff',
   };
-  // That the gateway has no room passes sooner than the trouble of a provider.
+  // An overload of the gateway passes sooner than a failure of a provider.
   for (const [code, { type, retry }] of all)
     if (type !== 'region_unavailable' && code !== 'overloaded') expect(retry, code).toBe(guidance[type]);
 });

@@ -4,7 +4,7 @@ import { listSchema } from './list.ts';
 import { countedSimulated, countedVersion, instantSchema } from './management.ts';
 import { gridBases, receiptStatuses, receiptTiers } from './receipt.ts';
 
-/** What an account can group its rows by. Time and simulated calls are always separate. */
+/** An account can group its rows by these. Time and simulated calls are always separate. */
 export const usageGroups = [
   'key_id',
   'project',

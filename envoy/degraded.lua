@@ -9,7 +9,7 @@
 -- Known gaps: a stream without its end event that ends with trailers gets no block; a key that the provider cut into two pieces
 -- keeps its name in a line above 64 KiB.
 
--- What is kept of a line that has no end yet, in bytes.
+-- Bounds the kept part of a line that has no end yet, in bytes.
 local LONGEST_LINE = 65536
 local UPSTREAM_ERROR = @UPSTREAM_ERROR@
 local RECEIPT_ERROR = @RECEIPT_ERROR@
@@ -17,7 +17,7 @@ local FINISHED = @FINISHED@
 local IDENTITY, LEASED_LIMITS = @IDENTITY@, @LEASED_LIMITS@
 local LIMIT_SHOWN = 'x-ratelimit-limit-requests'
 
--- What the sidecar would have let through.
+-- The sidecar lets the same headers through.
 local ALLOWED = { [':status'] = true, ['content-type'] = true, ['content-length'] = true, ['date'] = true }
 
 -- On Envoy's own replies, for the sidecar.
@@ -66,7 +66,7 @@ end
 -- Inside of a JSON string no quote stands without a backslash, so only keys match, or their ends, which are no keys of ours.
 local PLAIN = { '"gw"', '"routing_trace"' }
 
--- By plain searches: patterns hold up a worker of Envoy for seconds where a body has many megabytes.
+-- Uses plain searches: patterns block a worker of Envoy for seconds where a body has many megabytes.
 local function rename_key(text, key)
   local lower, out, from = text:lower(), {}, 1
   local at, last = lower:find(key, 1, true)
@@ -159,7 +159,7 @@ local function end_of_string(text, from)
   return at
 end
 
--- What a value looks like that says something; some providers begin with a chunk of empty names.
+-- Match values that are not empty: some providers begin with a chunk of empty names.
 local SAYS = { id = '^"[^"]', created = '^[1-9]', model = '^"[^"]' }
 local LONGEST_VALUE = { id = 256, created = 14, model = 256 }
 

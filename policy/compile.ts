@@ -17,7 +17,7 @@ export interface CompiledRules {
   readonly rules: readonly PolicyRule[];
   /** Finds phrases, and the `needs` of patterns, by rule index. */
   readonly automaton: Automaton;
-  /** By rule index; null for a rule with phrases. */
+  /** Indexed like the rules; null for a rule with phrases. */
   readonly patterns: readonly (Pattern | null)[];
   /** Matches where any of the patterns does; null for fewer than two. */
   readonly joint: Pattern | null;

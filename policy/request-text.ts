@@ -62,7 +62,7 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
     const unescaped = field === 'arguments' ? jsonUnescaped(text) : '';
     for (const more of [medium?.words ?? '', unescaped, taggedText(text)]) if (more !== '') readings.prose.push(more);
   } else if (Array.isArray(value)) {
-    // Of numbers there may be millions.
+    // An array may hold millions of numbers.
     for (const item of value) if (typeof item !== 'number') collect(item, field, holder, readings);
   } else if (value !== null && typeof value === 'object')
     for (const [name, inner] of Object.entries(value)) {
@@ -80,7 +80,7 @@ const isBytes = (field: string, holder: string): boolean =>
 
 const firstTag = 0xe0020;
 const lastTag = 0xe007e;
-/** What all of them begin with in UTF-16. */
+/** All of them begin with this unit in UTF-16. */
 const firstUnit = '\udb40';
 
 /** Returns the ASCII text that is written in tag characters: no reader sees it, but a model can read it. */

@@ -42,7 +42,7 @@ export interface Config {
   readonly replyCipher: ReplyCipher;
   /** How many threads read large bodies. */
   readonly threads: number;
-  /** Of how many accounts, models and regions usage is counted apart. */
+  /** The most combinations of account, model and region whose usage is counted separately. */
   readonly mostUsageSeries: number;
 }
 

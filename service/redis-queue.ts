@@ -4,7 +4,7 @@ import type { Reply } from './redis-replies.ts';
 export interface Group {
   readonly replies: Reply[];
   readonly size: number;
-  /** By a monotonic clock, ms. */
+  /** Measured by a monotonic clock, ms. */
   readonly sentAt: number;
   /** Has no time-out. */
   readonly isPatient: boolean;

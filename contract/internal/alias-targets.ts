@@ -8,7 +8,7 @@ import type { AliasTarget } from './catalogue/alias-fields.ts';
 interface Offering {
   readonly id: string;
   readonly provider: string;
-  /** By public model id. */
+  /** The keys are public model ids. */
   readonly models: object;
 }
 

@@ -145,11 +145,11 @@ test('aliases and models have chains for what may be next, each as long as their
 
   const { aliases, ...models } = widely(30, 30);
   const ofModels = allFailoverChains(models).map(failoverCluster);
-  // Of each model: alone, each region first, and the same without one of them.
+  // Each model has chains for each single region, for each region first, and for the same without one region.
   expect(ofModels).toHaveLength(30 * (3 + 3 + 3 * 2));
   const withAliases = allFailoverChains({ ...models, aliases }).map(failoverCluster);
   expect(withAliases).toEqual(expect.arrayContaining(ofModels));
-  // Of each alias what is active alone: each region of each target first, and within each region.
+  // Each alias has chains of its active deployments only: each region of each target first, and within each region.
   expect(withAliases).toHaveLength(ofModels.length + 30 * (3 * 3 + 3));
 });
 

@@ -10,7 +10,7 @@ const timesSchema = z.array(z.tuple([count, count]));
 export type Times = z.infer<typeof timesSchema>;
 
 export const liveReportSchema = z.object({
-  /** By the clock of Redis, ms since 1970. */
+  /** Measured by the clock of Redis, ms since 1970. */
   at: z.number(),
   /** The period of the counts, s: less than `liveWindowS` just after a start. */
   windowS: z.number().positive(),

@@ -51,7 +51,7 @@ export interface Admitted {
   readonly slot: Slot | null;
   /** The claim of its idempotency key, if it has one; whoever gets it has to finish or free it. */
   readonly claim: Claim | null;
-  /** Of a call that has budgets; whoever gets it has to settle or release it. */
+  /** Null for a call without budgets; whoever gets it has to settle or release it. */
   readonly reservation: Reservation | null;
 }
 

@@ -2,7 +2,7 @@
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { ModelFacts } from '../catalogue/reading-context.ts';
 
-/** What a thread keeps between jobs; it is sent only if it is not what the thread was told last. */
+/** A thread keeps these between jobs; they are sent only when they differ from what it got last. */
 export interface RequestFacts {
   readonly models: ReadonlyMap<string, ModelFacts>;
   readonly policySha256: string;

@@ -39,7 +39,7 @@ export interface PolicyEventsOptions {
  */
 const maxStreamLength = 100_000;
 const maxKeptChars = 16 * 1024 * 1024;
-/** Of what is in the stream: more than that holds. */
+/** Bounds the copies of events in the stream. `maxStreamLength` events take less. */
 const maxInStreamBytes = 64 * 1024 * 1024;
 const replayBatch = 200;
 

@@ -43,7 +43,7 @@ const catalogue = catalogueOf([
   model('endless', null, 'o200k_base'),
 ]);
 
-/** What has its answer without a vocabulary has it at once. */
+/** Returns a promise only where the answer needs a vocabulary. */
 function ask(endpoint: Endpoint, fields: object, from = catalogue): ApiError | null | Promise<ApiError | null> {
   const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'small', ...fields })));
   if (!parsed.ok) throw new Error(parsed.error.message);

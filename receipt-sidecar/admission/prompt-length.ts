@@ -36,7 +36,7 @@ export function promptLength(
 ): Uncounted | ApiError | null {
   const model = namedFacts(request.model, context);
   const limit = model?.contextWindow ?? null;
-  // What a token stands for has at least one byte, and the body holds all of it.
+  // Each token stands for at least one byte, and the body holds all of them.
   if (!model || limit === null || request.promptBytes <= limit) return null;
   if (asksToTruncate(body)) return null;
   const tooLong = (prompt: LongPrompt) => refusal(request, model.id, limit, prompt);

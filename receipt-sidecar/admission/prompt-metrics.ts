@@ -1,4 +1,4 @@
-/** What the monitoring system reads of prompts that had to be counted; most pass by their bytes. */
+/** Metrics of prompts whose tokens had to be counted; most prompts pass by their bytes. */
 import { Counter, type Registry } from 'prom-client';
 
 const outcomes = ['fits', 'too_long', 'uncounted'] as const;

@@ -26,7 +26,7 @@ import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import { promptLength, type Uncounted } from './prompt-length.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
 
-/** What reading uses, which differs between the main thread and the others. */
+/** Tools of reading that differ between the main thread and the others. */
 export interface Tools {
   readonly find: (rules: CompiledRules, texts: Texts) => MaybePromise<readonly PolicyRule[]>;
   /** Null on the main thread, which loading a vocabulary would hold up. */
@@ -37,7 +37,7 @@ export interface Tools {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What the rules found, with only a salted hash of the text, both in hexadecimal. */
+/** The verdict of the rules, with only a salted hash of the text; salt and hash are hexadecimal. */
 export interface Finding {
   readonly verdict: ScreeningVerdict;
   readonly salt: string;
@@ -45,7 +45,7 @@ export interface Finding {
 }
 
 interface Notes {
-  /** What came of counting; null if nothing had to be counted. */
+  /** The outcome of counting; null if nothing had to be counted. */
   readonly counted: PromptOutcome | null;
   /** The frames of an error of the program that did not stop the reading; absent: there was none. */
   readonly fault?: string;

@@ -262,7 +262,7 @@ test('a snapshot without rules is screened by those that the software came with'
   expect(events).toMatchObject([{ policy_version: 0 }]);
 });
 
-/** What the provider would get, or the error. */
+/** Returns what the provider would get, or the error. */
 const outcomeOf = (answer: Result<ReadBody, ApiError>) =>
   answer.ok
     ? {

@@ -1,4 +1,4 @@
-/** What the monitoring system reads of screening. */
+/** Metrics of screening. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 const outcomes = ['pass', 'flag', 'block'] as const;

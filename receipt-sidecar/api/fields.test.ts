@@ -12,7 +12,7 @@ import { outgoing, serialise } from './provider-body.ts';
 const parse = (endpoint: Endpoint, body: unknown) => parseRequest(endpoint, Buffer.from(JSON.stringify(body)));
 const said = (value: unknown) => JSON.stringify(value).slice(0, 100);
 
-/** What the provider gets of a field. */
+/** Returns the body that the provider gets. */
 function sent(endpoint: Endpoint, body: Record<string, unknown>): Record<string, unknown> {
   const parsed = parse(endpoint, body);
   if (!parsed.ok) throw new Error(`${said(body)}: ${parsed.error.code} ${parsed.error.param} ${parsed.error.message}`);

@@ -15,13 +15,13 @@ export interface Outgoing {
   readonly rest: JsonObject | Uint8Array;
   /** The fields that stand in the opening; small. */
   readonly varied: JsonObject;
-  /** Those of them that are too large for it, and stayed in `rest`. */
+  /** Fields that are too large for it, and stayed in `rest`. */
   readonly unmoved: readonly string[];
   /** How the client gave no temperature; null if it gave one, or if the API has none. */
   readonly noTemperature: 'absent' | 'null' | null;
 }
 
-/** What a deployment decides of a body. */
+/** The parts of a body that depend on the deployment. */
 export interface BodyTarget {
   readonly providerModel: string;
   readonly takesTemperature: boolean;
@@ -29,7 +29,7 @@ export interface BodyTarget {
   readonly requestFields?: Readonly<Record<string, string | null>> | undefined;
 }
 
-/** What is larger stays in its place, and every provider gets it: openings of other attempts are headers. */
+/** A larger field stays where it is, and every provider gets it: openings of other attempts are sent as headers. */
 const mostVariedBytes = 1024;
 
 /** Returns what the provider gets besides the model and the default temperature. It asks for usage in every stream. */

@@ -1,5 +1,5 @@
 /**
- * What a problem that a schema found is to the client: one error that names one field.
+ * Translates a problem that a schema found into one error that names one field.
  *
  * Invariant: codes are stable. They are made of names of the API alone, never of a key that the client chose.
  */

@@ -18,7 +18,7 @@ export const attemptOutcomes = [
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 /**
- * What an attempt says about the health of its deployment. `busy`: the provider is overloaded. `down`: it could not be reached, did not
+ * An attempt tells this about the health of its deployment. `busy`: the provider is overloaded. `down`: it could not be reached, did not
  * answer in time, or returned 502 to 504. `failed`: any other failure, which the request itself may have caused. `full`: the deployment
  * has reached its own limit of concurrent requests and was not asked, so this says nothing about its health.
  */

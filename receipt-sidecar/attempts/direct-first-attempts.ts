@@ -49,7 +49,7 @@ interface ReachedProvider {
 const keptMs = 60_000;
 const mostKept = 1000;
 
-/** By then every Envoy has the cluster, and a catalogue that was stored before a restart has been replaced. */
+/** After this time every Envoy has the cluster, and a catalogue that was stored before a restart has been replaced. */
 const settleMs = 5000;
 /** Envoy may lack the cluster, its address or its credential until an operator acts, so each further miss doubles the back-off. */
 const firstMissMs = 60_000;

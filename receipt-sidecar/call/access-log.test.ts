@@ -7,7 +7,7 @@ const texts = (fields: Readonly<Record<string, string>>) => ({
   fields: Object.fromEntries(Object.entries(fields).map(([name, stringValue]) => [name, { stringValue }])),
 });
 
-/** What comes of one entry; `type` as the proto numbers it. */
+/** Reads one entry; `type` is numbered as in the proto. */
 function read(type: number, gw: Readonly<Record<string, string>>, identity: Readonly<Record<string, string>>) {
   const running: Lease[] = [];
   const ended: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * What Envoy's access log tells of calls that ended without this process: a connection broke, or Envoy's last resort
- * finished the reply, or refused the call, because an answer did not come in time. And, every ten seconds, of streams
- * that run; of attempts that failed; and of requests that ended in an error before a provider was asked.
+ * Reads Envoy's access log. It reports calls that ended without this process: a connection broke, or Envoy's last resort finished the
+ * reply or refused the call, because an answer did not come in time. It also reports running streams (every ten seconds), failed
+ * attempts, and requests that ended in an error before a provider was asked.
  *
  * Invariant: the ledger ends up with the receipt that the client was shown, even if this process, having stood still,
  * has made another one meanwhile.

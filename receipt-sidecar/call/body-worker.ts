@@ -20,7 +20,7 @@ import { errorFrames } from '../wire/threads/error-frames.ts';
 const nice = 10;
 if (process.platform === 'linux') setPriority(0, nice);
 
-/** By the digest of their set. The calls of two catalogues may take turns for a while. */
+/** Keyed by the digest of the set. Calls under two catalogues may alternate for a while. */
 const compiled = new Map<string, CompiledRules>();
 const keptSets = 2;
 let facts: RequestFacts | null = null;

@@ -1,4 +1,4 @@
-/** What becomes of a call's reservation, however the call ends. */
+/** A call's reservation is settled or released in every kind of end. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { apiError } from '@gw/contract/errors';
 import { type Amounts, budgetsText } from '@gw/contract/internal/budgets';

@@ -1,4 +1,4 @@
-/** What calls are given. */
+/** The dependencies of a call. */
 import type { Addresses } from '@gw/contract/errors';
 import type { Gates } from '../admission/admission.ts';
 import type { Watchers } from '../attempts/watch-attempts.ts';

@@ -57,7 +57,7 @@ export class Call implements Processor {
   #slot: Slot | null = null;
   #attempts: AttemptWatch | null = null;
   readonly #client = new Client();
-  /** Of a call with an idempotency key that can be on its way to a provider. */
+  /** Set for a call with an idempotency key once it can be on its way to a provider. */
   #kept: KeptReply | null = null;
   readonly #patience: EnvoyPatience;
 
@@ -202,7 +202,7 @@ export class Call implements Processor {
     const answered = { deployment, attempts, headers };
     this.#attempts?.arrived(answered);
     if (isNotAsked(headers)) {
-      // Those before this one may have been.
+      // Earlier attempts may have been sent.
       this.#kept?.free(attempts > 1);
       return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
     }

@@ -1,4 +1,4 @@
-/** What an orderly end does to calls with an idempotency key, over a real Valkey. */
+/** Tests how an orderly end treats calls with an idempotency key, over a real Valkey. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloseOptions } from '@gw/grpc/service';

@@ -1,4 +1,4 @@
-/** What an orderly end does to calls that broke off shortly before it, and wait for the word of the access log. */
+/** Tests how an orderly end treats calls that broke off shortly before it and still wait for the access log. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { CloseOptions } from '@gw/grpc/service';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';

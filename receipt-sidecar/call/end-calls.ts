@@ -6,7 +6,7 @@ import type { Ends } from '../receipt/ends.ts';
 
 export interface OpenCalls {
   readonly server: Pick<RpcServer, 'leave' | 'close'>;
-  /** Of this service, with this one. */
+  /** The instances of this service, including this one. */
   readonly instances: number;
   /** How long calls can go on before they are cut, seconds. */
   readonly drainS: number;
@@ -21,10 +21,10 @@ export async function endCalls(
   hurry?: AbortSignal,
 ): Promise<void> {
   if (instances > 1) await server.leave();
-  // What they wait for may take longer than the grace. They come back at once, to another one.
+  // Their wait may outlast the grace period. Clients retry immediately, on another instance.
   idempotency.stopWaiting();
-  // Envoy goes on with what is cut then: it still counts as open, by what Envoy tells the next sidecar of it.
-  // How it ends nobody knows yet, so that only calls that broke off before are recorded here; whoever gets the leases has the rest.
+  // Envoy continues calls that are cut, and reports them to the next sidecar, so they still count as open. Their end is
+  // unknown: only calls that broke off before are recorded here, and the sidecar that gets the leases records the rest.
   let settled: Promise<void> | null = null;
   const beforeCut = () => {
     slots.abandon();

@@ -45,7 +45,7 @@ interface OutgoingHead {
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
-  /** What the call is estimated at, as JSON, which counts in its budgets then; null: it has none. */
+  /** The estimate of the call as JSON, which then counts in its budgets; null if it has none. */
   readonly reserved: string | null;
   /** Whether an earlier call with its idempotency key may have run. */
   readonly isRerun: boolean;
@@ -98,7 +98,7 @@ export function streamFields(endpoint: string) {
 interface ShownHead {
   readonly isRerun: boolean;
   readonly stream: boolean;
-  /** What is told of budgets; null: nothing. */
+  /** The header about budgets; null for none. */
   readonly budgets: string | null;
   readonly overhead: Overhead;
 }

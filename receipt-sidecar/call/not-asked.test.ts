@@ -19,16 +19,16 @@ afterEach(() => {
 });
 
 interface Ended {
-  /** What the access log has told of it. */
+  /** Attempts that the access log has already reported. */
   readonly known: readonly FailedAttempt[];
-  /** What it tells after `lateMs`. */
+  /** The attempt that it reports after `lateMs`. */
   readonly late?: FailedAttempt;
   readonly lateMs?: number;
   readonly pinned?: boolean;
   readonly header?: string;
 }
 
-/** What comes of a call over a, b and c that ends at c, and after which time it is answered, ms. */
+/** Returns the outcome of a call over a, b and c that ends at c, and the time after which it is answered, ms. */
 async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pinned = false }: Ended) {
   const failedAttempts = createFailedAttempts(null);
   failedAttempts.begin('rcpt');

@@ -94,7 +94,7 @@ function nobodyAsked({ request, route }: CallRecord['identity'], isFull: boolean
   });
 }
 
-/** What a client is told of the provider that was asked last. */
+/** Returns the code of the error about the provider that was asked last. */
 function errorAfter(outcome: AttemptOutcome) {
   if (outcome === 'rate_limited') return 'upstream_rate_limited';
   return outcome === 'timed_out' ? 'upstream_timeout' : 'upstream_error';

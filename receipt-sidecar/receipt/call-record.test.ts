@@ -69,12 +69,12 @@ interface Told {
   readonly takes?: boolean;
   readonly completionTokens?: number;
   readonly ends?: typeof finishes;
-  /** What the call names, and the deployment that answers; null: nobody knows. */
+  /** The model that the call names, and the deployment that answers; null if unknown. */
   readonly asked?: string;
   readonly by?: string | null;
   /** Gets the entry of the call while it runs. */
   readonly began?: string[];
-  /** What the call is charged to. */
+  /** The project that is charged. */
   readonly project?: string;
 }
 
@@ -118,7 +118,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   expect(reasons).toEqual([shown.degraded_reason ?? null]);
   const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));
   const { carbon_g, completion_tokens, energy_wh, prompt_tokens, region, water_ml } = shown;
-  // What is counted is what the client was shown, once.
+  // The receipt counts once, as the client was shown it.
   expect(counts).toEqual([
     {
       model: shown.model,

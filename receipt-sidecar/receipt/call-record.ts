@@ -37,7 +37,6 @@ export class CallRecord {
   readonly #catalogue: Catalogue;
   readonly #books: Books;
   readonly #reservation: Reservation | null;
-  /** By `performance.now`. */
   readonly startedAt = performance.now();
   #repliedAt: number | null = null;
   #servedBy: Candidate | null = null;
@@ -61,7 +60,7 @@ export class CallRecord {
     this.#reservation = reservation;
   }
 
-  /** What the client is told of budgets; null: nothing. */
+  /** The header about budgets; null for none. */
   get budgets(): string | null {
     return this.#reservation?.header ?? null;
   }
@@ -70,7 +69,7 @@ export class CallRecord {
     return this.#caller.accountId;
   }
 
-  /** What no store has taken, as JSON; null if there is nothing of the kind. Known once `saved` has resolved. */
+  /** The entry that no store has taken, as JSON; null if there is none. Known once `saved` has resolved. */
   get unsaved(): string | null {
     return this.#unsaved;
   }
@@ -99,12 +98,12 @@ export class CallRecord {
     return this.#repliedAt;
   }
 
-  /** Of the deployment that answered; of the first one while nobody knows who did. */
+  /** The model of the deployment that answered, or of the first candidate while that is unknown. */
   get #model(): SnapshotModel {
     return modelServed(this.identity.route, this.#servedBy);
   }
 
-  /** By which names the provider that answered takes the call. */
+  /** The names that the provider that answered uses. */
   get providerNames(): ProviderNames {
     const { id } = this.#model;
     const { calls, models = {} } = this.#servedBy?.deployment ?? {};
@@ -224,7 +223,7 @@ export class CallRecord {
     this.#books.ledger.discard(this.identity.receiptId);
   }
 
-  /** What was reserved goes with what has not all numbers. */
+  /** An entry without all numbers carries the reserved amounts. */
   #entry(receipt: string, trace: string, facts: string, shown = false, used: Amounts | null = null): string {
     const isKnown = used !== null && !Object.values(used).includes(null);
     const reserved = isKnown ? undefined : this.#reservation?.estimate;

@@ -14,7 +14,7 @@ import { bytesPerToken } from '../api/port/prompt-size.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import { shapeOf } from '../api/shapes.ts';
 
-/** What bounds the counts of a call. */
+/** Facts that bound the counts of a call. */
 export interface CountedCall {
   readonly request: ParsedRequest;
   /** The context window in tokens; null if the catalogue does not know it. */
@@ -54,7 +54,7 @@ interface Written {
   readonly problem: string | null;
 }
 
-/** What an embedding writes, whatever the provider says of a completion. */
+/** An embedding writes nothing, even if the provider claims a completion. */
 const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, problem: null };
 const untold: Written = { ...nothingWritten, tokens: null };
 

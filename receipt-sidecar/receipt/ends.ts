@@ -36,7 +36,7 @@ export interface Ends {
 /** Shares the word of the access log among sidecars, since Envoy tells any one of them. Its functions never reject. */
 export interface SharedEnds {
   put(name: string, by: EndedBy): void;
-  /** What was told under any of these names. */
+  /** Returns the end that was reported under any of these names. */
   get(names: readonly string[]): Promise<EndedBy | null>;
 }
 

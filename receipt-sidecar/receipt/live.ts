@@ -28,7 +28,7 @@ export interface EndedCall {
 
 export interface LiveCounts {
   ended(call: EndedCall): void;
-  /** What the gateway took of a call beside that, ms. */
+  /** Counts the gateway's own time in a call, ms. */
   overhead(ms: number): void;
   /** A request has ended with this status of an error, without a receipt. */
   refused(status: number): void;

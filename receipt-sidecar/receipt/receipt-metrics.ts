@@ -1,4 +1,4 @@
-/** What the monitoring system reads of the receipts that this sidecar makes. */
+/** Metrics of the receipts that this sidecar makes. */
 import { type DegradedReason, degradedReasons } from '@gw/contract/receipt';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { LedgerCounts } from '../ledger/writer.ts';

@@ -18,14 +18,14 @@ import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
 import { digestOfCall, factsText } from './receipt-facts.ts';
 
-/** What is known of a call before its provider answers. */
+/** The facts of a call before its provider answers. */
 export interface CallIdentity {
   readonly receiptId: string;
   readonly createdAt: string;
   readonly requestId: string | null;
   readonly request: ParsedRequest;
   readonly route: Route;
-  /** What the call is charged to; null: nothing is named. */
+  /** The project that is charged; null if none is named. */
   readonly project: string | null;
 }
 
@@ -44,7 +44,7 @@ export interface CallOutcome {
   readonly isCutShort?: boolean;
   /** Why the receipt is degraded, if there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;
-  /** What explains `unmeasured` further than its definition does. */
+  /** Replaces the explanation in the definition of `unmeasured`. */
   readonly explanation?: string;
 }
 
@@ -76,7 +76,7 @@ function receiptHead(
   return JSON.stringify(head);
 }
 
-/** By the kind of the provider alone: nothing that a client, a provider or an entry of the catalogue says counts. */
+/** Only the kind of the provider decides, never the words of a client, a provider or a catalogue entry. */
 export const simulatedBy = (servedBy: Candidate | null): Pick<CallFacts, 'simulated'> =>
   servedBy?.deployment.simulated ? { simulated: true } : {};
 
@@ -159,7 +159,7 @@ const waitsForCounters = ({ requestedTier, usage }: CallFacts, { deployment }: C
 
 const noFacts = 'null';
 
-/** What the client sees of a receipt, as JSON texts. */
+/** The parts of a receipt that the client sees, as JSON texts. */
 export interface ShownReceipt {
   readonly gw: string;
   readonly usageGw: string;
@@ -169,7 +169,7 @@ export interface ShownReceipt {
 export interface MadeReceipt {
   /** The receipt as JSON. */
   readonly receipt: string;
-  /** What `usage.gw` says of it, as JSON. */
+  /** The content of `usage.gw` as JSON. */
   readonly usageGw: string;
   /** The facts behind it as JSON, or `null`. */
   readonly facts: string;

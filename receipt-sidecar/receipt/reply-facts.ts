@@ -1,7 +1,7 @@
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { SaidSoFar } from '../api/port/shape.ts';
 
-/** What a stream has said so far. */
+/** The facts of a stream so far. */
 export interface StreamFacts {
   /** The counts and the text so far. */
   readonly said: SaidSoFar;

@@ -1,5 +1,5 @@
 /**
- * What calls used, as counters for Prometheus: for dashboards and alerts; what is reported comes from the ledger.
+ * Counts the usage of calls for Prometheus, for dashboards and alerts. Reports are made from the ledger.
  *
  * Invariants: each receipt counts once, when it is made here, as its client was shown it. There are at most `most` sets of account, model
  * and region in a process, however many there are in the world; what comes later is counted under `other`, so no call is missing in a sum.
@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Receipt } from '@gw/contract/receipt';
 import { Counter, type Registry } from 'prom-client';
 
-/** What is counted of a receipt. Null is unknown, and adds nothing. */
+/** The counted part of a receipt. Null is unknown, and adds nothing. */
 export interface CountedReceipt
   extends Pick<Receipt, 'model' | 'region' | 'energy_wh' | 'carbon_g' | 'water_ml' | 'simulated'> {
   readonly promptTokens: number | null;

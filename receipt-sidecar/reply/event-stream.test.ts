@@ -73,7 +73,7 @@ function run(text: string, options: RunOptions = {}) {
   return { raw, chunks, asked, done: data.at(-1) === '[DONE]' };
 }
 
-/** Of what we send: nothing but lines of data, each with a blank line behind it, and empty comments. */
+/** Our output may only have lines of data, each followed by a blank line, and empty comments. */
 function dataOf(raw: string): string[] {
   const blocks = raw.split('\n\n');
   expect(blocks.pop()).toBe('');

@@ -45,7 +45,7 @@ export class EventStream {
   #untold: StreamReceipt | null = null;
   /** Whether text came that the receipt does not count. */
   wentOn = false;
-  /** What the last event was: nothing more goes out. */
+  /** Set with the last event, after which nothing is sent. */
   #over: 'done' | 'failed' | null = null;
   readonly #out = new Outbox();
 

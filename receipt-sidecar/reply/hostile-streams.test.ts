@@ -62,7 +62,7 @@ function rewrite(bytes: Buffer, cuts: readonly number[] = [], changes: Changes =
   return Buffer.concat(out);
 }
 
-/** What the official client reads, by its own decoder. */
+/** Decodes with the official client's own decoder. */
 async function read(bytes: Buffer): Promise<string[]> {
   const data: string[] = [];
   for await (const message of _iterSSEMessages(new Response(new Uint8Array(bytes)), new AbortController()))
@@ -248,7 +248,7 @@ describe('a stream that is too much', () => {
   });
 });
 
-/** What JSON can say and JavaScript, or a schema, does not expect: an object of the first kind cannot even become a number. */
+/** JSON can hold these, but JavaScript or a schema does not expect them. The first object cannot even become a number. */
 const oddities: readonly unknown[] = [
   { toString: 1, valueOf: 1 },
   { __proto__: null, constructor: 1, hasOwnProperty: 1, length: -1, toJSON: 1 },

@@ -39,7 +39,7 @@ export class JsonReply implements Reply {
   chunk(bytes: Buffer): void {
     const { account, call, record, replies, status } = this.#context;
     const { request } = record.identity;
-    // What it then waits for is not the provider's time.
+    // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
     const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
     const read = andThen(replies.read(account, bytes, facts), (outcome) => this.#conclude(outcome));

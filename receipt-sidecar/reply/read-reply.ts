@@ -27,7 +27,7 @@ import {
 } from '../wire/json-body.ts';
 import { createEnergyReader } from './energy-reader.ts';
 
-/** What reading depends on besides the body. It is plain data, since it is sent to a thread. */
+/** The inputs of reading besides the body. It is plain data, since it is sent to a thread. */
 export interface ReplyFacts {
   readonly status: number;
   readonly request: ParsedRequest;

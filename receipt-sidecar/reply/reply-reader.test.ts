@@ -57,7 +57,7 @@ const onThread = (text: string | Buffer, given: ReplyFacts) =>
     JobResult<ReplyReading>
   >;
 
-/** What the client would get, and what is written down. */
+/** Returns what the client would get, and what is recorded. */
 function shown(reading: ReplyReading) {
   if (!reading.ok) return reading;
   const { clean, said, telemetry } = reading;

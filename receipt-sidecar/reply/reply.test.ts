@@ -34,7 +34,7 @@ async function streaming(fields: object = {}) {
     return mutation?.body?.toString() ?? (mutation?.clearBody ? '' : null);
   };
   const pieces: string[] = [];
-  /** What the client has got: a piece whose answer changes nothing comes as it is. */
+  /** Returns what the client has received: a piece whose answer changes nothing passes unchanged. */
   const sent = () =>
     call.answers
       .flatMap(({ responseBody }) => (responseBody ? [responseBody.response?.bodyMutation] : []))
@@ -58,7 +58,7 @@ async function pause(ms: number): Promise<void> {
   }
 }
 
-/** What was promised has happened, and turns that were asked for have been taken. */
+/** Waits until promises have settled and requested turns have been taken. */
 async function settled(): Promise<void> {
   for (let turns = 0; turns < 200; turns++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -259,7 +259,7 @@ it('goes on to the client if an event is longer than what is held back, and take
   }
 });
 
-/** What a client reads of the bytes that it gets if the sidecar dies: Envoy sends what it has not had an answer for. */
+/** Returns the words that a client reads if the sidecar dies: Envoy then sends all bytes that have no answer yet. */
 const readWords = (text: string): string[] =>
   text
     .split('\n')

@@ -25,7 +25,7 @@ export interface ReplyContext {
 
 export interface Reply {
   chunk(bytes: Buffer, end: boolean): void;
-  /** What a stream has shown so far; null if nothing can be counted. */
+  /** The facts of a stream so far; null if nothing can be counted. */
   readonly seen: StreamFacts | null;
   /** Ends the reading, because the call is over. */
   close(): void;
@@ -64,7 +64,7 @@ export class StreamReply implements Reply {
   #answeredTo = 0;
   /** How many bytes of the provider were read. */
   #readTo = 0;
-  /** What is put in place of a receipt that could not be stored. */
+  /** Replacements for receipts that could not be stored. */
   readonly #swaps: (readonly [made: string, shown: string])[] = [];
   #done = false;
   #saved: Promise<void> | null = null;
@@ -143,7 +143,7 @@ export class StreamReply implements Reply {
     if (from === null) return this.#answerAll(last);
     const waiting = this.#unanswered.findIndex((end) => end > from);
     if (waiting > 0) {
-      // What waits now is another chunk, in another message.
+      // The chunk that waits now is in another message.
       this.#stopWaiting();
       this.#answer(waiting);
     }

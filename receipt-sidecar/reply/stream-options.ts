@@ -1,4 +1,4 @@
-/** What reading a stream needs, and what comes of it. */
+/** The inputs and results of reading a stream. */
 import type { Addresses, ApiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
@@ -9,7 +9,7 @@ import type { EnergyReader } from './energy-reader.ts';
 
 export type { StreamFacts };
 
-/** What the receipt adds to a stream. */
+/** The additions of the receipt to a stream. */
 export interface StreamReceipt extends Required<Additions> {
   /** The counts of the receipt, perhaps estimated; null if it has none. */
   readonly counts: TokenUsage | null;

@@ -1,4 +1,4 @@
-/** What each known provider sends, in its own shape: it is read the same in whatever pieces it comes, and counted as it says. */
+/** Transcripts of each known provider, in its own shape, are read the same in any pieces and counted as the provider says. */
 
 import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
 import { cases } from '@gw/testing/cases';

@@ -41,7 +41,7 @@ export const regionFields = {
   preference: {
     entry: z.int().min(0).max(1_000_000),
     snapshot: z.int(),
-    // By default after all regions with a preference of their own.
+    // The default sorts after all regions with a preference of their own.
     otherwise: 100,
     option: 'preference',
     form: 'number',

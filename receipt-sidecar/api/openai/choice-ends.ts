@@ -5,7 +5,7 @@
  * Invariants: what a provider says costs bounded memory. A sign of an end behind which text came is not believed again.
  */
 
-/** What tells that a reply is at its end: a reason on each choice, and behind these a usage on a chunk of its own. */
+/** A reply ends with a reason on each choice, followed by a usage on a chunk of its own. */
 type Sign = 'reason' | 'usage';
 
 export class ChoiceEnds {
@@ -14,7 +14,7 @@ export class ChoiceEnds {
   readonly #finished = new Map<number, string>();
   /** The last sign. */
   #sign: Sign = 'reason';
-  /** Those that text came behind. */
+  /** Signs that were followed by more text. */
   readonly #refuted = new Set<Sign>();
   #hasText = false;
   /** Whether a reason came together with text, or before any: so it comes on every chunk of some providers. */
@@ -116,7 +116,7 @@ const isNothing = (value: unknown): boolean =>
 const isBlank = (delta: unknown): boolean =>
   isNothing(delta) || (isFields(delta) && everyField(delta, (key, value) => key === 'role' || isNothing(value)));
 
-/** Of what is not a number nothing is asked: an object can refuse to become one. */
+/** Never converts: an object can throw when it is made a number. */
 function indexOf(choice: unknown): number {
   const index = (choice as { index?: unknown } | null)?.index;
   return typeof index === 'number' ? index : 0;

@@ -27,7 +27,7 @@ interface Seen {
   readonly facts: unknown;
 }
 
-/** What comes out of each event, and what is known after it. Events with other ends of lines are read one by one. */
+/** Returns the output of each event, and what is known after it. Events with other line ends are read one by one. */
 function seen(events: readonly string[], wantsUsage: boolean, choices: number, lineEnd: string): Seen[] {
   const stream = opened(wantsUsage, choices);
   const each = events.map((event) => {

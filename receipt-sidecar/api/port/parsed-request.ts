@@ -1,7 +1,7 @@
 import type { GwOptions } from '@gw/contract/gw-options';
 import type { RequestSummary } from './shape.ts';
 
-/** What the gateway knows of a request. It is plain data, since it is sent to threads. */
+/** A valid request. It is plain data, since it is sent to threads. */
 export interface ParsedRequest extends RequestSummary {
   /** The name of its API (`ApiShape.name`). */
   readonly endpoint: string;

@@ -14,7 +14,7 @@ export const bytesPerToken = 4;
 const longText = 64;
 /** Some servers read pictures out of the text. */
 const inlinePicture = ';base64,';
-/** What templates add, generously: a default system prompt, the frame of a message, instructions for tools. */
+/** Bytes that templates can add, estimated high: a default system prompt, the frame of a message, instructions for tools. */
 export const allowance = { template: 2048, message: 64, tool: 512 } as const;
 
 /** How long a prompt roughly is, and can be. */

@@ -54,7 +54,7 @@ export interface ListField {
   readonly isText: (value: unknown) => boolean;
 }
 
-/** What the gateway has to know about a request beside its own fields. */
+/** The facts that the gateway needs about a request besides the gateway's own fields. */
 export interface RequestSummary extends PromptSize {
   readonly stream: boolean;
   /** Whether the client asked for the usage of a stream. */
@@ -102,7 +102,7 @@ export interface ClaimedUsage {
   readonly rejected: number | null;
 }
 
-/** What a reply has said so far. Nothing is believed here: receipt/count.ts judges the claim by the text. */
+/** The content of a reply so far. The claim is not yet believed: receipt/count.ts judges it by the text. */
 export interface SaidSoFar {
   readonly claim: ClaimedUsage | null;
   /** Whether text came after the claim, which was then a running count. */
@@ -120,7 +120,7 @@ export interface ReplyTally extends SaidSoFar {
 }
 
 export interface StreamShape {
-  /** What Envoy's last resort (envoy/degraded.lua) writes into a stream that this process could not finish. */
+  /** Envoy's last resort (envoy/degraded.lua) writes this into a stream that this process could not finish. */
   readonly lastResort: LastResort;
   /** Begins to read one stream. */
   open(request: Pick<RequestSummary, 'answers' | 'wantsUsage'>): StreamReader;
@@ -132,7 +132,7 @@ export interface LastResort {
    * receipt.
    */
   readonly event: string;
-  /** What the id begins with where the stream names none. */
+  /** Begins the id that is made up if the stream names none. */
   readonly idPrefix: string;
   /** The data of the event behind which the provider says nothing more; empty if the stream has no such event. */
   readonly end: string;
@@ -178,7 +178,7 @@ export interface StreamEvent {
   readonly role: 'passes' | 'carrier' | 'usage' | 'last' | 'dropped';
   /** Whether it holds text, so that nothing before it was the end. */
   readonly hasText: boolean;
-  /** What the client gets of it: JSON and its value. */
+  /** The client gets this JSON; `value` is the same, parsed. */
   readonly text: string;
   readonly value: JsonObject;
 }

@@ -1,5 +1,5 @@
 /**
- * What a provider's failure means to the client.
+ * Translates a provider's failure into an error for the client.
  *
  * Invariant: nothing of a provider's reply gets out but, for its 400s, the message, redacted, and the field that it
  * names: they are about the client's own request. Its 401, 402 and 403 are our fault and never shown as the client's.
@@ -10,7 +10,7 @@ import { contextError } from './context-error.ts';
 import { type ProviderWords, readWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
 
-/** What the provider that answered calls the model, and the fields that it takes by other names (field → name). */
+/** The provider's name for the model, and its names for fields that it takes by other names (field → name). */
 export interface ProviderNames {
   readonly model: string;
   readonly fields: Readonly<Record<string, string | null>>;

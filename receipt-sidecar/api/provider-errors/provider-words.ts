@@ -5,7 +5,7 @@
  */
 import { parseObject } from '../../wire/json-body.ts';
 
-/** What a provider says of a refusal. `message` is null if there is none; nothing else is validated. */
+/** A provider's explanation of a refusal. `message` is null if there is none; nothing else is validated. */
 export interface ProviderWords {
   readonly message: string | null;
   readonly code: unknown;

@@ -1,5 +1,5 @@
 /**
- * By which shape a word gives away what is not the client's: credentials, addresses, places.
+ * Recognises words that are not the client's business by their shape: credentials, addresses, places.
  *
  * Invariant: each of these looks at one word of a bounded length, so none of them costs more than the square of that.
  */

@@ -1,5 +1,5 @@
 /**
- * What a provider says of a request, as far as it is the client's business.
+ * Reduces a provider's message about a request to what is the client's business.
  *
  * Invariant: no address, credential or place inside of a provider gets out, as far as its shape tells, and no control
  * character; names of fields and numbers stay, since they are what helps. What it costs is linear: the text is bounded

@@ -22,7 +22,7 @@ const tokensOf = async (text: string, tokenizer: (typeof tokenizers)[number]) =>
 };
 const read = async (lists: readonly (readonly number[])[], tokenizer: (typeof tokenizers)[number], most?: number) =>
   decodeTokens(lists, await vocabularyOf(tokenizer), most);
-/** By the package itself, with special tokens as plain text. */
+/** Counts with the package itself, with special tokens as plain text. */
 const expected = (text: string, tokenizer: (typeof tokenizers)[number]) =>
   encodings[tokenizer].encode(text, { disallowedSpecial: new Set() }).length;
 
@@ -134,7 +134,7 @@ describe('long texts', () => {
   ];
 
   it.each(tokenizers)('are counted to their end, whatever they are made of: %s', async (tokenizer) => {
-    // What is counted is the same code for all: one of them meets the longest texts.
+    // All of them run the same code, so only one is given the longest texts.
     const chars = tokenizer === 'o200k_base' ? cases(4 * 1024 * 1024, 256 * 1024) : 128 * 1024;
     for (const unit of units) {
       const text = unit.repeat(Math.floor(chars / unit.length));

@@ -40,7 +40,6 @@ export function* textPieces(text: string, pattern: RegExp): Generator<Piece> {
       isPart = isCut;
       at = end;
     }
-    // What no pattern takes is nothing.
     from += at === 0 ? window.length : at;
   }
 }
