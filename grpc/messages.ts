@@ -36,24 +36,6 @@ function setUp(type: protobuf.Type): void {
 }
 const ready = new Set<protobuf.Type>();
 
-/** Returns a decoder that skips some fields: what Envoy repeats in every message of a stream can cost more than all the rest. */
-export function decoderWithout<Request>(
-  packageName: string,
-  request: string,
-  fields: readonly string[],
-): (bytes: Buffer) => Request {
-  const whole = protocols().lookupType(`${packageName}.${request}`);
-  const name = `${request}Without${fields.join('')}`;
-  const json = whole.toJSON();
-  for (const field of fields) delete json.fields[field];
-  // In the same namespace, so that it finds the types of its fields.
-  const type = (whole.parent?.get(name) as protobuf.Type | null) ?? protobuf.Type.fromJSON(name, json);
-  if (!type.parent) whole.parent?.add(type);
-  type.resolveAll();
-  setUp(type);
-  return (bytes) => type.decode(bytes) as unknown as Request;
-}
-
 /** Returns the codec of a method, e.g. for `CheckRequest` and `CheckResponse` in `envoy.service.auth.v3`. */
 export function codec<Request, Response>(
   packageName: string,

@@ -5,7 +5,7 @@
  */
 import { leasePath, leaseText, readLeaseQuestion } from '@gw/contract/internal/lease';
 import type { InternalTlsOptions } from '@gw/service/internal-tls';
-import { bodyOpening, type Codec, codec, decoderWithout } from './messages.ts';
+import { bodyOpening, type Codec, codec } from './messages.ts';
 import type {
   CheckRequest,
   EnvoyServices,
@@ -139,10 +139,8 @@ function encodeOnce<Message extends object>(
   };
 }
 
-/** `decodeLater` decodes all messages of a stream except the first, which contains what applies to all of them. */
 function processing(
   types: Codec<ProcessingRequest, IProcessingResponse>,
-  decodeLater: (bytes: Buffer) => ProcessingRequest,
   openProcessor: OpenProcessor,
   onError: OnError,
   calls: OpenCalls,
@@ -150,7 +148,6 @@ function processing(
   const encode = encodeOnce(types.encode);
   const open = ({ send, breakOff }: BidirectionalCall) => {
     let isOpen = true;
-    let { decode } = types;
     const close = () => {
       if (!isOpen) return;
       isOpen = false;
@@ -175,10 +172,7 @@ function processing(
     const processor = openProcessor({ answer, fail });
     calls.begin();
     return {
-      message: (bytes: Buffer) => {
-        guarded(() => processor.message(decode(bytes)));
-        decode = decodeLater;
-      },
+      message: (bytes: Buffer) => guarded(() => processor.message(types.decode(bytes))),
       coming: () => guarded(() => processor.coming?.()),
       close,
     };
@@ -240,8 +234,7 @@ export function methodsOf(
   if (openProcessor) {
     const name = 'envoy.service.ext_proc.v3';
     const types = codec<ProcessingRequest, IProcessingResponse>(name, 'ProcessingRequest', 'ProcessingResponse');
-    const later = decoderWithout<ProcessingRequest>(name, 'ProcessingRequest', ['metadataContext']);
-    methods.set(`/${name}.ExternalProcessor/Process`, processing(types, later, openProcessor, onError, calls));
+    methods.set(`/${name}.ExternalProcessor/Process`, processing(types, openProcessor, onError, calls));
   }
   if (accessLog) {
     const name = 'envoy.service.accesslog.v3';
