@@ -19,8 +19,9 @@ import { accessLogEntries, shownReceipt, unattendedReceipt, unsentRequest } from
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
+import { gauge, registering } from '@gw/service/metric';
 import type { Redis } from 'ioredis';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 export interface ShownReceipts {
   note(message: StreamAccessLogsMessage): void;
@@ -92,15 +93,6 @@ export function openShownReceipts({ redis, log, waitMs = unattendedAfterMs }: Sh
     await handing;
   };
   const timer = setInterval(() => void tend(), tendEveryMs);
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [],
-      collect() {
-        this.set(value());
-      },
-    });
   const gauges = [
     gauge('gw_receipts_kept', 'Receipts that clients were shown, in memory until Redis is back', () => kept.size),
     gauge('gw_receipts_lost_total', 'Such receipts that memory had no room for', () => kept.lost + forgotten),
@@ -123,9 +115,7 @@ export function openShownReceipts({ redis, log, waitMs = unattendedAfterMs }: Sh
         if (ended !== null) addUnattended(ended.receiptId, ended.entry);
       }
     },
-    register: (registry) => {
-      for (const each of gauges) registry.registerMetric(each);
-    },
+    register: registering(...gauges),
     async stop() {
       clearInterval(timer);
       redis.off('close', noteAway);

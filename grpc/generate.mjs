@@ -69,7 +69,7 @@ function pruned(object, kept) {
   return { fields: plain, oneofs, edition, ...inside };
 }
 
-/** Of the options only those that change the bytes. */
+/** Keeps only the options that change the bytes. */
 function withoutOptions({ options = {}, ...field }) {
   const { packed, proto3_optional } = options;
   return { ...field, options: { packed, proto3_optional } };

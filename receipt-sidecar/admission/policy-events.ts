@@ -9,6 +9,7 @@ import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { policyEventStream } from '@gw/contract/internal/redis';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
+import { oneAtATime } from '@gw/service/one-at-a-time';
 import type { Redis } from 'ioredis';
 import { openInStream } from '../ledger/in-stream.ts';
 import type { Spool } from '../ledger/spool.ts';
@@ -100,13 +101,7 @@ export function openPolicyEvents({
     await kept.hand((_id, text) => taken(text));
     if (!away) await replay();
   };
-  let bringing: Promise<void> | null = null;
-  const tend = (): Promise<void> => {
-    bringing ??= bringHome().finally(() => {
-      bringing = null;
-    });
-    return bringing;
-  };
+  const tend = oneAtATime(bringHome);
   const timer = setInterval(() => void tend(), tendEveryMs);
 
   return {

@@ -1,5 +1,6 @@
 /** Metrics of prompts whose tokens had to be counted; most prompts pass by their bytes. */
-import { Counter, type Registry } from 'prom-client';
+import { counter, registering } from '@gw/service/metric';
+import type { Registry } from 'prom-client';
 
 const outcomes = ['fits', 'too_long', 'uncounted'] as const;
 export type PromptOutcome = (typeof outcomes)[number];
@@ -12,13 +13,8 @@ export interface PromptMetrics {
 }
 
 export function createPromptMetrics(): PromptMetrics {
-  const counted = new Counter({
-    name: 'gw_prompts_counted_total',
-    help: 'Prompts whose tokens had to be counted, by what came of it',
-    labelNames: ['outcome'],
-    registers: [],
+  const counted = counter('gw_prompts_counted_total', 'Prompts whose tokens had to be counted, by what came of it', {
+    outcome: outcomes,
   });
-  // Known from the start, so that the first one is an increase.
-  for (const outcome of outcomes) counted.inc({ outcome }, 0);
-  return { note: (outcome) => counted.inc({ outcome }), register: (registry) => registry.registerMetric(counted) };
+  return { note: (outcome) => counted.inc({ outcome }), register: registering(counted) };
 }

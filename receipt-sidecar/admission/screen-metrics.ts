@@ -1,5 +1,6 @@
 /** Metrics of screening. */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { counter, gauge, registering } from '@gw/service/metric';
+import { Histogram, type Registry } from 'prom-client';
 
 const outcomes = ['pass', 'flag', 'block'] as const;
 export type ScreenOutcome = (typeof outcomes)[number];
@@ -18,51 +19,37 @@ interface ScreenState {
 }
 
 export function createScreenMetrics({ isPolicyUnusable, unstored }: ScreenState): ScreenMetrics {
-  const screened = new Counter({
-    name: 'gw_policy_screened_total',
-    help: 'Requests that were screened, by what came of it',
-    labelNames: ['outcome'],
-    registers: [],
+  const screened = counter('gw_policy_screened_total', 'Requests that were screened, by what came of it', {
+    outcome: outcomes,
   });
-  // Known from the start, so that the first one is an increase.
-  for (const outcome of outcomes) screened.inc({ outcome }, 0);
   const seconds = new Histogram({
     name: 'gw_policy_screen_seconds',
     help: 'How long screening one request took, from its parsed body to the verdict',
     buckets: [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.02, 0.1, 0.5, 2],
     registers: [],
   });
-  const kept = new Gauge({
-    name: 'gw_policy_events_kept',
-    help: 'Findings in memory because neither Redis nor the spool takes them',
-    registers: [],
-    collect() {
-      this.set(unstored().kept);
-    },
-  });
-  const lost = new Gauge({
-    name: 'gw_policy_events_lost_total',
-    help: 'Findings that no store took and memory had no room for',
-    registers: [],
-    collect() {
-      this.set(unstored().lost);
-    },
-  });
-  const unusable = new Gauge({
-    name: 'gw_policy_unusable',
-    help: '1 while the published rules of screening cannot be used here, and others stay in force',
-    registers: [],
-    collect() {
-      this.set(isPolicyUnusable() ? 1 : 0);
-    },
-  });
+  const gauges = [
+    gauge(
+      'gw_policy_events_kept',
+      'Findings in memory because neither Redis nor the spool takes them',
+      () => unstored().kept,
+    ),
+    gauge(
+      'gw_policy_events_lost_total',
+      'Findings that no store took and memory had no room for',
+      () => unstored().lost,
+    ),
+    gauge(
+      'gw_policy_unusable',
+      '1 while the published rules of screening cannot be used here, and others stay in force',
+      isPolicyUnusable,
+    ),
+  ];
   return {
     screened: (outcome, took) => {
       screened.inc({ outcome });
       seconds.observe(took);
     },
-    register: (registry) => {
-      for (const metric of [screened, seconds, kept, lost, unusable]) registry.registerMetric(metric);
-    },
+    register: registering(screened, seconds, ...gauges),
   };
 }

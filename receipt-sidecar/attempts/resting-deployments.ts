@@ -5,7 +5,8 @@
  * rests, calls are routed as if none did. Calls that can go nowhere else are refused by unavailable-deployments.ts.
  */
 import type { Logger } from '@gw/service/log';
-import { Gauge, type Registry } from 'prom-client';
+import { gauge, registering } from '@gw/service/metric';
+import type { Registry } from 'prom-client';
 import type { AttemptVerdict } from './attempt-outcome.ts';
 
 /** One bad answer must not move traffic. */
@@ -97,7 +98,13 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
       records.delete(attempt.deployment);
       if (record.restsUntil > 0) log.info({ deployment: attempt.deployment }, 'a deployment answers again');
     },
-    register: (registry) => registry.registerMetric(failingGauge(() => [...records.keys()].filter(isResting).length)),
+    register: registering(
+      gauge(
+        'gw_deployments_failing',
+        'Deployments that fail here at the moment, so that free calls go elsewhere first',
+        () => [...records.keys()].filter(isResting).length,
+      ),
+    ),
   };
 }
 
@@ -107,13 +114,3 @@ function restOf(failures: number, retryAfterMs: number | null): number {
   const byFailures = over < 0 ? 0 : Math.min(longestRestMs, shortestRestMs * 2 ** Math.min(over, 10));
   return Math.max(byFailures, retryAfterMs === null ? 0 : Math.min(retryAfterMs, longestRetryAfterMs));
 }
-
-const failingGauge = (count: () => number): Gauge =>
-  new Gauge({
-    name: 'gw_deployments_failing',
-    help: 'Deployments that fail here at the moment, so that free calls go elsewhere first',
-    registers: [],
-    collect() {
-      this.set(count());
-    },
-  });

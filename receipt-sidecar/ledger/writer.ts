@@ -9,6 +9,7 @@
 import { ledgerProbeKey, ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
+import { oneAtATime } from '@gw/service/one-at-a-time';
 import type { Command, RedisWriter } from '@gw/service/redis-writer';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from '../wire/bounded.ts';
@@ -161,13 +162,7 @@ export function openLedgerWriter({
     if (full && length < maxStreamLength / 2) log.info({ length }, 'receipts go to Redis again');
     full = full ? length >= maxStreamLength / 2 : length >= maxStreamLength;
   };
-  let checking: Promise<void> | null = null;
-  const check = (): Promise<void> => {
-    checking ??= checkStream().finally(() => {
-      checking = null;
-    });
-    return checking;
-  };
+  const check = oneAtATime(checkStream);
 
   const replay = async (): Promise<void> => {
     if (!spooled || away || full || disk.hanging() || !writes.isReady()) return;
@@ -199,13 +194,7 @@ export function openLedgerWriter({
     await replay();
     if (kept.size === 0 && !disk.hanging() && !spooled) givenUp.clear();
   };
-  let bringing: Promise<void> | null = null;
-  const tend = (): Promise<void> => {
-    bringing ??= bringHome().finally(() => {
-      bringing = null;
-    });
-    return bringing;
-  };
+  const tend = oneAtATime(bringHome);
   const probe = async (): Promise<void> => {
     if (!away || !writes.isReady()) return;
     // The probe is a write with the patience of a write: otherwise a slow or full Redis would be tried and given up again and again.

@@ -1,5 +1,6 @@
 import { type BudgetUnit, budgetUnits } from '@gw/contract/internal/budgets';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { counter, gauge, registering } from '@gw/service/metric';
+import type { Registry } from 'prom-client';
 
 /** `exceeded`: a soft budget admitted a call above its amount. */
 const outcomes = ['reserved', 'exceeded', 'refused'] as const;
@@ -11,27 +12,13 @@ export interface BudgetMetrics {
 }
 
 export function createBudgetMetrics(isLocal: () => boolean): BudgetMetrics {
-  const decisions = new Counter({
-    name: 'gw_budget_decisions_total',
-    help: 'Budgets that calls asked here, by unit and outcome',
-    labelNames: ['unit', 'outcome'],
-    registers: [],
+  const decisions = counter('gw_budget_decisions_total', 'Budgets that calls asked here, by unit and outcome', {
+    unit: budgetUnits,
+    outcome: outcomes,
   });
-  // Exported as 0 from the start, so that the first one is an increase.
-  for (const unit of budgetUnits) for (const outcome of outcomes) decisions.inc({ unit, outcome }, 0);
-  const local = new Gauge({
-    name: 'gw_budgets_local',
-    help: 'Whether this instance counts budgets alone, for its share of what is left',
-    registers: [],
-    collect() {
-      this.set(isLocal() ? 1 : 0);
-    },
-  });
+  const help = 'Whether this instance counts budgets alone, for its share of what is left';
   return {
     decided: (unit, outcome) => decisions.inc({ unit, outcome }),
-    register: (registry) => {
-      registry.registerMetric(decisions);
-      registry.registerMetric(local);
-    },
+    register: registering(decisions, gauge('gw_budgets_local', help, isLocal)),
   };
 }

@@ -1,4 +1,5 @@
-import { Counter, type Registry } from 'prom-client';
+import { counter, registering } from '@gw/service/metric';
+import type { Registry } from 'prom-client';
 
 const outcomes = ['claimed', 'rerun', 'replay', 'not_kept', 'reused', 'running', 'unknown'] as const;
 /** `over_quota`: the account has used up its daily quota of stored replies. `lost`: Redis did not take the reply. */
@@ -13,27 +14,14 @@ export interface IdempotencyMetrics {
 }
 
 export function createIdempotencyMetrics(): IdempotencyMetrics {
-  const found = new Counter({
-    name: 'gw_idempotent_calls_total',
-    help: 'Calls with an idempotency key, by what had become of that',
-    labelNames: ['found'],
-    registers: [],
+  const found = counter('gw_idempotent_calls_total', 'Calls with an idempotency key, by what had become of that', {
+    found: outcomes,
   });
-  const ended = new Counter({
-    name: 'gw_idempotent_replies_total',
-    help: 'Replies to calls with an idempotency key that ran, by what became of them',
-    labelNames: ['end'],
-    registers: [],
-  });
-  // Exported as 0 from the start, so that the first one is an increase.
-  for (const outcome of outcomes) found.inc({ found: outcome }, 0);
-  for (const end of ends) ended.inc({ end }, 0);
+  const help = 'Replies to calls with an idempotency key that ran, by what became of them';
+  const ended = counter('gw_idempotent_replies_total', help, { end: ends });
   return {
     found: (outcome) => found.inc({ found: outcome }),
     ended: (end) => ended.inc({ end }),
-    register: (registry) => {
-      registry.registerMetric(found);
-      registry.registerMetric(ended);
-    },
+    register: registering(found, ended),
   };
 }

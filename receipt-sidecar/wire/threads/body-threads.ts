@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { counter, registering } from '@gw/service/metric';
+import { Gauge, Histogram, type Registry } from 'prom-client';
 import { type Failure, ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 
 const mib = 1024 * 1024;
@@ -58,14 +59,14 @@ const lanes = ['request', 'reply'] as const;
 export function openBodyThreads(
   options: Pick<ThreadPoolOptions, 'threads' | 'onError'> & Partial<ThreadPoolOptions>,
 ): BodyThreads {
-  const ended = new Counter({
-    name: 'gw_large_bodies_total',
-    help: 'Bodies that were read on a thread or would have been, by what came of it',
-    labelNames: ['lane', 'outcome'],
-    registers: [],
-  });
-  // Exported as 0 from the start, so that the first one is an increase.
-  for (const lane of lanes) for (const outcome of outcomes) ended.inc({ lane, outcome }, 0);
+  const ended = counter(
+    'gw_large_bodies_total',
+    'Bodies that were read on a thread or would have been, by what came of it',
+    {
+      lane: lanes,
+      outcome: outcomes,
+    },
+  );
   const took = new Histogram({
     name: 'gw_large_body_seconds',
     help: 'How long a body was with the threads, its wait included',
@@ -94,8 +95,6 @@ export function openBodyThreads(
   });
   return {
     pool,
-    register: (registry) => {
-      for (const metric of [ended, took, bytes]) registry.registerMetric(metric);
-    },
+    register: registering(ended, took, bytes),
   };
 }
