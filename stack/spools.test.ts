@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSpool } from '@gw/receipt-sidecar/internals/ledger/spool';
-import { recordOf } from '@gw/receipt-sidecar/internals/ledger/spool-record';
+import { openSpool, recordOf } from '@gw/receipt-sidecar/internals/ledger/spool';
 import { afterAll, expect, it } from 'vitest';
 import { takeOverSpools } from './spools.ts';
 

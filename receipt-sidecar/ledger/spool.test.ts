@@ -11,8 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openSpool, type Spool } from './spool.ts';
-import { recordOf } from './spool-record.ts';
+import { openSpool, recordOf, type Spool } from './spool.ts';
 
 let folder: string;
 let file: string;

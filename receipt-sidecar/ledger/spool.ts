@@ -7,8 +7,8 @@
  */
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { openReserve } from './disk-reserve.ts';
-import { entryOfRecord, recordOf } from './spool-record.ts';
 
 export interface Spool {
   /** Appends the text of a JSON object. Rejects if the disk refuses it. */
@@ -27,6 +27,26 @@ export interface SpoolOptions {
   readonly reserveBytes?: number;
   /** Appends to a file and syncs it; tests replace it. */
   readonly write?: (file: string, text: string) => Promise<void>;
+}
+
+/**
+ * A line of the spool is a JSON object with its CRC-32 as the first member, so that a line which the disk has damaged is not taken for a
+ * receipt. The pattern captures the version of the format and the checksum of the object without this member.
+ */
+const headPattern = /^\{"spool":"(\d+):([0-9a-f]{8})",/;
+const version = '1';
+
+const checksum = (entry: string): string => crc32(entry).toString(16).padStart(8, '0');
+
+/** Takes the text of a JSON object with at least one member, and returns its line without the line feed. */
+export const recordOf = (entry: string): string => `{"spool":"${version}:${checksum(entry)}",${entry.slice(1)}`;
+
+/** Returns the entry, or null if the line is not what was written, or of a form that is not known here. */
+function entryOfRecord(line: string): string | null {
+  const head = headPattern.exec(line);
+  if (head === null) return null;
+  const entry = `{${line.slice(head[0].length)}`;
+  return head[1] === version && head[2] === checksum(entry) ? entry : null;
 }
 
 /** A file is read in full, and all of it is replayed again if a part was refused. */

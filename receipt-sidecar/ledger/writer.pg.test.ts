@@ -12,8 +12,7 @@ import { startValkey } from '@gw/stack/services/valkey';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openSpool } from './spool.ts';
-import { recordOf } from './spool-record.ts';
+import { openSpool, recordOf } from './spool.ts';
 import { type LedgerWriter, openLedgerWriter } from './writer.ts';
 
 let dir: string;

@@ -8,6 +8,7 @@ import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import type { ProviderNames } from '../api/provider-errors/provider-error.ts';
+import { shapeOf } from '../api/shapes.ts';
 import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import type { Reservation } from '../guards/budgets/budgets.ts';
 import { amountsUsed } from '../guards/budgets/estimate.ts';
@@ -15,10 +16,7 @@ import type { Caller } from '../guards/caller.ts';
 import { routingTrace } from '../routing/routing-trace.ts';
 import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
-import { countedReceipt } from './counted-receipt.ts';
 import type { EndedBy } from './ends.ts';
-import { entryText } from './entry-text.ts';
-import { type OutcomeFacts, orUnmeasured } from './outcome-facts.ts';
 import {
   type CallIdentity,
   type CallOutcome,
@@ -29,6 +27,9 @@ import {
   unattendedReceipt,
 } from './receipt.ts';
 import type { StreamFacts } from './reply-facts.ts';
+import { countedReceipt } from './usage-metrics.ts';
+
+type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS'>;
 
 /** One call: `begin`, then at most one of `finish`, `complete`, `breakOff` and `discard`. */
 export class CallRecord {
@@ -170,8 +171,7 @@ export class CallRecord {
   /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
   complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
     const counted = this.#count(said, !failed);
-    if (failed)
-      return this.finish(orUnmeasured({ status: 'upstream_error', ...counted, telemetry, isCutShort: true }), false);
+    if (failed) return this.#finishBroken({ status: 'upstream_error', ...counted, telemetry, isCutShort: true });
     return this.finish({ status: 'complete', ...counted, telemetry });
   }
 
@@ -199,10 +199,17 @@ export class CallRecord {
    */
   breakOff(by: 'client' | 'provider', seen: Omit<StreamFacts, 'failed'> | null): Recorded {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
-    if (seen === null) return this.finish(orUnmeasured({ status, usage: null }), false);
+    if (seen === null) return this.#finishBroken({ status, usage: null });
     const { isWritten, said, telemetry } = seen;
-    const facts = { status, ...this.#count(said, false), telemetry, isCutShort: !isWritten } as const;
-    return this.finish(orUnmeasured(facts), false);
+    return this.#finishBroken({ status, ...this.#count(said, false), telemetry, isCutShort: !isWritten });
+  }
+
+  /** Records a call that did not end well as unmeasured, unless it has counts or energy that was read. */
+  #finishBroken(facts: OutcomeFacts & { readonly status: 'client_aborted' | 'upstream_error' }): Recorded {
+    const { status, telemetry, unmeasured, usage } = facts;
+    const isRead = telemetry != null && !('refused' in telemetry);
+    const reason = unmeasured ?? (usage === null && !isRead ? (`${status}_unmeasured` as const) : undefined);
+    return this.finish({ ...facts, ...(reason && { unmeasured: reason }) }, false);
   }
 
   /** Settles by Envoy's word what becomes of a call that broke off. Resolves when its receipt is stored, if it makes one. */
@@ -223,13 +230,13 @@ export class CallRecord {
     this.#books.ledger.discard(this.identity.receiptId);
   }
 
-  /** An entry without all numbers carries the reserved amounts. */
+  /** Returns a LedgerEntry, put together from JSON texts. An entry without all numbers carries the reserved amounts. */
   #entry(receipt: string, trace: string, facts: string, shown = false, used: Amounts | null = null): string {
     const isKnown = used !== null && !Object.values(used).includes(null);
     const reserved = isKnown ? undefined : this.#reservation?.estimate;
-    return entryText(
-      { caller: this.#caller, endpoint: this.identity.request.endpoint, reserved, shown },
-      { receipt, trace, facts },
-    );
+    const { accountId, keyId } = this.#caller;
+    const head = JSON.stringify({ accountId, keyId, endpoint: shapeOf(this.identity.request.endpoint).path });
+    const tail = `${reserved === undefined ? '' : `,"reserved":${JSON.stringify(reserved)}`}${shown ? ',"shown":true' : ''}`;
+    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}${tail}}`;
   }
 }

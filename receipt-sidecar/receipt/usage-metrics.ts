@@ -5,8 +5,9 @@
  * and region in a process, however many there are in the world; what comes later is counted under `other`, so no call is missing in a sum.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Receipt } from '@gw/contract/receipt';
+import type { Receipt, ReceiptNumbers } from '@gw/contract/receipt';
 import { Counter, type Registry } from 'prom-client';
+import { type CallIdentity, type CallOutcome, modelServed, simulatedBy } from './receipt.ts';
 
 /** The counted part of a receipt. Null is unknown, and adds nothing. */
 export interface CountedReceipt
@@ -14,6 +15,22 @@ export interface CountedReceipt
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
 }
+
+/** `numbers`: null where the client was shown none. */
+export const countedReceipt = (
+  { route }: CallIdentity,
+  { servedBy, usage }: CallOutcome,
+  numbers: ReceiptNumbers | null,
+): CountedReceipt => ({
+  model: modelServed(route, servedBy).id,
+  region: servedBy?.region.code ?? null,
+  ...simulatedBy(servedBy),
+  energy_wh: numbers?.energy_wh ?? null,
+  carbon_g: numbers?.carbon_g ?? null,
+  water_ml: numbers?.water_ml ?? null,
+  promptTokens: usage?.promptTokens ?? null,
+  completionTokens: usage?.completionTokens ?? null,
+});
 
 export interface UsageMetrics {
   count(accountId: string, receipt: CountedReceipt): void;
