@@ -117,7 +117,7 @@ export function compileRules(set: readonly PolicyRule[]): Result<CompiledRules, 
   const { phrases, patterns, problems } = parts;
   if (problems.length > 0) return err(problems);
   const refuse = (reason: string) => err([{ rule: null, reason }]);
-  if (patterns.reduce((sum, pattern) => sum + (pattern?.size ?? 0), 0) > maxJointSize)
+  if (patterns.reduce((sum, pattern) => (pattern ? sum + pattern.size : sum), 0) > maxJointSize)
     return refuse('the patterns of all rules together are too large');
   const built = buildAutomaton(phrases);
   if (!built.ok) return refuse(built.error);

@@ -4,6 +4,7 @@
  * Invariant: media declared as text are read even if malformed, so that a bad byte hides nothing. Other media are read if they begin like
  * text, which images, sound and most documents do not.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 
 /** `data:`, the type with its parameters, and optionally `;base64`. */
 const dataUrl = /^data:([^,]{0,200}?)(;base64)?,/i;
@@ -54,11 +55,11 @@ function decoded(bytes: Uint8Array): string {
 
 const percent = 0x25;
 /** Value of a hexadecimal digit by its character code; 16 for all others. */
-const digits = Uint8Array.from({ length: 256 }, (_, code) => {
+const digits = Array.from({ length: 256 }, (_, code) => {
   const value = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(value) ? 16 : value;
 });
-const digit = (code: number | undefined): number => digits[code ?? 0] ?? 16;
+const digit = (code: number | undefined): number => (code === undefined ? 16 : elementAt(digits, code));
 
 /** Decodes bytes in one pass, so that a bad byte hides no other and millions of them are cheap. */
 function percentDecoded(text: string): string {
@@ -67,7 +68,7 @@ function percentDecoded(text: string): string {
   for (let at = 0; at < bytes.length; at++) {
     const [high, low] = bytes[at] === percent ? [digit(bytes[at + 1]), digit(bytes[at + 2])] : [16, 16];
     const isEncoded = high < 16 && low < 16;
-    bytes[length++] = isEncoded ? high * 16 + low : (bytes[at] ?? 0);
+    bytes[length++] = isEncoded ? high * 16 + low : bytes.readUInt8(at);
     if (isEncoded) at += 2;
   }
   return decoded(bytes.subarray(0, length));

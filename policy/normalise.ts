@@ -56,7 +56,7 @@ export class Normaliser {
         at++;
       } else if (folded === unit.dropped) at++;
       else {
-        const codePoint = text.codePointAt(at) ?? 0;
+        const codePoint = defined(text.codePointAt(at), 'A code point');
         const units = foldedText(codePoint);
         at += codePoint > 0xffff ? 2 : 1;
         for (let part = 0; part < units.length; part++) {

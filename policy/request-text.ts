@@ -5,6 +5,7 @@
  * a model reads as prose is one reading in the order of the body, so that a phrase that is split over messages or parts is
  * whole again; all else (names, roles, schemas, fields that this gateway does not know) is another.
  */
+import { defined } from '@gw/contract/internal/defined';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { Texts } from './find-rules.ts';
 import { jsonUnescaped } from './json-text.ts';
@@ -60,7 +61,7 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
     const text = isMedium(field, holder) ? (medium?.text ?? value) : value;
     (isProse ? readings.prose : readings.other).push(text);
     const unescaped = field === 'arguments' ? jsonUnescaped(text) : '';
-    for (const more of [medium?.words ?? '', unescaped, taggedText(text)]) if (more !== '') readings.prose.push(more);
+    for (const more of [medium?.words, unescaped, taggedText(text)]) if (more) readings.prose.push(more);
   } else if (Array.isArray(value)) {
     // An array may hold millions of numbers.
     for (const item of value) if (typeof item !== 'number') collect(item, field, holder, readings);
@@ -90,7 +91,7 @@ function taggedText(text: string): string {
   const hidden = Buffer.alloc(text.length >> 1);
   let length = 0;
   for (let at = text.indexOf(firstUnit); at !== -1; at = text.indexOf(firstUnit, at + 2)) {
-    const codePoint = text.codePointAt(at) ?? 0;
+    const codePoint = defined(text.codePointAt(at), 'A code point');
     if (codePoint >= firstTag && codePoint <= lastTag) hidden[length++] = codePoint - firstTag + 0x20;
   }
   return hidden.toString('latin1', 0, length);

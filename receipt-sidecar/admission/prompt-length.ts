@@ -5,7 +5,9 @@
  * is not counted; a model whose tokenizer is not known counts nothing but lists of tokens; and where counting fails the
  * call goes on, since the provider refuses by itself. Only the prompt counts, not what was asked to be generated.
  */
+
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { elementAt } from '@gw/contract/internal/defined';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, longestTokenBytes, type Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
@@ -43,7 +45,7 @@ export function promptLength(
   const tokens = tokenListsOf(request.endpoint, body)?.lists;
   if (tokens) {
     const at = tokens.findIndex((list) => list.length > limit);
-    return at === -1 ? null : tooLong({ at, of: tokens.length, tokens: tokens[at]?.length ?? 0, isWhole: true });
+    return at === -1 ? null : tooLong({ at, of: tokens.length, tokens: elementAt(tokens, at).length, isWhole: true });
   }
   const tokenizer = knownTokenizer(model.tokenizer);
   if (!tokenizer) return null;
@@ -54,7 +56,7 @@ export function promptLength(
   const of = together ? 1 : texts.length;
   const leastOf = (size: number) => Math.ceil(size / longestTokenBytes) + frame;
   const certain = bounds.findIndex((size) => leastOf(size) > limit);
-  if (certain !== -1) return tooLong({ at: certain, of, tokens: leastOf(bounds[certain] ?? 0), isWhole: false });
+  if (certain !== -1) return tooLong({ at: certain, of, tokens: leastOf(elementAt(bounds, certain)), isWhole: false });
   const job = { texts, together, limit: limit - frame, stopAbove: limit * countedTimesLimit };
   const refusalOf = ({ at, tokens: count, whole }: NonNullable<Counted['over']>) =>
     tooLong({ at, of, tokens: count + frame, isWhole: whole && isWhole });

@@ -50,7 +50,7 @@ function takeVaried(rest: JsonObject): JsonObject {
   let left = mostVariedBytes;
   for (const name of variedFields) {
     if (!Object.hasOwn(rest, name)) continue;
-    const length = name.length + ascii(JSON.stringify(rest[name]) ?? '').length;
+    const length = name.length + ascii(JSON.stringify(rest[name])).length;
     if (length > left) continue;
     left -= length;
     varied[name] = rest[name];

@@ -3,7 +3,9 @@
  *
  * Invariant: codes are stable. They are made of names of the API alone, never of a key that the client chose.
  */
+
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { elementAt } from '@gw/contract/internal/defined';
 import type { z } from 'zod';
 
 type Issue = z.core.$ZodIssue;
@@ -51,7 +53,7 @@ export function schemaError(error: z.ZodError, value: unknown): ApiError {
   const param = jsonPath(path);
   if (issue.code === 'unrecognized_keys') {
     // Only the options of the gateway are a closed list.
-    const unknown = `${param}.${String(short(issue.keys[0] ?? ''))}`;
+    const unknown = `${param}.${String(short(elementAt(issue.keys, 0)))}`;
     return { ...fieldError('gw', `\`${unknown}\` is not a known option.`), param: unknown };
   }
   if (valueAt(value, issue.path) === undefined) {

@@ -216,7 +216,6 @@ export class Call implements Processor {
       message: request.responseHeaders,
       stream,
       status,
-      account: this.#caller?.accountId ?? '',
       replies: this.#context.replies,
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),

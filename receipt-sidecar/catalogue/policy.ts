@@ -4,6 +4,7 @@
  * Invariants: there are always rules. A set that cannot be read or matched, for example one of a newer release, does not come into force and
  * blocks nothing else: the last usable set, or else the built-in one, stays, and `unusable` says why.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { type Policy, policySchema } from '@gw/contract/internal/policy-rules';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
 import { defaultPolicy } from '@gw/policy/default-rules';
@@ -42,8 +43,8 @@ export function policyInForce(given: unknown, known: PolicyInForce | null = null
   const stay = (unusable: string): PolicyInForce => ({ ...(known ?? builtInPolicy()), unusable });
   const read = policySchema.safeParse(given);
   if (!read.success) {
-    const [issue] = read.error.issues;
-    return stay(`they cannot be read: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`.slice(0, 300));
+    const { message, path } = elementAt(read.error.issues, 0);
+    return stay(`they cannot be read: ${path.join('.')}: ${message}`.slice(0, 300));
   }
   const policy = read.data;
   for (const made of [known, builtInPolicy()])

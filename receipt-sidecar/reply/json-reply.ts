@@ -21,7 +21,6 @@ const isFinished = setHeader(finishedHeader, '1');
 
 export interface JsonReplyContext extends ReplyContext {
   readonly status: number;
-  readonly account: string;
   readonly replies: Pick<ReplyReader, 'read'>;
   readonly overhead: Overhead;
 }
@@ -37,12 +36,12 @@ export class JsonReply implements Reply {
   }
 
   chunk(bytes: Buffer): void {
-    const { account, call, record, replies, status } = this.#context;
+    const { call, record, replies, status } = this.#context;
     const { request } = record.identity;
     // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
     const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
-    const read = andThen(replies.read(account, bytes, facts), (outcome) => this.#conclude(outcome));
+    const read = andThen(replies.read(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }
 

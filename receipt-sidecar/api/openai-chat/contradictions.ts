@@ -12,7 +12,7 @@ export function chatContradiction(body: JsonObject): ApiError | null {
   if (ofStream) return ofStream;
   if (isGiven(body.max_tokens) && isGiven(body.max_completion_tokens))
     return fieldError('max_tokens', '`max_tokens` is the old name of `max_completion_tokens`. Send one of them.');
-  if (Number(body.top_logprobs ?? 0) > 0 && body.logprobs !== true)
+  if (Number(body.top_logprobs) > 0 && body.logprobs !== true)
     return fieldError('top_logprobs', '`top_logprobs` is only allowed with `logprobs: true`.');
   return isGiven(body.tool_choice) || isGiven(body.function_call) ? ofChoice(body) : null;
 }

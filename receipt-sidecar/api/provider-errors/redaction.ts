@@ -5,6 +5,7 @@
  * character; names of fields and numbers stay, since they are what helps. What it costs is linear: the text is bounded
  * first, then split into words, each of which is bounded and judged once.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { hidden, isKeyLike, keyName, shapeOf } from './redaction-shapes.ts';
 
 /** How many characters of a text are read. */
@@ -107,7 +108,7 @@ function splitWord(word: string, known: ReadonlySet<string>): string[] {
   if (known.has(trimmed(word)[0])) return [word];
   return word.split(/([,;(){}|]+|=+(?=[^=])|:(?=$))/).flatMap((each) => {
     const named = /^([A-Za-z_-]{1,40})(:(?=[^:])|=+$)(.*)$/.exec(each);
-    return named && keyName(named[1] ?? '') ? named.slice(1) : [each];
+    return named && keyName(elementAt(named, 1)) ? named.slice(1) : [each];
   });
 }
 
