@@ -42,6 +42,7 @@ interface CheckCase {
   readonly scope?: string;
   readonly handler?: string;
   readonly openTo?: string;
+  readonly limit?: string;
 }
 
 /** `[status, code]` of the refusal, or `ok`. */
@@ -51,6 +52,7 @@ async function ask({
   scope = 'inference:write',
   handler = 'sidecar',
   openTo = 'active',
+  limit = 'calls',
 }: CheckCase) {
   const find = async () => {
     if (found instanceof Error) throw found;
@@ -58,7 +60,7 @@ async function ask({
   };
   const answer = await checkOf(find)({
     attributes: {
-      contextExtensions: { scope, handler, open_to: openTo },
+      contextExtensions: { scope, handler, open_to: openTo, limit },
       request: { http: { headers: { authorization } } },
     },
   });
@@ -97,9 +99,10 @@ describe('the check of a call', () => {
     ]);
   });
 
-  it('fails closed: when no store answers, and on a route that names no scope', async () => {
+  it('fails closed: when no store answers, and on a route that names no scope or no limit', async () => {
     expect(await ask({ found: new Error('away') })).toEqual([500, 'internal_error']);
     expect(await ask({ scope: '' })).toEqual([500, 'internal_error']);
+    expect(await ask({ limit: '' })).toEqual([500, 'internal_error']);
   });
 });
 
@@ -110,7 +113,7 @@ describe('what a verified call tells those behind Envoy', () => {
     const key = { ...stored, ...found };
     const check = checkOf(async () => key);
     const headers = { authorization: `Bearer ${plaintext}` };
-    const contextExtensions = { scope: 'inference:write', handler: 'sidecar' };
+    const contextExtensions = { scope: 'inference:write', handler: 'sidecar', limit: 'calls' };
     const answer = await check({ attributes: { contextExtensions, request: { http: { headers } } } });
     const { [callerField]: text = '', ...others } = textsOf(answer.dynamicMetadata);
     // The rest is for the access log and for the step that decides limits.
@@ -182,11 +185,6 @@ describe('the limits of a verified call', () => {
     expect(drawnLimits('calls', stored.accountId, fields.limits ?? '')).toEqual(
       drawnLimits('calls', stored.accountId, limitsText(stored)),
     );
-  });
-
-  it('are left to that step by a route that names none', async () => {
-    const { fields } = await asked({}, async () => Promise.reject(new Error('was asked')));
-    expect(fields).toHaveProperty('limits');
   });
 
   it('are drawn on by the length of a body where bytes count, and by a call alone elsewhere', async () => {

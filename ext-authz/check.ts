@@ -85,8 +85,9 @@ export function makeCheck(context: CheckContext): Check {
     notes.used(key);
     if (openTo !== 'all' && key.account.state === 'suspended') return denied('customer_suspended', addresses);
     const needed = scopes.find((known) => known === scope);
-    // A route without a scope must not reach this filter.
-    if (!needed) return denied('internal_error', addresses);
+    const kind = draws.find((known) => known === limit);
+    // A route without a scope or a limit must not reach this filter.
+    if (!needed || !kind) return denied('internal_error', addresses);
     if (!key.scopes.includes(needed)) {
       notes.failed(key, 'insufficient_scope');
       return denied(
@@ -97,9 +98,6 @@ export function makeCheck(context: CheckContext): Check {
     }
     const caller = callerOf(key);
     const who = handler === 'sidecar' ? 'sidecar' : 'control';
-    // Older releases of Envoy's configuration name no limit and ask about every call.
-    const kind = draws.find((known) => known === limit);
-    if (!kind) return toBeAsked(caller, who);
     const { accountId } = key;
     const kib = body === 'counts' ? bodyKib(headers?.['content-length']) : 0;
     const drawn = kib === 0 ? caller.drawn[kind] : drawnLimits(kind, accountId, caller.limits, kib);

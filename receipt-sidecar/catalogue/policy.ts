@@ -35,7 +35,7 @@ const inForce = ({ exemptions, sha256, version }: Policy, compiled: CompiledRule
 };
 
 /**
- * Never throws. `given` is the policy of a snapshot, not yet validated; it is absent from an older control plane.
+ * Never throws. `given` is the policy of a snapshot, not yet validated; undefined means the built-in rules.
  * `known` is what was in force before: the same rules are not compiled again.
  */
 export function policyInForce(given: unknown, known: PolicyInForce | null = null): PolicyInForce {
