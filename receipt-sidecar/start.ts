@@ -47,7 +47,7 @@ import { openEnds, redisEnds } from './receipt/ends.ts';
 import { LiveWindow, tellLive } from './receipt/live.ts';
 import { createReceiptMetrics } from './receipt/receipt-metrics.ts';
 import { createUsageMetrics } from './receipt/usage-metrics.ts';
-import { ReplyReader } from './reply/reply-reader.ts';
+import { replyReader } from './reply/reply-reader.ts';
 import { createLastRegions } from './routing/choose-region.ts';
 import { createOverheadMetrics } from './wire/overhead.ts';
 import { sharedByRedis } from './wire/shared.ts';
@@ -157,7 +157,7 @@ export async function startSidecar(config: Config) {
       randomBytes,
       onFault: (error) => faults.fault('prompt_count', error),
     }),
-    replies: new ReplyReader(threads.pool),
+    readReply: replyReader(threads.pool),
     claims: new Claims({
       idempotency,
       giveBack: ({ accountId, keyId }) => giveBackDayUnit(redis, accountId, keyId),

@@ -46,3 +46,16 @@ export function untilReady(redis: Redis, waitMs: number): Promise<void> {
     });
   });
 }
+
+/**
+ * Calls `take` with each message of a channel. Messages during a disconnection are lost. `subscriber` is a connection that is used for
+ * subscriptions only.
+ */
+export function listenTo(subscriber: Redis, channel: string, take: (message: string) => void): void {
+  const listen = () => void subscriber.subscribe(channel).catch(() => undefined);
+  subscriber.on('ready', listen);
+  subscriber.on('message', (from, message) => {
+    if (from === channel) take(message);
+  });
+  if (subscriber.status === 'ready') listen();
+}

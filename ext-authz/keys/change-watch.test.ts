@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { keyChangedChannel } from '@gw/contract/internal/redis';
 import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -84,7 +85,7 @@ describe('the watch for changes of keys', () => {
     const { watch, forgotten, subscriber, postgres, poll } = setUp();
     await poll();
     forgotten.length = 0;
-    subscriber.emit('message', 'channel', 'abc');
+    subscriber.emit('message', keyChangedChannel, 'abc');
     expect(forgotten).toEqual(['abc']);
     postgres.generation = 6; // its message never came
     await poll();
@@ -98,7 +99,7 @@ describe('the watch for changes of keys', () => {
     const { watch, forgotten, asked, subscriber, postgres, told, poll } = setUp();
     await poll();
     forgotten.length = 0;
-    subscriber.emit('message', 'channel', 'account:acct_1');
+    subscriber.emit('message', keyChangedChannel, 'account:acct_1');
     Object.assign(postgres, { generation: 8, since: { publicIds: ['abc', 'def'], accountIds: ['acct_2'] } });
     await poll();
     expect(forgotten).toEqual(['all of acct_1', 'abc', 'def', 'all of acct_2']);
@@ -130,7 +131,7 @@ describe('the watch for changes of keys', () => {
   it('tells the list of ids of a key that may be new, and of each generation that Postgres says', async () => {
     const { watch, subscriber, told, listed, postgres, poll } = setUp();
     await poll();
-    subscriber.emit('message', 'channel', 'abc');
+    subscriber.emit('message', keyChangedChannel, 'abc');
     postgres.generation = 6;
     await poll();
     expect([told, [...new Set(listed)]]).toEqual([['abc'], [5, 6]]);

@@ -10,6 +10,7 @@ import { accountOfMessage, keyChangedChannel, keyGenerationKey } from '@gw/contr
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
+import { listenTo } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import type { KeyCache } from './key-cache.ts';
 import type { KeyDirectory } from './key-directory.ts';
@@ -46,16 +47,13 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  // Messages during a disconnection are lost; the next poll detects their changes.
-  const listen = () => void subscriber.subscribe(keyChangedChannel).catch(() => undefined);
-  subscriber.on('message', (_channel, publicId) => {
+  // The next poll detects changes whose messages were lost.
+  listenTo(subscriber, keyChangedChannel, (publicId) => {
     const account = accountOfMessage(publicId);
     if (account !== null) return cache.forgetAccount(account);
     cache.forget(publicId);
     directory.tell(publicId);
   });
-  subscriber.on('ready', listen);
-  if (subscriber.status === 'ready') listen();
 
   const copyOf = async (): Promise<number | null> => {
     const copy = await redis.get(keyGenerationKey).catch(() => null);

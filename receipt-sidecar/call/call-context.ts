@@ -8,14 +8,14 @@ import type { IdempotencyMetrics } from '../guards/idempotency/metrics.ts';
 import type { CallLimits } from '../guards/leased-limits.ts';
 import type { Books } from '../receipt/books.ts';
 import type { Ends } from '../receipt/ends.ts';
-import type { ReplyReader } from '../reply/reply-reader.ts';
+import type { ReadReply } from '../reply/reply-reader.ts';
 import type { Timeouts } from '../wire/headers.ts';
 import type { OverheadMetrics } from '../wire/overhead.ts';
 
 export interface CallContext extends Timeouts, Gates, Watchers, Omit<Books, 'failedAttempts'> {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
-  readonly replies: Pick<ReplyReader, 'read'>;
+  readonly readReply: ReadReply;
   readonly idempotencyMetrics: Pick<IdempotencyMetrics, 'ended'>;
   readonly ends: Pick<Ends, 'ask'>;
   readonly now: () => number;

@@ -401,7 +401,7 @@ describe('a large JSON reply', () => {
   const json = { 'content-type': 'application/json' };
   async function replied() {
     let end: (outcome: JobResult<ReplyReading>) => void = () => undefined;
-    const readReply: CallContext['replies']['read'] = (account, bytes, facts) =>
+    const readReply: CallContext['readReply'] = (account, bytes, facts) =>
       new Promise((resolve) => {
         expect(account).toBe('acct');
         end = (outcome) => resolve(outcome.ok ? ok(readReplyHere(bytes, facts)) : outcome);

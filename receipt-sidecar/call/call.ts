@@ -216,7 +216,7 @@ export class Call implements Processor {
       message: request.responseHeaders,
       stream,
       status,
-      replies: this.#context.replies,
+      readReply: this.#context.readReply,
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),
     });

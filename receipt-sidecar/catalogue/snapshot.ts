@@ -9,6 +9,7 @@ import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
 import type { Logger } from '@gw/service/log';
+import { listenTo } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import { liveSignals } from './grid-signals.ts';
 import { type Candidate, type Named, namedIn } from './named.ts';
@@ -111,12 +112,7 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
       log.warn({ err: error }, 'the catalogue on disk cannot be read');
     }
   };
-  const listen = () => void subscriber.subscribe(snapshotChannel).catch(() => undefined);
-  subscriber.on('ready', listen);
-  subscriber.on('message', (channel) => {
-    if (channel === snapshotChannel) void readQuietly();
-  });
-  if (subscriber.status === 'ready') listen();
+  listenTo(subscriber, snapshotChannel, () => void readQuietly());
   void readQuietly();
   const timer = setInterval(() => void readQuietly(), pollMs);
   return { current: () => catalogue, stop: () => clearInterval(timer) };

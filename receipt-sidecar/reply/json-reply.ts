@@ -14,14 +14,14 @@ import type { Overhead } from '../wire/overhead.ts';
 import type { JobResult } from '../wire/threads/thread-pool.ts';
 import { type ReplyReading, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
-import type { ReplyReader } from './reply-reader.ts';
+import type { ReadReply } from './reply-reader.ts';
 
 /** Tells the filter of the last resort what `finishedWith` tells the access log. */
 const isFinished = setHeader(finishedHeader, '1');
 
 export interface JsonReplyContext extends ReplyContext {
   readonly status: number;
-  readonly replies: Pick<ReplyReader, 'read'>;
+  readonly readReply: ReadReply;
   readonly overhead: Overhead;
 }
 
@@ -36,12 +36,12 @@ export class JsonReply implements Reply {
   }
 
   chunk(bytes: Buffer): void {
-    const { call, record, replies, status } = this.#context;
+    const { call, readReply, record, status } = this.#context;
     const { request } = record.identity;
     // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
     const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
-    const read = andThen(replies.read(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
+    const read = andThen(readReply(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }
 

@@ -8,7 +8,9 @@ import { createEnergyReader } from './energy-reader.ts';
 import { JsonReply, type JsonReplyContext } from './json-reply.ts';
 import { type Reply, type ReplyContext, StreamReply } from './reply.ts';
 
-interface Opened extends Omit<ReplyContext, 'energyReader'>, Pick<JsonReplyContext, 'overhead' | 'replies' | 'status'> {
+interface Opened
+  extends Omit<ReplyContext, 'energyReader'>,
+    Pick<JsonReplyContext, 'overhead' | 'readReply' | 'status'> {
   readonly message: ProcessingRequest['responseHeaders'];
   readonly headers: Headers;
   readonly stream: boolean;

@@ -10,7 +10,7 @@ import { addToObject, parseObject } from '../wire/json-body.ts';
 import { bodyThreadBounds, inlineBytes } from '../wire/threads/body-threads.ts';
 import { type JobResult, ThreadPool } from '../wire/threads/thread-pool.ts';
 import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
-import { ReplyReader } from './reply-reader.ts';
+import { replyReader } from './reply-reader.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -53,9 +53,7 @@ const bytesOf = (text: string): Buffer => {
 };
 const padding = 'x'.repeat(inlineBytes);
 const onThread = (text: string | Buffer, given: ReplyFacts) =>
-  new ReplyReader(pool).read('acct', typeof text === 'string' ? bytesOf(text) : text, given) as Promise<
-    JobResult<ReplyReading>
-  >;
+  replyReader(pool)('acct', typeof text === 'string' ? bytesOf(text) : text, given) as Promise<JobResult<ReplyReading>>;
 
 /** Returns what the client would get, and what is recorded. */
 function shown(reading: ReplyReading) {
@@ -120,7 +118,7 @@ test('what reaches the client is the object with our keys, as one would write th
 
 test('a small reply is read in the same turn', () => {
   const never = { run: () => Promise.reject(new Error('a thread was asked')) } as never;
-  const outcome = new ReplyReader(never).read('acct', bytesOf('{"choices":[]}'), facts());
+  const outcome = replyReader(never)('acct', bytesOf('{"choices":[]}'), facts());
   expect(outcome).toMatchObject({ ok: true, value: { ok: true } });
 });
 

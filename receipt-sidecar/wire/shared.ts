@@ -1,4 +1,5 @@
 /** Shares facts between sidecars over a Redis channel. Nothing waits for it, and messages are lost while Redis is unavailable. */
+import { listenTo } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 
@@ -15,16 +16,11 @@ export const sharedByRedis = <T>(
   schema: z.ZodType<T>,
 ): Shared<T> => ({
   send: (told) => void redis.publish(channel, JSON.stringify(told)).catch(() => undefined),
-  receive: (take) => {
-    const listen = () => void subscriber.subscribe(channel).catch(() => undefined);
-    subscriber.on('ready', listen);
-    subscriber.on('message', (from, message) => {
-      if (from !== channel) return;
+  receive: (take) =>
+    listenTo(subscriber, channel, (message) => {
       const told = schema.safeParse(jsonOf(message));
       if (told.success) take(told.data);
-    });
-    if (subscriber.status === 'ready') listen();
-  },
+    }),
 });
 
 function jsonOf(text: string): unknown {

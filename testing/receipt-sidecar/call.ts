@@ -62,7 +62,6 @@ interface Stubs {
   readonly claim?: Gates['claims']['find'];
   readonly takeSlot?: Gates['slots']['take'];
   readonly reserve?: Gates['budgets']['reserve'];
-  readonly readReply?: CallContext['replies']['read'];
 }
 
 const unexpected = (what: string) => async () => {
@@ -72,7 +71,6 @@ const unexpected = (what: string) => async () => {
 export function contextForTests({
   claim = unexpected('an idempotency key'),
   read = readForTests(() => null),
-  readReply: readReplyBody = (_account, bytes, facts) => ok(readReply(bytes, facts)),
   reserve = unexpected('budgets'),
   takeSlot = async () => ok({ id: 'slot', release: () => undefined }),
   ...changed
@@ -82,7 +80,7 @@ export function contextForTests({
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     catalogue: () => makeCatalogue(snapshot),
     reader: { read },
-    replies: { read: readReplyBody },
+    readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
     claims: { find: claim },
     slots: { take: takeSlot },
     budgets: { reserve },
