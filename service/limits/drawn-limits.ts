@@ -22,8 +22,8 @@ type Numbers = readonly [perS: number | null, burst: number | null, perDay: numb
 /** The text of the limits as JSON. */
 export interface CarriedLimits {
   readonly account: Numbers;
-  /** Rate and burst in KiB; absent in an older release. */
-  readonly body?: readonly [perS: number, burst: number];
+  /** Rate and burst in KiB. */
+  readonly body: readonly [perS: number, burst: number];
   readonly shadow?: readonly ShadowLimit[];
   readonly key?: readonly [id: string, ...Numbers];
 }
@@ -43,7 +43,7 @@ export function drawnLimits(kind: string, accountId: string, text: string, kib =
   if (kind === 'management')
     return { levels: [level('account', accountId, managementNumbers)], body: null, shadow: [] };
   const { account, body: bucket, key, shadow = [] } = JSON.parse(text) as CarriedLimits;
-  const body = kib > 0 && bucket ? { limit: { rate: { perS: bucket[0], burst: bucket[1] }, perDay: null }, kib } : null;
+  const body = kib > 0 ? { limit: { rate: { perS: bucket[0], burst: bucket[1] }, perDay: null }, kib } : null;
   const ofAccount = level('account', accountId, account);
   if (ofAccount.limit.rate === null) throw new Error(`The limits "${text}" of the identity are malformed.`);
   if (key === undefined) return { levels: [ofAccount], body, shadow };
