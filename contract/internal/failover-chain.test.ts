@@ -145,11 +145,11 @@ test('aliases and models have chains for what may be next, each as long as their
 
   const many = widely(30, 30);
   const ofModels = allFailoverChains({ ...many, aliases: [] }).map(failoverCluster);
-  // Of each model: alone, each region first, and the same without one of them.
+  // Each model has chains alone, with each region first, and the same without one of them.
   expect(ofModels).toHaveLength(30 * (3 + 3 + 3 * 2));
   const withAliases = allFailoverChains(many).map(failoverCluster);
   expect(withAliases).toEqual(expect.arrayContaining(ofModels));
-  // Of each alias what is active alone: each region of each target first, and within each region.
+  // Each alias has chains for what is active alone: each region of each target first, and within each region.
   expect(withAliases).toHaveLength(ofModels.length + 30 * (3 * 3 + 3));
 });
 
