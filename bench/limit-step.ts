@@ -34,7 +34,7 @@ export async function startLimitStep(): Promise<{ readonly step: Step; stop(): P
   });
   const fields = {
     account_id: 'acct_bench',
-    limits: JSON.stringify({ account: [most, most, 1000 * most] }),
+    limits: JSON.stringify({ account: [most, most, 1000 * most], body: [most, most] }),
     kind: 'calls',
   };
   const call = { descriptors: [{ entries: Object.entries(fields).map(([key, value]) => ({ key, value })) }] };

@@ -3,10 +3,12 @@
  *
  * Invariant: what the catalogue says of them is the same object for every call, as in a running sidecar.
  */
+
 import { err } from '@gw/contract/internal/result';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';
 import type { CallIdentity, CallOutcome } from '@gw/receipt-sidecar/internals/receipt/receipt';
+import { plainDeployment, plainModel } from '@gw/testing/catalogue';
 import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 
 export interface FinishedCall {
@@ -20,6 +22,7 @@ type Model = CallIdentity['route']['model'];
 const grid = annualReading('FRA');
 const servedBy: Candidate = {
   deployment: {
+    ...plainDeployment,
     id: 'bench-fr',
     provider: 'bench',
     region: 'eu-west',
@@ -27,7 +30,6 @@ const servedBy: Candidate = {
     pue: 1.2,
     wueOnsiteLPerKwh: 0.3,
     telemetry: 'energy_header',
-    accelerators: null,
   },
   region: { code: 'eu-west', name: 'Paris', country: 'FR', gridZone: 'FRA', status: 'active', preference: 0 },
   gridAt: () => grid,
@@ -36,19 +38,14 @@ const servedBy: Candidate = {
 };
 
 const model: Model = {
+  ...plainModel,
   id: 'bench-large',
   created: 1_735_689_600,
   ownedBy: 'bench',
-  kind: 'chat',
   contextWindow: 128_000,
-  modalities: ['text'],
-  takesTemperature: true,
   activeParametersB: { min: 70, max: 70 },
   totalParametersB: { min: 70, max: 70 },
   modelClass: 'large',
-  quantizationBits: null,
-  tokensPerS: null,
-  ttftS: null,
 };
 
 function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): FinishedCall {

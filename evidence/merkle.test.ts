@@ -53,7 +53,7 @@ class Stored {
   };
 }
 
-// Of the reference implementation of Certificate Transparency (merkletree tests): eight entries, given in hexadecimal.
+// The vectors are from the reference implementation of Certificate Transparency (merkletree tests): eight entries in hexadecimal.
 const known = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
 const knownRoots = [
   '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',

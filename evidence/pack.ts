@@ -41,14 +41,14 @@ export interface PackLog {
   readonly fault?: string;
 }
 
-/** What is known of a pack before its receipts are read. */
+/** The part of a pack that is known before its receipts are read. */
 export interface PackAbout {
   /** A UUID. */
   readonly id: string;
   readonly issuedAt: Date;
   readonly baseUrl: string;
   readonly accountId: string;
-  /** What was asked for. */
+  /** The request for the pack. */
   readonly selection: Node;
   /** Half-open; null if receipts were asked for by their ids alone. */
   readonly period: { readonly from: Date; readonly to: Date } | null;

@@ -40,7 +40,7 @@ interface Made {
   readonly checkpoint: Checkpoint;
   readonly selection?: Record<string, string>;
   readonly only?: (each: Receipt) => boolean;
-  /** Of the second one, whose entry does not know of it. */
+  /** Changes to the second receipt that its log entry does not know of. */
   readonly changed?: Partial<Receipt>;
 }
 async function packWith({ changed, checkpoint, only = () => true, selection = {} }: Made): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** What somebody who has the key of the packs, and so can sign anything, cannot say in one unseen. */
+/** Somebody who has the key of the packs, and so can sign anything, still cannot lie in one without being found out. */
 import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { isPublicKey } from '@gw/contract/internal/public-jwk';
@@ -183,7 +183,7 @@ test('what is said once for all receipts stands in front of them', async () => {
 });
 
 test('a signature or a key in other characters for the same bytes is none', async () => {
-  // Of the last character only the first bits count.
+  // Only the first bits of the last character count.
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const twin = (text: string) => text.slice(0, -1) + alphabet[alphabet.indexOf(text.at(-1) ?? '') + 1];
   const { jws, key: signer } = pack.signature;

@@ -36,7 +36,7 @@ export interface PackVerification {
   /** How many receipts had their numbers computed again. The others came without a lineage, or are degraded and have none. */
   readonly recomputed: number;
   readonly log: Omit<LogVerification, 'mismatches'>;
-  /** What the gateway says that it left out, whether or not that is a mismatch too; the first thousand. */
+  /** The receipts that the gateway says it left out, whether or not that is a mismatch too; the first thousand. */
   readonly excluded: readonly {
     readonly receipt_id: string;
     readonly version: number | null;

@@ -78,7 +78,7 @@ describe('what a body costs', () => {
     [undefined, 10_240],
   ])('of the length %s: %d KiB', (length, kib) => expect(bodyKib(length)).toBe(kib));
 
-  test('nothing where it is free', () => {
+  test('nothing for a body that is free', () => {
     expect(drawnLimits('calls', 'a', limitsText(keyWith({ ratePerS: 1, burst: 1, perDay: 1 })), 0).body).toBeNull();
   });
 

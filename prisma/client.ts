@@ -7,7 +7,7 @@ import { Prisma, PrismaClient } from './generated/client.ts';
 import { openPool, type PoolOptions } from './pool.ts';
 
 export { Prisma };
-/** What Postgres answers to a statement of `queryTexts` or `runOverCopy` that it refuses. */
+/** Thrown when Postgres refuses a statement of `queryTexts` or `runOverCopy`. */
 export const { DatabaseError } = pg;
 export type Database = PrismaClient;
 /** Runs statements equally inside and outside of a transaction. */

@@ -1,4 +1,4 @@
-/** What the built-in simulated provider offers, and how an unknown provider is described. */
+/** The models and regions of the built-in simulated provider, and the description of an unknown provider. */
 import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
 import type { Prisma } from './client.ts';
 

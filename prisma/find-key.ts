@@ -1,4 +1,4 @@
-/** What the authorization step needs to know about a key, in one query. It decides; this only reads. */
+/** Reads everything that the authorization step needs to know about a key, in one query. That step decides; this only reads. */
 import {
   type AccountTier,
   enterpriseStreams,
@@ -28,9 +28,9 @@ export interface FoundKey {
   readonly state: 'active' | 'revoked' | 'expired';
   /** Null even where one was set, while the account's tier has none. */
   readonly expiresAt: Date | null;
-  /** What its calls are charged to, whatever they name themselves; null: what they name. */
+  /** The project that its calls are charged to, whatever they name; null: the one that they name. */
   readonly project: string | null;
-  /** What the key may take of the account's limits; null: all of it. */
+  /** The key's share of the account's limits; null: all of it. */
   readonly limits: KeyLimits | null;
   /** The budgets of the key, of its account, and of all projects of the account. */
   readonly budgets: readonly HeldBudget[];
@@ -88,7 +88,7 @@ export async function findKey(db: Statements, publicId: string): Promise<FoundKe
     SELECT k.public_id, k.account_id, k.hash, k.pepper_version, k.scopes, k.expires_at,
       k.revoked_at IS NOT NULL AS is_revoked, clock_timestamp() AS asked_at,
       a.tier::text AS tier,
-      -- What is not active may not call: an account that is closed holds no working key either.
+      -- An account that is not active may not call; a closed one has no working key either.
       CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models,
       a.limit_per_s, a.limit_burst, a.limit_per_day, a.limit_streams, a.limit_shadow,
       a.max_added_latency_ms, a.max_added_cost_percent,
@@ -124,7 +124,7 @@ export async function findKey(db: Statements, publicId: string): Promise<FoundKe
   };
 }
 
-/** What changed between two generations. */
+/** The changes between two generations. */
 export interface KeyChanges {
   /** The newest one. */
   readonly generation: number;

@@ -1,4 +1,4 @@
-/** What statements that change many keys, accounts or budgets leave for those who ask what has changed. */
+/** Statements that change many keys, accounts or budgets leave a complete record for those who ask what has changed. */
 import { forFile } from '@gw/testing/for-file';
 import { createDatabase } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
@@ -32,7 +32,7 @@ const ids = (prefix: string, from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => idOf(prefix, from + i));
 const keys = (from: number, to: number) => `public_id BETWEEN '${idOf('many', from)}' AND '${idOf('many', to)}'`;
 
-/** What the statement has left, and how often it has written the generation. */
+/** The record that the statement has left, and how often it has written the generation. */
 async function change(statement: string) {
   const known = await keyGeneration(db);
   await owner.query('BEGIN');
@@ -78,7 +78,7 @@ test('up to 1,000 keys of one statement are told one by one, whether inserted, c
   expect(await change(`DELETE FROM api_keys WHERE public_id LIKE 'some%'`)).toEqual(ofKeys(ids('some', 1, 300)));
   expect(await change(`UPDATE api_keys SET name = 'c' WHERE ${keys(1, 1000)}`)).toEqual(ofKeys(ids('many', 1, 1000)));
   expect(await change(`UPDATE api_keys SET name = 'd' WHERE ${keys(1, 1001)}`)).toEqual(tooMany(1001));
-  // What comes after a bulk change is told again.
+  // Changes after a bulk change are recorded singly again.
   const one = `UPDATE api_keys SET name = 'e' WHERE ${keys(7, 7)}`;
   expect(await change(one)).toEqual(ofKeys([idOf('many', 7)]));
   expect(

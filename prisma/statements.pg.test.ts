@@ -1,4 +1,4 @@
-/** What reads the same by Prisma's client and without it. */
+/** Statements read the same through Prisma's client and without it. */
 import { forFile } from '@gw/testing/for-file';
 import { createDatabase } from '@gw/testing/prisma/postgres';
 import { openWay } from '@gw/testing/prisma/way';
@@ -109,7 +109,7 @@ test('a hash is renewed once, by either', async () => {
     if (found === null) throw new Error(`${publicId} is not there.`);
     const hash = Buffer.alloc(32, nth);
     await renewKeyHash(by, found, { hash, pepperVersion: nth + 5 });
-    // Of a hash that is not there any more.
+    // The key of this hash does not exist any more.
     await renewKeyHash(by, found, { hash: Buffer.alloc(32, 0xff), pepperVersion: 99 });
     expect(await findKey(by, publicId)).toEqual({ ...found, hash, pepperVersion: nth + 5 });
   }

@@ -2,12 +2,12 @@
 import pg from 'pg';
 import { openPool, type PoolOptions } from './pool.ts';
 
-/** What becomes the same parameter of Postgres by both ways. Not a `Date`: `pg` would send another text than Prisma. */
+/** A value that becomes the same parameter of Postgres on both ways. Not a `Date`: `pg` would send another text than Prisma. */
 type Parameter = string | number | null | Uint8Array;
 
 /**
- * What runs on Prisma's client and on `openStatements`. A `bigint` of Postgres comes as a bigint from the first and as its digits from the second; what else
- * `find-key.ts` reads is the same by both.
+ * Statements that run on Prisma's client and on `openStatements`. A `bigint` of Postgres comes as a bigint from the first and as its
+ * digits from the second; everything else that `find-key.ts` reads is the same from both.
  */
 export interface Statements {
   $queryRaw<Rows>(text: TemplateStringsArray, ...values: readonly Parameter[]): Promise<Rows>;

@@ -1,7 +1,9 @@
+import { plainDeployment } from '@gw/testing/catalogue';
 import { expect, test } from 'vitest';
 import { allFailoverChains, failoverChain, namedFailoverChains, pinnedChain } from './failover-chain.ts';
 import { failoverCluster, type Snapshot } from './snapshot.ts';
 
+type Offer = Pick<Snapshot, 'aliases' | 'deployments' | 'regions'>;
 const region = (code: string, preference: number): Snapshot['regions'][number] => ({
   code,
   name: code,
@@ -11,15 +13,13 @@ const region = (code: string, preference: number): Snapshot['regions'][number] =
   preference,
 });
 const deployment = (id: string, at: string, ...models: string[]): Snapshot['deployments'][number] => ({
+  ...plainDeployment,
   id,
-  provider: 'p',
   region: at,
   models: Object.fromEntries(models.map((model) => [model, model])),
-  pue: 1.1,
-  wueOnsiteLPerKwh: null,
-  telemetry: null,
 });
-const offer = {
+const offer: Offer = {
+  aliases: [],
   regions: [region('c', 2), region('a', 0), region('b', 1)],
   deployments: [deployment('dc', 'c', 'm'), deployment('db', 'b', 'm', 'n'), deployment('da', 'a', 'm', 'n')],
 };
@@ -51,7 +51,7 @@ test('every chain that a call can take has a cluster, once', () => {
   expect(names).toHaveLength(3 + (3 + 2) + 3 * 2 - 2);
 });
 
-const changed = (from: typeof offer & Pick<Snapshot, 'aliases'>, code: string, status: 'active' | 'degraded') => ({
+const changed = (from: Offer, code: string, status: 'active' | 'degraded') => ({
   ...from,
   regions: from.regions.map((each) => (each.code === code ? { ...each, status } : each)),
 });
@@ -71,6 +71,7 @@ test.each(['active', 'degraded'] as const)(
 test('with many regions there are chains for what is active alone', () => {
   const many = Array.from({ length: 6 }, (_, at) => ({ code: `r${at}`, id: `d${at}` }));
   const large = {
+    aliases: [],
     regions: many.map(({ code }, at) => region(code, at)),
     deployments: many.map(({ code, id }) => deployment(id, code, 'm')),
   };
@@ -116,12 +117,11 @@ test('an alias of many regions has chains for what is active alone, whatever its
     deployments: many.map(({ code, id }, at) => deployment(id, code, at < 3 ? 'm' : 'n')),
     aliases: [{ id: 'both', created: 0, targets: [{ model: 'm' }, { model: 'n' }] }],
   };
-  const { aliases: _, ...models } = large;
-  expect(allFailoverChains(large).length).toBe(allFailoverChains(models).length + 6);
+  expect(allFailoverChains(large).length).toBe(allFailoverChains({ ...large, aliases: [] }).length + 6);
 });
 
 /** Models in three regions each, and aliases of three of them. */
-function widely(models: number, aliases: number): typeof offer & Pick<Snapshot, 'aliases'> {
+function widely(models: number, aliases: number): Offer {
   const name = (at: number) => `m${at % models}`;
   return {
     regions: offer.regions,
@@ -143,13 +143,13 @@ test('aliases and models have chains for what may be next, each as long as their
     expect.arrayContaining(namedFailoverChains(changed(few, 'a', 'degraded')).map(failoverCluster)),
   );
 
-  const { aliases, ...models } = widely(30, 30);
-  const ofModels = allFailoverChains(models).map(failoverCluster);
-  // Each model has chains for each single region, for each region first, and for the same without one region.
+  const many = widely(30, 30);
+  const ofModels = allFailoverChains({ ...many, aliases: [] }).map(failoverCluster);
+  // Each model has chains alone, with each region first, and the same without one of them.
   expect(ofModels).toHaveLength(30 * (3 + 3 + 3 * 2));
-  const withAliases = allFailoverChains({ ...models, aliases }).map(failoverCluster);
+  const withAliases = allFailoverChains(many).map(failoverCluster);
   expect(withAliases).toEqual(expect.arrayContaining(ofModels));
-  // Each alias has chains of its active deployments only: each region of each target first, and within each region.
+  // Each alias has chains for what is active alone: each region of each target first, and within each region.
   expect(withAliases).toHaveLength(ofModels.length + 30 * (3 * 3 + 3));
 });
 

@@ -91,7 +91,7 @@ function modelChains(offer: Offer): string[][] {
 /** Returns the chains of calls that name an alias: from each region of each target, and within each region. */
 function aliasChains(offer: Offer): string[][] {
   const inOrder = inPreference(offer);
-  return (offer.aliases ?? []).flatMap((alias) => {
+  return offer.aliases.flatMap((alias) => {
     const targets = offeredTargets(inOrder, alias.targets);
     const all = targets.flat();
     const free = targets.flatMap((own, first) =>
@@ -125,7 +125,7 @@ function nextOffers(offer: Offer): Offer[] {
       ...deployment,
       models: Object.fromEntries(Object.entries(deployment.models).filter(([model]) => models.has(model))),
     }));
-    return activeOffer({ deployments: affected, regions: regionsAfter(offer, changed) });
+    return activeOffer({ deployments: affected, regions: regionsAfter(offer, changed), aliases: [] });
   });
 }
 
@@ -138,7 +138,7 @@ const regionsAfter = ({ regions }: Offer, changed: string): Snapshot['regions'] 
 
 /** Like `nextOffers` for aliases, each with all of its targets. */
 function nextOfAliases(offer: Offer): Offer[] {
-  const served = (offer.aliases ?? []).map((alias) => ({
+  const served = offer.aliases.map((alias) => ({
     alias,
     own: offeredTargets(offer.deployments, alias.targets).flat(),
   }));

@@ -46,9 +46,5 @@ test('a reading of a week ago holds for the same hour of the week', () => {
 
 test('without a yearly average an old reading is better than none, and another zone has none', () => {
   expect(sourceAt('15:00:00', reading(), [])).toBe('live');
-  expect(gridReadingFor({ grid: [reading()] }, 'FRA', new Date())).toBeNull();
-});
-
-test('a snapshot without the later fields is read as before', () => {
-  expect(gridReadingFor({ grid: [annual] }, 'SWE', new Date())).toBe(annual);
+  expect(gridReadingFor({ grid: [reading()], gridFloor: [] }, 'FRA', new Date())).toBeNull();
 });

@@ -13,7 +13,7 @@ const weekMs = 7 * dayMs;
 
 /** Returns the zone's reading if it fits the time, otherwise the yearly average, otherwise the reading; null without either. */
 export function gridReadingFor(
-  { grid, gridFloor = [] }: Pick<Snapshot, 'grid' | 'gridFloor'>,
+  { grid, gridFloor }: Pick<Snapshot, 'grid' | 'gridFloor'>,
   zone: string,
   requestedAt: Date,
 ): SnapshotGridReading | null {

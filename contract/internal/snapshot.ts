@@ -95,15 +95,15 @@ export const snapshotSchema = z.object({
   regions: z.array(snapshotRegionSchema),
   deployments: z.array(snapshotDeploymentSchema),
   /** Further model names for clients, distinct from the ids of models. */
-  aliases: z.array(snapshotAliasSchema).optional(),
+  aliases: z.array(snapshotAliasSchema),
   /** The prices in force at publication and all later ones. Read them through `priceOf`. */
-  prices: z.array(snapshotPriceSchema).optional(),
+  prices: z.array(snapshotPriceSchema),
   /** At most one for each zone, the best at publication. Read it through `gridReadingFor`. */
   grid: z.array(gridReadingSchema),
   /** Yearly averages for the zones with another reading in `grid`, for when that is too old. */
-  gridFloor: z.array(gridReadingSchema).optional(),
+  gridFloor: z.array(gridReadingSchema),
   /** Marginal readings and forecasts. */
-  operationalGrid: z.array(operationalReadingSchema).optional(),
+  operationalGrid: z.array(operationalReadingSchema),
   /**
    * The screening rules, in the form of `policySchema`; absent: the default rules of the policy package, so that screening is never
    * off. They are parsed separately, so that rules of another release cannot block the catalogue.

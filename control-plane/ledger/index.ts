@@ -35,7 +35,7 @@ export { countFaults, isCheckOverdue } from './integrity/faults.ts';
 export { startJobs } from './jobs.ts';
 export { countWaiting } from './receipts/waiting.ts';
 
-/** What the routes and jobs of this wing share; one per process. */
+/** Everything that the routes and jobs of this wing share; one per process. */
 export interface LedgerServices {
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;

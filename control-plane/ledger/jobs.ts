@@ -1,5 +1,5 @@
 /**
- * What the ledger does by itself, in every instance at once; each job is safe to run in several.
+ * Background jobs of the ledger. They run in every instance at the same time, and each is safe to run in several.
  *
  * Plain timers: every job here is one idempotent step that takes its own lock in its store and needs neither history
  * nor retries of its own. Only the grid sources, which belong to others and have limits, and long evidence packs, which take

@@ -46,7 +46,7 @@ beforeAll(async () => {
   }
 });
 
-/** What does not depend on the port. */
+/** The parts of a reply that do not depend on the port. */
 const shownOf = ({ headers, rawPayload, statusCode }: LightMyRequestResponse) => ({
   statusCode,
   type: headers['content-type'],

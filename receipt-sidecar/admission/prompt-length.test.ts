@@ -3,6 +3,7 @@ import { ok } from '@gw/contract/internal/result';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import { cases } from '@gw/testing/cases';
+import { emptySnapshot, plainModel } from '@gw/testing/catalogue';
 import type { Endpoint } from '@gw/testing/receipt-sidecar/request-fields/field';
 import fc from 'fast-check';
 import { encode, encodeChat } from 'gpt-tokenizer/model/gpt-4o';
@@ -19,22 +20,12 @@ import { promptLength } from './prompt-length.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const model = (id: string, contextWindow: number | null, tokenizer: string | null): SnapshotModel => ({
+  ...plainModel,
   id,
   contextWindow,
   tokenizer,
-  created: 0,
-  ownedBy: 'p',
-  kind: 'chat',
-  modalities: ['text'],
-  takesTemperature: true,
-  activeParametersB: null,
-  totalParametersB: null,
-  modelClass: null,
-  quantizationBits: null,
-  tokensPerS: null,
-  ttftS: null,
 });
-const empty = makeCatalogue({ version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] });
+const empty = makeCatalogue(emptySnapshot);
 const catalogueOf = (models: SnapshotModel[]) => ({ ...empty, models: new Map(models.map((each) => [each.id, each])) });
 const catalogue = catalogueOf([
   model('small', 100, 'o200k_base'),

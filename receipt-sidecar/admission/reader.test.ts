@@ -5,8 +5,8 @@ import { err, type Result } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { maxFrameSize } from '@gw/grpc/internals/http2/frames';
 import { cases } from '@gw/testing/cases';
+import { emptySnapshot, plainModel } from '@gw/testing/catalogue';
 import { caller } from '@gw/testing/receipt-sidecar/asked';
-import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import type { Endpoint } from '@gw/testing/receipt-sidecar/request-fields/field';
 import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
 import fc from 'fast-check';
@@ -47,12 +47,8 @@ const model = (id: string, tokenizer: string | null, contextWindow: number | nul
   contextWindow,
 });
 const snapshot: Snapshot = {
-  version: 1,
-  publishedAt: '',
+  ...emptySnapshot,
   models: [model('m', 'o200k_base'), model('unread', null), model('small', 'o200k_base', 100)],
-  regions: [],
-  deployments: [],
-  grid: [],
   policy: { version: 7, sha256: rulesSha256(rules), rules, exemptions: { exempt: ['weapons', 'watched'] } },
 };
 const catalogue = makeCatalogue(snapshot);

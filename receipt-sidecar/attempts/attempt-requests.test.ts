@@ -1,6 +1,6 @@
 import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
+import { plainModel } from '@gw/testing/catalogue';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
-import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import { outgoing } from '../api/provider-body.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';

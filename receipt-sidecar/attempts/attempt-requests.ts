@@ -85,7 +85,7 @@ export function attemptsOf(
 function triedAfter(others: readonly Candidate[]): readonly Candidate[] {
   let unbounded = 0;
   const end = others.findIndex(({ deployment }, at) => {
-    if (deployment.maxConcurrentRequests == null) unbounded += 1;
+    if (deployment.maxConcurrentRequests === null) unbounded += 1;
     return unbounded > mostOthers || at === mostOthersInAll;
   });
   return end === -1 ? others : others.slice(0, end);

@@ -113,7 +113,7 @@ function verdicts(
   };
   // Without a known reason, a deployment with a limit may just have been full.
   const failed = failedBefore(failoverChain, deployment, attempts).map((each) =>
-    failureOf(each, each.deployment.maxConcurrentRequests == null ? 'failed' : 'full'),
+    failureOf(each, each.deployment.maxConcurrentRequests === null ? 'failed' : 'full'),
   );
   if (headers.has(credentialMissingHeader)) return failed;
   const status = Number(headers.get(':status'));

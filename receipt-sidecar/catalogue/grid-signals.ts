@@ -37,6 +37,6 @@ function signalOf(reading: SnapshotGridReading): LiveSignal[] {
 }
 
 /** Returns the zone's signals that are valid now or later, with the one that receipts use first. */
-export function liveSignals({ grid, operationalGrid = [] }: Snapshot, zone: string): LiveSignal[] {
+export function liveSignals({ grid, operationalGrid }: Snapshot, zone: string): LiveSignal[] {
   return [...grid, ...operationalGrid].filter((reading) => reading.zone === zone).flatMap(signalOf);
 }

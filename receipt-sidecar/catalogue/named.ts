@@ -64,7 +64,7 @@ export function namedIn(snapshot: Snapshot, byId: ReadonlyMap<string, Candidate>
     });
   };
   const named = new Map<string, Named>();
-  for (const { id, targets } of snapshot.aliases ?? []) {
+  for (const { id, targets } of snapshot.aliases) {
     const [first, ...others] = targetsOf(targets);
     if (first) named.set(id, aliasOf(id, [first, ...others]));
   }

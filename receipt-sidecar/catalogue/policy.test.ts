@@ -1,5 +1,6 @@
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
+import { emptySnapshot } from '@gw/testing/catalogue';
 import { expect, test } from 'vitest';
 import { makeCatalogue } from './snapshot.ts';
 
@@ -20,12 +21,7 @@ const rules = [
   rule('abuse', { screen: 'acceptable_use' }, 'forbidden abuse'),
 ];
 const snapshot: Snapshot = {
-  version: 1,
-  publishedAt: '',
-  models: [],
-  regions: [],
-  deployments: [],
-  grid: [],
+  ...emptySnapshot,
   policy: { version: 7, sha256: rulesSha256(rules), rules, exemptions: { exempt: ['weapons', 'watched'] } },
 };
 

@@ -4,7 +4,7 @@ import type { CompiledRules } from '@gw/policy/compile';
 export interface ModelFacts {
   readonly id: string;
   readonly contextWindow: number | null;
-  readonly tokenizer?: string | null | undefined;
+  readonly tokenizer: string | null;
 }
 
 /** Returns undefined for an unknown model and for one that the account cannot use, so that the two look alike. */

@@ -9,7 +9,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { openLeasedLimits } from './leased-limits.ts';
 
 const morning = Date.parse('2026-11-21T09:00:00Z');
-const limits = JSON.stringify({ account: [50, 200, 1000] });
+const limits = JSON.stringify({ account: [50, 200, 1000], body: [1024, 4096] });
 
 interface Taken {
   readonly lacking?: number;

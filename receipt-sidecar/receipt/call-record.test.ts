@@ -5,8 +5,8 @@ import { assess, type CallFacts } from '@gw/methodology/assess';
 import { callOf, lineageOf } from '@gw/methodology/lineage';
 import { verify } from '@gw/methodology/recompute';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
 import { caller, parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
-import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReplyCounts } from '../api/openai/reply-counts.ts';
@@ -30,7 +30,6 @@ const reading: Snapshot['grid'][number] = {
   temporalMatch: 'annual_fallback',
   waterLPerKwh: 3,
 };
-const deployment = { id: 'd', provider: 'p', region: 'us', models: { m: 'm' }, pue: 1.1, wueOnsiteLPerKwh: null };
 
 interface Poison {
   readonly model?: Partial<SnapshotModel>;
@@ -42,13 +41,11 @@ interface Poison {
 
 function catalogueOf({ model, grid, pue, simulated, site }: Poison = {}): Catalogue {
   return makeCatalogue({
-    version: 1,
+    ...emptySnapshot,
     publishedAt: at,
     models: [{ ...plainModel, ...model }],
     regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
-    deployments: [
-      { ...deployment, telemetry: null, ...(pue !== undefined && { pue }), ...(simulated && { simulated }), ...site },
-    ],
+    deployments: [{ ...plainDeployment, ...(pue !== undefined && { pue }), ...(simulated && { simulated }), ...site }],
     grid: [{ ...reading, ...grid }],
   });
 }
@@ -202,15 +199,20 @@ describe('the facts of a call say who vouches for what', () => {
     const untold = {
       model: { ...plainModel, parametersSource: model.parametersSource },
       grid: reading,
-      site: { ...deployment, pueEvidence: evidence },
+      site: { ...plainDeployment, pueEvidence: evidence },
     };
     const call = { ...callFacts, ...(await factsOf(catalogue)) } as CallFacts;
     expect(assess(call)).toEqual(assess({ ...call, ...untold }));
   });
 
   it('and nothing where the catalogue does not say it', async () => {
-    const facts = JSON.stringify(await factsOf(catalogueOf()));
-    for (const word of ['entry', 'Entry', 'Evidence', 'Source"', 'Sha256']) expect(facts).not.toContain(word);
+    const facts = await factsOf(catalogueOf());
+    for (const word of ['entry', 'Entry', 'Sha256']) expect(JSON.stringify(facts)).not.toContain(word);
+    expect(facts).toMatchObject({
+      model: { parametersSource: null },
+      site: { pueEvidence: null, wueEvidence: null },
+      grid: expect.not.objectContaining({ waterSource: expect.anything() }),
+    });
   });
 });
 
@@ -362,15 +364,12 @@ describe('the receipt of a call that named an alias', () => {
     { ...plainModel, id: 'small', totalParametersB: small, activeParametersB: small },
   ];
   const catalogue = makeCatalogue({
-    version: 1,
+    ...emptySnapshot,
     publishedAt: at,
     models,
     grid: [reading],
     regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
-    deployments: [
-      { ...deployment, telemetry: null },
-      { ...deployment, id: 'e', models: { small: 's' }, telemetry: null },
-    ],
+    deployments: [plainDeployment, { ...plainDeployment, id: 'e', models: { small: 's' } }],
     aliases: [{ id: 'best', created: 0, targets: [{ model: 'm' }, { model: 'small' }] }],
   });
   // Long enough that the energy is that of the tokens.

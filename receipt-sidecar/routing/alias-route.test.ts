@@ -2,7 +2,7 @@ import { anyTolerance } from '@gw/contract/access';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { cases } from '@gw/testing/cases';
-import { plainModel } from '@gw/testing/receipt-sidecar/model';
+import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
@@ -39,7 +39,7 @@ interface World {
 const at = '2026-01-01T00:00:00.000Z';
 function snapshotOf({ inactive = [], live = {}, sites, targets = [{ model: 'gpt' }, { model: 'llama' }] }: World) {
   const snapshot: Snapshot = {
-    version: 1,
+    ...emptySnapshot,
     publishedAt: at,
     models,
     regions: codes.map((code, preference) => {
@@ -47,12 +47,11 @@ function snapshotOf({ inactive = [], live = {}, sites, targets = [{ model: 'gpt'
       return { code, name: code, country: code, gridZone: code, status, preference };
     }),
     deployments: sites.map(({ models: served, provider = 'p', region, telemetry = null }, index) => ({
+      ...plainDeployment,
       id: `d${index}`,
       provider,
       region,
       telemetry,
-      pue: 1.1,
-      wueOnsiteLPerKwh: null,
       models: Object.fromEntries(served.map((id) => [id, `${id} there`])),
     })),
     aliases: [{ id: 'best', created: 0, targets: [...targets] }],

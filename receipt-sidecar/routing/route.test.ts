@@ -3,8 +3,8 @@ import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { servesTelemetry } from '@gw/methodology/tier';
 import { cases } from '@gw/testing/cases';
+import { emptySnapshot, plainModel as model, plainDeployment } from '@gw/testing/catalogue';
 import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
-import { plainModel as model } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Trouble } from '../attempts/unavailable-deployments.ts';
@@ -30,7 +30,7 @@ function snapshotOf(
 ): Snapshot {
   const publishedAt = '2026-01-01T00:00:00.000Z';
   return {
-    version: 1,
+    ...emptySnapshot,
     publishedAt,
     models: [model],
     regions: codes.map((code, preference) => ({
@@ -42,13 +42,11 @@ function snapshotOf(
       preference,
     })),
     deployments: sites.map(({ region, telemetry, name = 'm', latencyMs = null }, index) => ({
-      latencyMs,
+      ...plainDeployment,
       id: `d${index}`,
-      provider: 'p',
       region,
+      latencyMs,
       models: { m: name },
-      pue: 1.1,
-      wueOnsiteLPerKwh: null,
       telemetry,
     })),
     grid: Object.entries(live).map(([zone, gPerKwh]) => ({

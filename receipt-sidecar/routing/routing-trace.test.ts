@@ -1,7 +1,7 @@
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { routingTraceSchema } from '@gw/contract/routing-trace';
+import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
 import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
-import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import type { FailedAttempt } from '../attempts/failed-attempts.ts';
 import { type Candidate, makeCatalogue } from '../catalogue/snapshot.ts';
@@ -33,13 +33,10 @@ const live = (zone: string, gPerKwh: number, hour: number): Snapshot['grid'][num
 });
 
 const deployment = (id: string, region: string, model = 'm'): Snapshot['deployments'][number] => ({
+  ...plainDeployment,
   id,
-  provider: 'p',
   region,
   models: { m: model },
-  pue: 1.1,
-  wueOnsiteLPerKwh: null,
-  telemetry: null,
 });
 const region = (
   code: string,
@@ -57,7 +54,7 @@ const region = (
 
 function catalogueOf(changes: Partial<Snapshot> = {}) {
   return makeCatalogue({
-    version: 1,
+    ...emptySnapshot,
     publishedAt: at,
     models: [{ ...plainModel, modelClass: 'small' }],
     regions: [region('us', 'USA', 0), region('se', 'SWE', 1)],

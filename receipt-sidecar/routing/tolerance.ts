@@ -36,6 +36,5 @@ export function intolerable(
   return null;
 }
 
-type StatedNumber = number | null | undefined;
-const isWithin = (own: StatedNumber, preferred: StatedNumber, most: (preferred: number) => number): boolean =>
-  own != null && preferred != null && own <= most(preferred);
+const isWithin = (own: number | null, preferred: number | null, most: (preferred: number) => number): boolean =>
+  own !== null && preferred !== null && own <= most(preferred);

@@ -11,7 +11,12 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type PackJob, packJobSchema } from '@gw/contract/evidence';
+import { openLedgerSeals } from '@gw/control-plane/internals/ledger/integrity/open-seals';
 import { inCheckout } from '@gw/stack/checkout';
+import { loadSecrets } from '@gw/stack/secrets';
+import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
+import { silentLog } from '@gw/testing/control-plane/fixtures';
+import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -20,9 +25,8 @@ import { startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 
 const receipts = Number(process.env.GW_TEST_RECEIPTS ?? 1_000_000);
-const chunk = 20_000;
+const chunk = 1000;
 const mostMib = 300;
-// Before the gateway was made, so that they may be without seals.
 const [from, to] = ['2025-06-01T00:00:00.000Z', '2025-07-01T00:00:00.000Z'];
 
 const gateway = forFile(startOwnGateway);
@@ -53,38 +57,25 @@ const timed = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
   return [await run(), (performance.now() - begun) / 1000];
 };
 
-/** As the documentation shows one, each with an id, a time and amounts of its own. */
+/** Stores calls over the whole period as the gateway does: sealed with its key, each with an id, a time and amounts of its own. */
 async function fill(accountId: string): Promise<void> {
-  const own = ['id', 'created_at', 'model', 'region', 'energy_wh', 'carbon_g', 'request_id'];
-  const example: Record<string, unknown> = JSON.parse(readFileSync(inCheckout('docs/examples/receipt.json'), 'utf8'));
-  const same = Object.fromEntries(Object.entries(example).filter(([name]) => !own.includes(name)));
-  const rest = JSON.stringify({ ...same, version: 1, supersedes: null, status: 'complete', tier: 'parametric' }).slice(
-    1,
-  );
-  const run = (statement: string) =>
-    gateway.owner.$transaction(
-      async (tx) => {
-        await tx.$executeRaw`SET LOCAL session_replication_role = replica`;
-        await tx.$executeRawUnsafe(statement);
-      },
-      { timeout: 120_000 },
+  const { ledgerKey } = loadSecrets(gateway.dir);
+  const keys = { current: { id: 1, secret: Buffer.from(ledgerKey, 'hex') }, others: [] };
+  const seals = openLedgerSeals({ db: gateway.db, keys, log: silentLog });
+  const spacingMs = (Date.parse(to) - Date.parse(from)) / receipts;
+  const entry = (n: number) => {
+    const at = new Date(Date.parse(from) + Math.floor(n * spacingMs)).toISOString();
+    const usage = { promptTokens: 1 + (n % 977), cachedPromptTokens: 0, completionTokens: 1 + (n % 491) };
+    return entryFrom(callAt(at, { usage }), { accountId });
+  };
+  for (let first = 0; first < receipts; first += chunk) {
+    const length = Math.min(chunk, receipts - first);
+    await storeEntries(
+      gateway.db,
+      Array.from({ length }, (_, n) => entry(first + n)),
+      seals,
     );
-  for (let first = 0; first < receipts; first += chunk)
-    await run(`
-      INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
-        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, facts, content_sha256, seal, seal_key)
-      SELECT id, 1, at, '${accountId}', 'key', '/v1/chat/completions', 'model-' || n % 5, 'region-' || n % 3, 'parametric',
-        'complete', 1200, 400, n % 977 / 1000.0, n % 491 / 1000.0,
-        ('{"id":"' || id || '","created_at":"' || to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-          || '","model":"model-' || n % 5 || '","region":"region-' || n % 3 || '","energy_wh":' || n % 977 / 1000.0
-          || ',"carbon_g":' || n % 491 / 1000.0 || ',"request_id":"' || md5(id) || '",' || $body$${rest}$body$)::json,
-        json_build_object('padding', repeat('facts ', 200)), 'd', 's', 1
-      FROM (SELECT n, at, 'rcpt_' || substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7000-8000-' || lpad(to_hex(n), 12, '0') AS id
-        FROM (SELECT n, at, lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') AS hex
-          FROM (SELECT n, timestamptz '${from}' + n * INTERVAL '2592 ms' AS at
-            FROM generate_series(${first}, ${first + chunk - 1}) n) times) hexes) m`);
-  await run(`INSERT INTO receipt_log_changes (account_id, hour)
-    SELECT DISTINCT account_id, date_trunc('hour', created_at, 'UTC') FROM receipts WHERE account_id = '${accountId}'`);
+  }
   await gateway.owner.$executeRawUnsafe('VACUUM ANALYZE receipts');
 }
 

@@ -13,6 +13,7 @@ import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess
 import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import { type Database, Prisma } from '@gw/prisma/client';
+import { emptySnapshot, plainModel } from '../catalogue.ts';
 import { receiptIdAt, receiptOf, testSeals, trace } from './fixtures.ts';
 import { storeEntries } from './store-entries.ts';
 
@@ -27,19 +28,10 @@ export const site = {
 };
 
 export const modelOf = (changes: Partial<SnapshotModel> = {}): SnapshotModel => ({
+  ...plainModel,
   id: 'sim-small',
-  created: 0,
   ownedBy: 'simulator',
-  kind: 'chat',
-  contextWindow: null,
-  modalities: ['text'],
-  takesTemperature: true,
-  activeParametersB: { min: 8, max: 8 },
-  totalParametersB: { min: 8, max: 8 },
   modelClass: 'small',
-  quantizationBits: null,
-  tokensPerS: null,
-  ttftS: null,
   ...changes,
 });
 
@@ -47,19 +39,8 @@ export const modelOf = (changes: Partial<SnapshotModel> = {}): SnapshotModel => 
 export const unknownModel = modelOf({ activeParametersB: null, totalParametersB: null, modelClass: null });
 
 export function catalogueOf(models: readonly SnapshotModel[], changes: Partial<Snapshot> = {}): HeldCatalogue {
-  const snapshot: Snapshot = {
-    version: 7,
-    publishedAt: '',
-    models: [...models],
-    regions: [],
-    deployments: [],
-    grid: [],
-    ...changes,
-  };
-  return {
-    snapshot,
-    catalogue: { ...snapshot, prices: snapshot.prices ?? [], providers: [], liveGrid: [], operationalGrid: [] },
-  };
+  const snapshot: Snapshot = { ...emptySnapshot, version: 7, models: [...models], ...changes };
+  return { snapshot, catalogue: { ...snapshot, providers: [], liveGrid: [], operationalGrid: [] } };
 }
 
 /** A reading for the hour from `start` on. */

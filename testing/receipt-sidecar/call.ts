@@ -17,25 +17,13 @@ import { makeCatalogue } from '@gw/receipt-sidecar/internals/catalogue/snapshot'
 import { decidedBefore } from '@gw/receipt-sidecar/internals/guards/leased-limits';
 import { readReply } from '@gw/receipt-sidecar/internals/reply/read-reply';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/wire/maybe-promise';
-import { plainModel } from './model.ts';
+import { emptySnapshot, plainDeployment, plainModel } from '../catalogue.ts';
 
 const snapshot: Snapshot = {
-  version: 1,
-  publishedAt: '2026-01-01T00:00:00.000Z',
+  ...emptySnapshot,
   models: [plainModel],
   regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
-  deployments: [
-    {
-      id: 'd',
-      provider: 'p',
-      region: 'us',
-      models: { m: 'm' },
-      pue: 1.1,
-      wueOnsiteLPerKwh: null,
-      telemetry: null,
-    },
-  ],
-  grid: [],
+  deployments: [plainDeployment],
 };
 
 /** Parses the request and then calls `check`, which stands in for screening. */

@@ -1,18 +1,16 @@
 /** Makes fail-over chains. */
 import type { Candidate } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import type { Route } from '@gw/receipt-sidecar/internals/routing/route';
-import { plainModel } from './model.ts';
+import { plainDeployment, plainModel } from '../catalogue.ts';
 
 /** `name`: the provider's name for the model. */
 export const candidate = (id: string, name: string, calls?: Candidate['deployment']['calls']): Candidate => ({
   deployment: {
+    ...plainDeployment,
     id,
-    provider: 'p',
     region: 'r',
     models: { m: name },
     pue: 1,
-    wueOnsiteLPerKwh: null,
-    telemetry: null,
     calls,
   },
   region: { code: 'r', name: 'r', country: 'r', gridZone: 'SWE', status: 'active', preference: 0 },

@@ -29,8 +29,7 @@ const evidenceFor = <Option extends string>(what: string, option: Option) =>
   ({
     entry: evidenceSchema,
     shown: evidenceRead,
-    /** Absent and null: not stated. */
-    snapshot: evidenceRead.optional(),
+    snapshot: evidenceRead,
     otherwise: null,
     option,
     form: 'evidence',
@@ -104,8 +103,7 @@ export const deploymentFields = {
       .strict()
       .extend({ model: nameSchema.max(100), count: z.int().min(1).max(1_000_000) })
       .nullable(),
-    /** Absent and null: not stated. */
-    snapshot: acceleratorsRead.nullable().optional(),
+    snapshot: acceleratorsRead.nullable(),
     otherwise: null,
     option: 'accelerators',
     form: 'accelerators',
@@ -114,8 +112,7 @@ export const deploymentFields = {
   },
   latency_ms: {
     entry: z.int().min(0).max(1_000_000).nullable(),
-    /** Absent and null: not stated. */
-    snapshot: z.number().nullable().optional(),
+    snapshot: z.number().nullable(),
     ...optionalNumber,
     option: 'latency-ms',
     help: 'milliseconds to the first byte, for comparison with other deployments; or none',
@@ -123,7 +120,7 @@ export const deploymentFields = {
   },
   relative_cost: {
     entry: z.number().min(0).max(1000).nullable(),
-    snapshot: z.number().nullable().optional(),
+    snapshot: z.number().nullable(),
     ...optionalNumber,
     option: 'relative-cost',
     help: 'price of a token relative to other deployments: 1.1 is ten percent more than 1; or none',
@@ -131,8 +128,7 @@ export const deploymentFields = {
   },
   max_concurrent_requests: {
     entry: z.int().min(1).max(100_000).nullable(),
-    /** Absent and null: not stated. */
-    snapshot: z.int().positive().nullable().optional(),
+    snapshot: z.int().positive().nullable(),
     ...optionalNumber,
     option: 'max-concurrent',
     help: 'concurrent calls that it takes from each Envoy, or none',

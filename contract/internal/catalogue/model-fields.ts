@@ -72,8 +72,8 @@ export const modelFields = {
   },
   tokenizer: {
     entry: z.enum(tokenizers).nullable(),
-    /** Absent or null: unknown, so prompts are not counted and token lists are refused. */
-    snapshot: z.string().nullable().optional(),
+    /** Null: unknown, so prompts are not counted and token lists are refused. */
+    snapshot: z.string().nullable(),
     otherwise: null,
     option: 'tokenizer',
     help: 'o200k_base, cl100k_base, p50k_base, r50k_base or none',
@@ -103,8 +103,7 @@ export const modelFields = {
   },
   parameters_source: {
     entry: sourceSchema.nullable(),
-    /** Absent and null: not stated. */
-    snapshot: z.string().nullable().optional(),
+    snapshot: z.string().nullable(),
     shown: z.string().nullable(),
     otherwise: null,
     option: 'parameters-source',

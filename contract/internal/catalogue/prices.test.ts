@@ -16,7 +16,7 @@ const at = (time: string) => new Date(time);
 
 describe('the price of tokens', () => {
   it('is none where there are no prices, before the first of them, and of another provider or model', () => {
-    expect(priceOf({}, asked, at('2026-01-01'))).toBeNull();
+    expect(priceOf({ prices: [] }, asked, at('2026-01-01'))).toBeNull();
     const prices = [price({})];
     expect(priceOf({ prices }, asked, at('2025-12-31T23:59:59.999Z'))).toBeNull();
     expect(priceOf({ prices }, { ...asked, model: 'other' }, at('2026-02-01'))).toBeNull();

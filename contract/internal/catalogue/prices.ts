@@ -54,7 +54,7 @@ function indexOf(prices: readonly SnapshotPrice[]): Index {
  * when it was published, and all later ones.
  */
 export function priceOf(
-  { prices = [] }: { readonly prices?: readonly SnapshotPrice[] | undefined },
+  { prices }: { readonly prices: readonly SnapshotPrice[] },
   priced: Priced,
   at: Date,
 ): TokenPrice | null {

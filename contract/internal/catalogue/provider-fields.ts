@@ -87,7 +87,7 @@ export const providerFields = {
     doc: '`openai`, or `simulator`, which gets the `x-sim-*` headers too, and whose calls are marked as simulated',
   },
   base_url: {
-    // `shown` is loose because an earlier release accepted more.
+    // Replies show the text as it is stored; only entries are checked and rewritten.
     entry: baseUrl,
     shown: z.string(),
     needed: true,

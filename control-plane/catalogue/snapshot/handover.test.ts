@@ -1,3 +1,4 @@
+import { plainDeployment } from '@gw/testing/catalogue';
 import { expect, test } from 'vitest';
 import { openHandover } from './handover.ts';
 import type { Catalogue } from './read.ts';
@@ -6,11 +7,12 @@ type Status = Catalogue['regions'][number]['status'];
 
 /** Deployments of one model, each in a region of its own. */
 function catalogueOf(version: number, ids: readonly string[], status: Status = 'active'): Catalogue {
-  const common = { provider: 'p', models: { m: 'm' }, pue: 1, wueOnsiteLPerKwh: null, telemetry: null };
   const place = { country: 'x', gridZone: 'x' };
   return {
     version,
     models: [],
+    aliases: [],
+    prices: [],
     providers: [],
     liveGrid: [],
     operationalGrid: [],
@@ -21,7 +23,7 @@ function catalogueOf(version: number, ids: readonly string[], status: Status = '
       preference,
       status: preference === 0 ? status : 'active',
     })),
-    deployments: ids.map((id) => ({ ...common, id, region: id })),
+    deployments: ids.map((id) => ({ ...plainDeployment, id, region: id })),
   };
 }
 

@@ -11,7 +11,7 @@ import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { type DeploymentPlace, leafName } from '@gw/envoy/clusters';
 import type { Catalogue } from './read.ts';
 
-type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
+type Offer = Pick<Snapshot, 'aliases' | 'deployments' | 'regions'>;
 
 export interface Handover {
   /** Takes the newest catalogue that was read; Envoy gets it from now on. */

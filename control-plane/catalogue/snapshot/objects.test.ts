@@ -1,17 +1,15 @@
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
-import { plainModel } from '@gw/testing/receipt-sidecar/model';
+import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
 import { expect, test } from 'vitest';
 import { modelObjects } from './objects.ts';
 
 const model = (id: string, fields: Partial<SnapshotModel>): SnapshotModel => ({ ...plainModel, id, ...fields });
 const deployment = (id: string, provider: string, region: string, served: string): Snapshot['deployments'][number] => ({
+  ...plainDeployment,
   id,
   provider,
   region,
   models: { [served]: served },
-  pue: 1.1,
-  wueOnsiteLPerKwh: null,
-  telemetry: null,
 });
 const region = (code: string): Snapshot['regions'][number] => ({
   code,
@@ -23,9 +21,7 @@ const region = (code: string): Snapshot['regions'][number] => ({
 });
 const unknownSize = { activeParametersB: null, totalParametersB: null } as const;
 const snapshot: Snapshot = {
-  version: 1,
-  publishedAt: '',
-  grid: [],
+  ...emptySnapshot,
   regions: ['a', 'b', 'c'].map(region),
   models: [
     model('gpt', { ...unknownSize, modelClass: 'frontier', contextWindow: 16, modalities: ['text', 'image', 'audio'] }),

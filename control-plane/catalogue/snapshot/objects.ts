@@ -24,9 +24,7 @@ const isAllowed = (allowed: AllowedModels, modelId: string): boolean => allowed 
 /** Returns the models and, behind them, the aliases that the account can use and that some region serves. */
 export const modelObjects = (snapshot: Snapshot, allowed: AllowedModels): ModelObject[] => [
   ...plainModels(snapshot, allowed),
-  ...(snapshot.aliases ?? []).flatMap((alias) =>
-    isAllowed(allowed, alias.id) ? (aliasObject(snapshot, alias) ?? []) : [],
-  ),
+  ...snapshot.aliases.flatMap((alias) => (isAllowed(allowed, alias.id) ? (aliasObject(snapshot, alias) ?? []) : [])),
 ];
 
 /** Nobody has made an alias but whoever runs the gateway. */

@@ -50,9 +50,9 @@ export interface Catalogue {
   readonly regions: Snapshot['regions'];
   readonly deployments: Snapshot['deployments'];
   readonly providers: readonly Provider[];
-  readonly aliases?: Snapshot['aliases'];
-  /** All that ever held; absent in tests alone. */
-  readonly prices?: readonly SnapshotPrice[];
+  readonly aliases: Snapshot['aliases'];
+  /** All prices, those that are over too. */
+  readonly prices: readonly SnapshotPrice[];
   /** Readings of live sources: at most one for each zone here, and the signals for routing below. */
   readonly liveGrid: readonly SnapshotGridReading[];
   readonly operationalGrid: readonly OperationalReading[];
@@ -198,22 +198,20 @@ async function readPolicy(tx: Prisma.TransactionClient): Promise<StoredPolicy | 
  * which were over then.
  */
 export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, publishedAt: Date): Snapshot {
-  const { aliases = [], liveGrid, operationalGrid } = catalogue;
-  const prices = pricesFrom(catalogue.prices ?? [], publishedAt);
+  const { aliases, liveGrid, operationalGrid } = catalogue;
   const zones = [...new Set(catalogue.regions.map((region) => region.gridZone))];
   const liveOf = (zone: string) => liveGrid.find((reading) => reading.zone === zone);
-  const gridFloor = zones.flatMap((zone) => (liveOf(zone) && annualReading(zone)) || []);
   return {
     version: catalogue.version,
     publishedAt: publishedAt.toISOString(),
     models: catalogue.models,
     regions: catalogue.regions,
     deployments: catalogue.deployments,
-    ...(aliases.length > 0 ? { aliases } : {}),
-    ...(prices.length > 0 ? { prices } : {}),
+    aliases,
+    prices: pricesFrom(catalogue.prices, publishedAt),
     grid: zones.flatMap((zone) => liveOf(zone) ?? annualReading(zone) ?? []),
-    ...(gridFloor.length > 0 ? { gridFloor } : {}),
-    ...(operationalGrid.length > 0 ? { operationalGrid: [...operationalGrid] } : {}),
+    gridFloor: zones.flatMap((zone) => (liveOf(zone) && annualReading(zone)) || []),
+    operationalGrid: [...operationalGrid],
     ...(catalogue.policy ? { policy: catalogue.policy } : {}),
   };
 }

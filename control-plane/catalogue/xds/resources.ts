@@ -106,7 +106,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
             scheme: authScheme,
             secretName: secretNameOf(credentialRef, baseUrl),
           };
-    const { id, maxConcurrentRequests = null } = deployment;
+    const { id, maxConcurrentRequests } = deployment;
     return { id, baseUrl, maxConcurrentRequests, healthPath, path, headers, kind, credential };
   });
 }

@@ -6,6 +6,7 @@ import type { InternalTls } from '@gw/contract/internal/environment';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Database } from '@gw/prisma/client';
 import { openAddressGuard } from '@gw/service/address-guard';
+import { emptySnapshot, plainDeployment } from '@gw/testing/catalogue';
 import { testSeals } from '@gw/testing/control-plane/fixtures';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { Redis } from 'ioredis';
@@ -28,16 +29,15 @@ const region = (code: string, preference: number): Catalogue['regions'][number] 
   preference,
 });
 const deployment = (id: string, provider: string, at: string): Catalogue['deployments'][number] => ({
+  ...plainDeployment,
   id,
   provider,
   region: at,
-  models: { m: 'm' },
-  pue: 1,
-  wueOnsiteLPerKwh: null,
-  telemetry: null,
 });
 const catalogue: Catalogue = {
   version: 1,
+  aliases: [],
+  prices: [],
   liveGrid: [],
   operationalGrid: [],
   models: [],
@@ -84,7 +84,7 @@ function appWith(
   stays = true,
 ) {
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
-  const snapshot = { version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] };
+  const snapshot = emptySnapshot;
   const addresses = { baseUrl: 'http://gw', statusUrl: '', auditEmail: '', securityEmail: '' };
   return buildInternalApp(
     {

@@ -1,7 +1,7 @@
 /**
  * Applications as operators see them.
  *
- * The record of a screening is shown as this release or an older one stored it, and may hold further details.
+ * The record of a screening is shown as it was stored, and may hold further details.
  */
 import { accountTiers } from '@gw/contract/access';
 import { issuedKeySchema } from '@gw/contract/keys';

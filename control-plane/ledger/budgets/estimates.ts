@@ -1,4 +1,4 @@
-/** What calls count in budgets while their receipts lack numbers: the amounts that were reserved for them. */
+/** Counts calls whose receipts lack numbers in budgets, with the amounts that were reserved for them. */
 import type { Amounts } from '@gw/contract/internal/budgets';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { newest } from '../receipts/ledger.ts';

@@ -1,4 +1,4 @@
-/** What receipts say that an account, its keys and its projects have used in a month. */
+/** Sums up from the receipts how much an account, its keys and its projects have used in a month. */
 import { type Amounts, type BudgetUnit, boundsOfMonth, budgetUnits } from '@gw/contract/internal/budgets';
 import type { Queryable } from '@gw/prisma/client';
 import type { Book } from '@gw/service/budgets';
@@ -16,7 +16,7 @@ export type Used = (of: { readonly scope: string; readonly name: string; readonl
 
 /**
  * Sums the newest versions of the receipts of a month, those of simulated calls too: a budget counts what receipts say.
- * What has no number counts as it was estimated.
+ * A receipt without a number counts with its estimate.
  */
 export async function usedIn(
   db: Queryable,

@@ -1,5 +1,6 @@
 /** A budget, with what is used of it in this month. */
 import { amountOf, type BudgetUnit, boundsOfMonth, budgetUnits, monthOf } from '@gw/contract/internal/budgets';
+import { defined, elementAt } from '@gw/contract/internal/defined';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
@@ -50,9 +51,12 @@ export async function viewsOf(
     const unit = known<BudgetUnit>(budgetUnits, row.unit);
     const kind = known(budgetKinds, row.kind);
     if (unit === undefined || kind === undefined) return [];
-    const state = states?.[at];
-    const reserved = state ? amountOf(unit, state.held) : null;
-    const used = state && !summed ? amountOf(unit, state.used - state.held) : (summed?.({ ...row, unit }) ?? 0);
+    const state = states && elementAt(states, at);
+    const reserved = state && amountOf(unit, state.held);
+    const used =
+      state && !summed
+        ? amountOf(unit, state.used - state.held)
+        : defined(summed, 'The use of budgets')({ ...row, unit });
     const percent = Number(((100 * (used + (reserved ?? 0))) / row.amount).toFixed(1));
     return {
       id: row.id,

@@ -1,4 +1,4 @@
-/** That no account takes all the room that there is for packs: being made, under way to their clients, and being read. */
+/** No account can use up the capacity for packs, whether they are being built, downloaded or read. */
 import { randomUUID } from 'node:crypto';
 import { mostReceipts } from '@gw/contract/evidence';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
@@ -32,7 +32,7 @@ const headersOf = (accountId: string, more: Record<string, string> = {}) =>
 const ask = async (accountId: string, headers: Record<string, string> = {}) =>
   running.app.inject({ method: 'POST', url: path, headers: headersOf(accountId, headers), payload: day });
 
-/** What is sent meanwhile waits for the receipts, until all of `during` is done. */
+/** Requests that are sent meanwhile wait for the receipts until all of `during` is done. */
 async function whileReceiptsWait(during: () => Promise<void>): Promise<void> {
   await owner.$transaction(
     async (tx) => {

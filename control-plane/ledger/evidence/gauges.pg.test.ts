@@ -1,4 +1,4 @@
-/** What operators see of long packs. */
+/** The gauges show operators the state of long packs. */
 import { startStores } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import { Registry } from 'prom-client';

@@ -27,7 +27,7 @@ const key = signingKeyOf('e1'.repeat(32));
 const trust = { thumbprint: key.publicJwk.kid };
 const urnOf = ({ receipt }: Entry) => `urn:gw:receipt:${receipt.id}:1`;
 
-/** What happens, one after the other. Numbers are minutes, or choose among what is there. */
+/** The steps run one after the other. Numbers are minutes, or choose among what is there. */
 type Step =
   | { readonly kind: 'pass' | 'restate' | 'settle' | 'spool'; readonly minutes: number }
   | { readonly kind: 'append' | 'appendTwice' | 'burst' | 'call' | 'close' | 'pack' }
@@ -128,7 +128,7 @@ class History {
     }
   }
 
-  /** What is named is so. */
+  /** Whatever the check says of a receipt is true. */
   expectTrue(log: Awaited<ReturnType<typeof verifyPack>>['log'], kept: Kept | null): void {
     const keptAt = Date.parse(kept?.log?.checkpoint.issued ?? kept?.issued ?? '');
     const calls = new Map(this.entries.map((each) => [urnOf(each), Date.parse(each.receipt.created_at)]));
@@ -178,7 +178,7 @@ async function run(history: History, step: Step): Promise<void> {
   if (entry === undefined) return;
   const { id } = entry.receipt;
   if (step.kind === 'settle') {
-    // What was closed becomes what was made; what was made, what was shown.
+    // A closed receipt gives way to the one that was made, and that one to the one that the client was shown.
     const isMade = step.minutes % 2 === 0;
     await running.store(isMade ? entry : unattended(entry, { shown: true }));
     history.settledAt.set(urnOf(entry), clock);

@@ -133,7 +133,7 @@ test('a pack of more receipts than a reply holds is built by a job: the range, t
   expect(node?.['http://purl.org/dc/terms/hasPart']).toHaveLength(own.length + 1);
   const job = await stateOf(accountId, id);
   expect(job).toMatchObject({ receipts_done: own.length + 1, bytes: Buffer.byteLength(text) });
-  // Of others it is not even there.
+  // Another account does not even learn that the pack exists.
   expect((await read('acct_other', id)).statusCode).toBe(404);
 });
 
@@ -295,7 +295,7 @@ test('a pack whose builder was killed is built by another one, and is never read
   const text = await packOf(accountId, id);
   expect(idsOf(text)).toEqual(sortedIds(own));
   expect(await verified(text)).toMatchObject({ signature: 'trusted', mismatches: [], receipts: own.length });
-  // What the dead one has written goes.
+  // The bytes that the dead instance has written are deleted.
   await expirePacks(running.stores.db);
   const tries = await running.stores.db.evidencePackChunk.groupBy({ by: ['try'] });
   expect(tries.map((each) => each.try)).toEqual([2]);

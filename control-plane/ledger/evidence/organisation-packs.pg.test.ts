@@ -306,7 +306,7 @@ test('who reads nothing of a pack gives its place back, and is broken off', asyn
     await db.evidencePackChunk.create({ data: { packId, try: 1, section: 0, number, length, bytes } });
   const { readers } = openPackPlaces();
   const place = personPlace(running.context);
-  // That of minutes, in the place of which the test has others.
+  // The one hook gives up after minutes; the test uses a shorter limit.
   expect(place.onSend).toHaveLength(1);
   const served = async (stalledMs: number) => {
     const app = bareApp(running.context);

@@ -1,4 +1,4 @@
-/** What whoever kept a checkpoint finds in the next pack, if somebody with the database has worked on the ledger since. */
+/** Whoever kept a checkpoint finds in the next pack how somebody with the database has altered the ledger since. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { checkCheckpoint } from '@gw/evidence/checkpoint';
@@ -74,7 +74,7 @@ beforeEach(async () => {
   clock = new Date('2026-11-20T12:30:00Z');
   await log();
   earlier = await packOf();
-  // What goes on as it should: other calls, and a later version of an early one.
+  // Honest changes go on: other calls, and a later version of an early one.
   clock = new Date('2026-11-21T12:00:00Z');
   await running.store(...Array.from({ length: 30 }, (_, minute) => entry(300 + minute)));
 });
@@ -375,7 +375,7 @@ test('a receipt that the kept pack has by itself alone proves nothing', async ()
   expect(
     await fields({ ...earlier, signature: await signed(earlier.manifest, signingKeyOf('02'.repeat(32))) }),
   ).toEqual(['earlier.signature']);
-  // What is signed, and is not in the log that it names.
+  // This receipt is signed but is not in the log that it names.
   const kept = keptPackIn(made);
   assert(kept !== null);
   const manifest = keptManifestOf(kept);

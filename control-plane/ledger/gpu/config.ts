@@ -29,7 +29,7 @@ export interface GpuSettings {
   readonly deployments: ReadonlyMap<string, DeploymentCounters>;
   readonly prometheus: { readonly baseUrl: string; readonly headers: Readonly<Record<string, string>> };
   readonly refreshS: number;
-  /** By how much our clock and that of Prometheus can differ; both ends of a call are widened by it. */
+  /** The most that our clock and that of Prometheus can differ; both ends of a call are widened by it. */
   readonly marginS: number;
   /** How far a sample can be from the call, beyond the margin. */
   readonly maxGapS: number;

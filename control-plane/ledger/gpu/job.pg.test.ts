@@ -60,7 +60,7 @@ const gpuSite = { ...site, id: 'gpu', telemetry: 'gpu_counters', accelerators: {
 const gpuCall = (changes: Partial<CallFacts> = {}): CallFacts =>
   callAt(at, { site: gpuSite, telemetryFollows: true, ...changes });
 
-/** What the metrics were told. */
+/** The number of calls that the metrics counted as measured. */
 let measured = 0;
 const round = (deployments: GpuSettings['deployments'] = settings.deployments): Promise<void> =>
   openGpuJob({

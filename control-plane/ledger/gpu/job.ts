@@ -37,7 +37,7 @@ const keptS = (15 * dayMs) / 1000;
 /** Returns a round, which works until nothing is due. It rejects if Postgres is away; then the leases run out. */
 export function openGpuJob(options: GpuJobOptions): () => Promise<void> {
   const { log, now } = options;
-  let failing = '';
+  let failing: string | null = null;
   return async () => {
     for (let claimed = batch; claimed === batch; ) {
       const { calls, count } = await claimDue(options, now(), batch, leaseS);
@@ -47,9 +47,9 @@ export function openGpuJob(options: GpuJobOptions): () => Promise<void> {
       const failed = outcomes.find(({ outcome }) => 'refusal' in outcome)?.outcome;
       const refused = failed && 'refusal' in failed ? failed.refusal : null;
       // One line for an outage, not one for each attempt.
-      if (refused !== null && failing === '') log.warn(refused, 'the counters of the GPUs could not be read');
-      if (refused === null && failing !== '') log.info('the counters of the GPUs are read again');
-      failing = refused?.refused ?? '';
+      if (refused !== null && failing === null) log.warn(refused, 'the counters of the GPUs could not be read');
+      if (refused === null && failing !== null) log.info('the counters of the GPUs are read again');
+      failing = refused?.refused ?? null;
       await conclude(options, outcomes);
     }
   };

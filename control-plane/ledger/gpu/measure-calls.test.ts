@@ -68,7 +68,7 @@ test('a call that is too large by itself waits, is not asked for again in the sa
   for (const call of calls) expect(outcomeOf(call)).toHaveProperty('telemetry');
   for (const call of long) expect(outcomeOf(call)).toMatchObject({ refusal: { refused: 'too_large' } });
   expect(judged).toHaveLength(15);
-  // What three shared, and the first by itself.
+  // There was one query for the interval that three calls shared, and one for the first call alone.
   expect(server.asked.filter((lengthS) => lengthS > 500 && lengthS < 800).length).toBeLessThanOrEqual(2);
 });
 

@@ -9,7 +9,7 @@ import { type Measured, type MeasuredCall, measureCall, windowOf } from './measu
 import { isRefused, type Prometheus, type PrometheusRefusal, type Series } from './prometheus.ts';
 import type { WaitingCall } from './queue.ts';
 
-/** What came of one call: a reading (or why there is none), or the wait for samples, or the refusal of Prometheus. */
+/** The outcome for one call: a reading (or why there is none), the wait for samples, or the refusal of Prometheus. */
 export type MeasureOutcome =
   | { readonly telemetry: Measured }
   /** The samples do not cover the call yet. */

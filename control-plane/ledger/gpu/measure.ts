@@ -9,7 +9,7 @@ import type { TelemetryReading, TelemetryRefusal } from '@gw/methodology/telemet
 import type { CounterUnit, DeploymentCounters, GpuSettings } from './config.ts';
 import type { Sample, Series } from './prometheus.ts';
 
-/** What the counters are compared with; the times are in seconds since 1970, by our clock. */
+/** The call that the counters are compared with; the times are in seconds since 1970, by our clock. */
 export interface MeasuredCall {
   /** When the provider was asked. */
   readonly startS: number;

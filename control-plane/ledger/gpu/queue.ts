@@ -25,7 +25,7 @@ interface MeasurementRow extends LedgerRow {
   readonly attempts: number;
 }
 
-/** What was claimed: how many calls, and those of them whose receipts are genuine. */
+/** A claimed batch: the number of calls, and the calls whose receipts are genuine. */
 export interface Claimed {
   readonly count: number;
   readonly calls: readonly WaitingCall[];

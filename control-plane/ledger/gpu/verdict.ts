@@ -1,5 +1,5 @@
 /**
- * What a measurement makes of a receipt.
+ * Decides how a measurement changes a receipt.
  *
  * Invariant: pure. A modelled receipt is replaced only by one that knows more; an explicit telemetry tier that the
  * counters could not serve ends as `tier_unavailable`, for good and with the reason. What was measured is in the facts

@@ -12,7 +12,7 @@ const live: ZoneSource = { zone: 'SWE', source: 'electricity-maps', place: 'SE' 
 const second: ZoneSource = { zone: 'SWE', source: 'entsoe', place: '10YSE-1--------K' };
 const marginal: ZoneSource = { zone: 'SWE', source: 'watttime', place: 'SE' };
 
-/** Of an hour that began so many hours before now. */
+/** A reading for the hour that began so many hours before now. */
 function reading(hoursAgo: number, changes: Partial<StoredReading> = {}): StoredReading {
   const start = now.getTime() - hoursAgo * hourMs;
   return {

@@ -84,8 +84,9 @@ export function readGeneration(raw: string): { readonly series: readonly Generat
     if (domain === undefined) return malformed('a series without a bidding zone');
     const isConsumption = each['inBiddingZone_Domain.mRID'] === undefined;
     for (const period of each.Period) {
-      const intervalMs = (minutes[period.resolution] ?? 0) * minuteMs;
-      if (intervalMs === 0) return malformed('an unknown resolution');
+      const lengthMin = minutes[period.resolution];
+      if (lengthMin === undefined) return malformed('an unknown resolution');
+      const intervalMs = lengthMin * minuteMs;
       const { start, end } = period.timeInterval;
       intervals += (end - start) / intervalMs;
       if (series.length === mostPeriods || intervals > mostIntervals) return malformed('more than a day has');

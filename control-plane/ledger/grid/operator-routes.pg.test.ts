@@ -1,4 +1,4 @@
-/** What operators see of the grid: the values of this moment, where they are from, and which sources are silent. */
+/** Operators see the current grid values, where they are from, and which sources are silent. */
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { annualReading } from '@gw/methodology/grid-annual';

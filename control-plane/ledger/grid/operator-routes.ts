@@ -131,7 +131,7 @@ function shownReading(reading: SnapshotGridReading, at: Date): Reading {
   };
 }
 
-/** What was read for a week ago is not news. */
+/** A reading for a week ago says nothing new about its source. */
 function newestOf(source: ZoneSource, said: readonly StoredReading[], at: Date): Said | null {
   const own = said.filter((each) => isFrom(source, each) && each.periodEnd.getTime() > at.getTime() - dayMs);
   const [newest] = own.toSorted((a, b) => b.periodStart.getTime() - a.periodStart.getTime());

@@ -77,7 +77,7 @@ const swedish = (changes: Record<string, unknown> = {}): StubAnswer => ({
   body: electricityMapsReply({ zone: 'SE', carbonIntensity: 21.5, ...changes }),
 });
 
-/** What a client reads at a time of the day. */
+/** Returns the reading that a client gets at a time of the day. */
 async function regionAt(time: string, code = 'eu-north'): Promise<Record<string, unknown>> {
   now = new Date(`2026-11-21T${time}Z`);
   const region = (await gateway.get(`/v1/regions/${code}`)).json();

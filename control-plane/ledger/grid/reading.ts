@@ -1,5 +1,5 @@
 /**
- * What a grid source says, once everything doubtful is taken out of it: readings, or the reason why there are none.
+ * Turns the reply of a grid source into readings, without anything doubtful, or into the reason why there are none.
  *
  * Invariant: a reading is never for another zone than the one asked for, never null, negative or absurd, and never
  * calls measured what lies in the future. Its times are the source's own, not those of our request, and its period is
@@ -20,7 +20,7 @@ export interface ZonePlace {
 
 /** Which emissions the number counts: of the whole life cycle, or of combustion alone. */
 export type Basis = 'lifecycle' | 'direct' | 'unknown';
-/** What the number means: of all electricity in the zone, or of the power station that would serve one more kWh. */
+/** Whether the number is for all electricity in the zone, or for the power station that would serve one more kWh. */
 export type Kind = 'average' | 'marginal';
 
 /** One reading of a source: gCO2e (or gCO2, by its `basis`) per kWh in one period. */
@@ -116,7 +116,7 @@ export interface Statement {
   readonly isEstimated: boolean;
 }
 
-/** What all statements of one reply share. */
+/** The fields that all statements of one reply share. */
 export interface Origin {
   readonly source: string;
   readonly asked: ZonePlace;

@@ -1,4 +1,4 @@
-/** What is read of the history for one moment. */
+/** The history is read as it is for one moment. */
 
 import { startStores } from '@gw/testing/control-plane/fixtures';
 import { settledObservation } from '@gw/testing/control-plane/restatements';

@@ -1,4 +1,4 @@
-/** What becomes of receipts when a part of their facts is altered in the database, or taken out. */
+/** Receipts stay safe when a part of their facts is altered in the database, or removed. */
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { seedOperators } from '@gw/testing/control-plane/access';

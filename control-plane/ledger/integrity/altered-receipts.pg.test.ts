@@ -1,4 +1,4 @@
-/** What becomes of a receipt that somebody with the rights of the owner has altered in the database. */
+/** A receipt that somebody with the rights of the owner has altered in the database is refused everywhere. */
 
 import { createHash } from 'node:crypto';
 import { runAdmin } from '@gw/cli/internals/commands/admin';

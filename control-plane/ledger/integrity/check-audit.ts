@@ -45,7 +45,7 @@ export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
     const { faults, end, knownHash } = await hashed(db, head, from, known.seq);
     if (known.seq > head.seq) return [...faults, { seq: head.seq + 1, fault: 'missing' }].map(named(chain));
     if (knownHash !== null && knownHash !== known.hash) faults.push({ seq: known.seq, fault: 'altered' });
-    // What was seen is never given up for what does not agree with it: the fault would pass for the truth from then on.
+    // A head that was seen is never replaced by one that contradicts it: the fault would pass for the truth from then on.
     if (faults.length === 0 && end.seq > known.seq) seen.set(chain, end);
     return faults.map(named(chain));
   };

@@ -1,4 +1,4 @@
-/** What somebody with the rights of the owner has done to the log of an account is found by the check, by its place. */
+/** The check finds every change to the log of an account by somebody with the rights of the owner, and names its place. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { callAt, type Entry, entryFrom, ingest, unattended } from '@gw/testing/control-plane/calls';

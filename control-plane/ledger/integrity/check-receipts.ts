@@ -99,7 +99,7 @@ export async function checkPage(
   return { checked: rows.length, faults: [...altered, ...missing, ...removed], next };
 }
 
-/** What the logs of the accounts have between two places, and the ledger does not: all of it, page by page. `to` null: to the end. */
+/** Finds, page by page, all receipts that the logs of the accounts have between two places and the ledger lacks. `to` null: to the end. */
 async function removedSince(db: Database, after: LedgerPosition, to: LedgerPosition | null): Promise<Fault[]> {
   const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
   const removed: Fault[] = [];

@@ -1,5 +1,5 @@
 /**
- * What was found to be wrong with the ledger and with the audit log, by readers and by the checks.
+ * Stores the faults that readers and checks have found in the ledger and in the audit log.
  *
  * Invariant: a fault is written and logged by its name when it is found, and counts until a full check that began later
  * has not found it again. Its row stays for ever, with the time of that.

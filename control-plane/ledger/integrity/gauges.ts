@@ -1,4 +1,4 @@
-/** What the monitoring system reads of the checks of the ledger and of the audit log. */
+/** Metrics of the checks of the ledger and of the audit log. */
 import type { Database } from '@gw/prisma/client';
 import { Gauge, type Registry } from 'prom-client';
 import { countFaults, type FaultKind } from './faults.ts';

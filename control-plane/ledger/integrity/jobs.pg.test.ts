@@ -1,4 +1,4 @@
-/** What the owner changes with the triggers off is found by the checks, by its name. */
+/** The checks find and name whatever the owner changes with the triggers off. */
 import { auditHash } from '@gw/contract/internal/audit-chain';
 import { ingest } from '@gw/testing/control-plane/calls';
 import { entryOf, eventually, type Stores, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
@@ -123,7 +123,7 @@ describe('the audit log', () => {
       await next();
       expect(await faults()).toEqual(['audit acct_c 3 altered']);
     }
-    // What follows does not hide it.
+    // Later changes do not hide it.
     await write('acct_c', 1);
     for (const next of [round, freshRound(), round]) {
       await next();

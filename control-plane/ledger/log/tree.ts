@@ -45,9 +45,9 @@ export const lockLog = (tx: Queryable, accountId: string): Promise<unknown> =>
   tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('receipt_log:' || ${accountId}, 0))`;
 
 export async function logSize(db: Queryable, accountId: string): Promise<number> {
-  const [found] = await db.$queryRaw<{ size: number }[]>`
+  const found = await db.$queryRaw<{ size: number }[]>`
     SELECT (coalesce(max(index), -1) + 1)::float8 AS size FROM receipt_log WHERE account_id = ${accountId}`;
-  return found?.size ?? 0;
+  return elementAt(found, 0).size;
 }
 
 /** `tx` has to hold the lock. Returns the new size. */

@@ -1,4 +1,4 @@
-/** That the receipts of a project are found without reading those of the whole account. */
+/** The receipts of a project are found without reading those of the whole account. */
 import { startStores } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import { expect, test } from 'vitest';

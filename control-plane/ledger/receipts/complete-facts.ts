@@ -55,7 +55,7 @@ function withTaken(known: ModelFacts, current: SnapshotModel, missing: readonly 
   return {
     ...former,
     ...Object.fromEntries(missing.map((field) => [field, current[field]])),
-    ...(isSized && { parametersSource: current.parametersSource ?? null }),
+    ...(isSized && { parametersSource: current.parametersSource }),
     ...(current.entry && { entry: current.entry }),
   };
 }
@@ -74,7 +74,7 @@ async function gridAt(
   return null;
 }
 
-/** What stands in the facts of a call whose counters gave no samples in time. */
+/** The reading in the facts of a call whose counters gave no samples in time. */
 export const nothingCounted: TelemetryRefusal = { source: 'gpu_counters', refused: 'no_samples', raw: null };
 
 /** Returns the facts of a call whose counters are no longer waited for, so that no measured version is promised. */

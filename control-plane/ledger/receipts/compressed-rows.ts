@@ -26,7 +26,7 @@ export interface Dictionary {
   readonly content: string;
 }
 
-/** What stands in the columns of a compressed row, and what it was compressed with. */
+/** The columns of a compressed row, and the dictionary that it was compressed with. */
 export interface Compressed {
   readonly columns: Texts;
   /** The digest of the dictionary, 32 bytes, and behind it what was compressed. */
@@ -49,7 +49,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What SQL reads of a receipt in addition to its own columns (compressed-rows.test.ts looks for more). */
+/** The fields of a receipt that SQL reads in addition to its own columns (compressed-rows.test.ts looks for more). */
 const readOfBody: readonly string[] = [...namesInBody, 'grid_zone'];
 
 function only(value: unknown, names: readonly string[]): Fields {

@@ -28,7 +28,7 @@ export interface ReceiptRow {
   readonly shown: boolean;
 }
 
-/** What a call is estimated at while its receipt lacks numbers, by the unit of a budget. */
+/** The estimate of a call while its receipt lacks numbers, by the unit of a budget. */
 export type Estimate = Readonly<Record<string, number | null>>;
 
 /** `estimate`: null if the call has no budgets, or all numbers. */

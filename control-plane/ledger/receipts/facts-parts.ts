@@ -1,5 +1,5 @@
 /**
- * What many receipts have in common of their facts: the model, the deployment, the grid reading. Each is stored once, under
+ * The parts of the facts that many receipts share: the model, the deployment, the grid reading. Each is stored once, under
  * the SHA-256 of its canonical form, and the row of a receipt names it by that.
  *
  * Invariant: facts that are split and put together again are the same JSON value, whatever they are. A part is never

@@ -167,7 +167,7 @@ test('a Valkey whose memory is full is emptied by the ingester, and what it sets
     start('two', 3000);
     await eventually(async () => (await rowCount()) === 21);
     await eventually(async () => (await stores.redis.xlen(ledgerStream)) === 501);
-    // What is stored is taken out first, and then out of what somebody is at work on.
+    // An entry leaves the stream first, and then the list of pending ones.
     await eventually(async () => (await stores.redis.xpending(ledgerStream, ledgerGroup))[0] === 501);
     expect(await stores.redis.xlen(deadLedgerStream)).toBe(0);
   } finally {

@@ -86,7 +86,7 @@ export function startIngester(given: IngesterOptions): Ingester {
       } catch (error) {
         if (retryMs === firstRetryMs && !stopping.signal.aborted)
           log.warn({ err: error }, 'receipts wait in the stream until both stores are back');
-        // What was read is left behind under this consumer's name.
+        // The entries that were read stay pending under this consumer's name.
         ownAfter = '0';
         // Redis may have come back empty: then the group has to be made again.
         claimAt = 0;

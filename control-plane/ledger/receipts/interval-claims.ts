@@ -12,7 +12,7 @@ export interface Interval {
   readonly periodStart: Date;
   readonly periodEnd: Date;
   readonly notedAt: Date;
-  /** By the clock of Postgres. */
+  /** The start of the claim, by the clock of Postgres. */
   readonly begunAt: Date;
   /** When the claim ends. It also identifies the claim, since a later one ends at another time. */
   readonly claimedUntil: Date;

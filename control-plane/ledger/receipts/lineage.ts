@@ -11,7 +11,7 @@ import { findMethodology } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
 import type { StoredFacts } from './revision.ts';
 
-/** What `/v1/gw/lineage/{id}` replies. `lineage` is null if nothing was calculated, and `explanation` says why. */
+/** The reply of `/v1/gw/lineage/{id}`. `lineage` is null if nothing was calculated, and `explanation` says why. */
 export interface ReceiptLineage {
   readonly object: 'gw.receipt_lineage';
   readonly receipt_id: string;

@@ -16,7 +16,7 @@ const [busy, rare] = ['acct_demo_enterprise', 'acct_demo_audit'] as const;
 const now = Date.now();
 const stores = forFile(startStores);
 
-/** Of the rare account, oldest first: a few in a row, then years without any, and two at the end of what is looked at first. */
+/** The receipts of the rare account, oldest first: a few in a row, none for years, and two at the end of the first search range. */
 const rareDays = [3600, 3590, 3589, 1500, 1499, 700, 361, 63, 62 + 1 / dayMs, 62, 61, 41, 40, 3, 0];
 let rareIds: readonly string[];
 
@@ -56,7 +56,7 @@ test('pages follow each other through all years, in both orders, without a hole 
   expect(rows.map(({ id }) => id)).toEqual(others.slice(0, 10));
 });
 
-/** What reading takes of the database: blocks that were looked at, and tables and indexes that could have been. */
+/** The cost of a read: the blocks that were read, and the tables and indexes that were planned. */
 async function costOf(read: (db: Stores['db']) => Promise<unknown>): Promise<{ blocks: number; relations: number }> {
   const cost = { blocks: 0, relations: 0 };
   const explained = async <Row>(asked: Prisma.Sql): Promise<Row> => {

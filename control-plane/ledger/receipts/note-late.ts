@@ -10,7 +10,7 @@ import { gridReadingSchema } from '@gw/contract/internal/snapshot';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { isStandIn } from './settled-grid.ts';
 
-/** What is stored of a receipt. `body` and `facts` are not validated. */
+/** The stored form of a receipt. `body` and `facts` are not validated. */
 export interface StoredNumbers {
   readonly created_at: string;
   readonly tier: string;

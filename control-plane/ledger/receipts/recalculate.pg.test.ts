@@ -1,6 +1,7 @@
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
+import { plainDeployment } from '@gw/testing/catalogue';
 import {
   callAt,
   catalogueOf,
@@ -130,7 +131,7 @@ test('where nobody is known to vouch for what is taken, nobody else does, and wh
 test('what was known of the call stays, whatever the catalogue says by now', async () => {
   const id = await store(callAt(at, { model: { ...unknownModel, quantizationBits: 4 } }));
   const now = modelOf({ quantizationBits: 16, tokensPerS: 100 });
-  const held = catalogueOf([now], { deployments: [{ ...site, pue: 2 }] });
+  const held = catalogueOf([now], { deployments: [{ ...plainDeployment, ...site, pue: 2 }] });
   expect(await recalculate(held)).toBe(1);
   const { facts, receipt } = await newestVersion(stores.db, id);
   expect(facts?.model).toMatchObject({ quantizationBits: 4, tokensPerS: 100 });

@@ -8,8 +8,9 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { dayMs, hourMs } from '@gw/contract/internal/durations';
-import { assess, type NotAssessed } from '@gw/methodology/assess';
-import { lineageOf } from '@gw/methodology/lineage';
+import type { NotAssessed } from '@gw/methodology/assess';
+import { explained } from '@gw/methodology/lineage';
+import { defaultMethodology, methodologyOf } from '@gw/methodology/methodologies';
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { FaultLog } from '@gw/service/fault-log';
 import type { Logger } from '@gw/service/log';
@@ -178,10 +179,9 @@ function attempt(
 ): MadeVersion | { readonly reason: NotAssessed } {
   const { facts } = completion;
   try {
-    const assessment = assess(facts);
-    if (!assessment.ok) return { reason: assessment.reason };
     // A receipt whose numbers cannot be explained is not made.
-    return lineageOf(facts).ok ? { ...completion, numbers: assessment.impact } : { reason: 'calculator_fault' };
+    const made = explained(facts, methodologyOf(defaultMethodology), null);
+    return made.ok ? { ...completion, numbers: made.impact } : { reason: made.reason };
   } catch (error) {
     faults.fault('recalculation', error);
     return { reason: 'calculator_fault' };

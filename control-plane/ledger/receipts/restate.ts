@@ -59,14 +59,14 @@ export async function restateDue(options: RestateOptions): Promise<void> {
     if (interval === null) return;
     const { held, isWhole, restated } = await lookThrough(options, interval);
     if (signal.aborted) return;
-    // What cannot be read for now is looked for again when the claim is over.
+    // A reading that is unavailable now is looked for again when the claim is over.
     if (held !== null && isWhole) await finish(db, held);
     const { zone, periodStart, periodEnd } = interval;
     if (restated > 0) log.info({ zone, periodStart, periodEnd, restated }, 'restated receipts from settled grid data');
   }
 }
 
-/** What became of an interval, or of a page of it. */
+/** The outcome for an interval, or for a page of it. */
 interface LookOutcome {
   /** How many versions were made. */
   readonly restated: number;

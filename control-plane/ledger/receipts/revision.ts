@@ -8,7 +8,7 @@ import type { GridReplacement, Revision } from '@gw/contract/lineage';
 import type { CallFacts, GridReading } from '@gw/methodology/assess';
 
 /**
- * What is stored with a receipt: the argument of `assess`, and from the second version on why that version was made.
+ * The facts that are stored with a receipt: the argument of `assess`, and from the second version on why that version was made.
  */
 export interface StoredFacts extends CallFacts {
   readonly revision?: Revision;

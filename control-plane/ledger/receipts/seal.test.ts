@@ -1,4 +1,4 @@
-/** What the check says of rows that somebody with the database could have written: always a fault, never an exception. */
+/** The check reports a fault, never an exception, for any row that somebody with the database could have written. */
 import { entryOf } from '@gw/testing/control-plane/fixtures';
 import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import { describe, expect, test } from 'vitest';

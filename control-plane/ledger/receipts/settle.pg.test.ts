@@ -1,4 +1,4 @@
-/** What the services' role can do with the ledger by itself, without the service and its key. */
+/** The services' role by itself, without the service and its key, can do little with the ledger. */
 
 import { dayMs } from '@gw/contract/internal/durations';
 import { ingest, unattended } from '@gw/testing/control-plane/calls';

@@ -20,7 +20,7 @@ export interface SettledReading extends StoredReading {
   readonly heardFrom: Date;
 }
 
-/** What a receipt says of its grid value. */
+/** The fields in which a receipt states its grid value. */
 export interface GridUsed {
   readonly createdAt: Date;
   readonly match: Receipt['grid_temporal_match'];

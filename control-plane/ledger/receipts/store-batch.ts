@@ -24,7 +24,7 @@ export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_a
   /** Its `columns`. */
   readonly line: Line;
   readonly parts: readonly FactsPart[];
-  /** What it is compressed with; null: it may still change, so it is not. */
+  /** The dictionary that it is compressed with; null: it may still change, so it is not compressed. */
   readonly dictionary: Dictionary | null;
   /** The grid value that it was made with (`gridUsed`); null: none. */
   readonly uses: string | null;

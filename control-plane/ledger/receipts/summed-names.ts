@@ -9,7 +9,7 @@ export const namesInColumns: readonly string[] = ['prompt_tokens', 'completion_t
 /** It is in the routing trace, which later versions of a receipt have from the first. */
 export const savedName = 'carbon_saved_g';
 
-/** What sums read in the body. */
+/** The fields of the body that sums read. */
 export const namesInBody: readonly string[] = [
   'project',
   'provider',

@@ -25,7 +25,7 @@ export interface NewVersion {
   /** The receipt that is superseded. Nothing is made unless its version is still the newest. */
   readonly current: Receipt;
   readonly numbers: ReceiptNumbers;
-  /** What the numbers were made from; with them the lineage has to verify. */
+  /** The facts that the numbers were made from; the lineage has to verify with them. */
   readonly facts: CallFacts;
 }
 

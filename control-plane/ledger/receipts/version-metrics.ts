@@ -1,4 +1,4 @@
-/** What the monitoring system reads of the jobs that make new versions of receipts. */
+/** Metrics of the jobs that make new versions of receipts. */
 import type { Database } from '@gw/prisma/client';
 import { Counter, Gauge, type Registry } from 'prom-client';
 

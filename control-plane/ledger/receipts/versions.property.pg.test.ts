@@ -198,7 +198,7 @@ async function checkChain(entry: Entry): Promise<void> {
   }
 }
 
-/** What the client was shown, if that was told; else what the sidecar made, also where its receipt was closed before. */
+/** The receipt that the client was shown, if that was reported; otherwise the one that the sidecar made, even if it was closed before. */
 async function checkFirst(entry: Entry, wasShown: boolean): Promise<void> {
   const [first] = await versionsOf(stores.db, entry.receipt.id);
   expect(first?.receipt).toEqual(wasShown ? unattended(entry, { shown: true }).receipt : entry.receipt);

@@ -1,4 +1,4 @@
-/** What waits in Redis between a reply and the ledger, for operators and their monitoring. */
+/** Counts the receipts that wait in Redis between a reply and the ledger, for operators and their monitoring. */
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 import { Gauge, type Registry } from 'prom-client';

@@ -1,6 +1,7 @@
-/** What waits for the catalogue: when it is tried again. */
+/** Receipts that wait for the catalogue are tried again when it changes. */
 
 import { hourMs } from '@gw/contract/internal/durations';
+import { plainDeployment } from '@gw/testing/catalogue';
 import {
   callAt,
   catalogueOf,
@@ -89,7 +90,7 @@ test('who changed the region of a deployment wakes nothing, another PUE of it do
   await recalculate(unknown);
   const [before] = await waiting();
   const regionEntry = { catalogueVersion: 8, changedAt: at, changedBy: 'operator Ada (op_a)' };
-  const served = { ...site, models: { 'sim-small': 'x' } };
+  const served = { ...plainDeployment, ...site, models: { 'sim-small': 'x' } };
   const first = catalogueOf([unknownModel], { deployments: [served] });
   const moved = catalogueOf([unknownModel], { deployments: [{ ...served, regionEntry }] });
   await wake(stores.db, first, moved, signal);
@@ -152,7 +153,7 @@ test('figures of a deployment that were put right wake the models that it serves
   const id = await store(callAt(at, { site: broken }));
   expect((await versionsOf(stores.db, id))[0]?.receipt.degraded_reason).toBe('calculator_fault');
   const [before, after] = [broken, { ...site, models }].map((each) =>
-    catalogueOf([modelOf()], { deployments: [each] }),
+    catalogueOf([modelOf()], { deployments: [{ ...plainDeployment, ...each }] }),
   );
   if (!before || !after) return;
   expect(await recalculate(before)).toBe(0);

@@ -10,7 +10,7 @@ const covers = (what: string): string => `
   FROM energy_contracts e WHERE ${what} AND (e.provider IS NULL OR e.provider = p.provider) AND (e.region IS NULL OR e.region = p.region)
     AND p.since >= e.valid_from AND p.since < e.valid_to`;
 
-/** What holds for the calls at a provider in a region since a turn; `places` has to stand before it. */
+/** The contract in force for the calls at a provider in a region since a turn; `places` has to stand before it. */
 export const boughtFor = Prisma.raw(`bought AS MATERIALIZED (
   SELECT p.*, contract.share, contract.g_per_kwh, residual.g_per_kwh AS residual_g_per_kwh
   FROM (SELECT DISTINCT since, provider, region FROM places) p

@@ -1,5 +1,5 @@
 /**
- * What calls cost, as SQL: their tokens at the price in force in their hour (decision 39).
+ * Computes the cost of calls, as SQL: their tokens at the price in force in their hour (decision 39).
  *
  * Invariant: the cost of rows follows from the sums of their tokens alone, so it is the same whether rows are sums of many or single
  * calls. Of a call both counts of tokens are known, or neither is.
@@ -17,7 +17,7 @@ const priceJoins = `${inForce('own_price', '= c.region')}${inForce('general_pric
 const priced = (column: string): string =>
   `CASE WHEN own_price.model IS NULL THEN general_price.${column} ELSE own_price.${column} END AS ${column}`;
 
-/** What is in force for the calls of a model at a provider in a region since a turn. `merged` has to stand before it. */
+/** The price in force for the calls of a model at a provider in a region since a turn. `merged` has to stand before it. */
 export const placesAndPrices = Prisma.raw(`
   places AS (SELECT DISTINCT since, provider, model, region FROM merged),
   price_periods AS (

@@ -1,5 +1,5 @@
 /**
- * What was used: sums over receipts, by time and by what a question names, and in total.
+ * Sums receipts by time, by the groups that a question names, and in total.
  *
  * Invariant: simulated calls are never in one sum with others, unless the total was asked for with them.
  */

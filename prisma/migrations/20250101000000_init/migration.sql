@@ -257,7 +257,7 @@ CREATE TABLE "api_keys" (
   "limit_burst" INTEGER,
   "limit_per_day" INTEGER,
   "limit_streams" INTEGER,
-  -- What calls with this key are charged to.
+  -- The project that calls with this key are charged to.
   "project" TEXT CHECK (char_length("project") BETWEEN 1 AND 64),
   -- Only a revoked key may lose its hash; an active key without one could never be verified.
   CONSTRAINT "hash_or_revoked" CHECK ("hash" IS NOT NULL OR "revoked_at" IS NOT NULL),
@@ -281,8 +281,8 @@ CREATE TABLE "key_generation" (
 );
 INSERT INTO "key_generation" VALUES (1, 1);
 
--- What changed with each step of the generation: a key, or an account with all of its keys. An instance that knows a generation forgets
--- what came after it. It forgets everything only where this table no longer has all steps since.
+-- Each row says what changed with a step of the generation: a key, or an account with all of its keys. An instance that knows a
+-- generation forgets what came after it. It forgets everything only where this table no longer has all steps since.
 CREATE TABLE "key_changes" (
   "generation" BIGINT PRIMARY KEY,
   "public_id" CHAR(12),
@@ -364,7 +364,7 @@ CREATE TRIGGER "api_keys_removed" AFTER DELETE ON "api_keys" REFERENCING OLD TAB
 
 -- # Budgets
 
--- What an account, one of its keys or one of its projects may use in a UTC month.
+-- A budget limits what an account, one of its keys or one of its projects may use in a UTC month.
 CREATE TABLE "budgets" (
   "id" TEXT PRIMARY KEY,
   "account_id" TEXT NOT NULL REFERENCES "accounts" ("id"),
@@ -409,7 +409,7 @@ CREATE TRIGGER "budgets_added" AFTER INSERT ON "budgets" REFERENCING NEW TABLE A
 CREATE TRIGGER "budgets_removed" AFTER DELETE ON "budgets" REFERENCING OLD TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION bump_key_generation_for_budget();
 
--- What a call counts in budgets as long as its receipt has no number: the amounts that were reserved for it.
+-- A call counts in budgets with the amounts that were reserved for it as long as its receipt has no number.
 CREATE TABLE "budget_estimates" (
   "receipt_id" TEXT NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -515,7 +515,7 @@ CREATE TABLE "models" (
   "changed_in" INTEGER,
   "changed_at" TIMESTAMPTZ(3),
   "changed_by" TEXT,
-  -- What the parameter counts rest on, as far as somebody has stated it.
+  -- The evidence for the parameter counts, if somebody has stated it.
   "parameters_source" TEXT
 );
 
@@ -552,8 +552,8 @@ CREATE TABLE "providers" (
   CONSTRAINT "credential_has_header" CHECK ("credential_ref" IS NULL OR "auth_header" IS NOT NULL)
 );
 
--- What operators have set for providers, encrypted with a key that the database never sees. A credential goes to its origin and nowhere
--- else.
+-- Credentials that operators have set for providers, encrypted with a key that the database never sees. A credential goes to its
+-- origin and nowhere else.
 CREATE TABLE "provider_credentials" (
   "name" TEXT PRIMARY KEY CHECK ("name" ~ '^[A-Z0-9_]{1,64}$'),
   "origin" TEXT NOT NULL,
@@ -581,7 +581,7 @@ CREATE TABLE "deployments" (
   "changed_in" INTEGER,
   "changed_at" TIMESTAMPTZ(3),
   "changed_by" TEXT,
-  -- What PUE and WUE rest on, as far as somebody has stated it.
+  -- The evidence for PUE and WUE, if somebody has stated it.
   "pue_evidence" JSONB,
   "wue_evidence" JSONB
 );
@@ -595,7 +595,7 @@ CREATE TABLE "aliases" (
   "targets" JSONB NOT NULL
 );
 
--- What providers charge for tokens. Money is in no receipt: it is computed on request, from the price of the hour.
+-- The prices of providers for tokens. Money is in no receipt: it is computed on request, from the price of the hour.
 CREATE TABLE "prices" (
   -- It is made from the next four columns.
   "id" TEXT PRIMARY KEY,
@@ -819,7 +819,7 @@ CREATE TABLE "receipts_default" PARTITION OF "receipts" DEFAULT WITH (toast_tupl
 -- not match its digest without dropping this check; readers compare it as well.
 CREATE TABLE "receipt_dictionaries" (
   "sha256" CHAR(64) PRIMARY KEY,
-  -- What the rows that use it have in common.
+  -- The bytes that the rows that use it have in common.
   "shape" TEXT NOT NULL,
   "content" TEXT NOT NULL,
   "first_seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -991,7 +991,7 @@ CREATE TABLE "recalculations" (
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "attempts" INTEGER NOT NULL DEFAULT 0 CHECK ("attempts" >= 0),
-  -- What was missing at the last attempt, as `model <id>` or `zone <zone>`, so that its arrival can wake them.
+  -- The entry that was missing at the last attempt, as `model <id>` or `zone <zone>`, so that its arrival can wake them.
   "waits_for" TEXT
 );
 CREATE INDEX "recalculations_due_at_idx" ON "recalculations" ("due_at");
@@ -1066,7 +1066,7 @@ CREATE TABLE "usage_hours" (
   "water_low_ml" NUMERIC, "known_water_low_ml" BIGINT NOT NULL,
   "water_high_ml" NUMERIC, "known_water_high_ml" BIGINT NOT NULL,
   "project" TEXT,
-  -- What the choice of regions saved.
+  -- The saving by the choice of regions.
   "carbon_saved_g" NUMERIC, "known_carbon_saved_g" BIGINT NOT NULL
 );
 CREATE INDEX "usage_hours_account_id_hour_idx" ON "usage_hours" ("account_id", "hour");
@@ -1206,7 +1206,7 @@ CREATE TRIGGER "receipts_recounted" AFTER UPDATE ON "receipts" REFERENCING NEW T
 
 -- # Checks that records are what was stored
 
--- What the checks have found. The services never remove a row.
+-- Faults that the checks have found. The services never remove a row.
 CREATE TABLE "integrity_faults" (
   "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log')),
   -- A chain, or the id of a receipt.
@@ -1262,7 +1262,7 @@ CREATE TABLE "evidence_packs" (
   "account_id" TEXT NOT NULL,
   "state" TEXT NOT NULL DEFAULT 'queued'
     CHECK ("state" IN ('queued', 'building', 'ready', 'failed', 'cancelled', 'expired')),
-  -- What was asked for, as the reply of a short pack states it, and the time up to which receipts are included.
+  -- The request, as the reply of a short pack states it, and the time up to which receipts are included.
   "request" JSON NOT NULL,
   "format" TEXT NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL,

@@ -1,4 +1,4 @@
-/** What the monitoring system reads of the webhooks of budgets. */
+/** Metrics of the webhooks of budgets. */
 import { Counter, type Registry } from 'prom-client';
 
 /** `failed` is tried again; `given_up` was a try that failed too, and the last one. */

@@ -45,7 +45,7 @@ function isPlainUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && hostname !== '' && port !== '0' && username === '' && password === '';
 }
 
-/** What was set, with the secret, which is shown this once. */
+/** The new webhook with its secret, which is shown only once. */
 export interface SetWebhook {
   readonly webhook: Webhook;
   readonly secret: string;
@@ -54,7 +54,7 @@ export interface SetWebhook {
 export interface WebhookEntries {
   /** Always with a new secret. What waits to be sent is sent there at once. */
   set(change: ChangeContext, accountId: string, url: string): Promise<ChangeResult<SetWebhook>>;
-  /** What was not delivered is forgotten with it, and noted again for the next webhook. */
+  /** Undelivered notices are deleted with it, and queued again for the next webhook. */
   remove(change: ChangeContext, accountId: string): Promise<ChangeResult<Webhook>>;
 }
 
