@@ -23,13 +23,13 @@ const WARM_UP = 100;
 /** A reading of the clock costs as much as a small step. */
 const STEPS_PER_READING = 16;
 
-/** What making one receipt may take, µs. */
+/** The time that making one receipt may take, µs. */
 export const receiptLimitUs = 30;
-/** What deciding the limits of a call may take besides gRPC, with its command to Redis and the reply, µs. */
+/** The time that deciding the limits of a call may take besides gRPC, with its Redis command and the reply, µs. */
 export const decideLimitUs = 20;
-/** What an idempotency key may add to a call, with its commands to Redis and their replies, µs. */
+/** The time that an idempotency key may add to a call, with its Redis commands and their replies, µs. */
 export const idempotencyLimitUs = 40;
-/** What checking a call with a key that is in memory may take besides gRPC, µs. */
+/** The time that checking a call may take besides gRPC when its key is in memory, µs. */
 export const verifyLimitUs = 15;
 
 export interface Micro {

@@ -1,4 +1,4 @@
-/** What `./gw bench` is asked for. The command line has checked it (cli/command-list.ts) and hands it over as JSON. */
+/** The options of `./gw bench`, which the command line has checked (cli/command-list.ts) and passes as JSON. */
 export interface Options {
   readonly seconds: number;
   readonly rounds: number;

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 
-/** Of the kind of work that calls are: JSON of a few kilobytes, and its digest. */
+/** The sample resembles the work of a call: JSON of a few kilobytes, and its digest. */
 const sample = JSON.stringify(
   Array.from({ length: 24 }, (_, at) => ({
     id: `item-${at}`,
@@ -15,7 +15,7 @@ const sample = JSON.stringify(
   })),
 );
 
-/** What it takes, µs of processor time, on the machine and at the hour that the limits are meant for. */
+/** The processor time of the yardstick in µs, on the machine and at the hour that the limits are meant for. */
 export const yardstickReferenceUs = 27;
 
 export function yardstick(): string {

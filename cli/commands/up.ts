@@ -96,12 +96,12 @@ function alreadyRunning(options: Options): number {
 }
 
 function announce(run: RunFile, options: Options): void {
-  // What runs already may have been started otherwise.
+  // A stack that is already running may have been started with other options.
   const tls = run.publicUrl.startsWith('https:') ? options.tls : null;
   process.stdout.write(options.json ? `${JSON.stringify(run)}\n` : welcome(run, options.detach, tls));
 }
 
-/** What the process that stays behind tells the one that started it. */
+/** A message from the process that stays in the background to the one that started it. */
 type Message = { readonly line: string } | { readonly ready: true } | { readonly failed: string };
 
 async function detach(options: Options): Promise<number> {

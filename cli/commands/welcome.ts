@@ -1,4 +1,4 @@
-/** What `./gw up` prints when it is ready. */
+/** The text that `./gw up` prints when it is ready. */
 import { join, relative } from 'node:path';
 import { stateFolder } from '@gw/stack/checkout';
 import type { PublicTls } from '@gw/stack/public-tls';

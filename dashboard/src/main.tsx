@@ -17,7 +17,7 @@ const theme = createTheme({
   components: { Badge: Badge.extend({ styles: { label: { overflow: 'visible' } } }) },
 });
 
-/** What is quiet or on a tint is still read easily: 4.5 to 1, as WCAG 2.2 AA asks. */
+/** Keeps quiet text and text on a tint readable: a contrast of 4.5 to 1, as WCAG 2.2 AA asks. */
 const readable: CSSVariablesResolver = ({ colors }) => {
   const onTints = (text: string) =>
     Object.fromEntries(Object.keys(colors).map((name) => [`--mantine-color-${name}-light-color`, text]));
@@ -30,7 +30,7 @@ const readable: CSSVariablesResolver = ({ colors }) => {
   };
 };
 
-/** What was refused stays refused; only what failed on the way is asked again. */
+/** A refused request stays refused; only one that failed on the way is sent again. */
 const retry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof RefusedError && error.status < 500);
 /** If the session has ended. */

@@ -41,7 +41,7 @@ import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
 
 export interface Block {
   readonly text: string;
-  /** Of JSON blocks: what the reader may rely on. */
+  /** For JSON blocks: the schema that readers may rely on. */
   readonly schema?: z.ZodType;
 }
 

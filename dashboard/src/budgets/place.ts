@@ -6,7 +6,7 @@ export type BudgetScope = 'account' | 'key' | 'project';
 
 export interface WantedBudget {
   readonly scope: BudgetScope;
-  /** Of the key or the project; an account needs none. */
+  /** The name of the key or the project; an account needs none. */
   readonly name?: string;
   readonly unit: Budget['unit'];
   readonly amount: number;
@@ -14,9 +14,9 @@ export interface WantedBudget {
 }
 
 export interface BudgetPlace {
-  /** Of the list, which is read again after a change. */
+  /** The key of the list, which is read again after a change. */
   readonly queryKey: readonly unknown[];
-  /** What a budget can be set for; nothing where none may be set. */
+  /** The scopes that a budget can be set for; empty where none may be set. */
   readonly scopes: readonly BudgetScope[];
   readonly mayRemove: (budget: Budget) => boolean;
   readonly list: () => Promise<{ readonly data: readonly Budget[] }>;

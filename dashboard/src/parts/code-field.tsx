@@ -26,7 +26,7 @@ export function useAskedCode(): AskedCode {
   };
 }
 
-/** What a form says of a failure: being asked for a code is none. */
+/** Returns the failure that a form shows: a request for a code is not a failure. */
 export const failureBeside = (error: Error | null): Error | null => (isNeeded(error) ? null : error);
 
 export const CodeField = () => (

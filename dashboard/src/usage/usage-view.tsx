@@ -1,4 +1,4 @@
-/** What was used in a period: in figures, over time with its bounds, and told apart. For one account, or over all. */
+/** Usage in a period, of one account or of all: totals, a chart over time with its bounds, and a breakdown. */
 import { Anchor, Group, NativeSelect, Stack, Switch } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
@@ -19,7 +19,7 @@ export interface UsageQuestion {
 }
 
 export interface UsageViewProps {
-  /** What tells this usage from others in the cache. */
+  /** Distinguishes this usage from others in the cache. */
   readonly name: string;
   readonly groups: readonly By[];
   readonly read: (question: UsageQuestion) => Promise<Usage>;

@@ -1,4 +1,4 @@
-/** What the account may use, and how much of it is used. */
+/** The account's limits and budgets, and how much of them is used. */
 import { Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useAccount } from '../../api/account.ts';
 import { api, must } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** What stops an account or a key, and takes that back: with its reason, which the audit log keeps. */
+/** Suspends or reinstates an account, or revokes a key. The audit log keeps the reason. */
 import { Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api, must } from '../../api/client.ts';

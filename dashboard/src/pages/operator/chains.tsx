@@ -51,7 +51,7 @@ export function Chains() {
   );
 }
 
-/** What the job that checks all chains has found. */
+/** The findings of the job that checks all chains. */
 function Checked() {
   const health = useHealth(checkedEveryMs);
   if (health.isError) return <Failed of={health} />;

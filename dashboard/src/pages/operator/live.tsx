@@ -34,7 +34,7 @@ const columns: readonly Column<Line>[] = [
 
 export function Live() {
   const health = useHealth(everyMs);
-  // What was true a while ago says nothing of now.
+  // An old reading says nothing about the current health.
   const data = health.isError ? undefined : health.data;
   return (
     <Stack>

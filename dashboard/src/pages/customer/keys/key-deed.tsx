@@ -1,4 +1,4 @@
-/** What can be done with a key, asked for in a window: the new key is shown there, once. */
+/** The windows that issue, rotate, revoke and restore a key. A new key is shown there, once. */
 import { Modal } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

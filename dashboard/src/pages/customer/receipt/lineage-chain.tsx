@@ -62,7 +62,7 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
 
 const stepId = (id: string): string => `step-${id}`;
 
-/** What the methodology of this page says of the lineage: nothing that the lineage says by itself is believed. */
+/** The page checks the lineage with its own methodology and believes nothing that the lineage says about itself. */
 function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly receipt: Receipt }) {
   const verified = useQuery({
     queryKey: ['verified', receipt.id, receipt.version, lineage.digest],

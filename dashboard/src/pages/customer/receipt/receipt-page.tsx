@@ -28,7 +28,7 @@ export function ReceiptPage({ id }: { readonly id: string }) {
   const version = receipt.data?.version;
   const lineage = useQuery({
     queryKey: ['lineage', id, version],
-    // Of the very version that is shown: there may be another one meanwhile.
+    // The lineage must be that of the version shown: a newer one may exist by now.
     queryFn: () =>
       must(
         api.GET('/organisation/v1/receipts/{id}/lineage', {

@@ -114,7 +114,7 @@ type LineageSource = Pick<LineageStep['inputs'][number], 'source' | 'fact'>;
 
 function FactorSource({ source, version, date, licence, locator }: LineageStep['factors'][number]) {
   const named = [source, version, date, licence].filter(Boolean).join(' · ');
-  // What is no address of the web is text: it may be anybody's.
+  // Anyone may have written the locator, so it becomes a link only if it is an https address.
   if (!locator || !/^https:\/\//.test(locator)) return [named, locator].filter(Boolean).join(' · ');
   return (
     <Anchor href={locator} size="sm" target="_blank" rel="noreferrer noopener">

@@ -83,7 +83,7 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
   );
 }
 
-/** What was found belongs to what was chosen then. */
+/** A result belongs to the files chosen at the time, so another choice clears it. */
 const after =
   (reset: () => void) =>
   <T,>(set: (value: T) => void) =>

@@ -11,7 +11,7 @@ export interface VerifyWindowProps {
   readonly onClose: () => void;
 }
 
-/** What verifies is loaded when somebody opens it. */
+/** The verifier is loaded when somebody opens the window. */
 export const VerifyWindow = ({ given, onClose }: VerifyWindowProps) => (
   <Modal
     opened

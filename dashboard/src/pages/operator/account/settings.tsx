@@ -1,4 +1,4 @@
-/** What an account has agreed on, and what an admin changes of it, each in a form of its own. */
+/** An account's settings. An admin changes each of them in its own form. */
 import { Button, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../../api/types.ts';

@@ -16,7 +16,7 @@ export function Deployments() {
     regions: useRegions().data?.data,
     providers: useProviders().data?.data,
     credentials: useCredentials().data?.data,
-    // What was true a while ago says nothing of now.
+    // An old reading says nothing about the current health.
     health: health.isError ? undefined : health.data,
   };
   const columns: readonly Column<Deployment>[] = [

@@ -8,7 +8,6 @@ import { More } from '../../../parts/more.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { words } from '../../../words/operator-words.ts';
 
-/** What each kind of entry is shown with. */
 export interface KindProps {
   readonly mayChange: boolean;
 }
@@ -20,9 +19,9 @@ export interface EntriesProps<Entry> {
   readonly entries: readonly Entry[] | undefined;
   readonly idOf: (entry: Entry) => string;
   readonly query: Reading;
-  /** What stands there if there are none. */
+  /** Shown if there are no entries. */
   readonly empty: ReactNode;
-  /** What there is to know about all of them. */
+  /** A note about all entries. */
   readonly children?: ReactNode;
 }
 

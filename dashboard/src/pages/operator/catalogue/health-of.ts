@@ -1,4 +1,4 @@
-/** What is known of a deployment at this moment, as far as the control plane can tell. */
+/** The current health of a deployment, as far as the control plane can tell. */
 import type { Credential, Deployment, DeploymentHealth, Provider, Region } from '../../../api/types.ts';
 import { time } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';

@@ -65,7 +65,7 @@ interface SourcesProps {
   readonly onRead: (text: string) => void;
 }
 
-/** What a draft can begin with. */
+/** The texts that a draft can begin with. */
 function Sources({ holding, onRead }: SourcesProps) {
   const reset = useRef<() => void>(null);
   const read = async (file: File | null) => {

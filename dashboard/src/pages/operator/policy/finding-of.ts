@@ -1,4 +1,4 @@
-/** What an entry of the audit log says that screening has found. An entry of another release may say less. */
+/** Reads a screening finding from an entry of the audit log. An entry of another release may say less. */
 import type { ChainEntry } from '../../../api/types.ts';
 import { isTexts } from './rule-of.ts';
 

@@ -1,4 +1,4 @@
-/** What screening has found in the calls of an account. */
+/** The screening findings in the calls of an account. */
 import { Button, Code, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';

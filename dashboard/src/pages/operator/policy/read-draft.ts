@@ -16,7 +16,7 @@ export function readDraft(text: string): ReadDraft | null {
   return { rules: value.rules, version };
 }
 
-/** What the rules say, the gateway judges: it names the field that is wrong. */
+/** The gateway judges the content of the rules: it names the field that is wrong. */
 const isRules = (value: unknown): value is PolicyRule[] => Array.isArray(value);
 
 function parsed(text: string): unknown {

@@ -35,7 +35,7 @@ export function TryRules({ rules, isReady }: TryRulesProps) {
     ...(account.trim() !== '' && { account_id: account.trim() }),
     samples: samplesIn(samples).map((text) => ({ name: beginning(text), text })),
   };
-  // What was found of other rules or texts says nothing of these.
+  // A result for other rules or texts says nothing about these.
   const isOfThese = JSON.stringify(run.variables) === JSON.stringify(asked);
   return (
     <Stack>
