@@ -1,13 +1,69 @@
 import '@mantine/core/styles.css';
-import { Badge, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
+import { Badge, Center, type CSSVariablesResolver, createTheme, Loader, MantineProvider } from '@mantine/core';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
-import { StrictMode } from 'react';
+import { Component, lazy, type ReactNode, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { RefusedError } from './api/refused.ts';
-import { App } from './app.tsx';
-import { Boundary } from './parts/boundary.tsx';
+import { useSession } from './api/session.ts';
+import { Login } from './login.tsx';
+import { Failed, Failure } from './parts/failure.tsx';
+
+interface State {
+  readonly error: Error | null;
+}
+
+/** Says what went wrong where a page cannot be shown, in place of nothing at all. */
+class Boundary extends Component<{ readonly children: ReactNode }, State> {
+  override state: State = { error: null };
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === null) return this.props.children;
+    return (
+      <Center mih="50vh" p="md">
+        <Failure error={error} again={() => window.location.reload()} />
+      </Center>
+    );
+  }
+}
+
+const Customer = lazy(() => import('./pages/customer/customer.tsx'));
+const Operator = lazy(() => import('./pages/operator/operator.tsx'));
+
+const waiting = (
+  <Center h="100vh">
+    <Loader aria-label="Loading" />
+  </Center>
+);
+
+/** Chooses between the login and the pages of whoever is logged in. */
+function App() {
+  const session = useSession();
+  if (session.isPending) return waiting;
+  // A look that failed changes nothing of what is shown: who is logged in is known.
+  if (session.data === undefined && session.isError)
+    return (
+      <Center h="100vh" p="md">
+        <Failed of={session} />
+      </Center>
+    );
+  if (session.data === undefined || session.data === null) return <Login />;
+  return (
+    <Suspense fallback={waiting}>
+      {session.data.kind === 'operator' ? (
+        <Operator key={session.data.id} session={session.data} />
+      ) : (
+        <Customer key={session.data.id} session={session.data} />
+      )}
+    </Suspense>
+  );
+}
 
 const theme = createTheme({
   primaryColor: 'teal',

@@ -1,8 +1,111 @@
 /** The texts of the operators' pages. */
-import { accountWords } from './account-words.ts';
 import { catalogueWords } from './catalogue-words.ts';
-import { policyWords } from './policy-words.ts';
 import { words as common } from './words.ts';
+
+/** The texts of the operators' page Policy. */
+const policyWords = {
+  policy: {
+    views: {
+      rules: 'Rules',
+      versions: 'Versions',
+      draft: 'Draft',
+      exemptions: 'Exemptions',
+      findings: 'Findings',
+    },
+
+    holds: (version: number) => `Version ${version} holds`,
+    published: (who: string, when: string) => `Published by ${who} at ${when} (UTC).`,
+    hash: 'SHA-256 of the rules',
+    rule: 'Rule',
+    screens: { dual_use: 'dual use', acceptable_use: 'acceptable use' },
+    actions: { block: 'blocks the call', flag: 'flags the call' },
+    phrases: (count: string) => `${count} phrases, each as whole words:`,
+    noRules: 'Nothing is screened',
+
+    version: 'Version',
+    who: 'By',
+    againTitle: (version: number) => `Publish the rules of version ${version} again`,
+    basedOn: (version: number) => `Made from version ${version}.`,
+    begunAt: (version: number) =>
+      `It does not say which version it was made from. Version ${version} held when it was put in here.`,
+    try: 'Try it',
+    tried: (count: string) => `The rules can be compiled: ${count} in all`,
+    adds: (ids: string) => `Adds ${ids}.`,
+    removes: (ids: string) => `Removes ${ids}.`,
+    changes: (ids: string) => `Changes ${ids}.`,
+    outcomes: { pass: 'passes', flag: 'flagged', block: 'blocked' },
+    code: 'Code',
+    byRules: 'Rules that match',
+    exempt: (rule: string) => `${rule} (lifted for the account)`,
+    publish: 'Publish',
+
+    exemption: 'Lift a rule',
+    exemptionOf: 'Account',
+    reason: 'Reason, which the audit log of the account keeps',
+    unexempt: 'End',
+    unexemptTitle: (rule: string, account: string) => `Let ${rule} hold for ${account} again`,
+    kinds: { 'policy.blocked': 'blocked', 'policy.flagged': 'flagged' },
+    find: 'Find',
+    requestsMore: (count: string) => `and ${count} more, in the audit log`,
+  },
+} as const;
+
+/** The texts of what operators change of an account. */
+const accountWords = {
+  settings: {
+    title: 'Settings',
+    changeOf: (name: string) => `Change: ${name}`,
+    names: {
+      tier: 'Tier and limits',
+      shadow: 'Limits in shadow',
+      tolerance: 'Tolerance for low carbon',
+      models: 'Models',
+    },
+    hints: {
+      tier: 'The tier decides about limits, lineages and evidence packs. It holds within a second.',
+      shadow: 'A limit in shadow is counted and shown, and refuses nothing.',
+      tolerance:
+        'How much slower or dearer a region may be than the preferred one, to be chosen because its electricity is cleaner. A call can name less.',
+      models: 'Which models and aliases its keys can call.',
+    },
+    limitNames: {
+      per_s: 'Calls a second',
+      burst: 'Calls at once',
+      per_day: 'Calls a day (UTC)',
+      streams: 'Open streams',
+    },
+    shadows: { rate: 'calls a second, and at once', day: 'calls a day', streams: 'open streams' },
+    slower: (ms: string) => `up to ${ms} ms slower`,
+    dearer: (percent: string) => `up to ${percent} % dearer`,
+  },
+
+  webhook: {
+    title: 'Webhook of budgets',
+    hint: 'It is told once for each budget and month when 80 % and when 100 % are used.',
+    empty: 'No address is set',
+    emptyHint: 'Set one, and keep the secret that is shown: what is sent is signed with it.',
+    set: 'Set an address',
+    setAgain: 'Set it anew',
+    setHint: 'A new secret is made and shown once. One that was set before signs no more.',
+    url: 'Address (https)',
+    secretTitle: 'The secret of the webhook',
+    secretOnce: 'It is shown this once. Hand it to those who verify x-gw-signature.',
+    secretDone: 'I have handed it on',
+    remove: 'Remove the webhook',
+    removeHint: 'Nobody is told of budgets any more, and what waits to be sent is forgotten.',
+    address: 'Address',
+    setAt: 'Set',
+    waiting: 'Waiting',
+    givenUp: 'Given up',
+    last: 'Last delivery',
+    noDelivery: 'nothing was sent yet',
+    outcomes: { delivered: 'delivered', failed: 'failed, and is tried again', given_up: 'given up after 24 hours' },
+    delivery: (outcome: string, at: string, month: string, threshold: number) =>
+      `${outcome}, ${at}: ${threshold} % of a budget of ${month}`,
+    status: (status: number) => `HTTP ${status}`,
+    unreadable: 'Its secret was set with another GW_CREDENTIALS_KEY, and nothing is sent. Set the address anew.',
+  },
+} as const;
 
 export const words = {
   ...common,

@@ -1,5 +1,104 @@
 /** Texts that several places show, or that depend on what is shown; others are beside their use. */
-import { customerWords } from './customer-words.ts';
+
+/** The texts of the customers' pages. */
+const customerWords = {
+  keys: {
+    issue: 'Issue a key',
+    name: 'Name',
+    nameHint: 'For people: where the key is used',
+    scopes: 'May',
+    scopeHints: {
+      'inference:read': 'list models and regions',
+      'inference:write': 'make calls',
+      'gw:read': 'read receipts and usage',
+      'gw:lineage': 'read where the numbers of receipts come from',
+      'gw:export': 'order evidence packs',
+      'admin:keys': 'issue, rotate and revoke keys, and read the audit log',
+    },
+    expires: 'Expires (UTC day)',
+    expiresHint: 'Empty: never',
+    project: 'Project',
+    projectHint: 'What its calls are charged to, whatever they name themselves',
+    state: 'State',
+    active: 'active',
+    revoked: 'revoked',
+    expired: 'expired',
+    created: 'Issued',
+    lastUsed: 'Last used',
+    never: 'never',
+    rotate: 'Rotate',
+    revoke: 'Revoke',
+    restore: 'Restore',
+    secretTitle: 'The new key',
+    secretOnce: 'It is shown this once. Whoever has it can make calls in your name.',
+    secretDone: 'I have stored it',
+    rotateTitle: (name: string) => `Rotate ${name}`,
+    rotateHint:
+      'A successor with the same rights is issued. Both work until you revoke the old one, so move your traffic first.',
+    revokeTitle: (name: string) => `Revoke ${name}`,
+    revokeHint: 'Calls with it fail within a second. It can be restored for 90 days.',
+    restoreTitle: (name: string) => `Restore ${name}`,
+    restoreHint: 'Calls with it work again within a second.',
+    actions: 'Actions',
+    overlap: 'Calls, last 24 hours',
+    overlapHint: 'Revoke the predecessor when nothing calls with it any more.',
+    succeeds: (id: string) => `succeeds ${id}`,
+    empty: 'No keys yet',
+    emptyHint: 'A client needs one for each call. Issue the first one.',
+  },
+
+  receipts: {
+    find: 'Find',
+    altered: (count: number) => `${count} receipts of this page were altered in storage and are not shown`,
+  },
+
+  receipt: {
+    all: 'All fields',
+    holds: (count: number) => `Recomputed in this browser: all ${count} checks hold`,
+    holdsHint: (method: string) =>
+      `Every number follows from the facts of the call by ${method}, of which this page holds its own copy.`,
+    steps: (count: number) => `${count} steps`,
+  },
+
+  budgets: {
+    title: 'Budgets of this month',
+    set: 'Set a budget',
+    remove: 'Remove',
+    of: 'Of',
+    scopes: { account: 'Account', key: 'Key', project: 'Project' },
+    names: { key: 'Id of the key', project: 'Name of the project' },
+    unitNames: { carbon_g: 'Carbon, g CO₂e', energy_wh: 'Energy, Wh', tokens: 'Tokens', cost: 'Money' },
+    kind: 'Kind',
+    kinds: { hard: 'hard', soft: 'soft' },
+    kindHints: { soft: 'soft: tells, and refuses nothing', hard: 'hard: refuses calls above it' },
+    usedOf: (used: string, most: string, percent: number) => `${used} of ${most} (${percent} %)`,
+    setters: { operator: 'the platform', organisation: 'the organisation' },
+  },
+
+  packs: {
+    verify: 'Verify a pack',
+    verifyThis: 'Verify',
+    verifyOf: (name: string) => `Verify ${name}`,
+    format: 'Format',
+    formats: {
+      jsonld: 'JSON-LD, signed',
+      csv: 'CSV table, with a signed statement',
+      parquet: 'Parquet table, with a signed statement',
+    },
+    ready: (receipts: string) => `The pack is ready. Versions of receipts in it: ${receipts}`,
+    download: 'Download',
+    done: (done: string, total: string) => `${done} of ${total} versions of receipts`,
+    made: 'Large packs and tables',
+    states: {
+      queued: 'waits',
+      building: 'is made',
+      ready: 'ready',
+      failed: 'failed',
+      cancelled: 'cancelled',
+      expired: 'no longer kept',
+    },
+  },
+} as const;
 
 export const locale = 'en-GB';
 

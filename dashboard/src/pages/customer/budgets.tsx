@@ -1,9 +1,9 @@
 /** The account's limits and budgets, and how much of them is used. */
 import { Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { useAccount } from '../../api/account.ts';
 import { api, must } from '../../api/client.ts';
+import { useAccount } from '../../api/session.ts';
+import type { BudgetPlace } from '../../budgets/budget-list.tsx';
 import { BudgetList } from '../../budgets/budget-list.tsx';
-import type { BudgetPlace } from '../../budgets/place.ts';
 import { Failed } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { number } from '../../words/format.ts';

@@ -1,13 +1,17 @@
 /** Verifies an evidence pack in this browser. */
-import { Alert, Button, FileInput, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
+
+import { harmless } from '@gw/evidence/harmless';
+import { type Verdict, verdictOf } from '@gw/evidence/verdict';
+import type { PackVerification } from '@gw/evidence/verify';
+import { Alert, Button, Code, FileInput, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
-import { useAccount } from '../../../api/account.ts';
+import { useEffect, useRef, useState } from 'react';
 import { api, must } from '../../../api/client.ts';
+import { useAccount } from '../../../api/session.ts';
 import { Failed, Failure } from '../../../parts/failure.tsx';
-import { useWhileShown } from '../../../parts/use-while-shown.ts';
+import { type Column, Rows } from '../../../parts/table.tsx';
+import { number } from '../../../words/format.ts';
 import { words } from '../../../words/verify-words.ts';
-import { Findings } from './findings.tsx';
 import { UnreadableError, verifyInWorker } from './run-worker.ts';
 
 /** A pack that is at hand. */
@@ -104,4 +108,91 @@ function Fault({ error, name }: { readonly error: Error | null; readonly name: s
 async function trustIn(thumbprint: string) {
   if (thumbprint !== '') return { thumbprint };
   return must(api.GET('/organisation/v1/evidence-keys'));
+}
+
+const texts = words.verify;
+const colors: Readonly<Record<Verdict, string>> = {
+  holds: 'green',
+  fails: 'red',
+  unauthenticated: 'orange',
+  ask: 'orange',
+};
+/** How much of each list is shown; `./gw verify --json` has more. */
+const mostShown = 50;
+
+type Mismatch = PackVerification['mismatches'][number] & { readonly at: number };
+
+const columns: readonly Column<Mismatch>[] = [
+  { title: texts.where, cell: ({ receipt }) => (receipt === null ? texts.wholePack : <Value text={receipt} />) },
+  { title: texts.field, cell: ({ field }) => <Value text={field} /> },
+  { title: texts.expected, cell: ({ expected }) => <Value text={expected} /> },
+  { title: texts.found, cell: ({ found }) => <Value text={found} /> },
+];
+
+/** The result of a verification. */
+function Findings({ found }: { readonly found: PackVerification }) {
+  const verdict = verdictOf(found);
+  const { mismatches, untold = 0 } = found;
+  const shown = mismatches.slice(0, mostShown).map((each, at) => ({ ...each, at }));
+  const more = mismatches.length + untold - shown.length;
+  return (
+    <Stack>
+      <Alert color={colors[verdict]} title={texts.verdicts[verdict]} role="status">
+        <Stack gap={2}>
+          {linesOf(found).map((line, at) => (
+            <Text key={at} size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {harmless(line)}
+            </Text>
+          ))}
+        </Stack>
+      </Alert>
+      {shown.length > 0 && (
+        <Rows caption={texts.mismatches} columns={columns} rows={shown} idOf={({ at }) => String(at)} empty={null} />
+      )}
+      {more > 0 && <Text size="sm">{texts.more(number(more))}</Text>}
+    </Stack>
+  );
+}
+
+function linesOf(found: PackVerification): string[] {
+  const { about, excluded, log, receipts, recomputed, signature, untoldExcluded } = found;
+  const left = excluded.map(({ reason, receipt_id, version }) =>
+    texts.excludedFor(`${receipt_id} ${version ?? ''}`.trim(), reason),
+  );
+  const asked = [...log.late.map(texts.late), ...log.unlogged.map(texts.unlogged), ...log.changed.map(texts.changed)];
+  return [
+    texts.account(about.account ?? words.unknown),
+    texts.selection(about.selection),
+    ...(about.isFiltered ? [texts.filtered] : []),
+    texts.signatures[signature],
+    texts.receipts(number(receipts)),
+    ...(left.length === 0 ? [] : [texts.excluded(number(left.length + (untoldExcluded ?? 0)))]),
+    ...listed(left, untoldExcluded),
+    texts.numbers(number(recomputed), number(receipts - recomputed)),
+    texts.log(number(log.proven), number(receipts - log.proven)),
+    ...(log.fault === null ? [] : [texts.noProofs(log.fault)]),
+    ...listed(asked, log.untold),
+    ...listed(log.gaps.map(([from, to]) => texts.gap(number(from), number(to)))),
+  ];
+}
+
+/** `untold`: how many more there are that are not in the list. */
+function listed(lines: readonly string[], untold = 0): string[] {
+  const more = lines.length + untold - mostShown;
+  return [...lines.slice(0, mostShown), ...(more > 0 ? [texts.more(number(more))] : [])];
+}
+
+const Value = ({ text }: { readonly text: string }) => (
+  <Code style={{ overflowWrap: 'anywhere' }}>{harmless(text)}</Code>
+);
+
+/** Returns what gives a signal that is aborted when the component goes. */
+function useWhileShown(): () => AbortSignal {
+  const shown = useRef<AbortController>(null);
+  useEffect(() => {
+    const controller = new AbortController();
+    shown.current = controller;
+    return () => controller.abort();
+  }, []);
+  return () => shown.current?.signal ?? AbortSignal.abort();
 }

@@ -2,7 +2,7 @@
 import { earlierIn } from '@gw/evidence/kept-pack';
 import { PackFileError } from '@gw/evidence/pack-file';
 import { verifyPack } from '@gw/evidence/verify';
-import type { VerifyRequest, WorkerMessage } from './messages.ts';
+import type { VerifyRequest, WorkerMessage } from './run-worker.ts';
 
 const tell = (message: WorkerMessage): void => self.postMessage(message);
 const atOnceBytes = 1024 * 1024;

@@ -3,7 +3,7 @@ import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { api, must } from '../../../api/client.ts';
-import { operatorAccountKey } from '../../../api/operator-account.ts';
+import { operatorAccountKey } from '../../../api/operator-queries.ts';
 import { RefusedError } from '../../../api/refused.ts';
 import type { AccountChange, OperatorAccount } from '../../../api/types.ts';
 import { Failure } from '../../../parts/failure.tsx';

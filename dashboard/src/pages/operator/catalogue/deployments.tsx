@@ -1,17 +1,23 @@
 /** The deployments: which models of a provider are served in which region, and how they are. */
 import { Badge, Stack, Text } from '@mantine/core';
-import { useCredentials, useDeployments, useHealth, useProviders, useRegions } from '../../../api/catalogue.ts';
+import {
+  useCredentials,
+  useDeploymentHealth,
+  useDeployments,
+  useProviders,
+  useRegions,
+} from '../../../api/operator-queries.ts';
 import type { Deployment } from '../../../api/types.ts';
 import { Failed } from '../../../parts/failure.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
 import { Entries, lastChangeColumn, warningsColumn } from './entries.tsx';
-import { type Finding, healthOf } from './health-of.ts';
+import { type Finding, healthOf } from './states.ts';
 
 export function Deployments() {
   const deployments = useDeployments();
-  const health = useHealth();
+  const health = useDeploymentHealth();
   const known = {
     regions: useRegions().data?.data,
     providers: useProviders().data?.data,

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { At } from '../../../parts/at.tsx';
 import { Copyable } from '../../../parts/copy.tsx';
 import type { Reading } from '../../../parts/failure.tsx';
-import { More } from '../../../parts/more.tsx';
+import { More } from '../../../parts/pages.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { words } from '../../../words/operator-words.ts';
 

@@ -1,6 +1,6 @@
 /** The models: what each one is, who says so, and by how many deployments it is served. */
 import { Text } from '@mantine/core';
-import { useDeployments, useModels } from '../../../api/catalogue.ts';
+import { useDeployments, useModels } from '../../../api/operator-queries.ts';
 import type { Model } from '../../../api/types.ts';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';

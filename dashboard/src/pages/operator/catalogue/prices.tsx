@@ -1,12 +1,12 @@
 /** The prices of tokens, and which of them hold now. */
 import { Badge, Text } from '@mantine/core';
-import { usePrices } from '../../../api/catalogue.ts';
+import { usePrices } from '../../../api/operator-queries.ts';
 import type { Price } from '../../../api/types.ts';
 import { At } from '../../../parts/at.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { words } from '../../../words/operator-words.ts';
 import { Entries, lastChangeColumn, warningsColumn } from './entries.tsx';
-import { priceStates } from './price-state.ts';
+import { priceStates } from './states.ts';
 
 const colors = { now: 'green', later: 'blue', over: 'gray' } as const;
 

@@ -1,16 +1,17 @@
 /** The regions, and their incident mode, which admins set and lift. */
-import { Badge, Button } from '@mantine/core';
+import { Badge, Button, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useDeployments, useRegions } from '../../../api/catalogue.ts';
+import { api, must } from '../../../api/client.ts';
+import { useDeployments, useRegions } from '../../../api/operator-queries.ts';
 import type { Region } from '../../../api/types.ts';
+import { Confirm } from '../../../parts/confirm.tsx';
 import { Failed } from '../../../parts/failure.tsx';
 import { Go } from '../../../parts/go.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
 import { Entries, type KindProps, lastChangeColumn, warningsColumn } from './entries.tsx';
-import { IncidentDeed } from './incident-deed.tsx';
-import { servedAlone } from './served-alone.ts';
+import { servedAlone } from './states.ts';
 
 const statusColors = { active: 'green', degraded: 'red', saturated: 'orange', decommissioned: 'gray' } as const;
 
@@ -77,4 +78,36 @@ function actionOf(deed: (region: Region) => string | null, onChoose: (region: Re
       )
     );
   };
+}
+
+interface IncidentDeedProps {
+  readonly region: Region;
+  /** The models that no other active region serves. */
+  readonly alone: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Sets the incident mode of a region, and lifts it again. */
+function IncidentDeed({ region: { code, status }, alone, onClose }: IncidentDeedProps) {
+  const isSet = status !== 'active';
+  const body = { status: isSet ? 'active' : 'degraded' } as const;
+  return (
+    <Confirm
+      title={isSet ? words.catalogue.liftTitle(code) : words.catalogue.setTitle(code)}
+      hint={
+        <Stack gap="xs">
+          <Text size="sm">{isSet ? words.catalogue.liftHint : words.catalogue.setHint}</Text>
+          {!isSet && alone.length > 0 && (
+            <Text size="sm" fw={700}>
+              {words.catalogue.setAlone(alone.join(', '))}
+            </Text>
+          )}
+        </Stack>
+      }
+      label={isSet ? words.catalogue.liftIncident : words.catalogue.setIncident}
+      isDangerous={!isSet}
+      send={() => must(api.PATCH('/operator/v1/regions/{id}', { params: { path: { id: code } }, body }))}
+      onClose={onClose}
+    />
+  );
 }

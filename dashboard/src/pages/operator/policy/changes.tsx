@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { usePolicy } from '../../../api/policy.ts';
+import { usePolicy } from '../../../api/operator-queries.ts';
 import type { DryRun } from '../../../api/types.ts';
 import { words } from '../../../words/operator-words.ts';
 

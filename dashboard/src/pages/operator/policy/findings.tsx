@@ -3,16 +3,16 @@ import { Button, Code, Group, NativeSelect, Stack, Text, TextInput } from '@mant
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { type ChainQuery, useChain } from '../../../api/audit.ts';
-import { useOperatorAccount } from '../../../api/operator-account.ts';
+import { useOperatorAccount } from '../../../api/operator-queries.ts';
 import type { ChainEntry } from '../../../api/types.ts';
 import { AccountField } from '../../../parts/account-field.tsx';
 import { At } from '../../../parts/at.tsx';
 import { Failed } from '../../../parts/failure.tsx';
-import { More } from '../../../parts/more.tsx';
+import { More } from '../../../parts/pages.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
-import { findingOf } from './finding-of.ts';
+import { findingOf } from './parse.ts';
 
 /** An entry can stand for a hundred calls. */
 const mostRequests = 3;

@@ -1,12 +1,12 @@
 /** The rules of the version that holds: what each matches, and what it does then. */
 import { Badge, Code, Spoiler, Stack, Text } from '@mantine/core';
-import { useMaker, usePolicy } from '../../../api/policy.ts';
+import { useMaker, usePolicy } from '../../../api/operator-queries.ts';
 import type { PolicyRule, StoredRule } from '../../../api/types.ts';
 import { Copyable } from '../../../parts/copy.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { number, time } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
-import { ruleOf } from './rule-of.ts';
+import { ruleOf } from './parse.ts';
 
 const columns: readonly Column<StoredRule>[] = [
   { title: words.policy.rule, cell: (stored) => <Name stored={stored} /> },

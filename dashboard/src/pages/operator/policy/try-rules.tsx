@@ -10,7 +10,7 @@ import { type Column, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
 import { Changes } from './changes.tsx';
-import { samplesIn } from './read-draft.ts';
+import { samplesIn } from './parse.ts';
 
 export interface TryRulesProps {
   /** `undefined`: those that hold. */

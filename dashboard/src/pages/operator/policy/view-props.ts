@@ -1,3 +1,0 @@
-export interface ViewProps {
-  readonly mayChange: boolean;
-}
