@@ -1,4 +1,4 @@
-/** What operators read on several pages. The catalogue is read again while somebody looks, since others change it too. */
+/** Queries that several operator pages share. The catalogue is read again while somebody looks, since others change it too. */
 import { useQuery } from '@tanstack/react-query';
 import { api, must } from './client.ts';
 import type { Health } from './types.ts';

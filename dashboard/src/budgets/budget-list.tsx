@@ -79,11 +79,7 @@ const columns: readonly Column<Budget>[] = [
 function Used({ budget }: { readonly budget: Budget }) {
   const { percent, unit, used, reserved } = budget;
   const most = budgetAmount(budget.amount, unit);
-  const text = words.budgets.usedOf(
-    reserved === null ? words.unknown : budgetAmount(used + reserved, unit),
-    most,
-    percent,
-  );
+  const text = `${reserved === null ? words.unknown : budgetAmount(used + reserved, unit)} of ${most} (${percent} %)`;
   return (
     <Stack gap={2} miw={180}>
       <Progress

@@ -2,7 +2,6 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { RefusedError } from '../api/refused.ts';
-import { words } from '../words/words.ts';
 
 const isNeeded = (error: Error | null): boolean =>
   error instanceof RefusedError && error.code === 'second_factor_needed';
@@ -32,8 +31,8 @@ export const failureBeside = (error: Error | null): Error | null => (isNeeded(er
 export const CodeField = () => (
   <TextInput
     name="code"
-    label={words.secondFactor.code}
-    description={words.secondFactor.codeHint}
+    label="Code"
+    description="6 digits, as the authenticator shows them"
     inputMode="numeric"
     autoComplete="one-time-code"
     pattern="[0-9 ]{6,}"

@@ -65,36 +65,38 @@ export function UsageView({ name, groups, read, csvPath, empty }: UsageViewProps
     <Stack>
       <Group align="end">
         <NativeSelect
-          label={words.usage.period}
+          label="Period"
           value={String(days)}
           onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}
           data={periods.map((count) => ({ value: String(count), label: words.usage.days(count) }))}
         />
         <NativeSelect
-          label={words.usage.show}
+          label="Show"
           value={metric}
           onChange={({ currentTarget }) => setMetric(currentTarget.value as Metric)}
           data={metrics.map((value) => ({ value, label: words.usage[value] }))}
         />
         <NativeSelect
-          label={words.usage.by}
+          label="Told apart by"
           value={by}
           onChange={({ currentTarget }) => setBy(currentTarget.value as By)}
           data={groups.map((value) => ({ value, label: words.usage[value] }))}
         />
         <Switch
-          label={words.usage.countSimulated}
+          label="Count simulated calls"
           checked={withSimulated}
           onChange={({ currentTarget }) => setCountsSimulated(currentTarget.checked)}
           mb={8}
         />
         <Anchor href={`${csvPath}format=csv&interval=day&from=${from}&group_by=${by}`} download mb={6}>
-          {words.usage.csv}
+          CSV
         </Anchor>
       </Group>
       <Failed of={usage} />
       {usage.isPending && <Rows caption="" columns={[]} rows={undefined} idOf={() => ''} empty={null} />}
-      {usage.data && shown.length === 0 && !usage.isPlaceholderData && <Empty title={words.usage.empty}>{empty}</Empty>}
+      {usage.data && shown.length === 0 && !usage.isPlaceholderData && (
+        <Empty title="No calls in this period">{empty}</Empty>
+      )}
       {usage.data && shown.length > 0 && !usage.isPlaceholderData && (
         <>
           <Figures rows={shown} />
@@ -126,7 +128,7 @@ function SharesTable({ rows, metric, by }: SharesTableProps) {
     { title: words.usage[by], cell: ({ name }) => name },
     { title: words.usage.requests, cell: (share) => number(sumOf(share.rows, 'requests')), isNumber: true },
     {
-      title: words.usage.tokens,
+      title: 'Tokens',
       cell: (share) => number(tokensOf(share)),
       isNumber: true,
     },
@@ -153,9 +155,15 @@ function Figures({ rows }: FiguresProps) {
     words.usage.between(amount(sum(low), unit), amount(sum(high), unit));
   return (
     <>
-      {rows.some(({ simulated }) => simulated) && <Alert color="yellow">{words.usage.simulatedHint}</Alert>}
-      {missing > 0 && <Alert color="orange">{words.usage.missing(missing)}</Alert>}
-      {bases.size > 1 && <Alert color="orange">{words.usage.mixed}</Alert>}
+      {rows.some(({ simulated }) => simulated) && (
+        <Alert color="yellow">Simulated calls are among these numbers: they are of no real machine.</Alert>
+      )}
+      {missing > 0 && <Alert color="orange">{`${missing} calls without carbon are in no sum`}</Alert>}
+      {bases.size > 1 && (
+        <Alert color="orange">
+          The sums hold intensities of different kinds (life cycle, combustion): they count different things.
+        </Alert>
+      )}
       <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }}>
         <Figure
           title={words.usage.carbon_g}
@@ -173,14 +181,14 @@ function Figures({ rows }: FiguresProps) {
           hint={between('water_low_ml', 'water_high_ml', 'mL')}
         />
         <Figure
-          title={words.usage.wasted}
+          title="Energy of calls that broke off"
           value={amount(sum('requests_aborted') === 0 ? 0 : sum('energy_aborted_wh'), 'Wh')}
-          hint={words.usage.calls(number(sum('requests_aborted')))}
+          hint={`${number(sum('requests_aborted'))} calls`}
         />
         <Figure
-          title={words.usage.carbon_saved_g}
+          title="Saved by the choice of regions"
           value={`${amount(sum('carbon_saved_g'), 'g')} CO₂e`}
-          hint={words.usage.savedHint(number(compared))}
+          hint={`Estimated against the region that the order of preference alone would have taken; ${number(compared)} of the calls can be compared.`}
         />
         <Coverage
           all={sum('requests') ?? 0}
@@ -207,7 +215,7 @@ function Coverage({ all, parts }: CoverageProps) {
   return (
     <Card withBorder padding="sm">
       <Title order={2} size="h6">
-        {words.usage.coverage}
+        How the energy is known
       </Title>
       <Progress.Root size="xl" my={6} role="img" aria-label={text}>
         {there.map(([name, count, color]) => (

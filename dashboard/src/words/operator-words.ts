@@ -12,14 +12,10 @@ const policyWords = {
       exemptions: 'Exemptions',
       findings: 'Findings',
     },
-
-    holds: (version: number) => `Version ${version} holds`,
-    published: (who: string, when: string) => `Published by ${who} at ${when} (UTC).`,
     hash: 'SHA-256 of the rules',
     rule: 'Rule',
     screens: { dual_use: 'dual use', acceptable_use: 'acceptable use' },
     actions: { block: 'blocks the call', flag: 'flags the call' },
-    phrases: (count: string) => `${count} phrases, each as whole words:`,
     noRules: 'Nothing is screened',
 
     version: 'Version',
@@ -29,14 +25,12 @@ const policyWords = {
     begunAt: (version: number) =>
       `It does not say which version it was made from. Version ${version} held when it was put in here.`,
     try: 'Try it',
-    tried: (count: string) => `The rules can be compiled: ${count} in all`,
     adds: (ids: string) => `Adds ${ids}.`,
     removes: (ids: string) => `Removes ${ids}.`,
     changes: (ids: string) => `Changes ${ids}.`,
     outcomes: { pass: 'passes', flag: 'flagged', block: 'blocked' },
     code: 'Code',
     byRules: 'Rules that match',
-    exempt: (rule: string) => `${rule} (lifted for the account)`,
     publish: 'Publish',
 
     exemption: 'Lift a rule',
@@ -46,7 +40,6 @@ const policyWords = {
     unexemptTitle: (rule: string, account: string) => `Let ${rule} hold for ${account} again`,
     kinds: { 'policy.blocked': 'blocked', 'policy.flagged': 'flagged' },
     find: 'Find',
-    requestsMore: (count: string) => `and ${count} more, in the audit log`,
   },
 } as const;
 
@@ -54,7 +47,6 @@ const policyWords = {
 const accountWords = {
   settings: {
     title: 'Settings',
-    changeOf: (name: string) => `Change: ${name}`,
     names: {
       tier: 'Tier and limits',
       shadow: 'Limits in shadow',
@@ -75,35 +67,14 @@ const accountWords = {
       streams: 'Open streams',
     },
     shadows: { rate: 'calls a second, and at once', day: 'calls a day', streams: 'open streams' },
-    slower: (ms: string) => `up to ${ms} ms slower`,
-    dearer: (percent: string) => `up to ${percent} % dearer`,
   },
 
   webhook: {
     title: 'Webhook of budgets',
-    hint: 'It is told once for each budget and month when 80 % and when 100 % are used.',
-    empty: 'No address is set',
-    emptyHint: 'Set one, and keep the secret that is shown: what is sent is signed with it.',
     set: 'Set an address',
-    setAgain: 'Set it anew',
-    setHint: 'A new secret is made and shown once. One that was set before signs no more.',
-    url: 'Address (https)',
     secretTitle: 'The secret of the webhook',
-    secretOnce: 'It is shown this once. Hand it to those who verify x-gw-signature.',
-    secretDone: 'I have handed it on',
     remove: 'Remove the webhook',
-    removeHint: 'Nobody is told of budgets any more, and what waits to be sent is forgotten.',
-    address: 'Address',
-    setAt: 'Set',
-    waiting: 'Waiting',
-    givenUp: 'Given up',
-    last: 'Last delivery',
-    noDelivery: 'nothing was sent yet',
     outcomes: { delivered: 'delivered', failed: 'failed, and is tried again', given_up: 'given up after 24 hours' },
-    delivery: (outcome: string, at: string, month: string, threshold: number) =>
-      `${outcome}, ${at}: ${threshold} % of a budget of ${month}`,
-    status: (status: number) => `HTTP ${status}`,
-    unreadable: 'Its secret was set with another GW_CREDENTIALS_KEY, and nothing is sent. Set the address anew.',
   },
 } as const;
 
@@ -163,51 +134,27 @@ export const words = {
       failed: 'Failed at the provider',
       refused: 'Refused by the gateway',
       degraded: 'Without numbers',
-      latency: 'Reply of the provider, median',
-      overhead: 'Of the gateway, median',
       chart: 'Calls a second, of the last ten minutes at most',
-      hint: 'Over the last ten seconds. Calls are those that reached a provider; it fails also by refusing what a request asks for. Refused by the gateway are requests of any kind that reached none: without a valid key, over a limit, malformed …',
       sidecars: (count: number) => (count === 1 ? '1 sidecar reports' : `${count} sidecars report`),
-      errors: (rate: string) => `${rate} failed in the gateway`,
-      aborted: (rate: string) => `${rate} left by their client`,
-      streams: (count: string) => `${count} open streams`,
-      p99: (ms: string) => `99 of 100 within ${ms} ms`,
-      noCall: 'no call has ended',
     },
-    what: 'What',
-    means: 'What it means',
-    there: 'there',
-    away: 'away',
-    yesNo: (isSo: boolean) => (isSo ? 'yes' : 'no'),
-    every: (seconds: number) => `Read again every ${seconds} s.`,
     states: { ok: 'All is well', degraded: 'Something needs a look', unavailable: 'A part is missing' },
     names: {
       postgres: 'Postgres',
       redis: 'Valkey (Redis)',
       catalogue: 'Catalogue',
-      ledger_waiting: 'Receipts that wait',
       ledger_set_aside: 'Receipts set aside',
       receipt_integrity_faults: 'Altered receipts',
       receipt_log_faults: 'Altered logs of receipts',
       audit_chain_faults: 'Altered audit entries',
-      integrity_check_overdue: 'Check overdue',
     },
     hints: {
       postgres: 'The system of record. Without it calls go on, and receipts wait.',
       redis: 'Limits, budgets and receipts on their way. Without it limits hold for each instance by itself.',
       catalogue: 'Models, regions and deployments are loaded.',
-      ledger_waiting: 'On their way to Postgres; a number that keeps growing means that Postgres is too slow or away.',
       ledger_set_aside: 'They could not be stored and wait for a person: ./gw admin receipts.',
       receipt_integrity_faults: 'They are not what was stored, and are not served.',
       receipt_log_faults: 'The log of an account is not what was signed.',
       audit_chain_faults: 'Entries that were altered, put in or taken out.',
-      integrity_check_overdue: 'Whether the last full check of the records is too long ago.',
     },
-  },
-
-  chains: {
-    altered: (count: string) => `Entries that are not what was written: ${count}`,
-    head: (seq: number, hash: string) =>
-      `${seq} entries. Head: ${hash}. Keep it somewhere that nobody with the database can write to.`,
   },
 } as const;

@@ -5,7 +5,6 @@ const customerWords = {
   keys: {
     issue: 'Issue a key',
     name: 'Name',
-    nameHint: 'For people: where the key is used',
     scopes: 'May',
     scopeHints: {
       'inference:read': 'list models and regions',
@@ -15,15 +14,11 @@ const customerWords = {
       'gw:export': 'order evidence packs',
       'admin:keys': 'issue, rotate and revoke keys, and read the audit log',
     },
-    expires: 'Expires (UTC day)',
-    expiresHint: 'Empty: never',
     project: 'Project',
-    projectHint: 'What its calls are charged to, whatever they name themselves',
     state: 'State',
     active: 'active',
     revoked: 'revoked',
     expired: 'expired',
-    created: 'Issued',
     lastUsed: 'Last used',
     never: 'never',
     rotate: 'Rotate',
@@ -31,33 +26,18 @@ const customerWords = {
     restore: 'Restore',
     secretTitle: 'The new key',
     secretOnce: 'It is shown this once. Whoever has it can make calls in your name.',
-    secretDone: 'I have stored it',
-    rotateTitle: (name: string) => `Rotate ${name}`,
-    rotateHint:
-      'A successor with the same rights is issued. Both work until you revoke the old one, so move your traffic first.',
     revokeTitle: (name: string) => `Revoke ${name}`,
     revokeHint: 'Calls with it fail within a second. It can be restored for 90 days.',
-    restoreTitle: (name: string) => `Restore ${name}`,
-    restoreHint: 'Calls with it work again within a second.',
     actions: 'Actions',
-    overlap: 'Calls, last 24 hours',
-    overlapHint: 'Revoke the predecessor when nothing calls with it any more.',
-    succeeds: (id: string) => `succeeds ${id}`,
     empty: 'No keys yet',
-    emptyHint: 'A client needs one for each call. Issue the first one.',
   },
 
   receipts: {
     find: 'Find',
-    altered: (count: number) => `${count} receipts of this page were altered in storage and are not shown`,
   },
 
   receipt: {
     all: 'All fields',
-    holds: (count: number) => `Recomputed in this browser: all ${count} checks hold`,
-    holdsHint: (method: string) =>
-      `Every number follows from the facts of the call by ${method}, of which this page holds its own copy.`,
-    steps: (count: number) => `${count} steps`,
   },
 
   budgets: {
@@ -71,23 +51,19 @@ const customerWords = {
     kind: 'Kind',
     kinds: { hard: 'hard', soft: 'soft' },
     kindHints: { soft: 'soft: tells, and refuses nothing', hard: 'hard: refuses calls above it' },
-    usedOf: (used: string, most: string, percent: number) => `${used} of ${most} (${percent} %)`,
     setters: { operator: 'the platform', organisation: 'the organisation' },
   },
 
   packs: {
     verify: 'Verify a pack',
     verifyThis: 'Verify',
-    verifyOf: (name: string) => `Verify ${name}`,
     format: 'Format',
     formats: {
       jsonld: 'JSON-LD, signed',
       csv: 'CSV table, with a signed statement',
       parquet: 'Parquet table, with a signed statement',
     },
-    ready: (receipts: string) => `The pack is ready. Versions of receipts in it: ${receipts}`,
     download: 'Download',
-    done: (done: string, total: string) => `${done} of ${total} versions of receipts`,
     made: 'Large packs and tables',
     states: {
       queued: 'waits',
@@ -117,26 +93,8 @@ export const words = {
   simulated: 'simulated',
   loading: 'Loading',
 
-  firstCall: {},
-
-  changeCredential: {},
-
   secondFactor: {
     title: 'Second factor',
-    hint: 'With it a login needs a code of an authenticator (TOTP) beside the credential. Show your credential to set it up.',
-    cannotBeSet:
-      'No second factor can be set here: the control plane has no GW_CREDENTIALS_KEY, which encrypts the secret.',
-    make: 'Set it up',
-    scan: 'Scan this with an authenticator, or type the secret into it. Then show a code of it.',
-    picture: 'QR code for an authenticator',
-    secret: 'Secret',
-    code: 'Code',
-    codeHint: '6 digits, as the authenticator shows them',
-    set: 'Ask for codes from now on',
-    afterwards:
-      'You log in anew afterwards, on every device. If you lose the authenticator, an admin of the platform resets your credential.',
-    isSet: (since: string) => `Logins have asked for a code since ${since}.`,
-    remove: 'Remove it',
   },
 
   login: {
@@ -162,20 +120,11 @@ export const words = {
   },
 
   usage: {
-    period: 'Period',
     days: (count: number) => (count === 1 ? '1 day' : `${count} days`),
-    show: 'Show',
-    by: 'Told apart by',
     energy_wh: 'Energy',
     carbon_g: 'Carbon',
     water_ml: 'Water',
     requests: 'Calls',
-    calls: (count: string) => `${count} calls`,
-    tokens: 'Tokens',
-    wasted: 'Energy of calls that broke off',
-    carbon_saved_g: 'Saved by the choice of regions',
-    savedHint: (calls: string) =>
-      `Estimated against the region that the order of preference alone would have taken; ${calls} of the calls can be compared.`,
     model: 'Model',
     region: 'Region',
     project: 'Project',
@@ -184,25 +133,13 @@ export const words = {
     between: (low: string, high: string) => `between ${low} and ${high}`,
     band: 'Lower to upper bound',
     bandHint: 'The band is what the sums can lie between, as if all calls were off in the same direction.',
-    asTable: 'As a table',
-    asChart: 'As a chart',
-    csv: 'CSV',
-    coverage: 'How the energy is known',
     measured: 'measured',
     modelled: 'modelled',
     estimated: 'estimated',
     degraded: 'without numbers',
-    missing: (count: number) => `${count} calls without carbon are in no sum`,
-    mixed: 'The sums hold intensities of different kinds (life cycle, combustion): they count different things.',
-    countSimulated: 'Count simulated calls',
-    simulatedHint: 'Simulated calls are among these numbers: they are of no real machine.',
-    empty: 'No calls in this period',
-    emptyHint: 'Make the first one with a key of this account:',
-    others: 'others',
   },
 
   limits: {
-    title: (tier: string) => `Limits of the tier ${tier}`,
     tiers: { audit: 'Audit', audit_plus: 'Audit Plus', enterprise: 'Enterprise' },
     per_s: 'calls a second',
     burst: 'calls at once',

@@ -39,7 +39,7 @@ function Limits() {
   return (
     <>
       <Title order={2} size="h4">
-        {words.limits.title(words.limits.tiers[tier])}
+        {`Limits of the tier ${words.limits.tiers[tier]}`}
       </Title>
       <SimpleGrid cols={{ base: 2, sm: 4 }}>
         {(['per_s', 'burst', 'per_day', 'streams'] as const).map((name) => (

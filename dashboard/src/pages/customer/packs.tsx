@@ -135,7 +135,7 @@ function Taken({ name, pack, receipts, url }: Extract<Ordered, { kind: 'pack' }>
   // A pack is held in memory until it is left.
   useEffect(() => () => URL.revokeObjectURL(url), [url]);
   return (
-    <Alert color="green" title={words.packs.ready(number(receipts))}>
+    <Alert color="green" title={`The pack is ready. Versions of receipts in it: ${number(receipts)}`}>
       <Group>
         <Button component="a" href={url} download={name} size="xs">
           {words.packs.download} {name}

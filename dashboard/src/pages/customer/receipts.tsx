@@ -58,7 +58,7 @@ export function Receipts() {
       <Filters onChange={setFilter} />
       {altered > 0 && (
         <Alert color="red" mb="md">
-          {words.receipts.altered(altered)}
+          {`${altered} receipts of this page were altered in storage and are not shown`}
         </Alert>
       )}
       <Rows

@@ -36,7 +36,9 @@ export function Chains() {
         data={[...names]}
       />
       <Text size="sm" mb="md" style={{ overflowWrap: 'anywhere' }}>
-        {head ? words.chains.head(head.seq, head.hash ?? words.unknown) : words.audit.chain}
+        {head
+          ? `${head.seq} entries. Head: ${head.hash ?? words.unknown}. Keep it somewhere that nobody with the database can write to.`
+          : words.audit.chain}
       </Text>
       <Rows
         caption={words.pages.audit}
@@ -60,7 +62,7 @@ function Checked() {
   const isKnown = faults !== null && isOverdue !== null;
   const color = faults ? 'red' : isKnown && !isOverdue ? 'green' : 'orange';
   const title = faults
-    ? words.chains.altered(number(faults))
+    ? `Entries that are not what was written: ${number(faults)}`
     : isKnown
       ? 'All chains are whole'
       : 'Nobody has checked the chains yet';

@@ -24,7 +24,7 @@ interface Line {
 }
 
 const columns: readonly Column<Line>[] = [
-  { title: words.live.what, cell: ({ name }) => name },
+  { title: 'What', cell: ({ name }) => name },
   {
     title: words.keys.state,
     cell: ({ isWell, value }) => (
@@ -33,7 +33,7 @@ const columns: readonly Column<Line>[] = [
       </Badge>
     ),
   },
-  { title: words.live.means, cell: ({ hint }) => <Text size="sm">{hint}</Text> },
+  { title: 'What it means', cell: ({ hint }) => <Text size="sm">{hint}</Text> },
 ];
 
 export function Live() {
@@ -47,7 +47,7 @@ export function Live() {
       <Failed of={health} />
       {data && (
         <Alert color={data.status === 'ok' ? 'green' : 'red'} title={words.live.states[data.status]} aria-live="polite">
-          {words.live.every(everyMs / 1000)}
+          {`Read again every ${everyMs / 1000} s.`}
         </Alert>
       )}
       {data && (
@@ -67,7 +67,7 @@ function linesOf(health: Health): Line[] {
   const { hints, names } = words.live;
   const part = (name: 'postgres' | 'redis' | 'catalogue'): Line => ({
     name: names[name],
-    value: health[name] ? words.live.there : words.live.away,
+    value: health[name] ? 'there' : 'away',
     isWell: health[name],
     hint: hints[name],
   });
@@ -79,20 +79,20 @@ function linesOf(health: Health): Line[] {
   return [
     ...(['postgres', 'redis', 'catalogue'] as const).map(part),
     {
-      name: names.ledger_waiting,
+      name: 'Receipts that wait',
       value: number(health.ledger_waiting),
       isWell: health.ledger_waiting === null ? null : true,
-      hint: hints.ledger_waiting,
+      hint: 'On their way to Postgres; a number that keeps growing means that Postgres is too slow or away.',
     },
     faults('ledger_set_aside'),
     faults('receipt_integrity_faults'),
     faults('receipt_log_faults'),
     faults('audit_chain_faults'),
     {
-      name: names.integrity_check_overdue,
-      value: health.integrity_check_overdue === null ? words.unknown : words.live.yesNo(health.integrity_check_overdue),
+      name: 'Check overdue',
+      value: health.integrity_check_overdue === null ? words.unknown : health.integrity_check_overdue ? 'yes' : 'no',
       isWell: health.integrity_check_overdue === null ? null : !health.integrity_check_overdue,
-      hint: hints.integrity_check_overdue,
+      hint: 'Whether the last full check of the records is too long ago.',
     },
   ];
 }
@@ -131,7 +131,9 @@ function Traffic() {
             <RateChart points={points} brokenAfterMs={3 * trafficEveryMs} />
           </Suspense>
           <Text size="xs" c="dimmed" mt="xs">
-            {texts.hint}
+            Over the last ten seconds. Calls are those that reached a provider; it fails also by refusing what a request
+            asks for. Refused by the gateway are requests of any kind that reached none: without a valid key, over a
+            limit, malformed …
           </Text>
         </Card>
       )}
@@ -140,21 +142,30 @@ function Traffic() {
 }
 
 function Figures({ of: live }: { readonly of: LiveTraffic }) {
-  const p99 = (times: LiveTraffic['latency_ms']): string => (times ? texts.p99(short(times.p99)) : texts.noCall);
+  const p99 = (times: LiveTraffic['latency_ms']): string =>
+    times ? `99 of 100 within ${short(times.p99)} ms` : 'no call has ended';
   const rate = (value: number | null): string => (value === null ? words.unknown : `${short(value)} /s`);
   const p50 = (times: LiveTraffic['latency_ms']): string => (times ? `${short(times.p50)} ms` : '–');
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }}>
       <Figure title={texts.rate} value={rate(live.calls_per_s)} hint={texts.sidecars(live.sidecars)} />
-      <Figure title={texts.failed} value={rate(live.failed_per_s)} hint={texts.aborted(rate(live.aborted_per_s))} />
-      <Figure title={texts.refused} value={rate(live.refused_per_s)} hint={texts.errors(rate(live.errors_per_s))} />
+      <Figure
+        title={texts.failed}
+        value={rate(live.failed_per_s)}
+        hint={`${rate(live.aborted_per_s)} left by their client`}
+      />
+      <Figure
+        title={texts.refused}
+        value={rate(live.refused_per_s)}
+        hint={`${rate(live.errors_per_s)} failed in the gateway`}
+      />
       <Figure
         title={texts.degraded}
         value={rate(live.degraded_per_s)}
-        hint={texts.streams(number(live.open_streams))}
+        hint={`${number(live.open_streams)} open streams`}
       />
-      <Figure title={texts.latency} value={p50(live.latency_ms)} hint={p99(live.latency_ms)} />
-      <Figure title={texts.overhead} value={p50(live.overhead_ms)} hint={p99(live.overhead_ms)} />
+      <Figure title="Reply of the provider, median" value={p50(live.latency_ms)} hint={p99(live.latency_ms)} />
+      <Figure title="Of the gateway, median" value={p50(live.overhead_ms)} hint={p99(live.overhead_ms)} />
     </SimpleGrid>
   );
 }

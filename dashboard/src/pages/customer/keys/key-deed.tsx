@@ -63,11 +63,12 @@ function Rotate({ of: key, onClose }: WindowProps & { readonly of: Key }) {
       const next = await must(api.POST('/organisation/v1/keys/{id}/rotate', { params, body: {}, headers }));
       setMade(next.key);
     });
-  if (made !== null) return <Secret value={made} hint={words.keys.overlapHint} onClose={onClose} />;
+  if (made !== null)
+    return <Secret value={made} hint="Revoke the predecessor when nothing calls with it any more." onClose={onClose} />;
   return (
     <Confirm
-      title={words.keys.rotateTitle(key.name)}
-      hint={words.keys.rotateHint}
+      title={`Rotate ${key.name}`}
+      hint="A successor with the same rights is issued. Both work until you revoke the old one, so move your traffic first."
       label={words.keys.rotate}
       send={rotate}
       onDone={() => undefined}
@@ -86,8 +87,8 @@ function Change({ kind, of: key, onClose }: ChangeProps) {
   const options = { params: { path: { id: key.id } } };
   return (
     <Confirm
-      title={isRevocation ? words.keys.revokeTitle(key.name) : words.keys.restoreTitle(key.name)}
-      hint={isRevocation ? words.keys.revokeHint : words.keys.restoreHint}
+      title={isRevocation ? words.keys.revokeTitle(key.name) : `Restore ${key.name}`}
+      hint={isRevocation ? words.keys.revokeHint : 'Calls with it work again within a second.'}
       label={words.keys[kind]}
       isDangerous={isRevocation}
       send={() =>
@@ -112,7 +113,7 @@ const Secret = ({ value, hint = '', onClose }: SecretProps) => (
     hint={`${words.keys.secretOnce} ${hint}`}
     label={words.keys.secretTitle}
     text={value}
-    done={words.keys.secretDone}
+    done="I have stored it"
     onClose={onClose}
   />
 );
@@ -156,12 +157,17 @@ function IssueForm({ onSubmit, isRunning, error }: IssueFormProps) {
         <TextInput
           name="name"
           label={words.keys.name}
-          description={words.keys.nameHint}
+          description="For people: where the key is used"
           maxLength={100}
           required
           data-autofocus
         />
-        <TextInput name="project" label={words.keys.project} description={words.keys.projectHint} maxLength={64} />
+        <TextInput
+          name="project"
+          label={words.keys.project}
+          description="What its calls are charged to, whatever they name themselves"
+          maxLength={64}
+        />
         <Failed of={account} />
         <Checkbox.Group label={words.keys.scopes} value={[...chosen]} onChange={setChosen}>
           <Stack gap={4} mt={4}>
@@ -170,9 +176,7 @@ function IssueForm({ onSubmit, isRunning, error }: IssueFormProps) {
             ))}
           </Stack>
         </Checkbox.Group>
-        {mayExpire && (
-          <TextInput name="expires" type="date" label={words.keys.expires} description={words.keys.expiresHint} />
-        )}
+        {mayExpire && <TextInput name="expires" type="date" label="Expires (UTC day)" description="Empty: never" />}
         <Failure error={error} />
         <Button type="submit" loading={isRunning} disabled={chosen.length === 0}>
           {words.keys.issue}

@@ -31,7 +31,7 @@ export function Keys() {
           <Id id={key.id} />
           {key.predecessor && (
             <Text size="xs" c="dimmed">
-              {words.keys.succeeds(key.predecessor)}
+              {`succeeds ${key.predecessor}`}
             </Text>
           )}
         </Stack>
@@ -47,9 +47,9 @@ export function Keys() {
     },
     { title: words.keys.scopes, cell: ({ scopes }) => <Text size="xs">{scopes.join(', ')}</Text> },
     { title: words.keys.project, cell: ({ project }) => project ?? words.none },
-    { title: words.keys.overlap, cell: ({ id }) => callsOf(id), isNumber: true },
+    { title: 'Calls, last 24 hours', cell: ({ id }) => callsOf(id), isNumber: true },
     { title: words.keys.lastUsed, cell: ({ last_used_on }) => last_used_on ?? words.keys.never },
-    { title: words.keys.created, cell: ({ created_at }) => date(created_at) },
+    { title: 'Issued', cell: ({ created_at }) => date(created_at) },
     { title: words.keys.actions, cell: (key) => <Deeds of={key} onChoose={setDeed} /> },
   ];
   const issue = (
@@ -66,7 +66,7 @@ export function Keys() {
         rows={keys.rows}
         idOf={({ id }) => id}
         query={keys}
-        empty={<Empty title={words.keys.empty}>{words.keys.emptyHint}</Empty>}
+        empty={<Empty title={words.keys.empty}>A client needs one for each call. Issue the first one.</Empty>}
       />
       <More {...keys} />
       {deed && <KeyDeed deed={deed} onClose={() => setDeed(null)} />}

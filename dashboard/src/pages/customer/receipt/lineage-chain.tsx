@@ -7,7 +7,6 @@ import type { Lineage, LineageStep, Receipt } from '../../../api/types.ts';
 import { Failed } from '../../../parts/failure.tsx';
 import { Empty } from '../../../parts/table.tsx';
 import { exact } from '../../../words/format.ts';
-import { words } from '../../../words/words.ts';
 
 export interface LineageChainProps {
   readonly lineage: Lineage | null;
@@ -39,7 +38,7 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
       <Verdict lineage={lineage} receipt={receipt} />
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
-          {words.receipt.steps(steps.length)} · {lineage.methodology}
+          {steps.length} steps · {lineage.methodology}
         </Text>
         <Switch
           label="Show the steps of the bounds too"
@@ -82,8 +81,8 @@ function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly rec
     );
   if (found.ok)
     return (
-      <Alert color="green" title={words.receipt.holds(found.checks.length)}>
-        {words.receipt.holdsHint(lineage.methodology)}
+      <Alert color="green" title={`Recomputed in this browser: all ${found.checks.length} checks hold`}>
+        {`Every number follows from the facts of the call by ${lineage.methodology}, of which this page holds its own copy.`}
       </Alert>
     );
   return (

@@ -43,11 +43,14 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
   const isReady = account.data !== undefined && (given !== null || file !== null);
   return (
     <Stack>
-      <Text size="sm">{words.verify.hint}</Text>
+      <Text size="sm">
+        The digests, the signature, the proofs and each number with a lineage are made again in this browser, and the
+        file goes nowhere. Whoever does not trust this page does the same with ./gw verify FILE.
+      </Text>
       <Failed of={account} />
       {given === null && (
         <FileInput
-          label={words.verify.pack}
+          label="Pack (JSON-LD)"
           placeholder={words.verify.choose}
           accept=".jsonld,.json,application/ld+json,application/json"
           value={file}
@@ -56,8 +59,8 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
         />
       )}
       <FileInput
-        label={words.verify.earlier}
-        description={words.verify.earlierHint}
+        label="An earlier pack or checkpoint that was kept (may be empty)"
+        description="Then it is seen whether anything in front of it was changed. Order the new pack with the tree_size of the earlier one."
         placeholder={words.verify.choose}
         accept=".jsonld,.json,application/ld+json,application/json"
         value={earlier}
@@ -65,8 +68,8 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
         clearable
       />
       <TextInput
-        label={words.verify.thumbprint}
-        description={words.verify.thumbprintHint}
+        label="Thumbprint of the key that has to have signed (may be empty)"
+        description="Empty: the keys that this gateway publishes at this moment are trusted."
         value={thumbprint}
         onChange={({ currentTarget }) => changed(setThumbprint)(currentTarget.value)}
         spellCheck={false}
@@ -78,10 +81,10 @@ export default function VerifyForm({ given }: { readonly given: GivenPack | null
           disabled={!isReady}
           onClick={() => account.data && verify.mutate(account.data.id)}
         >
-          {words.verify.run}
+          Verify
         </Button>
       </Group>
-      {verify.isPending && <Progress value={100 * part} animated aria-label={words.verify.running} />}
+      {verify.isPending && <Progress value={100 * part} animated aria-label="How much of it was read" />}
       {verify.data && <Findings found={verify.data} />}
     </Stack>
   );
@@ -100,7 +103,7 @@ function Fault({ error, name }: { readonly error: Error | null; readonly name: s
   if (!(error instanceof UnreadableError)) return <Failure error={error} />;
   return (
     <Alert color="red" role="alert" style={{ overflowWrap: 'anywhere' }}>
-      {words.verify.unreadable(error.which === 'pack' ? name : words.verify.theEarlier, error.message)}
+      {error.which === 'pack' ? name : 'The earlier file'} {error.message}
     </Alert>
   );
 }
@@ -123,10 +126,10 @@ const mostShown = 50;
 type Mismatch = PackVerification['mismatches'][number] & { readonly at: number };
 
 const columns: readonly Column<Mismatch>[] = [
-  { title: texts.where, cell: ({ receipt }) => (receipt === null ? texts.wholePack : <Value text={receipt} />) },
-  { title: texts.field, cell: ({ field }) => <Value text={field} /> },
-  { title: texts.expected, cell: ({ expected }) => <Value text={expected} /> },
-  { title: texts.found, cell: ({ found }) => <Value text={found} /> },
+  { title: 'Receipt', cell: ({ receipt }) => (receipt === null ? 'the pack' : <Value text={receipt} />) },
+  { title: 'Field', cell: ({ field }) => <Value text={field} /> },
+  { title: 'Expected', cell: ({ expected }) => <Value text={expected} /> },
+  { title: 'Found', cell: ({ found }) => <Value text={found} /> },
 ];
 
 /** The result of a verification. */
@@ -147,7 +150,7 @@ function Findings({ found }: { readonly found: PackVerification }) {
         </Stack>
       </Alert>
       {shown.length > 0 && (
-        <Rows caption={texts.mismatches} columns={columns} rows={shown} idOf={({ at }) => String(at)} empty={null} />
+        <Rows caption="What does not hold" columns={columns} rows={shown} idOf={({ at }) => String(at)} empty={null} />
       )}
       {more > 0 && <Text size="sm">{texts.more(number(more))}</Text>}
     </Stack>
@@ -161,18 +164,20 @@ function linesOf(found: PackVerification): string[] {
   );
   const asked = [...log.late.map(texts.late), ...log.unlogged.map(texts.unlogged), ...log.changed.map(texts.changed)];
   return [
-    texts.account(about.account ?? words.unknown),
-    texts.selection(about.selection),
-    ...(about.isFiltered ? [texts.filtered] : []),
+    `Account ${about.account ?? words.unknown}`,
+    `Selection ${about.selection}`,
+    ...(about.isFiltered ? ['It is a part of the receipts: that no other belongs to it, the log does not prove.'] : []),
     texts.signatures[signature],
-    texts.receipts(number(receipts)),
-    ...(left.length === 0 ? [] : [texts.excluded(number(left.length + (untoldExcluded ?? 0)))]),
+    `Versions of receipts: ${number(receipts)}`,
+    ...(left.length === 0 ? [] : [`Left out, with a reason: ${number(left.length + (untoldExcluded ?? 0))}`]),
     ...listed(left, untoldExcluded),
-    texts.numbers(number(recomputed), number(receipts - recomputed)),
-    texts.log(number(log.proven), number(receipts - log.proven)),
-    ...(log.fault === null ? [] : [texts.noProofs(log.fault)]),
+    `Numbers made again: ${number(recomputed)}; without a lineage: ${number(receipts - recomputed)}`,
+    `Proven to be in the log: ${number(log.proven)}; not in it yet: ${number(receipts - log.proven)}`,
+    ...(log.fault === null ? [] : [`There are no proofs: ${log.fault}`]),
     ...listed(asked, log.untold),
-    ...listed(log.gaps.map(([from, to]) => texts.gap(number(from), number(to)))),
+    ...listed(
+      log.gaps.map(([from, to]) => `The entries ${number(from)} to ${number(to)} of the log are not in this pack`),
+    ),
   ];
 }
 

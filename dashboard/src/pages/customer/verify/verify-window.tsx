@@ -17,7 +17,7 @@ export const VerifyWindow = ({ given, onClose }: VerifyWindowProps) => (
     opened
     onClose={onClose}
     size="xl"
-    title={given === null ? words.packs.verify : words.packs.verifyOf(given.name)}
+    title={given === null ? words.packs.verify : `Verify ${given.name}`}
     closeButtonProps={{ 'aria-label': words.close }}
   >
     <Suspense

@@ -38,7 +38,7 @@ export function Settings({ account, isAdmin }: SettingsProps) {
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={words.settings.changeOf(words.settings.names[setting])}
+        aria-label={`Change: ${words.settings.names[setting]}`}
         onClick={() => setChosen(setting)}
       >
         Change
@@ -77,8 +77,8 @@ const shown: Readonly<Record<Setting, (account: OperatorAccount) => string>> = {
       ? 'none: all limits are enforced'
       : shadow.map((limit) => words.settings.shadows[limit]).join('; '),
   tolerance: ({ tolerance: { added_cost_percent: percent, added_latency_ms: ms } }) => {
-    const slower = ms === null ? 'however slow' : words.settings.slower(number(ms));
-    const dearer = percent === null ? 'however dear' : words.settings.dearer(number(percent));
+    const slower = ms === null ? 'however slow' : `up to ${number(ms)} ms slower`;
+    const dearer = percent === null ? 'however dear' : `up to ${number(percent)} % dearer`;
     return `${slower}, ${dearer}`;
   },
   models: ({ models }) => {

@@ -28,16 +28,16 @@ export function Deployments() {
   const columns: readonly Column<Deployment>[] = [
     { title: words.catalogue.id, cell: ({ id }) => id },
     {
-      title: words.catalogue.health,
+      title: 'Health',
       cell: (deployment) => <Findings findings={healthOf(deployment, known)} />,
     },
-    { title: words.catalogue.provider, cell: ({ provider }) => provider },
-    { title: words.catalogue.region, cell: ({ region }) => region },
-    { title: words.catalogue.models, cell: ({ models }) => <Text size="xs">{Object.keys(models).join(', ')}</Text> },
-    { title: words.catalogue.pue, cell: ({ pue }) => number(pue), isNumber: true },
+    { title: 'Provider', cell: ({ provider }) => provider },
+    { title: 'Region', cell: ({ region }) => region },
+    { title: 'Models', cell: ({ models }) => <Text size="xs">{Object.keys(models).join(', ')}</Text> },
+    { title: 'PUE', cell: ({ pue }) => number(pue), isNumber: true },
     {
-      title: words.catalogue.mostCalls,
-      cell: ({ max_concurrent_requests: most }) => (most === null ? words.catalogue.unbounded : number(most)),
+      title: 'Calls at once',
+      cell: ({ max_concurrent_requests: most }) => (most === null ? 'not bounded' : number(most)),
       isNumber: true,
     },
     lastChangeColumn,
@@ -50,9 +50,16 @@ export function Deployments() {
       entries={deployments.data?.data}
       idOf={({ id }) => id}
       query={deployments}
-      empty={<Empty title={words.catalogue.deploymentsEmpty}>{words.catalogue.deploymentsEmptyHint}</Empty>}
+      empty={
+        <Empty title="No deployment">
+          A deployment says which models a provider serves in a region: ./gw admin deployments add.
+        </Empty>
+      }
     >
-      <Text size="sm">{words.catalogue.healthHint}</Text>
+      <Text size="sm">
+        Health is what the calls themselves have found at this moment, read again every few seconds. A deployment that
+        gets no calls has none; what Envoy’s health checks find is in Envoy’s own metrics.
+      </Text>
       <Failed of={health} />
     </Entries>
   );

@@ -22,9 +22,9 @@ export function Providers({ mayChange }: KindProps) {
   const columns: readonly Column<Provider>[] = [
     { title: words.catalogue.id, cell: ({ id }) => id },
     { title: words.catalogue.name, cell: ({ name }) => name },
-    { title: words.catalogue.address, cell: (provider) => <Address provider={provider} /> },
+    { title: 'Address', cell: (provider) => <Address provider={provider} /> },
     {
-      title: words.catalogue.credential,
+      title: 'Credential',
       cell: (provider) => credentials.data && <State provider={provider} credentials={credentials.data.data} />,
     },
     {
@@ -41,12 +41,17 @@ export function Providers({ mayChange }: KindProps) {
       entries={providers.data?.data}
       idOf={({ id }) => id}
       query={providers}
-      empty={<Empty title={words.catalogue.providersEmpty}>{words.catalogue.providersEmptyHint}</Empty>}
+      empty={
+        <Empty title="No provider">Add the first one: ./gw admin providers add, with --as for a well-known one.</Empty>
+      }
     >
       <Failed of={credentials} />
       <Failed of={changes} />
-      <Text size="sm">{words.catalogue.credentialsHint}</Text>
-      <Copyable label={words.catalogue.credentialCommand} text="./gw admin credentials set NAME < key.txt" />
+      <Text size="sm">
+        A credential is never shown. What is set here is what this control plane has; set or rotate one from the shell,
+        where it is read from a file:
+      </Text>
+      <Copyable label="The command that sets a credential" text="./gw admin credentials set NAME < key.txt" />
       {chosen && deployments.data && (
         <ProviderTestDialog
           provider={chosen}
@@ -77,7 +82,7 @@ function Address({ provider: { base_url, kind } }: { readonly provider: Provider
       </Text>
       {kind === 'simulator' && (
         <Badge color="gray" variant="light">
-          {words.catalogue.simulator}
+          simulator
         </Badge>
       )}
     </>
@@ -97,8 +102,8 @@ function State({ provider, credentials }: StateProps) {
   const hints = [
     provider.credential_ref,
     known && [words.catalogue.from[known.source], known.set_at && time(known.set_at)].filter(Boolean).join(', '),
-    state === 'elsewhere' && known?.origin && words.catalogue.setFor(known.origin),
-    state === 'unreadable' && words.catalogue.unreadableHint,
+    state === 'elsewhere' && known?.origin && `It goes to ${known.origin} alone.`,
+    state === 'unreadable' && 'It was set with another GW_CREDENTIALS_KEY.',
   ].filter((hint) => typeof hint === 'string');
   return (
     <>
@@ -132,19 +137,17 @@ function ProviderTestDialog({ provider: { id, name }, offered, onClose }: Provid
       must(api.POST('/operator/v1/providers/{id}/test', { params: { path: { id } }, body: { model: model.trim() } })),
   });
   const field = {
-    label: words.catalogue.testModel,
+    label: 'Model, as the provider knows it',
     value: model,
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) => setModel(currentTarget.value),
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.catalogue.testTitle(name)}
-      closeButtonProps={{ 'aria-label': words.close }}
-    >
+    <Modal opened onClose={onClose} title={`Test call to ${name}`} closeButtonProps={{ 'aria-label': words.close }}>
       <Stack>
-        <Text size="sm">{words.catalogue.testHint}</Text>
+        <Text size="sm">
+          The control plane makes one call of at most 16 tokens, which the provider may charge for. Nothing of it is in
+          anybody’s usage.
+        </Text>
         {offered.length > 0 ? <NativeSelect {...field} data={[...offered]} /> : <TextInput {...field} />}
         <Failure error={test.error} />
         {test.data && !test.isPending && <Result result={test.data} />}
@@ -153,7 +156,7 @@ function ProviderTestDialog({ provider: { id, name }, offered, onClose }: Provid
             {words.close}
           </Button>
           <Button disabled={model.trim() === ''} loading={test.isPending} onClick={() => test.mutate()}>
-            {words.catalogue.testSend}
+            Make the call
           </Button>
         </Group>
       </Stack>
@@ -163,18 +166,18 @@ function ProviderTestDialog({ provider: { id, name }, offered, onClose }: Provid
 
 function Result({ result }: { readonly result: ProviderTest }) {
   const { asked, duration_ms, fields, message, status, works } = result;
-  const answer = status === null ? words.catalogue.noAnswer : words.catalogue.answered(status, number(duration_ms));
+  const answer = status === null ? 'no reply' : `HTTP ${status} after ${number(duration_ms)} ms`;
   return (
     <Alert
       color={works ? 'green' : 'red'}
-      title={works ? words.catalogue.works : words.catalogue.worksNot}
+      title={works ? 'The provider works' : 'The provider does not work'}
       role="status"
     >
       <Stack gap="xs">
         <Text size="sm">{message}</Text>
-        <Fact name={words.catalogue.asked} value={asked} />
-        <Fact name={words.catalogue.answer} value={answer} />
-        <Fact name={words.catalogue.fields} value={fields.length === 0 ? words.none : fields.join(', ')} />
+        <Fact name="Asked" value={asked} />
+        <Fact name="Answer" value={answer} />
+        <Fact name="Fields of usage and energy" value={fields.length === 0 ? words.none : fields.join(', ')} />
       </Stack>
     </Alert>
   );

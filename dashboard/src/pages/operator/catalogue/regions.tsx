@@ -35,9 +35,9 @@ export function Regions({ mayChange }: KindProps) {
     },
     ...(mayChange ? [{ title: words.keys.actions, cell: actionOf(deed, setChosen) }] : []),
     { title: words.catalogue.name, cell: ({ name }) => name },
-    { title: words.catalogue.country, cell: ({ country }) => country },
-    { title: words.catalogue.zone, cell: ({ grid_zone }) => <Go to="/grid">{grid_zone}</Go> },
-    { title: words.catalogue.preference, cell: ({ preference }) => number(preference), isNumber: true },
+    { title: 'Country', cell: ({ country }) => country },
+    { title: 'Grid zone', cell: ({ grid_zone }) => <Go to="/grid">{grid_zone}</Go> },
+    { title: 'Preference', cell: ({ preference }) => number(preference), isNumber: true },
     lastChangeColumn,
     warningsColumn,
   ];
@@ -48,7 +48,7 @@ export function Regions({ mayChange }: KindProps) {
       entries={regions.data?.data}
       idOf={({ code }) => code}
       query={regions}
-      empty={<Empty title={words.catalogue.regionsEmpty}>{words.catalogue.regionsEmptyHint}</Empty>}
+      empty={<Empty title="No region">Add the first one: ./gw admin regions add.</Empty>}
     >
       <Failed of={deployments} />
       {chosen && (
@@ -93,13 +93,17 @@ function IncidentDeed({ region: { code, status }, alone, onClose }: IncidentDeed
   const body = { status: isSet ? 'active' : 'degraded' } as const;
   return (
     <Confirm
-      title={isSet ? words.catalogue.liftTitle(code) : words.catalogue.setTitle(code)}
+      title={isSet ? `Lift incident mode for ${code}` : `Set incident mode for ${code}`}
       hint={
         <Stack gap="xs">
-          <Text size="sm">{isSet ? words.catalogue.liftHint : words.catalogue.setHint}</Text>
+          <Text size="sm">
+            {isSet
+              ? 'The region is active again and takes new calls at once.'
+              : 'New calls no longer go there: free calls go to other regions, and calls that pin this region are refused with region_degraded. Calls that are under way there go on. It takes effect at once, and within four seconds where Envoy needs new routes.'}
+          </Text>
           {!isSet && alone.length > 0 && (
             <Text size="sm" fw={700}>
-              {words.catalogue.setAlone(alone.join(', '))}
+              {`No other active region serves ${alone.join(', ')}: each call of it will be refused.`}
             </Text>
           )}
         </Stack>

@@ -19,9 +19,9 @@ export interface KnownState {
 
 const { findings: labels } = words.catalogue;
 const ofStatus: Readonly<Record<Exclude<Region['status'], 'active'>, Finding>> = {
-  degraded: { color: 'orange', label: labels.incident },
-  saturated: { color: 'orange', label: labels.saturatedRegion },
-  decommissioned: { color: 'gray', label: labels.decommissioned },
+  degraded: { color: 'orange', label: 'region in incident mode' },
+  saturated: { color: 'orange', label: 'region saturated' },
+  decommissioned: { color: 'gray', label: 'region decommissioned' },
 };
 
 /** Returns the current health of a deployment, as far as the control plane can tell. */
@@ -32,20 +32,25 @@ export function healthOf(
   const found: Finding[] = [];
   const status = regions?.find(({ code }) => code === region)?.status ?? 'active';
   if (status !== 'active') found.push(ofStatus[status]);
-  if (Object.keys(models).length === 0) found.push({ color: 'gray', label: labels.offersNothing });
+  if (Object.keys(models).length === 0) found.push({ color: 'gray', label: 'offers no model' });
   const asked = providers?.find((each) => each.id === provider);
   if (asked && credentials && !['none', 'set'].includes(credentialState(asked, credentials)))
-    found.push({ color: 'red', label: labels.credential });
+    found.push({ color: 'red', label: 'credential missing' });
   for (const { deployment, failed_at, failures, model, status: trouble } of health?.data ?? [])
     if (deployment === id)
       found.push({
         color: 'red',
         label: labels[trouble],
-        hint: words.catalogue.troubleHint(model, failures, time(failed_at)),
+        hint: `${model}: ${failures} calls in a row failed, the last at ${time(failed_at)}.`,
       });
   if (health === undefined) return found;
-  if (!health.known) found.push({ color: 'gray', label: labels.unknown, hint: words.catalogue.unknownHint });
-  return found.length > 0 ? found : [{ color: 'green', label: labels.well }];
+  if (!health.known)
+    found.push({
+      color: 'gray',
+      label: 'not known',
+      hint: 'Valkey is away, so nobody knows what the calls have found.',
+    });
+  return found.length > 0 ? found : [{ color: 'green', label: 'no trouble known' }];
 }
 
 export type CredentialState = 'none' | 'set' | 'missing' | 'elsewhere' | 'unreadable';

@@ -76,7 +76,7 @@ function Requests({ of }: { readonly of: ChainEntry }) {
       {calls.slice(0, mostRequests).map(({ requestId }) => (
         <Code key={requestId}>{requestId}</Code>
       ))}
-      {more > 0 && <Text size="xs">{words.policy.requestsMore(number(more))}</Text>}
+      {more > 0 && <Text size="xs">{`and ${number(more)} more, in the audit log`}</Text>}
     </Stack>
   );
 }

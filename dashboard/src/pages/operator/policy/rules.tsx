@@ -23,10 +23,11 @@ export function Rules() {
         <>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <Text span fw={700}>
-              {words.policy.holds(policy.data.version)}
+              {`Version ${policy.data.version} holds`}
             </Text>
             {'. '}
-            {words.policy.published(maker(policy.data.created_by), time(policy.data.created_at))} {policy.data.note}
+            {`Published by ${maker(policy.data.created_by)} at ${time(policy.data.created_at)} (UTC).`}{' '}
+            {policy.data.note}
           </Text>
           <Copyable label={words.policy.hash} text={policy.data.sha256} />
         </>
@@ -89,7 +90,7 @@ function Matches({ stored }: { readonly stored: StoredRule }) {
         </>
       ) : (
         <>
-          <Part title={words.policy.phrases(number(rule.phrases.length))} texts={rule.phrases} />
+          <Part title={`${number(rule.phrases.length)} phrases, each as whole words:`} texts={rule.phrases} />
           <Part title="It is ignored where its sentence goes on as:" texts={rule.unless} />
           <Part title="It counts only at the end of a sentence, or before:" texts={rule.before} />
         </>

@@ -93,14 +93,14 @@ const columns: readonly Column<Sample & { readonly at: number }>[] = [
     cell: ({ matches }) =>
       matches.length === 0
         ? words.none
-        : matches.map(({ exempt, rule }) => (exempt ? words.policy.exempt(rule) : rule)).join(', '),
+        : matches.map(({ exempt, rule }) => (exempt ? `${rule} (lifted for the account)` : rule)).join(', '),
   },
 ];
 
 function Result({ tried }: { readonly tried: DryRun }) {
   return (
     <>
-      <Alert color="green" title={words.policy.tried(number(tried.rules.rule_count))} role="status">
+      <Alert color="green" title={`The rules can be compiled: ${number(tried.rules.rule_count)} in all`} role="status">
         <Changes tried={tried} />
       </Alert>
       <Rows
