@@ -3,6 +3,7 @@
  * or busier meanwhile changes all of them alike and the ratios stay.
  */
 
+import { defined } from '@gw/contract/internal/defined';
 import { replyLoad } from './load/reply-load.ts';
 import { streamLoad } from './load/stream-load.ts';
 import { jsonCall, type Load, streamCall, type Target } from './load/target.ts';
@@ -98,7 +99,7 @@ async function measure(bench: Bench, round: number, target: Target, scenario: Sc
   for (const [part, pid] of Object.entries(pidsAfter)) {
     // A restarted part makes the figures of this round worthless.
     if (pids[part] !== pid) throw new Error(`${part} of ${target.name} ended while it was measured.`);
-    cpuUs[part] = (after[part]?.cpuUs ?? 0) - (before[part]?.cpuUs ?? 0);
+    cpuUs[part] = defined(after[part], part).cpuUs - defined(before[part], part).cpuUs;
   }
   return { round, target: target.name, scenario, load, elapsedS, cpuUs };
 }

@@ -81,7 +81,7 @@ function Filters({ onChange }: { readonly onChange: (filter: Filter) => void }) 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const text = (name: string): string => String(form.get(name) ?? '').trim();
+    const text = (name: string): string => String(form.get(name)).trim();
     if (text('id')) return go(`/receipts/${encodeURIComponent(text('id'))}`);
     const asked = ['model', 'region', 'project'].map((name) => [name, text(name)] as const);
     onChange(Object.fromEntries(asked.filter(([, value]) => value !== '')));

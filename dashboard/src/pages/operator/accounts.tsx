@@ -72,7 +72,7 @@ function Filters({ onChange }: { readonly onChange: (filter: Filter) => void }) 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const asked = ['search', 'state', 'tier'].map((name) => [name, String(form.get(name) ?? '').trim()] as const);
+    const asked = ['search', 'state', 'tier'].map((name) => [name, String(form.get(name)).trim()] as const);
     onChange(Object.fromEntries(asked.filter(([, value]) => value !== '')));
   };
   return (

@@ -50,7 +50,7 @@ export function Entries<Entry>({ kind, columns, entries, idOf, query, empty, chi
         empty={entries?.length === 0 ? empty : noMatch}
       />
       <More
-        hasNextPage={(found?.length ?? 0) > most}
+        hasNextPage={found !== undefined && found.length > most}
         isFetchingNextPage={false}
         fetchNextPage={() => setMost(most + step)}
       />

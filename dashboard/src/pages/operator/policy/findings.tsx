@@ -88,7 +88,7 @@ function Filters({ onChange }: { readonly onChange: (query: ChainQuery) => void 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const [action, from, to] = ['action', 'from', 'to'].map((name) => String(form.get(name) ?? ''));
+    const [action, from, to] = ['action', 'from', 'to'].map((name) => String(form.get(name)));
     onChange({
       chain: account.trim(),
       ...(action && { action }),
