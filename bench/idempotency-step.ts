@@ -1,6 +1,6 @@
 /**
- * What a call with an idempotency key costs beside the call: telling its body from others, its claim, and its reply
- * sealed and stored, on a Valkey of its own, whose processor time is not counted.
+ * Measures what an idempotency key adds to a call: hashing its body, claiming the key, and sealing and storing the reply,
+ * on a separate Valkey whose processor time is not counted.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

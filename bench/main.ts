@@ -4,9 +4,7 @@ import { elementAt } from '@gw/contract/internal/defined';
 import { errorText } from '@gw/contract/internal/error-text';
 import { startIdempotencyStep } from './idempotency-step.ts';
 import { startLimitStep } from './limit-step.ts';
-import { unlessAborted } from './load/unless-aborted.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
-import type { Options } from './options.ts';
 import { startTargets } from './peers/targets.ts';
 import { usedBy } from './processes.ts';
 import { budgetCostOf, figuresOf, type Report, withoutIdle } from './report.ts';
@@ -87,3 +85,19 @@ main().then(exit, (error: unknown) => {
   say(errorText(error));
   exit(1);
 });
+
+/** The options of `./gw bench`, which the command line has checked (cli/command-list.ts) and passes as JSON. */
+interface Options {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly peers?: boolean;
+  readonly json?: boolean;
+}
+
+/** Resolves as `work` does; rejects as soon as the signal says that nobody waits for it any more. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  // Whoever lost the race may still fail.
+  for (const each of [aborted, work]) each.catch(() => undefined);
+  return Promise.race([work, aborted]);
+}

@@ -1,8 +1,15 @@
 import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt/receipt';
 import { expect, test } from 'vitest';
-import { cpuMs, isExceeded, microBenchmarks, receiptLimitUs, timesOf, verifyLimitUs } from './micro.ts';
+import {
+  cpuMs,
+  isExceeded,
+  microBenchmarks,
+  receiptLimitUs,
+  timesOf,
+  verifyLimitUs,
+  yardstickReferenceUs,
+} from './micro.ts';
 import { finishedCalls } from './receipt-calls.ts';
-import { yardstickReferenceUs } from './yardstick.ts';
 
 /** A fault of the calculation stops whoever measures or documents it. */
 const onFault = (error: unknown): never => {

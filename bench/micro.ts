@@ -5,12 +5,39 @@
  * is slow, or has something else to do, makes each step dearer; so the limits grow and shrink with the time of a yardstick, which
  * has its turn as well.
  */
+
+import { hash, randomBytes } from 'node:crypto';
+import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { defined, elementAt } from '@gw/contract/internal/defined';
+import { makeCheck } from '@gw/ext-authz/internals/check';
+import { KeyCache } from '@gw/ext-authz/internals/keys/key-cache';
+import { openKeyNotes } from '@gw/ext-authz/internals/keys/key-notes';
 import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt/receipt';
+import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { median } from './load/statistics.ts';
 import { finishedCalls } from './receipt-calls.ts';
-import { warmKeyCheck } from './warm-key.ts';
-import { yardstick, yardstickReferenceUs } from './yardstick.ts';
+
+/** The sample resembles the work of a call: JSON of a few kilobytes, and its digest. */
+const sample = JSON.stringify(
+  Array.from({ length: 24 }, (_, at) => ({
+    id: `item-${at}`,
+    text: 'The same words, again and again. '.repeat(3),
+    share: at / 7,
+    parts: { first: at, second: null, third: [true, false] },
+  })),
+);
+
+/** The processor time of the yardstick in µs, on the machine and at the hour that the limits are meant for. */
+export const yardstickReferenceUs = 27;
+
+/**
+ * Work that no change of ours makes faster or slower: what a limit of a step means on a machine that is slower than the
+ * one that it was set on, or busy, is its share of this. Another release of Node may: then the reference is set anew, by
+ * what the two take in turns.
+ */
+function yardstick(): string {
+  return hash('sha256', JSON.stringify(JSON.parse(sample)), 'base64url');
+}
 
 /** A fault of the calculation stops whoever measures or documents it. */
 const onFault = (error: unknown): never => {
@@ -23,13 +50,13 @@ const WARM_UP = 100;
 /** A reading of the clock costs as much as a small step. */
 const STEPS_PER_READING = 16;
 
-/** What making one receipt may take, µs. */
+/** The time that making one receipt may take, µs. */
 export const receiptLimitUs = 30;
-/** What deciding the limits of a call may take besides gRPC, with its command to Redis and the reply, µs. */
+/** The time that deciding the limits of a call may take besides gRPC, with its Redis command and the reply, µs. */
 export const decideLimitUs = 20;
-/** What an idempotency key may add to a call, with its commands to Redis and their replies, µs. */
+/** The time that an idempotency key may add to a call, with its Redis commands and their replies, µs. */
 export const idempotencyLimitUs = 40;
-/** What checking a call with a key that is in memory may take besides gRPC, µs. */
+/** The time that checking a call may take besides gRPC when its key is in memory, µs. */
 export const verifyLimitUs = 15;
 
 export interface Micro {
@@ -119,5 +146,38 @@ export async function microBenchmarks(
       us: elementAt(times, index) / calls,
       limitUs: limitUs * slowness,
     })),
+  };
+}
+
+/** Makes the check of a call as the gRPC server makes it. It returns whether the call was let in; its first run reads the key from its store. */
+function warmKeyCheck(): () => Promise<boolean> {
+  const pepper = { version: 1, secret: randomBytes(32) };
+  const { plaintext, publicId } = generateApiKey(randomBytes);
+  const found = storedKey({
+    publicId,
+    hash: hashApiKey(plaintext, pepper.secret),
+    scopes: ['inference:read', 'inference:write', 'gw:read'],
+  });
+  const check = makeCheck({
+    cache: new KeyCache(
+      { find: async () => found },
+      { now: () => performance.now(), capacity: 50_000, graceMs: 60_000, admit: () => 'look_up' },
+    ),
+    peppers: { current: pepper, other: null },
+    renew: () => {},
+    // Never flushed, so no store is needed.
+    notes: openKeyNotes({ redis: undefined as never, now: Date.now }),
+    now: Date.now,
+    addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
+    errors: { note: () => {} },
+    admission: { letIn: async () => null },
+  });
+  const attributes = {
+    contextExtensions: { scope: 'inference:write', handler: 'sidecar', open_to: 'active' },
+    request: { http: { headers: { authorization: `Bearer ${plaintext}` } } },
+  };
+  return async () => {
+    const { deniedResponse, okResponse } = await check({ attributes });
+    return !deniedResponse && okResponse !== undefined;
   };
 }

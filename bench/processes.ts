@@ -1,6 +1,5 @@
 /**
- * What processes have used: processor time and memory, of a process and all its descendants (Postgres works in
- * children).
+ * Measures the processor time and memory of a process and all its descendants (Postgres works in children).
  *
  * Invariant: the time of a tree never falls, since a child that has ended is counted by its parent. A process that is
  * gone counts nothing.
@@ -84,7 +83,7 @@ export function usedByTree(root: number, processes: readonly ProcessState[]): Us
   };
 }
 
-/** What each named process tree has used up to now. */
+/** Returns the usage of each named process tree up to now. */
 export function usedBy(pids: Readonly<Record<string, number>>): Record<string, Used> {
   const processes = allProcesses();
   return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, usedByTree(pid, processes)]));

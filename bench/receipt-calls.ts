@@ -83,7 +83,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
 const range: Model = { ...model, activeParametersB: { min: 20, max: 90 }, totalParametersB: { min: 200, max: 600 } };
 const byClass: Model = { ...model, activeParametersB: null, totalParametersB: null };
 
-/** By what each is known for. */
+/** Each call is named after its distinguishing feature. */
 export const finishedCalls: readonly (readonly [string, FinishedCall])[] = [
   ['parameters known', callTo(model)],
   ['a range of parameters', callTo(range)],

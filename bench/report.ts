@@ -14,7 +14,7 @@ export interface Figures {
   readonly scenario: Scenario;
   readonly target: TargetName;
   readonly requestsPerS: number | null;
-  /** Of the rounds, as every range. */
+  /** The range is over the rounds, as every range is. */
   readonly requestsPerSRange: Range | null;
   readonly eventsPerS: number | null;
   readonly ratioToEnvoy: number | null;
@@ -29,10 +29,10 @@ export interface Figures {
   readonly cpuUsPerEvent: PerPart;
 }
 
-/** What a budget costs a call: figures of the gateway with one, as parts of those without, of the same account and round. */
+/** The cost of a budget per call: figures with a budget as ratios of those without, for the same account and round. */
 export interface BudgetCost {
   readonly requestsPerS: number | null;
-  /** Of all parts but the provider, for one request. */
+  /** The processor time of all parts except the provider, for one request. */
   readonly cpuUs: number | null;
 }
 
@@ -57,7 +57,7 @@ export interface Report {
   readonly rssMb: Readonly<Partial<Record<TargetName, PerPart>>>;
   /** Processor time of steps by themselves. */
   readonly micro: readonly Micro[];
-  /** Of this machine while they were measured (MicroReport). */
+  /** This machine's slowness while they were measured (MicroReport). */
   readonly slowness: number;
 }
 

@@ -38,7 +38,7 @@ test('every scenario is measured at every target in each round, without errors',
   }
   expect(figuresOf(samples, 'json-32', 'envoy').ratioToEnvoy).toBe(1);
   const streams = (wanted: Scenario) => samples.find(({ scenario }) => scenario === wanted)?.load.requests;
-  // Of paced ones, which take 0.4 s each, no second has more than three of a connection.
+  // A paced stream takes 0.4 s, so no connection can finish more than three in a second.
   expect(streams('stream')).toBe(STREAMS);
   expect(streams('stream-at-once')).toBeGreaterThan(5 * STREAMS);
 });

@@ -3,6 +3,7 @@
  * or busier meanwhile changes all of them alike and the ratios stay.
  */
 
+import { defined } from '@gw/contract/internal/defined';
 import { replyLoad } from './load/reply-load.ts';
 import { streamLoad } from './load/stream-load.ts';
 import { jsonCall, type Load, streamCall, type Target } from './load/target.ts';
@@ -11,7 +12,7 @@ import { type Used, usedBy } from './processes.ts';
 const TOKENS_PER_SECOND = 50;
 export const STREAM_TOKENS = 20;
 export const STREAMS = 32;
-/** Of calls before anything is measured, at each target: a service of Node costs twice as much at its first thousands. */
+/** Each target is warmed up before anything is measured: a Node service costs twice as much in its first few thousand calls. */
 export const leastWarmUpSeconds = 10;
 /** The load goes on behind them while a slice is still faster than the one before, but not for ever. */
 const warmUpSlices = { least: 4, most: 12 };
@@ -96,9 +97,9 @@ async function measure(bench: Bench, round: number, target: Target, scenario: Sc
   const elapsedS = (performance.now() - started) / 1000;
   const cpuUs: Record<string, number> = {};
   for (const [part, pid] of Object.entries(pidsAfter)) {
-    // What was measured meanwhile would be worth little.
+    // A restarted part makes the figures of this round worthless.
     if (pids[part] !== pid) throw new Error(`${part} of ${target.name} ended while it was measured.`);
-    cpuUs[part] = (after[part]?.cpuUs ?? 0) - (before[part]?.cpuUs ?? 0);
+    cpuUs[part] = defined(after[part], part).cpuUs - defined(before[part], part).cpuUs;
   }
   return { round, target: target.name, scenario, load, elapsedS, cpuUs };
 }

@@ -6,15 +6,15 @@ import { findRules } from '@gw/policy/find-rules';
 import { requestText } from '@gw/policy/request-text';
 import type { Step } from './micro.ts';
 
-/** What screening a text of 100 kB may take, µs. */
+/** The time that screening a text of 100 kB may take, µs. */
 export const screeningLimitUs = 2000;
 const length = 100_000;
 
 const docs = new URL('../docs/', import.meta.url);
-/** What is said about this gateway. */
+/** The text that is screened: this gateway's documentation. */
 const prose = (): string =>
   readdirSync(docs)
-    // That page shows requests that are blocked.
+    // The page on the use policy shows requests that are blocked.
     .filter((name) => name.endsWith('.md') && name !== 'use-policy.md')
     .map((name) => readFileSync(new URL(name, docs), 'utf8'))
     .join('\n');

@@ -100,7 +100,7 @@ const targetNames = ({ figures }: Report): TargetName[] => [...new Set(figures.m
 
 export function reportText(report: Report): string {
   const { machine, rounds, rssMb } = report;
-  // Of the gateway with a budget the processes are the same.
+  // The gateway with a budget runs in the same processes as the one without.
   const rss: Columns = targetNames(report).flatMap((target) => {
     if (target === 'budget') return [];
     const parts = rssMb[target];

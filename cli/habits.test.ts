@@ -67,7 +67,7 @@ function shrunk(listed: Habits, today: Habits): Habits {
 
 test('each rule finds no more than its list, which has nothing that is gone', () => {
   const files = sourceFiles('ts', 'tsx', 'mjs', 'js', 'lua', 'sql');
-  // What is planted below.
+  // This file plants violations below.
   files.delete('cli/habits.test.ts');
   const today = habitsOf(files);
   const listed = JSON.parse(readFileSync(listFile, 'utf8')) as Habits;

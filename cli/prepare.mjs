@@ -129,7 +129,7 @@ function sources(folder) {
   });
 }
 
-/** What was compiled of the former bundles is of no more use. A process that ends meanwhile may write to it: then it stays. */
+/** Deletes the compile cache of former bundles. It stays if a process that is just ending still writes to it. */
 function forgetCompiled() {
   try {
     rmSync(at('.deps', 'compile-cache'), { recursive: true, force: true });

@@ -32,7 +32,7 @@ export default defineConfig({
     // All files, since a page may load nothing but its own.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // Of the packages that are in the scripts.
+    // Lists the licences of the packages in the scripts.
     license: { fileName: 'assets/licences.txt' },
   },
   // For changes: the pages as they are written, with the port of a running gateway behind them.

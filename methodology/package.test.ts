@@ -48,7 +48,7 @@ interface Manifest {
 }
 const manifest = (): Manifest => JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
 
-/** What a module prints with nothing but ECMAScript and what every browser has beside it. */
+/** Returns what a module prints with only ECMAScript and the globals of every browser. */
 async function inBrowser(entry: string): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: user,

@@ -30,13 +30,13 @@ const receiptId = 'rcpt_00000000-0000-7000-8000-000000000000';
 const [degradedBytes, receiptBytes] = [1400, 3300];
 const textOf = (bytes: number): string => JSON.stringify({ made_of: 'nothing'.repeat(Math.round(bytes / 7)) });
 
-/** What a start of the gateway waits for: that a model which nobody serves is refused. */
+/** The gateway's start waits until a model that nobody serves is refused. */
 export function refusal(message: string): Answer {
   const error = apiError('invalid_model', { message });
   return answer(immediate(error, JSON.stringify({ error: { code: error.code, message } }), null));
 }
 
-/** What the client of a call is told of its limits. */
+/** The limits that the client of a call is told. */
 const limits: readonly LimitHeader[] = (['requests', 'day'] as const).flatMap((kind) => [
   { key: `x-ratelimit-limit-${kind}`, value: '1000000' },
   { key: `x-ratelimit-remaining-${kind}`, value: '999999' },

@@ -26,7 +26,7 @@ const wantsBody: Answer = [
 /** The event with the usage, which only the gateway has asked for. */
 const leftOut: Answer = [Object.freeze(replaceChunk(Buffer.alloc(0)))];
 
-/** What was made for the first call of a kind is for all of that kind. A load has few kinds: each body that it sends is one. */
+/** Keeps the answer that was made for the first call of a kind. A load has few kinds, one for each body that it sends. */
 export class Answers {
   readonly #made = new Map<string, Answer>();
 

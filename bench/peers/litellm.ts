@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { pythonWith } from '@gw/stack/environments';
 import { inPeers, type Peer, pinnedVersion } from './peer.ts';
 
-/** What it would otherwise fetch when it starts, it takes from its package. */
+/** LiteLLM would otherwise download these when it starts; this way it reads them from its package. */
 const local = ['MODEL_COST_MAP', 'BLOG_POSTS', 'ANTHROPIC_BETA_HEADERS', 'AUTOROUTER_PRESETS', 'POLICY_TEMPLATES'];
 
 export const litellm: Peer = {

@@ -23,7 +23,7 @@ export interface PeerPlace {
   /** A folder of its own. */
   readonly dir: string;
   readonly port: number;
-  /** Of the simulator, with `/v1`. */
+  /** The simulator's URL, with `/v1`. */
   readonly providerUrl: string;
   readonly model: string;
 }
@@ -36,11 +36,11 @@ export interface Plan {
   readonly files: Readonly<Record<string, string>>;
   /** Folders that it makes outside of its own, which are removed behind it. It is not started if there is one already. */
   readonly leaves?: readonly string[];
-  /** What a call has to carry. */
+  /** The headers that each call must carry. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** By which the simulator is told how to answer; a peer hands them on. */
+/** These headers tell the simulator how to answer; a peer passes them on. */
 export const simulatorHeaders = ['x-sim-tokens', 'x-sim-tokens-per-second', 'x-sim-delay-ms'];
 
 export const inPeers = (...path: string[]): string => inCheckout('bench', 'peers', ...path);

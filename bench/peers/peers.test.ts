@@ -1,4 +1,4 @@
-/** What the peers are given, without installing them; peers.long.test.ts starts them. */
+/** Tests the peers' settings without installing the peers; peers.long.test.ts starts them. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';

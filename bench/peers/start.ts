@@ -23,7 +23,7 @@ export interface PeerOptions {
   readonly dir: string;
   readonly providerUrl: string;
   readonly model: string;
-  /** Of the provider, which works for each call of a peer too. */
+  /** Returns the pids of the provider, which works for each call of a peer too. */
   readonly simulator: () => Readonly<Record<string, number>>;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;

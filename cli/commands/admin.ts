@@ -47,7 +47,7 @@ const commands: readonly AdminCommand[] = [
 interface Surroundings {
   readonly openApi: () => OperatorApi;
   readonly print: (text: string) => void;
-  /** What is for people alone, beside the result. */
+  /** Prints what only people should see, separately from the result. */
   readonly tell: (text: string) => void;
 }
 

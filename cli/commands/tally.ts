@@ -19,7 +19,7 @@ export function add(a: Tally, b: Tally): Tally {
 
 const mostNamed = 20;
 
-/** What failed, for the end of a run, whose beginning may be far above; empty if nothing did, or nothing that has a name. */
+/** Lists the failures again at the end of a run; empty if nothing failed, or nothing that has a name. */
 export function failuresText({ failures = [] }: Tally): string {
   if (failures.length === 0) return '';
   const more = failures.length > mostNamed ? [`  and ${failures.length - mostNamed} more`] : [];
@@ -31,7 +31,7 @@ export function tallyLine({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
 
-/** What we read of vitest's JSON report. */
+/** The part of vitest's JSON report that we read. */
 const reportSchema = z.object({
   numPassedTests: z.int().nonnegative(),
   numFailedTests: z.int().nonnegative(),

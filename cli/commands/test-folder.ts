@@ -5,7 +5,7 @@ import { dayMs } from '@gw/contract/internal/durations';
 import { inCheckout } from '@gw/stack/checkout';
 
 const memory = '/dev/shm';
-/** Of `statfs`, for a file system in memory. */
+/** The type that `statfs` gives for a file system in memory. */
 const tmpfs = 0x01021994;
 const gib = 1024 ** 3;
 const prefix = 'gw-test-';
@@ -17,7 +17,7 @@ const availableBytes = 8 * gib;
 /**
  * Makes a folder for this user alone. In memory where there is room for it: the stores of tests flush whatever they write, and all of
  * them would wait for a disk, and for one that is busy for seconds. `onDisk`: in the checkout, as it is where there is no room.
- * What a run has left there that was killed goes after a day.
+ * The folders of killed runs are deleted after a day.
  */
 export function makeTestFolder(onDisk: boolean): string {
   const parent = onDisk || !isRoomInMemory() ? inCheckout('.gw') : memory;
@@ -26,7 +26,7 @@ export function makeTestFolder(onDisk: boolean): string {
   return mkdtempSync(join(parent, prefix));
 }
 
-/** By age, since the processes of another container cannot be seen. Others' folders stay. */
+/** The age decides, since the processes of another container cannot be seen. Folders of other users stay. */
 function removeIfOld(folder: string): void {
   const { mtimeMs, uid } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now(), uid: null };
   if (uid === process.getuid?.() && Date.now() - mtimeMs > dayMs) rmSync(folder, { recursive: true, force: true });

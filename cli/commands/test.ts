@@ -21,7 +21,7 @@ interface Check {
 }
 
 const tool = (name: string): string => inCheckout('node_modules', '.bin', name);
-/** What did not change since the last check is not checked again. */
+/** The compiler skips what has not changed since the last check. */
 const remembered = (name: string) => ['--incremental', '--tsBuildInfoFile', inCheckout('.deps', `${name}.tsbuildinfo`)];
 const staticChecks: readonly Check[] = [
   // Two threads would check the shared types twice, and the other checks need the second processor.
@@ -48,7 +48,7 @@ interface Run {
   readonly checks: readonly Check[];
   /** One after the other; those in brackets side by side. */
   readonly lots: readonly (readonly Lot[])[];
-  /** What is measured is measured with a disk, and a million receipts have no place in memory. */
+  /** Measurements need a disk, and a million receipts do not fit in memory. */
   readonly onDisk: boolean;
   /** How vitest tells its progress: `default` a line per file, `verbose` a line per test as soon as it has ended. */
   readonly reporter: 'default' | 'verbose';
@@ -136,7 +136,7 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
   }
 }
 
-/** Of the lots those that have tests in the files, so that nothing is started in vain; all of them if no file is named. */
+/** Keeps the lots that have tests in the files, so that nothing starts in vain; all lots if no file is named. */
 function lotsOf(lots: Run['lots'], files: readonly string[]): Run['lots'] {
   if (files.length === 0) return lots;
   const projects = lots.flat().flatMap(({ project }) => ['--project', project]);
@@ -155,7 +155,7 @@ interface CheckOutcome {
   readonly seconds: number;
 }
 
-/** What one said is shown only if it failed. */
+/** Shows a check's output only if it failed. */
 function tellChecks(outcomes: readonly CheckOutcome[]): Tally {
   for (const { title, ok, output, seconds } of outcomes)
     process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${title} (${seconds} s)\n${ok ? '' : `${output}\n`}`);
@@ -240,7 +240,7 @@ async function runVitest(
   return tallyOfVitest(found, code === 0, inCheckout());
 }
 
-/** What the parts said, for whoever looks into the failure. */
+/** Keeps the logs of all parts for whoever investigates the failure. */
 function keepLogs(dir: string, project: string): void {
   const kept = inCheckout('.gw', 'logs', 'last-failed-test', project);
   rmSync(kept, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /** `./gw up`: runs the whole stack in this process, or with `--detach` in one that stays behind. */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { errorText } from '@gw/contract/internal/error-text';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import { inCheckout, stateFolder } from '@gw/stack/checkout';
@@ -19,7 +19,6 @@ import {
   writeRunFile,
 } from '@gw/stack/run-file';
 import { type Stack, startStack } from '@gw/stack/stack';
-import { welcome } from './welcome.ts';
 
 interface Options {
   readonly detach: boolean;
@@ -96,12 +95,12 @@ function alreadyRunning(options: Options): number {
 }
 
 function announce(run: RunFile, options: Options): void {
-  // What runs already may have been started otherwise.
+  // A stack that is already running may have been started with other options.
   const tls = run.publicUrl.startsWith('https:') ? options.tls : null;
   process.stdout.write(options.json ? `${JSON.stringify(run)}\n` : welcome(run, options.detach, tls));
 }
 
-/** What the process that stays behind tells the one that started it. */
+/** A message from the process that stays in the background to the one that started it. */
 type Message = { readonly line: string } | { readonly ready: true } | { readonly failed: string };
 
 async function detach(options: Options): Promise<number> {
@@ -203,4 +202,42 @@ function describe(stack: Stack): Omit<RunFile, 'startMarks'> {
     operatorToken,
     pids: { supervisor: process.pid, ...stack.pids() },
   };
+}
+
+/** For a shell: a single quote would end its string. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A command for a shell that asks for a completion. */
+function curlFor(run: Pick<RunFile, 'publicUrl' | 'model' | 'keys'>, tls: PublicTls | null): string {
+  const body = { model: run.model, messages: [{ role: 'user', content: 'Hello' }] };
+  const url = new URL(`${run.publicUrl}/v1/chat/completions`);
+  // A client goes by the name in the certificate, wherever the listener is.
+  const elsewhere = tls?.name && tls.name !== url.hostname ? `${tls.name}:${url.port}:${url.hostname}` : null;
+  if (elsewhere && tls?.name) url.hostname = tls.name;
+  return [
+    `curl -sS ${url}`,
+    ...(tls ? [`  --cacert ${quoted(tls.certFile)}`] : []),
+    ...(elsewhere ? [`  --resolve ${elsewhere}`] : []),
+    `  -H 'Authorization: Bearer ${run.keys.audit}'`,
+    `  -H 'Content-Type: application/json'`,
+    `  -d ${quoted(JSON.stringify(body))}`,
+  ].join(' \\\n');
+}
+
+/** The text that `./gw up` prints when it is ready. */
+function welcome(run: RunFile, detached: boolean, tls: PublicTls | null = null): string {
+  const secrets = relative('', join(stateFolder, 'secrets.json'));
+  return [
+    '',
+    `Base URL      ${run.publicUrl}/v1`,
+    `Demo key      ${run.keys.audit}`,
+    `Dashboard     ${run.controlUrl} (log in as operator admin@localhost with operatorCredential in ${secrets}; ./gw admin does the same)`,
+    '',
+    ...(run.model === null ? ['The provider lists no model yet.'] : ['Try it:', '', curlFor(run, tls)]),
+    '',
+    detached
+      ? './gw status, ./gw logs, ./gw down'
+      : 'Ctrl-C stops everything. In another terminal: ./gw status, ./gw logs',
+    '',
+  ].join('\n');
 }

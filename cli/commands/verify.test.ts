@@ -1,4 +1,4 @@
-/** What `./gw verify` prints; what it finds: evidence/verify.test.ts. */
+/** Tests what `./gw verify` prints; evidence/verify.test.ts tests what it finds. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,13 +1,69 @@
 import '@mantine/core/styles.css';
-import { Badge, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
+import { Badge, Center, type CSSVariablesResolver, createTheme, Loader, MantineProvider } from '@mantine/core';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
-import { StrictMode } from 'react';
+import { Component, lazy, type ReactNode, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { RefusedError } from './api/refused.ts';
-import { App } from './app.tsx';
-import { Boundary } from './parts/boundary.tsx';
+import { useSession } from './api/session.ts';
+import { Login } from './login.tsx';
+import { Failed, Failure } from './parts/failure.tsx';
+
+interface State {
+  readonly error: Error | null;
+}
+
+/** Says what went wrong where a page cannot be shown, in place of nothing at all. */
+class Boundary extends Component<{ readonly children: ReactNode }, State> {
+  override state: State = { error: null };
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === null) return this.props.children;
+    return (
+      <Center mih="50vh" p="md">
+        <Failure error={error} again={() => window.location.reload()} />
+      </Center>
+    );
+  }
+}
+
+const Customer = lazy(() => import('./pages/customer/customer.tsx'));
+const Operator = lazy(() => import('./pages/operator/operator.tsx'));
+
+const waiting = (
+  <Center h="100vh">
+    <Loader aria-label="Loading" />
+  </Center>
+);
+
+/** Chooses between the login and the pages of whoever is logged in. */
+function App() {
+  const session = useSession();
+  if (session.isPending) return waiting;
+  // A look that failed changes nothing of what is shown: who is logged in is known.
+  if (session.data === undefined && session.isError)
+    return (
+      <Center h="100vh" p="md">
+        <Failed of={session} />
+      </Center>
+    );
+  if (session.data === undefined || session.data === null) return <Login />;
+  return (
+    <Suspense fallback={waiting}>
+      {session.data.kind === 'operator' ? (
+        <Operator key={session.data.id} session={session.data} />
+      ) : (
+        <Customer key={session.data.id} session={session.data} />
+      )}
+    </Suspense>
+  );
+}
 
 const theme = createTheme({
   primaryColor: 'teal',
@@ -17,7 +73,7 @@ const theme = createTheme({
   components: { Badge: Badge.extend({ styles: { label: { overflow: 'visible' } } }) },
 });
 
-/** What is quiet or on a tint is still read easily: 4.5 to 1, as WCAG 2.2 AA asks. */
+/** Keeps quiet text and text on a tint readable: a contrast of 4.5 to 1, as WCAG 2.2 AA asks. */
 const readable: CSSVariablesResolver = ({ colors }) => {
   const onTints = (text: string) =>
     Object.fromEntries(Object.keys(colors).map((name) => [`--mantine-color-${name}-light-color`, text]));
@@ -30,7 +86,7 @@ const readable: CSSVariablesResolver = ({ colors }) => {
   };
 };
 
-/** What was refused stays refused; only what failed on the way is asked again. */
+/** A refused request stays refused; only one that failed on the way is sent again. */
 const retry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof RefusedError && error.status < 500);
 /** If the session has ended. */

@@ -40,7 +40,7 @@ const near = (actual: number | null | undefined, expected: number, what: string,
   );
 };
 
-/** What must hold between the numbers of one receipt, whatever it was made from. `null` and absent numbers are skipped. */
+/** These relations hold between the numbers of any receipt. `null` and absent numbers are skipped. */
 function expectToHold(receipt: Partial<Receipt>): void {
   for (const [field, value] of Object.entries(receipt)) {
     if (typeof value === 'number') expect(significantDigits(value), field).toBeLessThanOrEqual(12);
@@ -69,7 +69,7 @@ function expectToHold(receipt: Partial<Receipt>): void {
   expectAge(receipt);
 }
 
-/** Of a value for a past interval whose end is not told, the age is the distance to the observation. */
+/** If a past interval's end is not stated, the age is the time since the observation. */
 function expectAge(receipt: Partial<Receipt>): void {
   const { grid_intensity_age_minutes: age, grid_intensity_observed_at: observed } = receipt;
   const requested = receipt.grid_intensity_requested_at;

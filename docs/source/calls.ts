@@ -37,7 +37,7 @@ const onFault = (error: unknown): never => {
 export const callTime = '2026-11-21T09:30:00.000Z';
 const restatementTime = '2026-11-21T12:00:00.000Z';
 
-/** What a call has of its own; the rest is as in a plain call of `sim-large` in `us-east`. */
+/** The details of one call; everything else is as in a plain call of `sim-large` in `us-east`. */
 export interface Call {
   readonly model?: string;
   readonly region?: string;
@@ -54,15 +54,15 @@ export interface Call {
   readonly isCutShort?: true;
   /** Whether the provider is a simulator, as it is unless this says otherwise. */
   readonly simulated?: false;
-  /** What the catalogue says of the deployment beside what the demo's says. */
+  /** Overrides of the demo catalogue's deployment. */
   readonly site?: Partial<SnapshotDeployment>;
-  /** What it is charged to; nothing unless this says otherwise. */
+  /** The project that is charged; none by default. */
   readonly project?: string;
 }
 
 export interface MadeCall {
   readonly receipt: Receipt;
-  /** What is stored with it, as JSON. */
+  /** The facts that are stored with it, as JSON. */
   readonly facts: string;
   readonly lineage: Lineage | null;
   /** The reply of `GET /v1/gw/lineage/{id}`. */

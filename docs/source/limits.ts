@@ -42,7 +42,7 @@ export function tierLimitsTable(): string {
   );
 }
 
-/** Of an account with two requests a second, four at once, eight a day. */
+/** The account may send two requests per second (bursts of four) and eight per day. */
 const example: Limit = { rate: { perS: 2, burst: 4 }, perDay: 8 };
 const nineOClock = Date.parse('2026-11-21T09:00:00Z');
 const calls = [0, 0, 0, 0, 0, 500, 500, 1500, 2000, 2500, 3000];

@@ -16,9 +16,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { MadeCall } from './calls.ts';
 import { kinds } from './kinds.ts';
 
-/** What follows from nothing that a lineage states, so nothing can tell that it was altered. */
+/** These fields follow from nothing that a lineage states, so nobody can tell that they were altered. */
 const unseen = [
-  // Of the reply; neither a number nor a word of the calculation depends on it.
+  // The id belongs to the reply; no number or word of the calculation depends on it.
   'receipt.request_id',
 ];
 /** Receipts from before there were projects have no such field, so that of a call of no project may be left out. */

@@ -5,11 +5,13 @@
  * a JSON block names the schema that it has to satisfy.
  */
 
+import { runCommand } from '@gw/cli/internals/command-list';
 import { auditEntrySchema } from '@gw/contract/audit';
 import { chatRequestSchema, chatResponseSchema } from '@gw/contract/chat';
 import { aliasFields, aliasIdDoc } from '@gw/contract/internal/catalogue/alias-fields';
 import { deploymentFields, deploymentIdDoc } from '@gw/contract/internal/catalogue/deployment-fields';
 import type { FieldTable } from '@gw/contract/internal/catalogue/field';
+import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
 import { modelFields, modelIdDoc } from '@gw/contract/internal/catalogue/model-fields';
 import { providerFields, providerIdDoc } from '@gw/contract/internal/catalogue/provider-fields';
 import { regionCodeDoc, regionFields } from '@gw/contract/internal/catalogue/region-fields';
@@ -23,9 +25,7 @@ import { checkTexts } from '@gw/methodology/internals/lineage/checks';
 import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
-import { commandHelp } from './command-help.ts';
 import { examples } from './examples.ts';
-import { knownProvidersTable } from './known-providers.ts';
 import { clientTable, tierLimitsTable } from './limits.ts';
 import { lineageGraph } from './lineage-graph.ts';
 import { formulaFunctionsTable, formulaGrammar, methodologiesTable, methodologyVersions } from './methodologies.ts';
@@ -39,9 +39,37 @@ import { exampleRules, screenedEntry } from './screening.ts';
 import { usageReply } from './usage.ts';
 import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
 
+/** The table of well-known providers. */
+const knownProvidersTable = (): string =>
+  tableOf(
+    ['`--as`', 'Provider', 'Address', 'Called otherwise than OpenAI by', 'Written after'],
+    Object.entries(knownProviders).map(([id, known]) => {
+      const { auth_header: header, base_url, example, health_path: health, path, request_fields = {} } = known;
+      const fields = Object.entries(request_fields);
+      const renamed = fields.flatMap(([name, as]) => (as ? `\`${name}\` as \`${as}\`` : []));
+      const left = fields.flatMap(([name, as]) => (as ? [] : `\`${name}\``));
+      const otherwise = [
+        ...(path ? [`path \`${path}\``] : []),
+        ...(header ? [`header \`${header}\``] : []),
+        ...(health ? [`health path \`${health}\``] : []),
+        ...renamed,
+        ...(left.length > 0 ? [`without ${left.join(', ')}`] : []),
+      ];
+      const address = base_url ?? `its own, like ${example}`;
+      return [`\`${id}\``, known.name, address, otherwise.join(', '), known.source];
+    }),
+  );
+
+let text = '';
+for (const name of ['up', 'status', 'logs', 'bench', 'verify'])
+  await runCommand([name, '--help'], (part) => (text += text === '' ? part : `\n${part}`));
+
+/** Prints the options of the commands that have any. */
+const commandHelp = text.trimEnd();
+
 export interface Block {
   readonly text: string;
-  /** Of JSON blocks: what the reader may rely on. */
+  /** For JSON blocks: the schema that readers may rely on. */
   readonly schema?: z.ZodType;
 }
 

@@ -33,7 +33,7 @@ const panels: readonly Panel[] = [
   },
 ];
 
-/** What is no gateway of its own is left to the table: the provider alone, a budget, and a gateway without its work. */
+/** The table alone shows the provider, the budget and the bare gateway, which are not gateways of their own. */
 const shown: readonly Target[] = ['envoy', 'gateway', 'envoy-ai-gateway', 'portkey', 'litellm'];
 
 const width = 780;

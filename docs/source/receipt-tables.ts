@@ -6,7 +6,7 @@ import { callTime } from './calls.ts';
 import { type ExampleName, examples } from './examples.ts';
 import { cell, tableOf } from './numbers.ts';
 
-/** What a field may hold, from its JSON schema. */
+/** The part of a field's JSON schema that the table shows. */
 interface FieldForm {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
@@ -121,7 +121,7 @@ export function agesTable(): string {
   return tableOf(['Value', 'observed at', 'age, minutes', 'match'], rows);
 }
 
-/** What a restatement changes. */
+/** Shows which fields a restatement changes. */
 export function versionsTable(): string {
   const before: Receipt = examples.asIssued.receipt;
   const after: Receipt = examples.restated.receipt;

@@ -1,4 +1,4 @@
-/** What docs/receipts.md offers for checking a receipt by oneself works, and finds what is wrong. */
+/** The programs that docs/receipts.md offers for checking a receipt work, and find what is wrong. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(root, 'docs/receipts.md'), 'utf8');
 const blockOf = (language: string): string => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? '';
 
-/** That of `GET /v1/gw/methodology/{hash}`. */
+/** Returns the document as `GET /v1/gw/methodology/{hash}` does. */
 function documentOf(reply: { readonly lineage?: { readonly methodology_hash?: string } | null | false }): string {
   const hash = (reply.lineage || null)?.methodology_hash ?? '';
   return methodologyOfHash(hash)?.document ?? '';

@@ -20,7 +20,7 @@ export const chatRequest = {
   gw: { tier: 'auto', boundary: 'comprehensive' },
 };
 
-/** What the simulated provider answers. It always gives the same words to the same question. */
+/** The simulated provider's answer. It always gives the same words to the same question. */
 function providerReply(fields: object) {
   const { gw: _, ...body } = chatRequest;
   return simulated(Buffer.from(JSON.stringify({ ...body, ...fields })), plainDirectives, {});

@@ -19,7 +19,7 @@ const pueEvidence = {
   source: 'https://example.com/report',
   period: '2025-01-01/2026-01-01',
 } as const;
-/** What the catalogue says of them is as much as it can say. */
+/** The catalogue says as much as it can about each of them. */
 const calls: readonly Call[] = [
   { entry: { entry, parametersSource: 'model card' }, site: { entry, regionEntry: entry, pueEvidence } },
   { model: 'sim-small', region: 'eu-west', site: { entry, regionEntry: entry, pueEvidence } },

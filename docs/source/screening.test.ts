@@ -1,4 +1,4 @@
-/** What docs/use-policy.md says of rules and hashes is so. */
+/** The statements of docs/use-policy.md about rules and hashes are true. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What kind of calculation a receipt comes from. Its formulas follow from it and from the methodology (plan.ts). */
+/** The kind of calculation behind a receipt. Its formulas follow from it and from the methodology (plan.ts). */
 import type { Methodology } from '../documents/methodologies.ts';
 import type { Boundary, EstimatedCounts, ModelClass, ModelFacts } from '../facts/facts.ts';
 import { isParameterRange, type PlacedFacts } from '../facts/inputs.ts';
@@ -9,7 +9,7 @@ export interface Calculation {
   readonly tier: 'proxy' | 'parametric' | 'telemetry';
   readonly boundary: Boundary;
   readonly model_kind: ModelFacts['kind'];
-  /** What gives the parts that were not measured, and what a measured figure is compared with; null: no model is used. */
+  /** The model for the parts that were not measured, which measured figures are compared with; null: no model is used. */
   readonly modelled_by: 'parametric' | 'proxy' | null;
   /** Whether the parameter counts are a range, computed at both ends. */
   readonly parameter_range: boolean;
@@ -21,7 +21,7 @@ export interface Calculation {
     readonly bounds: 'measurement' | 'estimate' | 'stated';
     readonly includes_pue: boolean | null;
   } | null;
-  /** What is not known, so that a measured figure is compared with no modelled energy. Absent: it is compared, or nothing was measured. */
+  /** The missing fact, if a measured figure cannot be compared with modelled energy. Absent: compared, or nothing measured. */
   readonly uncompared?: 'model' | 'tokens' | undefined;
   /** The token counts that were estimated, where something is modelled on them; absent: none. */
   readonly estimated_counts?: EstimatedCounts | undefined;

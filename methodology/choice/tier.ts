@@ -17,7 +17,6 @@ export function availableTiers(model: ModelFacts): readonly ModelledTier[] {
   return tiers;
 }
 
-/** What models a call. */
 export type Modelling = { readonly tier: 'parametric' } | { readonly tier: 'proxy'; readonly modelClass: ModelClass };
 
 export type TierChoice =
@@ -32,7 +31,7 @@ export function chooseTier(requested: RequestedTier, model: ModelFacts): TierCho
   return { tier: null, reason: model.kind === 'embedding' ? 'no_embedding_factor' : 'model_parameters_unknown' };
 }
 
-/** What each source measures. An estimate measures nothing. */
+/** The scope that each source measures. An estimate measures nothing. */
 const telemetryScopes: Readonly<Record<Exclude<TelemetrySource, 'ecologits_impacts'>, TelemetryReading['scope']>> = {
   neuralwatt: 'total',
   greenpt: 'total',

@@ -1,5 +1,5 @@
 /**
- * What a token takes of the models of each size class.
+ * The energy per token for the models of each size class.
  *
  * Invariant: a class factor is what the formulas of the parametric tier give for one token of the class's stand-in, with the
  * fitted generation time and 16-bit weights. The factors are ours; EcoLogits does not publish any.

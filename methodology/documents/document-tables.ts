@@ -19,7 +19,7 @@ type Named<T> = Readonly<Record<string, T>>;
 
 export interface DocumentTables {
   readonly inputs: Named<Given>;
-  /** Those of the largest class are among them, since it is the same for every call. */
+  /** Include those of the largest class, since it is the same for every call. */
   readonly factors: Named<Factor>;
   readonly factorsOfClasses: Named<Named<Factor>>;
   /** The factors of the smallest class that a model of the kind can be of. */

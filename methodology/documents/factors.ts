@@ -173,8 +173,8 @@ export const classSpans = {
 } as const;
 
 /**
- * What electricity counts at most, gCO2e/kWh: no less than hydropower does over its life, whatever a source says; and a value of
- * combustion alone, or of nobody knows what, lacks the making of fuel and plants: of gas 490 of the whole life against 370, of
- * all else, at most as much as solar power, 48 (medians of IPCC AR5 WG3, Annex III, Table A.III.2).
+ * The limits for electricity, gCO2e/kWh (medians of IPCC AR5 WG3, Annex III, Table A.III.2). It never counts less than
+ * hydropower does over its life, whatever a source says. A value for combustion only, or of unknown scope, lacks the making
+ * of fuel and plants: for gas the whole life is 490 against 370; everything else adds at most as much as solar power, 48.
  */
 export const gridEnds = { floor: 24, gasLifecycle: 490, gasCombustion: 370, clean: 48 } as const;

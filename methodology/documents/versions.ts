@@ -1,5 +1,5 @@
 /**
- * What each methodology changed: in which number of a receipt, and why. The page of versions is made from this.
+ * The changes of each methodology: which numbers of a receipt changed, and why. The page of versions is made from this.
  *
  * Invariant: every methodology has its entry (the compiler asks for it), and every rule and constant that its document does
  * not share with the one before it is named by one of its changes, as are new functions and steps (versions.test.ts). What
@@ -17,7 +17,7 @@ export interface Change {
 }
 
 export interface Version {
-  /** What it is, in one line. */
+  /** A description in one line. */
   readonly about: string;
   /** Against EcoLogits' methodology, which is the first of them. */
   readonly changes: readonly Change[];

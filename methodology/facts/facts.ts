@@ -1,5 +1,5 @@
 /**
- * What the calculation needs to know about one call. All of it is given; nothing here is looked up.
+ * The facts that the calculation needs about one call. All of them are given; nothing here is looked up.
  *
  * Invariant: unknown is null. A zero is a statement about the world, never a missing figure.
  */
@@ -86,7 +86,7 @@ export interface GridReading {
   readonly periodStart: string;
   readonly periodEnd: string;
   readonly observedAt: string;
-  /** What the adapter knows about the match (`prior_week`, `forecast`); age-based matches are computed per call. */
+  /** The adapter's knowledge about the match (`prior_week`, `forecast`); age-based matches are computed per call. */
   readonly temporalMatch: TemporalMatch | null;
   /** Water used by power stations per kWh of electricity, from the same zone. */
   readonly waterLPerKwh: number | null;

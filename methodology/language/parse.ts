@@ -19,7 +19,7 @@ export interface Formula {
   readonly tree: Tree;
 }
 
-/** What the functions mean, for readers of a methodology; those not listed are as in mathematics. */
+/** The meaning of each function, for readers of a methodology; those not listed are as in mathematics. */
 export const functionTexts = {
   sum12: 'the sum of the parts, each rounded to the last place of the 12 significant digits of their sum',
   part12: 'part12(n, parts): the n-th of the parts of sum12(parts), so rounded',

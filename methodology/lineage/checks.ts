@@ -1,5 +1,5 @@
 /**
- * What a verification looks at, and how it tells what does not fit.
+ * The checks of a verification, and how it reports a mismatch.
  *
  * Invariant: a check has one name for good, and everything that a verification refuses is a mismatch of one of them. A new
  * check is a line here, and the compiler asks for it in recompute.ts.

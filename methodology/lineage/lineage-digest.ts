@@ -66,7 +66,7 @@ export const partTexts: PartTexts = {
   grid: (grid) => sortedText(statedGrid(grid)),
 };
 
-/** What is digested: JSON by RFC 8785 of `call` (if there is one), `facts` as the lineage states them, `methodology_hash`. */
+/** The digested text: JSON by RFC 8785 of `call` (if there is one), `facts` as the lineage states them, `methodology_hash`. */
 export function digestedText(call: DigestedCall, facts: CallFacts, methodologyHash: string, texts: PartTexts): string {
   const parts: [string, string][] = [
     ['grid', texts.grid(facts.grid)],

@@ -1,5 +1,5 @@
 /**
- * What a receipt says of its call beside the numbers, as it follows from the call and the facts.
+ * Derives everything that a receipt says about its call, apart from the numbers, from the call and the facts.
  *
  * Invariant: of a receipt with numbers each field is looked at, but for `request_id`, which follows from nothing, and for
  * which of its endings a call had that was not cut short. So a field that is left out is as wrong as one that is altered.

@@ -33,7 +33,7 @@ export const recompute = (lineage: Lineage, onFault?: OnFault): Verification =>
 export const verify = (lineage: Lineage, receipt: Receipt, onFault?: OnFault): Verification =>
   verification(lineage, { ...ofLineage, ...ofReceipt(receipt) }, onFault);
 
-/** What follows from the call and the facts that a lineage states. */
+/** The results that follow from the call and the facts that a lineage states. */
 interface Recomputed {
   readonly stated: Lineage;
   readonly follows: Lineage;

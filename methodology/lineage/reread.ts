@@ -36,9 +36,8 @@ const readers: Readonly<Record<Telemetry['source'], (raw: unknown) => TelemetryR
 };
 
 /**
- * What follows from the words of the source, where that is not what is stated; null if nothing contradicts it. Whether
- * the figure in Wh is the stated one is judged where it is used (measured.ts), and whether it has the overhead in it a
- * reply need not say.
+ * Returns what the source's words imply if it differs from what is stated; null if nothing contradicts it. measured.ts
+ * checks the figure in Wh where it is used; whether that includes the overhead, a reply need not say.
  */
 export function contradiction(stated: Telemetry | null): { readonly follows: TelemetryResult } | null {
   if (stated === null || (isSeen(stated.raw) ? isCutOff(stated.raw) : isBounded(stated.raw))) return null;

@@ -172,7 +172,7 @@ function measurementOf(
   return typeof placed === 'string' ? null : measure(telemetry, placed.facts, placed.inputs, method, trace);
 }
 
-/** What is missing in the facts for an explicit telemetry tier comes first, then why a figure was not used. */
+/** Facts missing for an explicit telemetry tier are named first, then the reason why a figure was not used. */
 function refusedTier(
   reason: NotAssessed,
   { requestedTier, telemetry, telemetryFollows }: CallFacts,

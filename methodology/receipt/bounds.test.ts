@@ -125,7 +125,7 @@ describe('bounds', () => {
   it('of water are wider where the average of the world stands for a country', () => {
     const at = (waterLPerKwh: number): CallFacts => ({ ...call, grid: { ...Object(call.grid), waterLPerKwh } });
     isWider(at(3.908), at(3.907), ['water']);
-    // By more than a larger share of the grid's water makes of it.
+    // The bounds widen by more than a larger share of water from the grid can explain.
     const [world, own] = [widths(at(3.908)).water, widths(at(3.907)).water];
     for (const end of [0, 1]) expect(Number(world[end]) / Number(own[end])).toBeGreaterThan(1.05);
     expect(lineageOf(at(3.908)).ok).toBe(true);
@@ -205,7 +205,7 @@ describe('Monte Carlo over the stated distributions', () => {
     const coverage = coverageOf(facts, impact(facts));
     expect(coverage.length).toBeGreaterThan(1);
     for (const share of coverage) {
-      // Of one spread alone it is nine of ten to the chance of the draws.
+      // With a single spread the coverage is nine in ten, except for the chance of the draws.
       expect(share).toBeGreaterThan(0.895);
       // Bounds that hold everything would say nothing.
       expect(share).toBeLessThan(1);

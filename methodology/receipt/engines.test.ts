@@ -29,7 +29,7 @@ it.each(methodologyIds)('%s', async (id) => {
   const { verify } = await import('../lineage/recompute.ts');
   const found = verify(lineage, { ...impact });
   expect(found.ok ? [] : found.mismatches).toEqual([]);
-  // What is really another number is still found.
+  // A number that really differs is still found.
   const energy = impact.energy_wh;
   if (energy === null) throw new Error('The receipt has no energy.');
   expect(verify(lineage, { ...impact, energy_wh: energy * (1 + 1e-9) }).ok).toBe(false);

@@ -72,7 +72,7 @@ const usages = fc.record({
   cachedPromptTokens: fc.nat(2000),
   completionTokens: fc.oneof(fc.nat(2000), fc.nat(30_000)),
 });
-/** Of models whose parameters are known. */
+/** Draws calls of models whose parameters are known. */
 const known: fc.Arbitrary<CallFacts> = fc
   .tuple(calls, usages, logBetween(0.1, 200), logBetween(1, 30))
   .map(([facts, usage, active, times]) => {

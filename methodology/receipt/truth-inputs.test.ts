@@ -1,8 +1,8 @@
 /**
- * What may be said of a call that is not so, and what must follow: a refusal with its reason, the model in the place of the
+ * False statements about a call, and what must follow from them: a refusal with its reason, the model in place of the
  * figure, or a figure that the receipt calls doubtful. Never a number that looks like any other.
  *
- * What comes before the methodology has its tests beside it: counts above what request, text, window and time allow,
+ * The steps before the methodology have their tests beside them: counts above what request, text, window and time allow,
  * missing and stale ones, those of a cache and of reasoning in `receipt-sidecar/receipt/count.test.ts`, each provider's
  * form of them in `receipt-sidecar/reply/transcripts.test.ts`, both through a whole gateway in
  * `test/sdk/claimed-usage.test.ts`; the shapes of energy in `telemetry/readers.test.ts` and `test/telemetry/shapes.test.ts`.

@@ -1,6 +1,6 @@
 /**
- * What a reader may conclude from a tier and its bounds, case by case: what a review found false, each with a truth that has
- * to lie inside, or with the better known case that must not be wider.
+ * The conclusions that a reader may draw from a tier and its bounds. Each case was once found false; it has a truth that must
+ * lie inside the bounds, or a better known case whose bounds must not be wider.
  *
  * The rules behind them have their tests in `bounds.test.ts`, those of measured energy in `measured.test.ts`.
  */

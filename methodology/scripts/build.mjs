@@ -91,7 +91,7 @@ function writeTypes() {
 }
 
 function writeManifest() {
-  // What it depends on is within the modules; the workspace itself, which has no JavaScript, is never published.
+  // The modules contain all dependencies; the workspace itself, which has no JavaScript, is never published.
   const {
     dependencies: _,
     devDependencies: __,

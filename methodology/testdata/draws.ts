@@ -29,7 +29,7 @@ function randoms(seed: number): () => number {
   };
 }
 
-/** Of the normal distribution: nine of ten lie within this many standard deviations. */
+/** In a normal distribution, nine in ten values lie within this many standard deviations. */
 const ninety = 1.6449;
 
 class Draw {
@@ -53,7 +53,7 @@ class Draw {
   }
 }
 
-/** What one call makes the hardware do; `seconds` as they carry the embodied part, which have a spread of their own. */
+/** The work of one call; `seconds` carry the embodied part and have a spread of their own. */
 interface DrawnWork extends Work {
   readonly seconds: number;
 }
@@ -67,8 +67,8 @@ function attentionOf(draw: Draw, context: number, activeB: number, totalB: numbe
 const writers = Object.values(classSpans).filter((span) => span !== classSpans.embedding);
 
 /**
- * Of a range any model in it is as likely; of a class any of those that it stands for, by the order of its size; without
- * a class any class is as likely.
+ * Draws a model: uniformly from a range; log-uniformly by size from the models that a class stands for; without a class,
+ * from any class with the same chance.
  */
 function modelOf({ model, requestedTier }: CallFacts, draw: Draw) {
   const end = draw.random();
@@ -90,7 +90,7 @@ function drawnWork(facts: CallFacts, usage: TokenUsage, draw: Draw): DrawnWork {
   const { model, upstreamLatencyS } = facts;
   const { activeB, conditions, totalB } = modelOf(facts, draw);
   const outputTokens = model.kind === 'embedding' ? 0 : usage.completionTokens;
-  // What a cache served may have been read in part.
+  // A cached prompt may still have been read in part.
   const inputTokens = usage.promptTokens - usage.cachedPromptTokens * draw.random();
   const writing = writingWork(outputTokens, activeB, totalB, { ...conditions, upstreamLatencyS });
   const reading = readingWork(inputTokens, activeB);
@@ -126,7 +126,7 @@ function ofWork({ site }: CallFacts, work: Work, draw: Draw): DrawnEnergy {
   return { energy: it * (1 + Math.max(0, (site.pue - 1) * (1 + draw.normal() * spreads.overheadAssumed))), it };
 }
 
-/** Of a figure far from the modelled energy, or that nothing is modelled beside, either of the two is right. */
+/** If a figure is far from the modelled energy, or has none beside it, either of the two is right. */
 function isBelieved(measuredWh: number, expectedWh: number | null, draw: Draw): boolean {
   const ratio = expectedWh === null ? Number.POSITIVE_INFINITY : measuredWh / expectedWh;
   const isDoubtful = ratio > comparison.plausibleWithin || ratio * comparison.plausibleWithin < 1;

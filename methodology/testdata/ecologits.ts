@@ -1,4 +1,4 @@
-/** What EcoLogits computes of one call, by the program of its methodology, in the units of its reference cases. */
+/** Computes EcoLogits' figures for one call with the program of its methodology, in the units of its reference cases. */
 import { calculationOf } from '../choice/calculation.ts';
 import { embodied, serving } from '../documents/factors.ts';
 import { methodologyOf } from '../documents/methodologies.ts';

@@ -18,7 +18,7 @@ const signals = fc.record({
   source: fc.constantFrom('test', 'ember-2023'),
 });
 
-/** What is said of the counts; `none`: nobody counted. */
+/** The counts that are said to be estimated; `none`: nobody counted. */
 const counts = fc.constantFrom(undefined, undefined, 'prompt', 'completion', 'both', 'none');
 
 function withCounts(call: CallFacts, said: EstimatedCounts | 'none' | undefined): CallFacts {

@@ -1,4 +1,4 @@
-/** What one call makes the hardware do, by an arithmetic of the tests' own: EcoLogits' model of writing, and ours of reading. */
+/** The hardware's work for one call, by an arithmetic of the tests' own: EcoLogits' model of writing, and ours of reading. */
 import { prefill, serving } from '../documents/factors.ts';
 import type { ModelFacts } from '../facts/facts.ts';
 

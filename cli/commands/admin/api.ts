@@ -18,7 +18,7 @@ type Target = { readonly url: string } & ({ readonly token: string } | Login);
 interface Login {
   readonly email: string;
   readonly credential: string;
-  /** Of the second factor, where the operator has one. */
+  /** The code of the second factor, where the operator has one. */
   readonly code?: string;
 }
 
@@ -84,7 +84,7 @@ const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), param: z.string().nullable().catch(null) }),
 });
 
-/** What the operator API has refused, with the name of the field at fault as the API calls it. */
+/** A refusal by the operator API, with the API's name for the field at fault. */
 export class ApiRefusal extends Problem {
   readonly param: string | null;
   /** False: it was not the operator API that answered. */

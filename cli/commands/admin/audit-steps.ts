@@ -21,7 +21,7 @@ export class StepCheck {
   readonly #api: OperatorApi;
   /** Hashes of the steps that there are, by account. */
   readonly #there = new Map<string, Set<string>>();
-  /** What the entries name, by account. */
+  /** The steps that the entries name, by account. */
   readonly #named = new Map<string, NamedStep[]>();
 
   private constructor(api: OperatorApi) {
@@ -58,7 +58,7 @@ export class StepCheck {
     return faults;
   }
 
-  /** What is named and not there; steps that were taken since the beginning are looked for now. */
+  /** Returns the steps that are named but missing, after a second look for those taken since the check began. */
   async #lost(account: string, there: ReadonlySet<string>, named: readonly NamedStep[]): Promise<readonly NamedStep[]> {
     const lost = named.filter(({ sha256 }) => !there.has(sha256));
     if (lost.length === 0) return lost;

@@ -138,7 +138,7 @@ async function verifyChain(
     more = page.has_more && last < head.seq;
     after = last;
   }
-  // What a chain without a head ends with is not known; whether it has all of its entries is.
+  // Without its head, a chain's true end is unknown, but gaps before the last entry can still be found.
   const missing = [...due.keys()].map((seq) => ({ seq, fault: 'missing' as const }));
   return {
     ...head,

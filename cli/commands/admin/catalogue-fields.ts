@@ -88,7 +88,7 @@ const targets: Read = (given) =>
     return provider.length === 0 ? { model } : { model, provider: provider.join('=') };
   });
 
-/** What is not known, or no more. */
+/** `none` means that the value is unknown, or no longer known. */
 const orNone =
   (read: Read): Read =>
   (given, option) =>

@@ -1,4 +1,4 @@
-/** What a command of `./gw admin` is; each group has a table of them. */
+/** Defines a command of `./gw admin`; each group has a table of them. */
 import type { OperatorApi } from './api.ts';
 
 export interface AdminCommand {
@@ -24,9 +24,9 @@ export interface AdminCall {
 }
 
 export interface AdminResult {
-  /** What `--json` prints. */
+  /** The value that `--json` prints. */
   readonly value: unknown;
-  /** What people see. */
+  /** The text that people see. */
   readonly text: string;
   /** For people alone: goes to standard error. */
   readonly note?: string;

@@ -34,7 +34,7 @@ export function issuedKey(value: IssuedKey): AdminResult {
   return { value, text: `${key}\n`, note: `${card(about)}The key is shown once.\n` };
 }
 
-/** What is sent for a new key, from the options name, scopes, expires-at, limits and project. */
+/** Returns the body for a new key, from the options name, scopes, expires-at, limits and project. */
 export function keyBody(call: AdminCall): object {
   const scopes = call.option('scopes')?.split(',').filter(Boolean);
   const expiresAt = call.option('expires-at');
@@ -58,7 +58,6 @@ const move = (verb: 'revoke' | 'restore', summary: string): AdminCommand => ({
   run: async ({ api, arg }) => shown(await api.send('POST', at(arg(0), arg(1), verb))),
 });
 
-/** What it may take of the account's limits. */
 export const keyLimitsHint =
   'Enterprise only: per second/burst/per day/streams, empty parts for as much as the account: 10/20//5';
 export const keyProjectHint = 'what its calls are charged to, whatever they name themselves, 1 to 64 characters';

@@ -1,7 +1,7 @@
 /** Limits as they are typed: per second/burst/per day, and streams behind them. */
 import { Problem } from '@gw/stack/problem';
 
-/** Of an account. Without streams they stay as they are. */
+/** Reads the limits of an account. Without a number of streams, that limit stays as it is. */
 export function accountLimits(text: string): object {
   const [, perS, burst, perDay, streams] = /^(\d+)\/(\d+)\/(\d+)(?:\/(\d+))?$/.exec(text) ?? [];
   if (perDay === undefined)
@@ -16,7 +16,7 @@ export function accountLimits(text: string): object {
   };
 }
 
-/** Of a key: an empty part is as much as the account has; "none": no limits at all. */
+/** Reads the limits of a key. An empty part means as much as the account has; "none" removes all limits. */
 export function keyLimits(text: string): object | null {
   if (text === 'none') return null;
   const parts = /^(\d*)\/(\d*)\/(\d*)\/(\d*)$/.exec(text)?.slice(1);

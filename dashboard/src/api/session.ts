@@ -40,3 +40,6 @@ export function useLookAgain(): () => Promise<void> {
   const queries = useQueryClient();
   return () => queries.refetchQueries({ queryKey: key });
 }
+
+export const useAccount = () =>
+  useQuery({ queryKey: ['account'], queryFn: () => must(api.GET('/organisation/v1/account')) });

@@ -1,16 +1,28 @@
 /** The budgets of a place, with what is used of them. */
-import { Badge, Button, Group, Progress, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import {
+  Badge,
+  Button,
+  Group,
+  Modal,
+  NativeSelect,
+  NumberInput,
+  Progress,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
 import type { Budget } from '../api/types.ts';
 import { whileUsed } from '../api/while-used.ts';
 import { At } from '../parts/at.tsx';
 import { Confirm } from '../parts/confirm.tsx';
+import { Failure } from '../parts/failure.tsx';
 import { type Column, Empty, Rows } from '../parts/table.tsx';
+import { type OnceHeaders, useOnce } from '../parts/use-once.ts';
 import { budgetAmount } from '../words/format.ts';
 import { words } from '../words/words.ts';
-import { BudgetForm } from './budget-form.tsx';
-import type { BudgetPlace } from './place.ts';
 
 const scopeWords: Readonly<Record<string, string>> = words.budgets.scopes;
 const scopeWord = (scope: string): string => scopeWords[scope] ?? scope;
@@ -67,11 +79,7 @@ const columns: readonly Column<Budget>[] = [
 function Used({ budget }: { readonly budget: Budget }) {
   const { percent, unit, used, reserved } = budget;
   const most = budgetAmount(budget.amount, unit);
-  const text = words.budgets.usedOf(
-    reserved === null ? words.unknown : budgetAmount(used + reserved, unit),
-    most,
-    percent,
-  );
+  const text = `${reserved === null ? words.unknown : budgetAmount(used + reserved, unit)} of ${most} (${percent} %)`;
   return (
     <Stack gap={2} miw={180}>
       <Progress
@@ -100,3 +108,89 @@ const Remove = ({ place, budget, onClose }: RemoveProps) => (
     onClose={onClose}
   />
 );
+
+export type BudgetScope = 'account' | 'key' | 'project';
+
+export interface WantedBudget {
+  readonly scope: BudgetScope;
+  /** The name of the key or the project; an account needs none. */
+  readonly name?: string;
+  readonly unit: Budget['unit'];
+  readonly amount: number;
+  readonly kind: Budget['kind'];
+}
+
+export interface BudgetPlace {
+  /** The key of the list, which is read again after a change. */
+  readonly queryKey: readonly unknown[];
+  /** The scopes that a budget can be set for; empty where none may be set. */
+  readonly scopes: readonly BudgetScope[];
+  readonly mayRemove: (budget: Budget) => boolean;
+  readonly list: () => Promise<{ readonly data: readonly Budget[] }>;
+  readonly set: (budget: WantedBudget, headers: OnceHeaders) => Promise<unknown>;
+  readonly remove: (id: string) => Promise<unknown>;
+}
+
+interface BudgetFormProps {
+  readonly place: BudgetPlace;
+  readonly onClose: () => void;
+}
+
+function BudgetForm({ place, onClose }: BudgetFormProps) {
+  const { queryKey, scopes } = place;
+  const [scope, setScope] = useState<BudgetScope>(scopes[0] ?? 'project');
+  const queries = useQueryClient();
+  const once = useOnce();
+  const set = useMutation({
+    mutationFn: (budget: WantedBudget) => once(budget, (headers) => place.set(budget, headers)),
+    onSuccess: () => {
+      onClose();
+      return queries.invalidateQueries({ queryKey });
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    set.mutate(wantedIn(new FormData(event.currentTarget), scope));
+  };
+  return (
+    <Modal opened onClose={onClose} title={words.budgets.set} closeButtonProps={{ 'aria-label': words.close }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <NativeSelect
+            label={words.budgets.of}
+            value={scope}
+            onChange={({ currentTarget }) => setScope(currentTarget.value as BudgetScope)}
+            data={scopes.map((value) => ({ value, label: words.budgets.scopes[value] }))}
+          />
+          {scope !== 'account' && <TextInput name="name" label={words.budgets.names[scope]} required maxLength={100} />}
+          <NativeSelect
+            name="unit"
+            label="What it counts"
+            data={Object.entries(words.budgets.unitNames).map(([value, label]) => ({ value, label }))}
+          />
+          <NumberInput name="amount" label="Amount for a month (UTC)" min={0} required thousandSeparator=" " />
+          <NativeSelect
+            name="kind"
+            label={words.budgets.kind}
+            data={Object.entries(words.budgets.kindHints).map(([value, label]) => ({ value, label }))}
+          />
+          <Failure error={set.error} />
+          <Button type="submit" loading={set.isPending}>
+            {words.budgets.set}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function wantedIn(form: FormData, scope: BudgetScope): WantedBudget {
+  const text = (name: string): string => String(form.get(name) ?? '').trim();
+  return {
+    scope,
+    ...(scope !== 'account' && { name: text('name') }),
+    unit: text('unit') as Budget['unit'],
+    amount: Number(text('amount').replaceAll(' ', '')),
+    kind: text('kind') as Budget['kind'],
+  };
+}

@@ -2,7 +2,6 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { RefusedError } from '../api/refused.ts';
-import { words } from '../words/words.ts';
 
 const isNeeded = (error: Error | null): boolean =>
   error instanceof RefusedError && error.code === 'second_factor_needed';
@@ -26,14 +25,14 @@ export function useAskedCode(): AskedCode {
   };
 }
 
-/** What a form says of a failure: being asked for a code is none. */
+/** Returns the failure that a form shows: a request for a code is not a failure. */
 export const failureBeside = (error: Error | null): Error | null => (isNeeded(error) ? null : error);
 
 export const CodeField = () => (
   <TextInput
     name="code"
-    label={words.secondFactor.code}
-    description={words.secondFactor.codeHint}
+    label="Code"
+    description="6 digits, as the authenticator shows them"
     inputMode="numeric"
     autoComplete="one-time-code"
     pattern="[0-9 ]{6,}"

@@ -7,14 +7,14 @@ import { Failure } from './failure.tsx';
 
 export interface ConfirmProps {
   readonly title: string;
-  /** What there is to know about it, and to fill in. */
+  /** An explanation, and the fields to fill in. */
   readonly hint: ReactNode;
   /** The name of the deed, on its button. */
   readonly label: string;
   readonly isDangerous?: boolean;
   /** False while something is missing. */
   readonly isReady?: boolean;
-  /** Of what the hint shows. */
+  /** An error of the fields in the hint. */
   readonly error?: Error | null;
   /** Does it; rejects where it was not done. */
   readonly send: () => Promise<unknown>;

@@ -11,7 +11,7 @@ export interface FailureProps {
 export function Failure({ error, again }: FailureProps) {
   if (error === null) return null;
   const refused = error instanceof RefusedError ? error : null;
-  // What fetch throws where no reply came.
+  // `fetch` throws a TypeError if no reply came.
   const isNetwork = error instanceof TypeError;
   return (
     <Alert
@@ -54,7 +54,7 @@ export function Failure({ error, again }: FailureProps) {
   );
 }
 
-/** What may fail, and can be tried again. */
+/** A query that may fail and can be tried again. */
 export interface Reading {
   readonly error: Error | null;
   readonly refetch: () => unknown;

@@ -3,7 +3,7 @@ import { Card, Text, Title } from '@mantine/core';
 export interface FigureProps {
   readonly title: string;
   readonly value: string;
-  /** What there is to know about the value, such as its bounds. */
+  /** A note about the value, such as its bounds. */
   readonly hint?: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 /** The next step of whoever has made no call: the command that makes one. */
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useAccount } from '../api/account.ts';
 import { api, must } from '../api/client.ts';
+import { useAccount } from '../api/session.ts';
 import { Copyable } from './copy.tsx';
 import { Failed } from './failure.tsx';
 import { Go } from './go.tsx';

@@ -26,7 +26,9 @@ export default function SecondFactor({ onClose }: { readonly onClose: () => void
         ) : state.data.can_be_set ? (
           <Make />
         ) : (
-          <Text size="sm">{texts.cannotBeSet}</Text>
+          <Text size="sm">
+            No second factor can be set here: the control plane has no GW_CREDENTIALS_KEY, which encrypts the secret.
+          </Text>
         ))}
     </Modal>
   );
@@ -39,8 +41,11 @@ function Make() {
   });
   if (make.data !== undefined) return <Try made={make.data} />;
   return (
-    <Form of={make} label={texts.make}>
-      <Text size="sm">{texts.hint}</Text>
+    <Form of={make} label="Set it up">
+      <Text size="sm">
+        With it a login needs a code of an authenticator (TOTP) beside the credential. Show your credential to set it
+        up.
+      </Text>
       <Credential />
     </Form>
   );
@@ -55,18 +60,19 @@ function Try({ made }: { readonly made: { readonly secret: string; readonly uri:
     onSuccess: lookAgain,
   });
   return (
-    <Form of={confirm} label={texts.set}>
-      <Text size="sm">{texts.scan}</Text>
+    <Form of={confirm} label="Ask for codes from now on">
+      <Text size="sm">Scan this with an authenticator, or type the secret into it. Then show a code of it.</Text>
       <Center>
         {/* Cameras read dark on light, in the dark too. */}
         <Paper bg="white" p="sm">
-          <QRCodeSVG value={made.uri} size={200} title={texts.picture} />
+          <QRCodeSVG value={made.uri} size={200} title="QR code for an authenticator" />
         </Paper>
       </Center>
-      <Copyable text={made.secret} label={texts.secret} />
+      <Copyable text={made.secret} label="Secret" />
       <CodeField />
       <Text size="xs" c="dimmed">
-        {texts.afterwards}
+        You log in anew afterwards, on every device. If you lose the authenticator, an admin of the platform resets your
+        credential.
       </Text>
     </Form>
   );
@@ -84,8 +90,8 @@ function Remove({ setAt }: { readonly setAt: string }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: key }),
   });
   return (
-    <Form of={remove} label={texts.remove} isDangerous>
-      <Text size="sm">{texts.isSet(time(setAt))}</Text>
+    <Form of={remove} label="Remove it" isDangerous>
+      <Text size="sm">{`Logins have asked for a code since ${time(setAt)}.`}</Text>
       <Credential />
       <CodeField />
     </Form>

@@ -5,8 +5,10 @@ import {
   Burger,
   Button,
   Group,
+  Modal,
   NavLink,
   ScrollArea,
+  Stack,
   Text,
   Title,
   useComputedColorScheme,
@@ -14,13 +16,14 @@ import {
 } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type FormEvent, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, must } from '../api/client.ts';
 import { RefusedError } from '../api/refused.ts';
 import { useLookAgain } from '../api/session.ts';
 import { words } from '../words/words.ts';
-import { ChangeCredential } from './change-credential.tsx';
+import { CodeField, codeIn, failureBeside, useAskedCode } from './code-field.tsx';
+import { CredentialField } from './credential-field.tsx';
 import { Failure } from './failure.tsx';
 
 const SecondFactor = lazy(() => import('./second-factor.tsx'));
@@ -145,5 +148,40 @@ export function PageTitle({ children, actions }: { readonly children: string; re
       </Title>
       {actions}
     </Group>
+  );
+}
+
+/** Ends all sessions of the person, this one too: the login shows then. */
+function ChangeCredential({ onClose }: { readonly onClose: () => void }) {
+  const lookAgain = useLookAgain();
+  const code = useAskedCode();
+  const change = useMutation({
+    mutationFn: (body: { current: string; next: string; code?: string }) =>
+      must(api.PUT('/session/credential', { body })),
+    onSuccess: lookAgain,
+    onError: code.hear,
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    change.mutate({ current: String(form.get('current')), next: String(form.get('next')), ...codeIn(form) });
+  };
+  return (
+    <Modal opened onClose={onClose} title="Change your credential" closeButtonProps={{ 'aria-label': words.close }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <CredentialField name="current" label="Current credential" />
+          <CredentialField name="next" label="New credential, at least 12 characters" isNew />
+          {code.isAsked && <CodeField />}
+          <Failure error={failureBeside(change.error)} />
+          <Text size="xs" c="dimmed">
+            You log in anew afterwards, on every device.
+          </Text>
+          <Button type="submit" loading={change.isPending}>
+            Change it
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
   );
 }

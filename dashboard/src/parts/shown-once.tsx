@@ -4,7 +4,7 @@ import { Copyable } from './copy.tsx';
 export interface ShownOnceProps {
   readonly title: string;
   readonly hint: string;
-  /** What the text is, for those who do not see it. */
+  /** Describes the text for screen readers. */
   readonly label: string;
   readonly text: string;
   /** Says that the text is kept, on the button that closes. */

@@ -7,12 +7,12 @@ import { Failed, type Reading } from './failure.tsx';
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Of numbers, so that their places stand below each other. */
+  /** Aligns numbers so that their digits line up. */
   readonly isNumber?: boolean;
 }
 
 export interface RowsProps<Row> {
-  /** What the table holds, for those who do not see it. */
+  /** Describes the table for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   /** `undefined` while they are not there. */
@@ -20,7 +20,7 @@ export interface RowsProps<Row> {
   readonly idOf: (row: Row) => string;
   /** Where the rows come from, if they are read. */
   readonly query?: Reading;
-  /** What stands there if there are none. */
+  /** Shown if there are no rows. */
   readonly empty: ReactNode;
 }
 

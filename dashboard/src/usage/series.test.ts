@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UsageRow } from '../api/types.ts';
-import { daysOf, sharesOf } from './series.ts';
-import { sumOf } from './sums.ts';
+import { daysOf, sharesOf, sumOf } from './series.ts';
 
 const row = (fields: Partial<UsageRow>) => fields as UsageRow;
 const rows = [

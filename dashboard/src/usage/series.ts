@@ -1,7 +1,6 @@
 /** Makes the series of the charts out of rows of usage. */
 import type { UsageRow } from '../api/types.ts';
 import { words } from '../words/words.ts';
-import { type Summed, sumOf } from './sums.ts';
 
 export const metrics = ['carbon_g', 'energy_wh', 'water_ml', 'requests'] as const;
 export type Metric = (typeof metrics)[number];
@@ -62,4 +61,15 @@ export function sharesOf(rows: readonly UsageRow[], metric: Metric, group: Group
       value: sumOf(ofName, metric) ?? 0,
     }))
     .sort((a, b) => b.value - a.value);
+}
+
+/** The fields of a row that can be added up. */
+export type Summed = {
+  [Name in keyof UsageRow]-?: NonNullable<UsageRow[Name]> extends number ? Name : never;
+}[keyof UsageRow];
+
+/** The sum of what is known; null if nothing is, or there is no row. */
+export function sumOf(rows: readonly UsageRow[], name: Summed): number | null {
+  const known = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
+  return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
 }

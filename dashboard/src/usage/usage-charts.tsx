@@ -69,7 +69,7 @@ function SharesChart({ rows, metric, by, from, to }: UsageChartsProps) {
   const shares = sharesOf(rows, metric, by);
   const largestNames = shares.slice(0, colors.length - 1);
   const others = shares.slice(colors.length - 1).flatMap((share) => share.rows);
-  const series = [...largestNames, ...(others.length === 0 ? [] : [{ name: words.usage.others, rows: others }])];
+  const series = [...largestNames, ...(others.length === 0 ? [] : [{ name: 'others', rows: others }])];
   const days = series.map((share) => daysOf(share.rows, metric, from, to));
   const dates = daysOf(rows, metric, from, to);
   const { size, unit } = scaleFor(Math.max(...dates.map(({ value }) => value ?? 0)), unitOf[metric]);

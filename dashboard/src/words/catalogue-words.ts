@@ -11,24 +11,11 @@ export const catalogueWords = {
       providers: 'Providers',
       prices: 'Prices',
     },
-    find: 'Find by id',
-    noMatch: 'No entry matches',
-    noMatchHint: 'Write less of the id, or empty the field.',
-    elsewhere: 'How entries are added and changed',
-    elsewhereHint:
-      'Every field of an entry is changed from the shell or in git. The first command lists the fields; the others write the whole catalogue into a file, say what the file would change, and make it so.',
-    commands: 'Commands that change entries',
 
     id: 'Id',
     name: 'Name',
     lastChange: 'Last change',
-    notKnown: 'not known',
-    warnings: 'Needs a look',
-
-    country: 'Country',
-    zone: 'Grid zone',
     status: 'State',
-    preference: 'Preference',
     statuses: {
       active: 'active',
       degraded: 'incident mode',
@@ -37,60 +24,15 @@ export const catalogueWords = {
     },
     setIncident: 'Set incident mode',
     liftIncident: 'Lift incident mode',
-    setTitle: (code: string) => `Set incident mode for ${code}`,
-    setHint:
-      'New calls no longer go there: free calls go to other regions, and calls that pin this region are refused with region_degraded. Calls that are under way there go on. It takes effect at once, and within four seconds where Envoy needs new routes.',
-    setAlone: (models: string) => `No other active region serves ${models}: each call of it will be refused.`,
-    liftTitle: (code: string) => `Lift incident mode for ${code}`,
-    liftHint: 'The region is active again and takes new calls at once.',
-    regionsEmpty: 'No region',
-    regionsEmptyHint: 'Add the first one: ./gw admin regions add.',
-
-    provider: 'Provider',
-    region: 'Region',
-    models: 'Models',
-    health: 'Health',
-    pue: 'PUE',
-    mostCalls: 'Calls at once',
-    unbounded: 'not bounded',
     findings: {
-      well: 'no trouble known',
-      unknown: 'not known',
       degraded: 'out of reach',
       saturated: 'has too much to do',
-      incident: 'region in incident mode',
-      saturatedRegion: 'region saturated',
-      decommissioned: 'region decommissioned',
-      credential: 'credential missing',
-      offersNothing: 'offers no model',
     },
-    unknownHint: 'Valkey is away, so nobody knows what the calls have found.',
-    troubleHint: (model: string, failures: number, at: string) =>
-      `${model}: ${failures} calls in a row failed, the last at ${at}.`,
-    healthHint:
-      'Health is what the calls themselves have found at this moment, read again every few seconds. A deployment that gets no calls has none; what Envoy’s health checks find is in Envoy’s own metrics.',
-    deploymentsEmpty: 'No deployment',
-    deploymentsEmptyHint: 'A deployment says which models a provider serves in a region: ./gw admin deployments add.',
-
-    kind: 'Kind',
     modelKinds: { chat: 'chat', embedding: 'embedding' },
-    owner: 'Made by',
-    window: 'Context window',
-    parameters: 'Parameters',
     parametersOf: (total: { min: number; max: number }, active: { min: number; max: number } | null) =>
       active === null || (active.min === total.min && active.max === total.max)
         ? `${range(total)} billion`
         : `${range(total)} billion, ${range(active)} billion active`,
-    ofClass: (size: string) => `not known; counted as ${size.replaceAll('_', ' ')}`,
-    sourceOf: (source: string) => `Source: ${source}`,
-    servedBy: 'Deployments',
-    modelsEmpty: 'No model',
-    modelsEmptyHint:
-      'Add the first one: ./gw admin models add, or read what a provider lists: ./gw admin providers import.',
-
-    address: 'Address',
-    credential: 'Credential',
-    simulator: 'simulator',
     credentialStates: {
       none: 'needs none',
       set: 'set',
@@ -103,45 +45,14 @@ export const catalogueWords = {
       file: 'from a file',
       environment: 'from the environment',
     },
-    setFor: (origin: string) => `It goes to ${origin} alone.`,
-    unreadableHint: 'It was set with another GW_CREDENTIALS_KEY.',
-    credentialsHint:
-      'A credential is never shown. What is set here is what this control plane has; set or rotate one from the shell, where it is read from a file:',
-    credentialCommand: 'The command that sets a credential',
     test: 'Test call',
-    testTitle: (name: string) => `Test call to ${name}`,
-    testHint:
-      'The control plane makes one call of at most 16 tokens, which the provider may charge for. Nothing of it is in anybody’s usage.',
-    testModel: 'Model, as the provider knows it',
-    testSend: 'Make the call',
-    works: 'The provider works',
-    worksNot: 'The provider does not work',
-    asked: 'Asked',
-    answer: 'Answer',
-    noAnswer: 'no reply',
-    answered: (status: number, ms: string) => `HTTP ${status} after ${ms} ms`,
-    fields: 'Fields of usage and energy',
-    providersEmpty: 'No provider',
-    providersEmptyHint: 'Add the first one: ./gw admin providers add, with --as for a well-known one.',
-
-    model: 'Model',
-    providerIn: 'Provider and region',
-    everywhere: 'all regions',
-    validFrom: 'Valid from',
     priceStates: { now: 'in force', later: 'later', over: 'over' },
-    input: '1 million tokens read',
-    output: '1 million tokens written',
-    source: 'Source',
-    pricesHint: 'Prices are in the currency of the gateway, and usage is charged by the price of its hour.',
-    pricesEmpty: 'No price',
-    pricesEmptyHint: 'Without one, usage has no cost. Enter the first one: ./gw admin prices add.',
   },
 
   grid: {
     zone: 'Zone',
     bases: { lifecycle: 'life cycle', combustion: 'combustion alone', unknown: 'not stated' },
     source: 'Source',
-    vintage: (year: number) => `of ${year}`,
     matches: {
       live_window: 'live',
       fresh: 'live, over 15 minutes old',
@@ -150,7 +61,6 @@ export const catalogueWords = {
       annual_fallback: 'yearly average',
       none: 'the last value, too old',
     },
-    yesNo: (isSo: boolean) => (isSo ? 'yes' : 'no'),
     ages: {
       none: 'of this interval',
       minutes: (count: string) => `${count} min`,
@@ -172,8 +82,6 @@ export const catalogueWords = {
       unused: 'A source is configured for this zone, and no region is in it.',
     },
     sources: 'Configured sources',
-    said: (value: string, at: string) => `${value} g/kWh for ${at}`,
     signals: { average: 'average', marginal: 'marginal, for routing alone', forecast: 'forecast' },
-    paused: (reason: string) => `not asked for a while: ${reason.replaceAll('_', ' ')}`,
   },
 } as const;

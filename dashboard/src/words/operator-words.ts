@@ -1,8 +1,82 @@
 /** The texts of the operators' pages. */
-import { accountWords } from './account-words.ts';
 import { catalogueWords } from './catalogue-words.ts';
-import { policyWords } from './policy-words.ts';
 import { words as common } from './words.ts';
+
+/** The texts of the operators' page Policy. */
+const policyWords = {
+  policy: {
+    views: {
+      rules: 'Rules',
+      versions: 'Versions',
+      draft: 'Draft',
+      exemptions: 'Exemptions',
+      findings: 'Findings',
+    },
+    hash: 'SHA-256 of the rules',
+    rule: 'Rule',
+    screens: { dual_use: 'dual use', acceptable_use: 'acceptable use' },
+    actions: { block: 'blocks the call', flag: 'flags the call' },
+    noRules: 'Nothing is screened',
+
+    version: 'Version',
+    who: 'By',
+    againTitle: (version: number) => `Publish the rules of version ${version} again`,
+    basedOn: (version: number) => `Made from version ${version}.`,
+    begunAt: (version: number) =>
+      `It does not say which version it was made from. Version ${version} held when it was put in here.`,
+    try: 'Try it',
+    adds: (ids: string) => `Adds ${ids}.`,
+    removes: (ids: string) => `Removes ${ids}.`,
+    changes: (ids: string) => `Changes ${ids}.`,
+    outcomes: { pass: 'passes', flag: 'flagged', block: 'blocked' },
+    code: 'Code',
+    byRules: 'Rules that match',
+    publish: 'Publish',
+
+    exemption: 'Lift a rule',
+    exemptionOf: 'Account',
+    reason: 'Reason, which the audit log of the account keeps',
+    unexempt: 'End',
+    unexemptTitle: (rule: string, account: string) => `Let ${rule} hold for ${account} again`,
+    kinds: { 'policy.blocked': 'blocked', 'policy.flagged': 'flagged' },
+    find: 'Find',
+  },
+} as const;
+
+/** The texts of what operators change of an account. */
+const accountWords = {
+  settings: {
+    title: 'Settings',
+    names: {
+      tier: 'Tier and limits',
+      shadow: 'Limits in shadow',
+      tolerance: 'Tolerance for low carbon',
+      models: 'Models',
+    },
+    hints: {
+      tier: 'The tier decides about limits, lineages and evidence packs. It holds within a second.',
+      shadow: 'A limit in shadow is counted and shown, and refuses nothing.',
+      tolerance:
+        'How much slower or dearer a region may be than the preferred one, to be chosen because its electricity is cleaner. A call can name less.',
+      models: 'Which models and aliases its keys can call.',
+    },
+    limitNames: {
+      per_s: 'Calls a second',
+      burst: 'Calls at once',
+      per_day: 'Calls a day (UTC)',
+      streams: 'Open streams',
+    },
+    shadows: { rate: 'calls a second, and at once', day: 'calls a day', streams: 'open streams' },
+  },
+
+  webhook: {
+    title: 'Webhook of budgets',
+    set: 'Set an address',
+    secretTitle: 'The secret of the webhook',
+    remove: 'Remove the webhook',
+    outcomes: { delivered: 'delivered', failed: 'failed, and is tried again', given_up: 'given up after 24 hours' },
+  },
+} as const;
 
 export const words = {
   ...common,
@@ -60,51 +134,27 @@ export const words = {
       failed: 'Failed at the provider',
       refused: 'Refused by the gateway',
       degraded: 'Without numbers',
-      latency: 'Reply of the provider, median',
-      overhead: 'Of the gateway, median',
       chart: 'Calls a second, of the last ten minutes at most',
-      hint: 'Over the last ten seconds. Calls are those that reached a provider; it fails also by refusing what a request asks for. Refused by the gateway are requests of any kind that reached none: without a valid key, over a limit, malformed …',
       sidecars: (count: number) => (count === 1 ? '1 sidecar reports' : `${count} sidecars report`),
-      errors: (rate: string) => `${rate} failed in the gateway`,
-      aborted: (rate: string) => `${rate} left by their client`,
-      streams: (count: string) => `${count} open streams`,
-      p99: (ms: string) => `99 of 100 within ${ms} ms`,
-      noCall: 'no call has ended',
     },
-    what: 'What',
-    means: 'What it means',
-    there: 'there',
-    away: 'away',
-    yesNo: (isSo: boolean) => (isSo ? 'yes' : 'no'),
-    every: (seconds: number) => `Read again every ${seconds} s.`,
     states: { ok: 'All is well', degraded: 'Something needs a look', unavailable: 'A part is missing' },
     names: {
       postgres: 'Postgres',
       redis: 'Valkey (Redis)',
       catalogue: 'Catalogue',
-      ledger_waiting: 'Receipts that wait',
       ledger_set_aside: 'Receipts set aside',
       receipt_integrity_faults: 'Altered receipts',
       receipt_log_faults: 'Altered logs of receipts',
       audit_chain_faults: 'Altered audit entries',
-      integrity_check_overdue: 'Check overdue',
     },
     hints: {
       postgres: 'The system of record. Without it calls go on, and receipts wait.',
       redis: 'Limits, budgets and receipts on their way. Without it limits hold for each instance by itself.',
       catalogue: 'Models, regions and deployments are loaded.',
-      ledger_waiting: 'On their way to Postgres; a number that keeps growing means that Postgres is too slow or away.',
       ledger_set_aside: 'They could not be stored and wait for a person: ./gw admin receipts.',
       receipt_integrity_faults: 'They are not what was stored, and are not served.',
       receipt_log_faults: 'The log of an account is not what was signed.',
       audit_chain_faults: 'Entries that were altered, put in or taken out.',
-      integrity_check_overdue: 'Whether the last full check of the records is too long ago.',
     },
-  },
-
-  chains: {
-    altered: (count: string) => `Entries that are not what was written: ${count}`,
-    head: (seq: number, hash: string) =>
-      `${seq} entries. Head: ${hash}. Keep it somewhere that nobody with the database can write to.`,
   },
 } as const;

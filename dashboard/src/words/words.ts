@@ -1,5 +1,80 @@
 /** Texts that several places show, or that depend on what is shown; others are beside their use. */
-import { customerWords } from './customer-words.ts';
+
+/** The texts of the customers' pages. */
+const customerWords = {
+  keys: {
+    issue: 'Issue a key',
+    name: 'Name',
+    scopes: 'May',
+    scopeHints: {
+      'inference:read': 'list models and regions',
+      'inference:write': 'make calls',
+      'gw:read': 'read receipts and usage',
+      'gw:lineage': 'read where the numbers of receipts come from',
+      'gw:export': 'order evidence packs',
+      'admin:keys': 'issue, rotate and revoke keys, and read the audit log',
+    },
+    project: 'Project',
+    state: 'State',
+    active: 'active',
+    revoked: 'revoked',
+    expired: 'expired',
+    lastUsed: 'Last used',
+    never: 'never',
+    rotate: 'Rotate',
+    revoke: 'Revoke',
+    restore: 'Restore',
+    secretTitle: 'The new key',
+    secretOnce: 'It is shown this once. Whoever has it can make calls in your name.',
+    revokeTitle: (name: string) => `Revoke ${name}`,
+    revokeHint: 'Calls with it fail within a second. It can be restored for 90 days.',
+    actions: 'Actions',
+    empty: 'No keys yet',
+  },
+
+  receipts: {
+    find: 'Find',
+  },
+
+  receipt: {
+    all: 'All fields',
+  },
+
+  budgets: {
+    title: 'Budgets of this month',
+    set: 'Set a budget',
+    remove: 'Remove',
+    of: 'Of',
+    scopes: { account: 'Account', key: 'Key', project: 'Project' },
+    names: { key: 'Id of the key', project: 'Name of the project' },
+    unitNames: { carbon_g: 'Carbon, g CO₂e', energy_wh: 'Energy, Wh', tokens: 'Tokens', cost: 'Money' },
+    kind: 'Kind',
+    kinds: { hard: 'hard', soft: 'soft' },
+    kindHints: { soft: 'soft: tells, and refuses nothing', hard: 'hard: refuses calls above it' },
+    setters: { operator: 'the platform', organisation: 'the organisation' },
+  },
+
+  packs: {
+    verify: 'Verify a pack',
+    verifyThis: 'Verify',
+    format: 'Format',
+    formats: {
+      jsonld: 'JSON-LD, signed',
+      csv: 'CSV table, with a signed statement',
+      parquet: 'Parquet table, with a signed statement',
+    },
+    download: 'Download',
+    made: 'Large packs and tables',
+    states: {
+      queued: 'waits',
+      building: 'is made',
+      ready: 'ready',
+      failed: 'failed',
+      cancelled: 'cancelled',
+      expired: 'no longer kept',
+    },
+  },
+} as const;
 
 export const locale = 'en-GB';
 
@@ -18,26 +93,8 @@ export const words = {
   simulated: 'simulated',
   loading: 'Loading',
 
-  firstCall: {},
-
-  changeCredential: {},
-
   secondFactor: {
     title: 'Second factor',
-    hint: 'With it a login needs a code of an authenticator (TOTP) beside the credential. Show your credential to set it up.',
-    cannotBeSet:
-      'No second factor can be set here: the control plane has no GW_CREDENTIALS_KEY, which encrypts the secret.',
-    make: 'Set it up',
-    scan: 'Scan this with an authenticator, or type the secret into it. Then show a code of it.',
-    picture: 'QR code for an authenticator',
-    secret: 'Secret',
-    code: 'Code',
-    codeHint: '6 digits, as the authenticator shows them',
-    set: 'Ask for codes from now on',
-    afterwards:
-      'You log in anew afterwards, on every device. If you lose the authenticator, an admin of the platform resets your credential.',
-    isSet: (since: string) => `Logins have asked for a code since ${since}.`,
-    remove: 'Remove it',
   },
 
   login: {
@@ -63,20 +120,11 @@ export const words = {
   },
 
   usage: {
-    period: 'Period',
     days: (count: number) => (count === 1 ? '1 day' : `${count} days`),
-    show: 'Show',
-    by: 'Told apart by',
     energy_wh: 'Energy',
     carbon_g: 'Carbon',
     water_ml: 'Water',
     requests: 'Calls',
-    calls: (count: string) => `${count} calls`,
-    tokens: 'Tokens',
-    wasted: 'Energy of calls that broke off',
-    carbon_saved_g: 'Saved by the choice of regions',
-    savedHint: (calls: string) =>
-      `Estimated against the region that the order of preference alone would have taken; ${calls} of the calls can be compared.`,
     model: 'Model',
     region: 'Region',
     project: 'Project',
@@ -85,25 +133,13 @@ export const words = {
     between: (low: string, high: string) => `between ${low} and ${high}`,
     band: 'Lower to upper bound',
     bandHint: 'The band is what the sums can lie between, as if all calls were off in the same direction.',
-    asTable: 'As a table',
-    asChart: 'As a chart',
-    csv: 'CSV',
-    coverage: 'How the energy is known',
     measured: 'measured',
     modelled: 'modelled',
     estimated: 'estimated',
     degraded: 'without numbers',
-    missing: (count: number) => `${count} calls without carbon are in no sum`,
-    mixed: 'The sums hold intensities of different kinds (life cycle, combustion): they count different things.',
-    countSimulated: 'Count simulated calls',
-    simulatedHint: 'Simulated calls are among these numbers: they are of no real machine.',
-    empty: 'No calls in this period',
-    emptyHint: 'Make the first one with a key of this account:',
-    others: 'others',
   },
 
   limits: {
-    title: (tier: string) => `Limits of the tier ${tier}`,
     tiers: { audit: 'Audit', audit_plus: 'Audit Plus', enterprise: 'Enterprise' },
     per_s: 'calls a second',
     burst: 'calls at once',

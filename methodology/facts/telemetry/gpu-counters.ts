@@ -38,7 +38,7 @@ export interface CountedInterval {
 
 export function readGpuCounters(interval: CountedInterval): TelemetryResult {
   const { after, allTokens, before, callTokens, seen } = interval;
-  // What was seen comes from our own reader, which bounds it.
+  // Our own reader produced what was seen, and bounds it.
   const raw = seen ? { callTokens, allTokens, seen } : boundedCopy({ before, after, callTokens, allTokens });
   const refuse = refusal('gpu_counters', raw);
   const intervalS = Number(own(after, 'atS')) - Number(own(before, 'atS'));

@@ -1,9 +1,9 @@
-/** What the account may use, and how much of it is used. */
+/** The account's limits and budgets, and how much of them is used. */
 import { Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { useAccount } from '../../api/account.ts';
 import { api, must } from '../../api/client.ts';
+import { useAccount } from '../../api/session.ts';
+import type { BudgetPlace } from '../../budgets/budget-list.tsx';
 import { BudgetList } from '../../budgets/budget-list.tsx';
-import type { BudgetPlace } from '../../budgets/place.ts';
 import { Failed } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { number } from '../../words/format.ts';
@@ -39,7 +39,7 @@ function Limits() {
   return (
     <>
       <Title order={2} size="h4">
-        {words.limits.title(words.limits.tiers[tier])}
+        {`Limits of the tier ${words.limits.tiers[tier]}`}
       </Title>
       <SimpleGrid cols={{ base: 2, sm: 4 }}>
         {(['per_s', 'burst', 'per_day', 'streams'] as const).map((name) => (

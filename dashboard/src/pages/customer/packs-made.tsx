@@ -64,7 +64,7 @@ function State({ pack }: { readonly pack: Pack }) {
     <Stack gap={2} miw={160}>
       <Progress value={total ? (100 * done) / total : 0} animated aria-label={word} />
       <Text size="xs">
-        {word}: {words.packs.done(number(done), number(total))}
+        {word}: {`${number(done)} of ${number(total)} versions of receipts`}
       </Text>
     </Stack>
   );

@@ -2,14 +2,15 @@
 import { Alert, Button, Card, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
-import { useAccount } from '../../api/account.ts';
+import { api } from '../../api/client.ts';
+import { RefusedError } from '../../api/refused.ts';
+import { useAccount } from '../../api/session.ts';
 import { Failed, Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { Empty } from '../../parts/table.tsx';
-import { useOnce } from '../../parts/use-once.ts';
+import { type OnceHeaders, useOnce } from '../../parts/use-once.ts';
 import { number } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
-import { formats, type Order, type Ordered, orderPack } from './order-pack.ts';
 import { PacksMade } from './packs-made.tsx';
 import { VerifyWindow } from './verify/verify-window.tsx';
 
@@ -134,7 +135,7 @@ function Taken({ name, pack, receipts, url }: Extract<Ordered, { kind: 'pack' }>
   // A pack is held in memory until it is left.
   useEffect(() => () => URL.revokeObjectURL(url), [url]);
   return (
-    <Alert color="green" title={words.packs.ready(number(receipts))}>
+    <Alert color="green" title={`The pack is ready. Versions of receipts in it: ${number(receipts)}`}>
       <Group>
         <Button component="a" href={url} download={name} size="xs">
           {words.packs.download} {name}
@@ -146,4 +147,48 @@ function Taken({ name, pack, receipts, url }: Extract<Ordered, { kind: 'pack' }>
       {isVerifying && <VerifyWindow given={{ name, read: async () => pack }} onClose={() => setIsVerifying(false)} />}
     </Alert>
   );
+}
+
+const formats = ['jsonld', 'csv', 'parquet'] as const;
+
+interface Order {
+  readonly from: string;
+  readonly to: string;
+  readonly format: (typeof formats)[number];
+  readonly include_lineage: boolean;
+}
+
+type Ordered =
+  /** A small pack is the reply itself, and lies in this page. */
+  | {
+      readonly kind: 'pack';
+      readonly pack: Blob;
+      readonly url: string;
+      readonly name: string;
+      readonly receipts: number;
+    }
+  | { readonly kind: 'job'; readonly id: string };
+
+/** Orders a pack. Throws RefusedError. */
+async function orderPack(body: Order, headers: OnceHeaders): Promise<Ordered> {
+  const { error, data, response } = await api.POST('/organisation/v1/evidence-pack', {
+    body,
+    headers,
+    parseAs: 'text',
+  });
+  const text = data as unknown as string;
+  if (!response.ok) throw new RefusedError(response.status, error, response.headers.get('x-request-id'));
+  const reply: unknown = JSON.parse(text);
+  if (typeof reply !== 'object' || reply === null) throw new Error('The gateway sent neither a pack nor a job.');
+  if (response.status === 202 && 'id' in reply) return { kind: 'job', id: String(reply.id) };
+  const receipts = 'receipts' in reply && Array.isArray(reply.receipts) ? reply.receipts.length : 0;
+  // To the byte as it was signed.
+  const pack = new Blob([text], { type: 'application/ld+json' });
+  return {
+    kind: 'pack',
+    pack,
+    url: URL.createObjectURL(pack),
+    name: `evidence-${body.from}-${body.to}.jsonld`,
+    receipts,
+  };
 }

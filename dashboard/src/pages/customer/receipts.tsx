@@ -6,8 +6,7 @@ import { api, must } from '../../api/client.ts';
 import type { Receipt } from '../../api/types.ts';
 import { FirstCall } from '../../parts/first-call.tsx';
 import { Go } from '../../parts/go.tsx';
-import { More } from '../../parts/more.tsx';
-import { usePages } from '../../parts/pages.ts';
+import { More, usePages } from '../../parts/pages.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { amount, time } from '../../words/format.ts';
@@ -59,7 +58,7 @@ export function Receipts() {
       <Filters onChange={setFilter} />
       {altered > 0 && (
         <Alert color="red" mb="md">
-          {words.receipts.altered(altered)}
+          {`${altered} receipts of this page were altered in storage and are not shown`}
         </Alert>
       )}
       <Rows
@@ -82,7 +81,7 @@ function Filters({ onChange }: { readonly onChange: (filter: Filter) => void }) 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const text = (name: string): string => String(form.get(name) ?? '').trim();
+    const text = (name: string): string => String(form.get(name)).trim();
     if (text('id')) return go(`/receipts/${encodeURIComponent(text('id'))}`);
     const asked = ['model', 'region', 'project'].map((name) => [name, text(name)] as const);
     onChange(Object.fromEntries(asked.filter(([, value]) => value !== '')));

@@ -1,23 +1,22 @@
 /** One account: its settings, keys, people and budgets, what it used; and, for those who may, its suspension. */
-import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { api, must } from '../../api/client.ts';
-import { useOperatorAccount } from '../../api/operator-account.ts';
+import { useOperatorAccount } from '../../api/operator-queries.ts';
 import type { Key, OperatorAccount, OperatorSession } from '../../api/types.ts';
+import { BudgetList } from '../../budgets/budget-list.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Failed } from '../../parts/failure.tsx';
 import { Go } from '../../parts/go.tsx';
-import { More } from '../../parts/more.tsx';
-import { usePages } from '../../parts/pages.ts';
+import { More, usePages } from '../../parts/pages.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { groups } from '../../usage/series.ts';
 import { UsageView } from '../../usage/usage-view.tsx';
 import { words } from '../../words/operator-words.ts';
-import { AccountBudgets } from './account/account-budgets.tsx';
 import { Settings } from './account/settings.tsx';
 import { Webhook } from './account/webhook.tsx';
-import { AccountDeed, type Deed } from './account-deed.tsx';
 import { stateColors } from './accounts.tsx';
 import { People } from './people.tsx';
 
@@ -133,5 +132,116 @@ function Keys({ id, mayRevoke, onRevoke }: KeysProps) {
       />
       <More {...keys} />
     </>
+  );
+}
+
+type Deed =
+  | { readonly kind: 'suspend' | 'reinstate' }
+  /** Needs no reason. */
+  | { readonly kind: 'revoke'; readonly key: Key };
+
+interface AccountDeedProps {
+  readonly accountId: string;
+  readonly deed: Deed;
+  readonly onClose: () => void;
+}
+
+/** Suspends or reinstates an account, or revokes a key. The audit log keeps the reason. */
+function AccountDeed({ accountId, deed, onClose }: AccountDeedProps) {
+  const [reason, setReason] = useState('');
+  const [acceptsMatch, setAcceptsMatch] = useState(false);
+  const { title, hint, label } = wordsOf(deed);
+  return (
+    <Confirm
+      title={title}
+      hint={
+        <Stack>
+          <Text size="sm">{hint}</Text>
+          {deed.kind !== 'revoke' && (
+            <TextInput
+              label="Reason, which the audit log keeps"
+              value={reason}
+              onChange={({ currentTarget }) => setReason(currentTarget.value)}
+              required
+              data-autofocus
+            />
+          )}
+          {deed.kind === 'reinstate' && (
+            <Checkbox
+              label="Although a screening of the name found something, or is not done: I have looked at it under Onboarding"
+              checked={acceptsMatch}
+              onChange={({ currentTarget }) => setAcceptsMatch(currentTarget.checked)}
+            />
+          )}
+        </Stack>
+      }
+      label={label}
+      isReady={deed.kind === 'revoke' || reason.trim() !== ''}
+      isDangerous={deed.kind !== 'reinstate'}
+      send={() => send(accountId, deed, { reason, accepts_match: acceptsMatch })}
+      onClose={onClose}
+    />
+  );
+}
+
+interface Answer {
+  readonly reason: string;
+  /** Goes on although a screening of the name waits for a decision. */
+  readonly accepts_match: boolean;
+}
+
+async function send(accountId: string, deed: Deed, answer: Answer): Promise<void> {
+  const path = { accountId };
+  switch (deed.kind) {
+    case 'suspend':
+      await must(
+        api.POST('/operator/v1/accounts/{accountId}/suspend', { params: { path }, body: { reason: answer.reason } }),
+      );
+      return;
+    case 'reinstate':
+      await must(api.POST('/operator/v1/accounts/{accountId}/reinstate', { params: { path }, body: answer }));
+      return;
+    case 'revoke': {
+      const params = { path: { ...path, id: deed.key.id } };
+      await must(api.POST('/operator/v1/accounts/{accountId}/keys/{id}/revoke', { params }));
+    }
+  }
+}
+
+function wordsOf(deed: Deed): { readonly title: string; readonly hint: string; readonly label: string } {
+  switch (deed.kind) {
+    case 'suspend':
+      return {
+        title: words.accounts.suspend,
+        hint: 'Its inference is refused within a second, and it gets no new keys. It can still read and revoke keys, and an admin can reinstate it.',
+        label: words.accounts.suspend,
+      };
+    case 'reinstate':
+      return {
+        title: words.accounts.reinstate,
+        hint: 'Its inference is taken again within a second.',
+        label: words.accounts.reinstate,
+      };
+    case 'revoke':
+      return { title: words.keys.revokeTitle(deed.key.name), hint: words.keys.revokeHint, label: words.keys.revoke };
+  }
+}
+
+/** The budgets of an account, as operators see and set them. */
+function AccountBudgets({ accountId, mayChange }: { readonly accountId: string; readonly mayChange: boolean }) {
+  const path = '/operator/v1/accounts/{accountId}/budgets';
+  const params = { path: { accountId } };
+  return (
+    <BudgetList
+      place={{
+        queryKey: ['budgets of', accountId],
+        scopes: mayChange ? ['account', 'project', 'key'] : [],
+        mayRemove: () => mayChange,
+        list: () => must(api.GET(path, { params })),
+        set: (body, headers) => must(api.POST(path, { params, body, headers })),
+        remove: (id) =>
+          must(api.DELETE('/operator/v1/accounts/{accountId}/budgets/{id}', { params: { path: { accountId, id } } })),
+      }}
+    />
   );
 }

@@ -5,8 +5,7 @@ import { api, must } from '../../api/client.ts';
 import type { OperatorAccount } from '../../api/types.ts';
 import { At } from '../../parts/at.tsx';
 import { Go } from '../../parts/go.tsx';
-import { More } from '../../parts/more.tsx';
-import { usePages } from '../../parts/pages.ts';
+import { More, usePages } from '../../parts/pages.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { number } from '../../words/format.ts';
@@ -73,7 +72,7 @@ function Filters({ onChange }: { readonly onChange: (filter: Filter) => void }) 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const asked = ['search', 'state', 'tier'].map((name) => [name, String(form.get(name) ?? '').trim()] as const);
+    const asked = ['search', 'state', 'tier'].map((name) => [name, String(form.get(name)).trim()] as const);
     onChange(Object.fromEntries(asked.filter(([, value]) => value !== '')));
   };
   return (

@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChain } from '../../api/audit.ts';
 import { api, must } from '../../api/client.ts';
-import { useHealth } from '../../api/health.ts';
+import { useHealth } from '../../api/operator-queries.ts';
 import { Failed } from '../../parts/failure.tsx';
-import { More } from '../../parts/more.tsx';
+import { More } from '../../parts/pages.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { Empty, Rows } from '../../parts/table.tsx';
 import { number } from '../../words/format.ts';
@@ -36,7 +36,9 @@ export function Chains() {
         data={[...names]}
       />
       <Text size="sm" mb="md" style={{ overflowWrap: 'anywhere' }}>
-        {head ? words.chains.head(head.seq, head.hash ?? words.unknown) : words.audit.chain}
+        {head
+          ? `${head.seq} entries. Head: ${head.hash ?? words.unknown}. Keep it somewhere that nobody with the database can write to.`
+          : words.audit.chain}
       </Text>
       <Rows
         caption={words.pages.audit}
@@ -51,7 +53,7 @@ export function Chains() {
   );
 }
 
-/** What the job that checks all chains has found. */
+/** The findings of the job that checks all chains. */
 function Checked() {
   const health = useHealth(checkedEveryMs);
   if (health.isError) return <Failed of={health} />;
@@ -60,7 +62,7 @@ function Checked() {
   const isKnown = faults !== null && isOverdue !== null;
   const color = faults ? 'red' : isKnown && !isOverdue ? 'green' : 'orange';
   const title = faults
-    ? words.chains.altered(number(faults))
+    ? `Entries that are not what was written: ${number(faults)}`
     : isKnown
       ? 'All chains are whole'
       : 'Nobody has checked the chains yet';

@@ -2,7 +2,7 @@ import type { Application } from '../../api/types.ts';
 
 export type Decision = 'clear-match' | 'reject-match' | 'approve-review' | 'reject-review';
 
-/** What an admin can decide about an application in this stage. */
+/** Returns the decisions that an admin can make about an application in this stage. */
 export function decisionsIn(stage: Application['stage']): readonly Decision[] {
   switch (stage) {
     case 'use_match':

@@ -84,7 +84,7 @@ const zoneColumns: readonly Column<GridZone>[] = [
   { title: 'Counts', cell: ofReading(({ basis }) => words.grid.bases[basis]) },
   { title: words.grid.source, cell: ({ reading }) => reading && <Origin reading={reading} /> },
   { title: 'Kind of value', cell: ofReading(({ temporal_match: match }) => words.grid.matches[match]) },
-  { title: 'Estimated', cell: ofReading(({ is_estimated }) => words.grid.yesNo(is_estimated)) },
+  { title: 'Estimated', cell: ofReading(({ is_estimated }) => (is_estimated ? 'yes' : 'no')) },
   { title: 'Age', cell: ofReading(({ age_minutes }) => age(age_minutes)) },
   {
     title: 'State',
@@ -108,7 +108,7 @@ function Origin({ reading: { edition, source, vintage } }: { readonly reading: S
   return (
     <>
       <Text size="sm" miw={180}>
-        {vintage === null ? source : `${source}, ${words.grid.vintage(vintage)}`}
+        {vintage === null ? source : `${source}, of ${vintage}`}
       </Text>
       {edition !== null && (
         <Text size="xs" c="dimmed" truncate maw={240} title={edition}>
@@ -134,14 +134,14 @@ const sourceColumns: readonly Column<Source>[] = [
   {
     title: 'Last said',
     cell: ({ newest }) =>
-      newest === null ? 'nothing for 24 hours' : words.grid.said(short(newest.g_per_kwh), time(newest.observed_at)),
+      newest === null ? 'nothing for 24 hours' : `${short(newest.g_per_kwh)} g/kWh for ${time(newest.observed_at)}`,
   },
   { title: 'Signal', cell: ({ newest }) => newest && words.grid.signals[newest.signal] },
   {
     title: 'State',
     cell: ({ paused }) => (
       <Badge color={paused === null ? 'green' : 'red'} variant="light">
-        {paused === null ? 'is asked' : words.grid.paused(paused)}
+        {paused === null ? 'is asked' : `not asked for a while: ${paused.replaceAll('_', ' ')}`}
       </Badge>
     ),
   },

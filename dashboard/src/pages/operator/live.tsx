@@ -1,13 +1,17 @@
 /** How the gateway is at this moment, read again every few seconds. */
-import { Alert, Badge, Stack, Text } from '@mantine/core';
-import { useHealth } from '../../api/health.ts';
-import type { Health } from '../../api/types.ts';
+import { Alert, Badge, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { api, must } from '../../api/client.ts';
+import { useHealth } from '../../api/operator-queries.ts';
+import type { Health, LiveTraffic } from '../../api/types.ts';
+import { whileUsed } from '../../api/while-used.ts';
 import { Failed } from '../../parts/failure.tsx';
+import { Figure } from '../../parts/figure.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { type Column, Rows } from '../../parts/table.tsx';
-import { number } from '../../words/format.ts';
+import { number, short } from '../../words/format.ts';
 import { words } from '../../words/operator-words.ts';
-import { Traffic } from './live-traffic.tsx';
 
 const everyMs = 3000;
 
@@ -20,7 +24,7 @@ interface Line {
 }
 
 const columns: readonly Column<Line>[] = [
-  { title: words.live.what, cell: ({ name }) => name },
+  { title: 'What', cell: ({ name }) => name },
   {
     title: words.keys.state,
     cell: ({ isWell, value }) => (
@@ -29,12 +33,12 @@ const columns: readonly Column<Line>[] = [
       </Badge>
     ),
   },
-  { title: words.live.means, cell: ({ hint }) => <Text size="sm">{hint}</Text> },
+  { title: 'What it means', cell: ({ hint }) => <Text size="sm">{hint}</Text> },
 ];
 
 export function Live() {
   const health = useHealth(everyMs);
-  // What was true a while ago says nothing of now.
+  // An old reading says nothing about the current health.
   const data = health.isError ? undefined : health.data;
   return (
     <Stack>
@@ -43,7 +47,7 @@ export function Live() {
       <Failed of={health} />
       {data && (
         <Alert color={data.status === 'ok' ? 'green' : 'red'} title={words.live.states[data.status]} aria-live="polite">
-          {words.live.every(everyMs / 1000)}
+          {`Read again every ${everyMs / 1000} s.`}
         </Alert>
       )}
       {data && (
@@ -63,7 +67,7 @@ function linesOf(health: Health): Line[] {
   const { hints, names } = words.live;
   const part = (name: 'postgres' | 'redis' | 'catalogue'): Line => ({
     name: names[name],
-    value: health[name] ? words.live.there : words.live.away,
+    value: health[name] ? 'there' : 'away',
     isWell: health[name],
     hint: hints[name],
   });
@@ -75,20 +79,93 @@ function linesOf(health: Health): Line[] {
   return [
     ...(['postgres', 'redis', 'catalogue'] as const).map(part),
     {
-      name: names.ledger_waiting,
+      name: 'Receipts that wait',
       value: number(health.ledger_waiting),
       isWell: health.ledger_waiting === null ? null : true,
-      hint: hints.ledger_waiting,
+      hint: 'On their way to Postgres; a number that keeps growing means that Postgres is too slow or away.',
     },
     faults('ledger_set_aside'),
     faults('receipt_integrity_faults'),
     faults('receipt_log_faults'),
     faults('audit_chain_faults'),
     {
-      name: names.integrity_check_overdue,
-      value: health.integrity_check_overdue === null ? words.unknown : words.live.yesNo(health.integrity_check_overdue),
+      name: 'Check overdue',
+      value: health.integrity_check_overdue === null ? words.unknown : health.integrity_check_overdue ? 'yes' : 'no',
       isWell: health.integrity_check_overdue === null ? null : !health.integrity_check_overdue,
-      hint: hints.integrity_check_overdue,
+      hint: 'Whether the last full check of the records is too long ago.',
     },
   ];
+}
+
+const RateChart = lazy(() => import('./rate-chart.tsx'));
+
+const trafficEveryMs = 2000;
+/** Ten minutes. */
+const keptPoints = 300;
+const texts = words.live.traffic;
+
+/** Calls of this moment, and how they went in the last ten minutes in which the page was open. */
+function Traffic() {
+  const live = useQuery({
+    queryKey: ['live'],
+    queryFn: () => must(api.GET('/operator/v1/live')),
+    refetchInterval: () => whileUsed(trafficEveryMs),
+    retry: false,
+    gcTime: 0,
+  });
+  const [points, setPoints] = useState<readonly LiveTraffic[]>([]);
+  const now = live.isError ? undefined : live.data;
+  useEffect(() => {
+    if (now !== undefined) setPoints((before) => [...before, now].slice(-keptPoints));
+  }, [now]);
+  return (
+    <Stack>
+      <Failed of={live} />
+      {now && <Figures of={now} />}
+      {points.length > 1 && (
+        <Card withBorder>
+          <Title order={2} size="h5" mb="sm">
+            {texts.chart}
+          </Title>
+          <Suspense fallback={null}>
+            <RateChart points={points} brokenAfterMs={3 * trafficEveryMs} />
+          </Suspense>
+          <Text size="xs" c="dimmed" mt="xs">
+            Over the last ten seconds. Calls are those that reached a provider; it fails also by refusing what a request
+            asks for. Refused by the gateway are requests of any kind that reached none: without a valid key, over a
+            limit, malformed …
+          </Text>
+        </Card>
+      )}
+    </Stack>
+  );
+}
+
+function Figures({ of: live }: { readonly of: LiveTraffic }) {
+  const p99 = (times: LiveTraffic['latency_ms']): string =>
+    times ? `99 of 100 within ${short(times.p99)} ms` : 'no call has ended';
+  const rate = (value: number | null): string => (value === null ? words.unknown : `${short(value)} /s`);
+  const p50 = (times: LiveTraffic['latency_ms']): string => (times ? `${short(times.p50)} ms` : '–');
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }}>
+      <Figure title={texts.rate} value={rate(live.calls_per_s)} hint={texts.sidecars(live.sidecars)} />
+      <Figure
+        title={texts.failed}
+        value={rate(live.failed_per_s)}
+        hint={`${rate(live.aborted_per_s)} left by their client`}
+      />
+      <Figure
+        title={texts.refused}
+        value={rate(live.refused_per_s)}
+        hint={`${rate(live.errors_per_s)} failed in the gateway`}
+      />
+      <Figure
+        title={texts.degraded}
+        value={rate(live.degraded_per_s)}
+        hint={`${number(live.open_streams)} open streams`}
+      />
+      <Figure title="Reply of the provider, median" value={p50(live.latency_ms)} hint={p99(live.latency_ms)} />
+      <Figure title="Of the gateway, median" value={p50(live.overhead_ms)} hint={p99(live.overhead_ms)} />
+    </SimpleGrid>
+  );
 }

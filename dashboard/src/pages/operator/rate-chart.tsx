@@ -13,15 +13,15 @@ interface RateChartProps {
 }
 
 export default function RateChart({ points, brokenAfterMs }: RateChartProps) {
-  const isBroken = (at: number): boolean =>
-    Date.parse(points[at]?.at ?? '') - Date.parse(points[at - 1]?.at ?? '') > brokenAfterMs;
+  const isBroken = (point: LiveTraffic, before: LiveTraffic | undefined): boolean =>
+    before !== undefined && Date.parse(point.at) - Date.parse(before.at) > brokenAfterMs;
   return (
     <LineChart
       h={220}
       role="img"
       aria-label={texts.chart}
       data={points.flatMap((point, at) => [
-        ...(isBroken(at) ? [{ at: '…' }] : []),
+        ...(isBroken(point, points[at - 1]) ? [{ at: '…' }] : []),
         {
           at: point.at.slice(11, 19),
           [texts.rate]: point.calls_per_s,

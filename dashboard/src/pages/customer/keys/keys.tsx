@@ -1,17 +1,17 @@
 /** The keys of the account: issue, rotate, revoke, restore. */
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, must } from '../../../api/client.ts';
 import type { Key } from '../../../api/types.ts';
+import { whileUsed } from '../../../api/while-used.ts';
 import { Id } from '../../../parts/copy.tsx';
-import { More } from '../../../parts/more.tsx';
-import { usePages } from '../../../parts/pages.ts';
+import { More, usePages } from '../../../parts/pages.tsx';
 import { PageTitle } from '../../../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { date, number } from '../../../words/format.ts';
 import { words } from '../../../words/words.ts';
 import { type Deed, KeyDeed } from './key-deed.tsx';
-import { useCallsByKey } from './overlap.ts';
 
 const colors = { active: 'green', revoked: 'red', expired: 'gray' } as const;
 
@@ -31,7 +31,7 @@ export function Keys() {
           <Id id={key.id} />
           {key.predecessor && (
             <Text size="xs" c="dimmed">
-              {words.keys.succeeds(key.predecessor)}
+              {`succeeds ${key.predecessor}`}
             </Text>
           )}
         </Stack>
@@ -47,9 +47,9 @@ export function Keys() {
     },
     { title: words.keys.scopes, cell: ({ scopes }) => <Text size="xs">{scopes.join(', ')}</Text> },
     { title: words.keys.project, cell: ({ project }) => project ?? words.none },
-    { title: words.keys.overlap, cell: ({ id }) => callsOf(id), isNumber: true },
+    { title: 'Calls, last 24 hours', cell: ({ id }) => callsOf(id), isNumber: true },
     { title: words.keys.lastUsed, cell: ({ last_used_on }) => last_used_on ?? words.keys.never },
-    { title: words.keys.created, cell: ({ created_at }) => date(created_at) },
+    { title: 'Issued', cell: ({ created_at }) => date(created_at) },
     { title: words.keys.actions, cell: (key) => <Deeds of={key} onChoose={setDeed} /> },
   ];
   const issue = (
@@ -66,7 +66,7 @@ export function Keys() {
         rows={keys.rows}
         idOf={({ id }) => id}
         query={keys}
-        empty={<Empty title={words.keys.empty}>{words.keys.emptyHint}</Empty>}
+        empty={<Empty title={words.keys.empty}>A client needs one for each call. Issue the first one.</Empty>}
       />
       <More {...keys} />
       {deed && <KeyDeed deed={deed} onClose={() => setDeed(null)} />}
@@ -89,4 +89,28 @@ function Deeds({ of: key, onChoose }: { readonly of: Key; readonly onChoose: (de
   );
   if (key.state === 'active') return <Group gap={4}>{[button('rotate'), button('revoke')]}</Group>;
   return key.state === 'revoked' && key.restorable_until ? button('restore') : null;
+}
+
+const dayMs = 86_400_000;
+
+/** Calls of the last 24 hours by the id of their key, simulated ones too; null if nobody can say, undefined while they are not known. */
+function useCallsByKey(): ReadonlyMap<string, number> | null | undefined {
+  const { data, isError } = useQuery({
+    queryKey: ['calls by key'],
+    refetchInterval: () => whileUsed(15_000),
+    queryFn: () => {
+      const query = {
+        from: new Date(Date.now() - dayMs).toISOString(),
+        group_by: 'key_id',
+        interval: 'total',
+        simulated: 'include',
+      } as const;
+      return must(api.GET('/organisation/v1/usage', { params: { query } }));
+    },
+  });
+  if (isError) return null;
+  if (data === undefined) return undefined;
+  const calls = new Map<string, number>();
+  for (const { key_id, requests } of data.data) if (key_id) calls.set(key_id, (calls.get(key_id) ?? 0) + requests);
+  return calls;
 }

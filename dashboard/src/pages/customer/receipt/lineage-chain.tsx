@@ -1,14 +1,12 @@
 /** The steps from the facts of a call to its numbers, and whether they hold. */
-import { Accordion, Alert, Group, Loader, Stack, Switch, Text, Title } from '@mantine/core';
+import { Accordion, Alert, Anchor, Code, Group, Loader, Stack, Switch, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { flushSync } from 'react-dom';
-import type { Lineage, Receipt } from '../../../api/types.ts';
+import type { Lineage, LineageStep, Receipt } from '../../../api/types.ts';
 import { Failed } from '../../../parts/failure.tsx';
 import { Empty } from '../../../parts/table.tsx';
-import { words } from '../../../words/words.ts';
-import { centralSteps } from './central-steps.ts';
-import { Step } from './step.tsx';
+import { exact } from '../../../words/format.ts';
 
 export interface LineageChainProps {
   readonly lineage: Lineage | null;
@@ -40,7 +38,7 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
       <Verdict lineage={lineage} receipt={receipt} />
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
-          {words.receipt.steps(steps.length)} · {lineage.methodology}
+          {steps.length} steps · {lineage.methodology}
         </Text>
         <Switch
           label="Show the steps of the bounds too"
@@ -62,7 +60,7 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
 
 const stepId = (id: string): string => `step-${id}`;
 
-/** What the methodology of this page says of the lineage: nothing that the lineage says by itself is believed. */
+/** The page checks the lineage with its own methodology and believes nothing that the lineage says about itself. */
 function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly receipt: Receipt }) {
   const verified = useQuery({
     queryKey: ['verified', receipt.id, receipt.version, lineage.digest],
@@ -83,8 +81,8 @@ function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly rec
     );
   if (found.ok)
     return (
-      <Alert color="green" title={words.receipt.holds(found.checks.length)}>
-        {words.receipt.holdsHint(lineage.methodology)}
+      <Alert color="green" title={`Recomputed in this browser: all ${found.checks.length} checks hold`}>
+        {`Every number follows from the facts of the call by ${lineage.methodology}, of which this page holds its own copy.`}
       </Alert>
     );
   return (
@@ -95,5 +93,141 @@ function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly rec
         ))}
       </ul>
     </Alert>
+  );
+}
+
+const asked = ['energy_wh', 'carbon_g', 'water_ml'];
+const stepMark = 'step ';
+
+/** The ids of the steps that energy, carbon and water are made of; the others are of bounds and comparisons. */
+function centralSteps(steps: readonly LineageStep[]): ReadonlySet<string> {
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const found = new Set<string>();
+  const left = [...asked];
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    const step = byId.get(id);
+    if (step === undefined || found.has(id)) continue;
+    found.add(id);
+    for (const { source } of step.inputs) if (source.startsWith(stepMark)) left.push(source.slice(stepMark.length));
+  }
+  return found;
+}
+
+interface StepProps {
+  readonly step: LineageStep;
+  /** Shows the step with this id. */
+  readonly onFollow: (id: string) => void;
+}
+
+/** One step of a lineage: the formula, what goes in and from where, what comes out. */
+function Step({ step, onFollow }: StepProps) {
+  const { factors, inputs, output, uncertainty } = step;
+  return (
+    <>
+      <Accordion.Control>
+        <Group justify="space-between" gap="xs">
+          <Text size="sm" fw={600}>
+            {step.id}
+          </Text>
+          <Text size="sm">{withUnit(output)}</Text>
+        </Group>
+      </Accordion.Control>
+      <Accordion.Panel>
+        <Stack gap="xs">
+          <Code block tabIndex={0}>
+            {step.formula}
+          </Code>
+          <Text size="xs" c="dimmed">
+            Formula by {step.origin}
+          </Text>
+          {inputs.length > 0 && (
+            <Parts caption="Goes in">
+              {inputs.map((input) => (
+                <Part key={input.name} name={input.name} value={withUnit(input)}>
+                  <Source source={input.source} fact={input.fact} onFollow={onFollow} />
+                </Part>
+              ))}
+            </Parts>
+          )}
+          {factors.length > 0 && (
+            <Parts caption="Factors">
+              {factors.map((factor) => (
+                <Part key={factor.name} name={factor.name} value={withUnit(factor)}>
+                  <FactorSource {...factor} />
+                </Part>
+              ))}
+            </Parts>
+          )}
+          {uncertainty && (
+            <Text size="sm">
+              Bounds: {exact(uncertainty.low)} – {exact(uncertainty.high)} {output.unit} ({uncertainty.basis})
+            </Text>
+          )}
+        </Stack>
+      </Accordion.Panel>
+    </>
+  );
+}
+
+const withUnit = ({ value, unit }: { readonly value: number | null; readonly unit: string }): string =>
+  `${exact(value)} ${unit === '1' ? '' : unit}`;
+
+function Parts({ caption, children }: { readonly caption: string; readonly children: ReactNode }) {
+  return (
+    <Table.ScrollContainer minWidth={420}>
+      <Table aria-label={caption} verticalSpacing={2}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{caption}</Table.Th>
+            <Table.Th>Value</Table.Th>
+            <Table.Th>Source</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function Part({
+  name,
+  value,
+  children,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Code>{name}</Code>
+      </Table.Td>
+      <Table.Td>{value}</Table.Td>
+      <Table.Td>{children}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Source({ source, fact, onFollow }: LineageSource & Pick<StepProps, 'onFollow'>) {
+  if (!source.startsWith(stepMark)) return [source, fact].filter(Boolean).join(' · ');
+  const id = source.slice(stepMark.length);
+  return (
+    <Anchor component="button" type="button" size="sm" onClick={() => onFollow(id)}>
+      {id}
+    </Anchor>
+  );
+}
+
+type LineageSource = Pick<LineageStep['inputs'][number], 'source' | 'fact'>;
+
+function FactorSource({ source, version, date, licence, locator }: LineageStep['factors'][number]) {
+  const named = [source, version, date, licence].filter(Boolean).join(' · ');
+  // Anyone may have written the locator, so it becomes a link only if it is an https address.
+  if (!locator || !/^https:\/\//.test(locator)) return [named, locator].filter(Boolean).join(' · ');
+  return (
+    <Anchor href={locator} size="sm" target="_blank" rel="noreferrer noopener">
+      {named}
+    </Anchor>
   );
 }

@@ -1,8 +1,8 @@
 /** One receipt: its numbers, and below them the chain of steps that they come from. */
 import { Alert, Badge, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useAccount } from '../../../api/account.ts';
 import { api, must } from '../../../api/client.ts';
+import { useAccount } from '../../../api/session.ts';
 import type { Receipt } from '../../../api/types.ts';
 import { Id } from '../../../parts/copy.tsx';
 import { Failed } from '../../../parts/failure.tsx';
@@ -28,7 +28,7 @@ export function ReceiptPage({ id }: { readonly id: string }) {
   const version = receipt.data?.version;
   const lineage = useQuery({
     queryKey: ['lineage', id, version],
-    // Of the very version that is shown: there may be another one meanwhile.
+    // The lineage must be that of the version shown: a newer one may exist by now.
     queryFn: () =>
       must(
         api.GET('/organisation/v1/receipts/{id}/lineage', {

@@ -1,5 +1,4 @@
 import type { PackVerification } from '@gw/evidence/verify';
-import type { VerifyRequest, WorkerMessage } from './messages.ts';
 
 /** One of the files that were given cannot be read. */
 export class UnreadableError extends Error {
@@ -35,3 +34,20 @@ export function verifyInWorker(asked: VerifyRequest, { progress, signal }: Watch
   worker.postMessage(asked);
   return ended.finally(() => worker.terminate());
 }
+
+export interface VerifyRequest {
+  readonly pack: Blob;
+  /** A pack or a checkpoint that was kept. */
+  readonly earlier: Blob | null;
+  /** The key set of the gateway, or a thumbprint that somebody had from elsewhere. */
+  readonly trust: { readonly keys: readonly unknown[] } | { readonly thumbprint: string };
+  readonly account: string;
+}
+
+export type WorkerMessage =
+  | { readonly kind: 'progress'; readonly readBytes: number }
+  | { readonly kind: 'found'; readonly found: PackVerification }
+  /** The reason is a text of this program or of the browser. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** One of the files cannot be read; the reason is a sentence that follows the name of the file. */
+  | { readonly kind: 'unreadable'; readonly which: 'pack' | 'earlier'; readonly reason: string };

@@ -11,13 +11,13 @@ export interface VerifyWindowProps {
   readonly onClose: () => void;
 }
 
-/** What verifies is loaded when somebody opens it. */
+/** The verifier is loaded when somebody opens the window. */
 export const VerifyWindow = ({ given, onClose }: VerifyWindowProps) => (
   <Modal
     opened
     onClose={onClose}
     size="xl"
-    title={given === null ? words.packs.verify : words.packs.verifyOf(given.name)}
+    title={given === null ? words.packs.verify : `Verify ${given.name}`}
     closeButtonProps={{ 'aria-label': words.close }}
   >
     <Suspense

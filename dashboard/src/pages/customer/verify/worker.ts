@@ -2,7 +2,7 @@
 import { earlierIn } from '@gw/evidence/kept-pack';
 import { PackFileError } from '@gw/evidence/pack-file';
 import { verifyPack } from '@gw/evidence/verify';
-import type { VerifyRequest, WorkerMessage } from './messages.ts';
+import type { VerifyRequest, WorkerMessage } from './run-worker.ts';
 
 const tell = (message: WorkerMessage): void => self.postMessage(message);
 const atOnceBytes = 1024 * 1024;
@@ -10,7 +10,7 @@ const atOnceBytes = 1024 * 1024;
 /** `read`: told how many bytes were read. */
 /** `onRead` gets the number of bytes that were read so far. */
 async function* bytesOf(blob: Blob, onRead: (bytes: number) => void = () => undefined): AsyncGenerator<Uint8Array> {
-  // By slices, because not every browser can iterate a stream, and because each slice has an end or an error of its own.
+  // Read in slices, because not every browser can iterate a stream, and because each slice ends or fails separately.
   for (let from = 0; from < blob.size; from += atOnceBytes) {
     yield new Uint8Array(await blob.slice(from, from + atOnceBytes).arrayBuffer());
     onRead(Math.min(from + atOnceBytes, blob.size));

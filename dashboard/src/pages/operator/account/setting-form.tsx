@@ -3,13 +3,12 @@ import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { api, must } from '../../../api/client.ts';
-import { operatorAccountKey } from '../../../api/operator-account.ts';
+import { operatorAccountKey } from '../../../api/operator-queries.ts';
 import { RefusedError } from '../../../api/refused.ts';
 import type { AccountChange, OperatorAccount } from '../../../api/types.ts';
 import { Failure } from '../../../parts/failure.tsx';
 import { words } from '../../../words/operator-words.ts';
 
-/** What the form of each setting is shown with. */
 export interface FormOfAccountProps {
   readonly account: OperatorAccount;
   readonly onClose: () => void;
@@ -17,14 +16,14 @@ export interface FormOfAccountProps {
 
 export interface SettingFormProps extends FormOfAccountProps {
   readonly setting: keyof typeof words.settings.names;
-  /** What is asked for; null while something is missing. */
+  /** The change to send; null while something is missing. */
   readonly wanted: Omit<AccountChange, 'seen' | 'reason'> | null;
   readonly children: ReactNode;
 }
 
 export function SettingForm({ account, setting, wanted, children, onClose }: SettingFormProps) {
   const [reason, setReason] = useState('');
-  // What the person saw when the form was opened, or was told of since, whatever is read again behind it.
+  // The values that the person saw when the form opened, or was told of since, even if the account is read again meanwhile.
   const [seen, setSeen] = useState(() => seenOf(account, setting));
   const [isTold, setIsTold] = useState(false);
   const queries = useQueryClient();

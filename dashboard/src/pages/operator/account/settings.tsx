@@ -1,14 +1,25 @@
-/** What an account has agreed on, and what an admin changes of it, each in a form of its own. */
-import { Button, Title } from '@mantine/core';
+/** An account's settings. An admin changes each of them in its own form. */
+import {
+  Alert,
+  Button,
+  Checkbox,
+  NativeSelect,
+  NumberInput,
+  Radio,
+  ScrollArea,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useState } from 'react';
+import { useAliases, useModels } from '../../../api/operator-queries.ts';
 import type { OperatorAccount } from '../../../api/types.ts';
+import { Failed } from '../../../parts/failure.tsx';
 import { type Column, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
-import { ModelsForm } from './models-form.tsx';
-import { ShadowForm } from './shadow-form.tsx';
-import { TierForm } from './tier-form.tsx';
-import { ToleranceForm } from './tolerance-form.tsx';
+import { type FormOfAccountProps, SettingForm } from './setting-form.tsx';
 
 type Setting = keyof typeof words.settings.names;
 const settings = Object.keys(words.settings.names) as Setting[];
@@ -27,7 +38,7 @@ export function Settings({ account, isAdmin }: SettingsProps) {
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={words.settings.changeOf(words.settings.names[setting])}
+        aria-label={`Change: ${words.settings.names[setting]}`}
         onClick={() => setChosen(setting)}
       >
         Change
@@ -66,8 +77,8 @@ const shown: Readonly<Record<Setting, (account: OperatorAccount) => string>> = {
       ? 'none: all limits are enforced'
       : shadow.map((limit) => words.settings.shadows[limit]).join('; '),
   tolerance: ({ tolerance: { added_cost_percent: percent, added_latency_ms: ms } }) => {
-    const slower = ms === null ? 'however slow' : words.settings.slower(number(ms));
-    const dearer = percent === null ? 'however dear' : words.settings.dearer(number(percent));
+    const slower = ms === null ? 'however slow' : `up to ${number(ms)} ms slower`;
+    const dearer = percent === null ? 'however dear' : `up to ${number(percent)} % dearer`;
     return `${slower}, ${dearer}`;
   },
   models: ({ models }) => {
@@ -75,3 +86,161 @@ const shown: Readonly<Record<Setting, (account: OperatorAccount) => string>> = {
     return models.length === 0 ? 'none: every call is refused' : models.join(', ');
   },
 };
+
+type Tier = OperatorAccount['tier'];
+type Limits = OperatorAccount['limits'];
+/** As a field has it: empty while it is written anew. */
+type Written = Readonly<Record<keyof Limits, number | string>>;
+
+const names = ['per_s', 'burst', 'per_day', 'streams'] as const;
+const tiers = Object.entries<string>(words.limits.tiers).map(([value, label]) => ({ value, label }));
+
+/** The tier of an account; one of Enterprise has limits of its own. */
+function TierForm({ account, onClose }: FormOfAccountProps) {
+  const [tier, setTier] = useState<Tier>(account.tier);
+  const [written, setWritten] = useState<Written>(account.limits);
+  const limits = limitsIn(written, account);
+  const isEnterprise = tier === 'enterprise';
+  return (
+    <SettingForm
+      setting="tier"
+      account={account}
+      wanted={isEnterprise ? limits && { tier, limits } : { tier }}
+      onClose={onClose}
+    >
+      <NativeSelect
+        label={words.accounts.tier}
+        value={tier}
+        onChange={({ currentTarget }) => setTier(currentTarget.value as Tier)}
+        data={tiers}
+      />
+      {isEnterprise &&
+        names.map((name) => (
+          <NumberInput
+            key={name}
+            label={words.settings.limitNames[name]}
+            value={written[name]}
+            onChange={(value) => setWritten({ ...written, [name]: value })}
+            min={1}
+            allowDecimal={false}
+            thousandSeparator=" "
+            required
+          />
+        ))}
+      {account.tier === 'enterprise' && !isEnterprise && (
+        <Alert color="orange">
+          The limits of its own go, and so do those of its keys. Keys can no longer do what only Enterprise includes.
+        </Alert>
+      )}
+    </SettingForm>
+  );
+}
+
+/** Where nobody has changed the open streams of Enterprise they are left out: if they are the default, they stay so. */
+function limitsIn({ burst, per_day, per_s, streams }: Written, { limits, tier }: OperatorAccount) {
+  if (!isCount(burst) || !isCount(per_day) || !isCount(per_s) || !isCount(streams)) return null;
+  const isLeft = tier === 'enterprise' && streams === limits.streams;
+  return { per_s, burst, per_day, ...(!isLeft && { streams }) };
+}
+
+const isCount = (value: number | string): value is number => typeof value === 'number' && value >= 1;
+
+type Shadow = OperatorAccount['shadow'][number];
+const limits = Object.keys(words.settings.shadows) as Shadow[];
+
+/** The limits that refuse nothing. */
+function ShadowForm({ account, onClose }: FormOfAccountProps) {
+  const [chosen, setChosen] = useState<string[]>(account.shadow);
+  const shadow = limits.filter((limit) => chosen.includes(limit));
+  return (
+    <SettingForm setting="shadow" account={account} wanted={{ shadow }} onClose={onClose}>
+      <Checkbox.Group label={words.settings.names.shadow} value={chosen} onChange={setChosen}>
+        <Stack gap={4} mt={4}>
+          {limits.map((limit) => (
+            <Checkbox key={limit} value={limit} label={words.settings.shadows[limit]} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </SettingForm>
+  );
+}
+
+/** How much slower or dearer a cleaner region may be. */
+function ToleranceForm({ account, onClose }: FormOfAccountProps) {
+  const [latency, setLatency] = useState<number | string>(account.tolerance.added_latency_ms ?? '');
+  const [cost, setCost] = useState<number | string>(account.tolerance.added_cost_percent ?? '');
+  const tolerance = { added_latency_ms: boundIn(latency), added_cost_percent: boundIn(cost) };
+  const field = { description: 'Empty: any', min: 0, max: 1_000_000, allowDecimal: false };
+  return (
+    <SettingForm setting="tolerance" account={account} wanted={{ tolerance }} onClose={onClose}>
+      <NumberInput {...field} label="Added latency, ms" value={latency} onChange={setLatency} />
+      <NumberInput {...field} label="Added cost, percent" value={cost} onChange={setCost} />
+    </SettingForm>
+  );
+}
+
+/** Empty means that there is no bound. */
+const boundIn = (written: number | string): number | null => (typeof written === 'number' ? written : null);
+
+const [every, named] = ['every', 'named'] as const;
+
+/** The models and aliases that an account can call: every one, or those that are named. */
+function ModelsForm({ account, onClose }: FormOfAccountProps) {
+  const [choice, setChoice] = useState<string>(account.models === null ? every : named);
+  const [chosen, setChosen] = useState(account.models ?? []);
+  const models = useModels();
+  const aliases = useAliases();
+  const ids = [...(models.data?.data ?? []), ...(aliases.data?.data ?? [])].map(({ id }) => id);
+  return (
+    <SettingForm
+      setting="models"
+      account={account}
+      wanted={{ models: choice === named ? chosen : null }}
+      onClose={onClose}
+    >
+      <Failed of={models} />
+      <Failed of={aliases} />
+      <Radio.Group label={words.settings.names.models} value={choice} onChange={setChoice}>
+        <Stack gap={4} mt={4}>
+          <Radio value={every} label="Every model, also those that are added later" />
+          <Radio value={named} label="These alone" />
+        </Stack>
+      </Radio.Group>
+      {choice === named && (
+        // Also what the catalogue no longer has.
+        <Choice all={[...new Set([...ids, ...chosen])].sort()} chosen={chosen} onChange={setChosen} />
+      )}
+    </SettingForm>
+  );
+}
+
+interface ChoiceProps {
+  readonly all: readonly string[];
+  readonly chosen: string[];
+  readonly onChange: (chosen: string[]) => void;
+}
+
+/** Boxes to tick, and a field that leaves those that hold a text. */
+function Choice({ all, chosen, onChange }: ChoiceProps) {
+  const [part, setPart] = useState('');
+  const shown = all.filter((id) => id.includes(part.trim()));
+  return (
+    <>
+      <TextInput
+        label="Show those whose name holds"
+        value={part}
+        onChange={({ currentTarget }) => setPart(currentTarget.value)}
+      />
+      <Checkbox.Group label="Models and aliases" value={chosen} onChange={onChange}>
+        <ScrollArea.Autosize mah={220} type="auto" mt={4}>
+          <Stack gap={6}>
+            {shown.map((id) => (
+              <Checkbox key={id} value={id} label={id} />
+            ))}
+            {shown.length === 0 && <Text size="sm">The catalogue has none of this name.</Text>}
+          </Stack>
+        </ScrollArea.Autosize>
+      </Checkbox.Group>
+    </>
+  );
+}

@@ -1,37 +1,43 @@
 /** The deployments: which models of a provider are served in which region, and how they are. */
 import { Badge, Stack, Text } from '@mantine/core';
-import { useCredentials, useDeployments, useHealth, useProviders, useRegions } from '../../../api/catalogue.ts';
+import {
+  useCredentials,
+  useDeploymentHealth,
+  useDeployments,
+  useProviders,
+  useRegions,
+} from '../../../api/operator-queries.ts';
 import type { Deployment } from '../../../api/types.ts';
 import { Failed } from '../../../parts/failure.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
 import { Entries, lastChangeColumn, warningsColumn } from './entries.tsx';
-import { type Finding, healthOf } from './health-of.ts';
+import { type Finding, healthOf } from './states.ts';
 
 export function Deployments() {
   const deployments = useDeployments();
-  const health = useHealth();
+  const health = useDeploymentHealth();
   const known = {
     regions: useRegions().data?.data,
     providers: useProviders().data?.data,
     credentials: useCredentials().data?.data,
-    // What was true a while ago says nothing of now.
+    // An old reading says nothing about the current health.
     health: health.isError ? undefined : health.data,
   };
   const columns: readonly Column<Deployment>[] = [
     { title: words.catalogue.id, cell: ({ id }) => id },
     {
-      title: words.catalogue.health,
+      title: 'Health',
       cell: (deployment) => <Findings findings={healthOf(deployment, known)} />,
     },
-    { title: words.catalogue.provider, cell: ({ provider }) => provider },
-    { title: words.catalogue.region, cell: ({ region }) => region },
-    { title: words.catalogue.models, cell: ({ models }) => <Text size="xs">{Object.keys(models).join(', ')}</Text> },
-    { title: words.catalogue.pue, cell: ({ pue }) => number(pue), isNumber: true },
+    { title: 'Provider', cell: ({ provider }) => provider },
+    { title: 'Region', cell: ({ region }) => region },
+    { title: 'Models', cell: ({ models }) => <Text size="xs">{Object.keys(models).join(', ')}</Text> },
+    { title: 'PUE', cell: ({ pue }) => number(pue), isNumber: true },
     {
-      title: words.catalogue.mostCalls,
-      cell: ({ max_concurrent_requests: most }) => (most === null ? words.catalogue.unbounded : number(most)),
+      title: 'Calls at once',
+      cell: ({ max_concurrent_requests: most }) => (most === null ? 'not bounded' : number(most)),
       isNumber: true,
     },
     lastChangeColumn,
@@ -44,9 +50,16 @@ export function Deployments() {
       entries={deployments.data?.data}
       idOf={({ id }) => id}
       query={deployments}
-      empty={<Empty title={words.catalogue.deploymentsEmpty}>{words.catalogue.deploymentsEmptyHint}</Empty>}
+      empty={
+        <Empty title="No deployment">
+          A deployment says which models a provider serves in a region: ./gw admin deployments add.
+        </Empty>
+      }
     >
-      <Text size="sm">{words.catalogue.healthHint}</Text>
+      <Text size="sm">
+        Health is what the calls themselves have found at this moment, read again every few seconds. A deployment that
+        gets no calls has none; what Envoy’s health checks find is in Envoy’s own metrics.
+      </Text>
       <Failed of={health} />
     </Entries>
   );

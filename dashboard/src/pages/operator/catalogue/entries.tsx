@@ -4,11 +4,10 @@ import { type ReactNode, useState } from 'react';
 import { At } from '../../../parts/at.tsx';
 import { Copyable } from '../../../parts/copy.tsx';
 import type { Reading } from '../../../parts/failure.tsx';
-import { More } from '../../../parts/more.tsx';
+import { More } from '../../../parts/pages.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { words } from '../../../words/operator-words.ts';
 
-/** What each kind of entry is shown with. */
 export interface KindProps {
   readonly mayChange: boolean;
 }
@@ -20,9 +19,9 @@ export interface EntriesProps<Entry> {
   readonly entries: readonly Entry[] | undefined;
   readonly idOf: (entry: Entry) => string;
   readonly query: Reading;
-  /** What stands there if there are none. */
+  /** Shown if there are no entries. */
   readonly empty: ReactNode;
-  /** What there is to know about all of them. */
+  /** A note about all entries. */
   readonly children?: ReactNode;
 }
 
@@ -32,12 +31,12 @@ export function Entries<Entry>({ kind, columns, entries, idOf, query, empty, chi
   const [sought, setSought] = useState('');
   const [most, setMost] = useState(step);
   const found = entries?.filter((entry) => idOf(entry).includes(sought.trim()));
-  const noMatch = <Empty title={words.catalogue.noMatch}>{words.catalogue.noMatchHint}</Empty>;
+  const noMatch = <Empty title="No entry matches">Write less of the id, or empty the field.</Empty>;
   return (
     <Stack>
       <TextInput
         maw={320}
-        label={words.catalogue.find}
+        label="Find by id"
         value={sought}
         onChange={({ currentTarget }) => setSought(currentTarget.value)}
       />
@@ -51,15 +50,18 @@ export function Entries<Entry>({ kind, columns, entries, idOf, query, empty, chi
         empty={entries?.length === 0 ? empty : noMatch}
       />
       <More
-        hasNextPage={(found?.length ?? 0) > most}
+        hasNextPage={found !== undefined && found.length > most}
         isFetchingNextPage={false}
         fetchNextPage={() => setMost(most + step)}
       />
       <Title order={2} size="h4">
-        {words.catalogue.elsewhere}
+        How entries are added and changed
       </Title>
-      <Text size="sm">{words.catalogue.elsewhereHint}</Text>
-      <Copyable label={words.catalogue.commands} text={commandsFor(kind)} />
+      <Text size="sm">
+        Every field of an entry is changed from the shell or in git. The first command lists the fields; the others
+        write the whole catalogue into a file, say what the file would change, and make it so.
+      </Text>
+      <Copyable label="Commands that change entries" text={commandsFor(kind)} />
     </Stack>
   );
 }
@@ -79,7 +81,7 @@ export interface Change {
 
 /** Who changed an entry last, and when. */
 export function LastChange({ change }: { readonly change: Change | null | undefined }) {
-  if (!change) return <Text size="sm">{words.catalogue.notKnown}</Text>;
+  if (!change) return <Text size="sm">not known</Text>;
   return (
     <>
       <At time={change.changed_at} />
@@ -97,7 +99,7 @@ export const lastChangeColumn: Column<{ readonly last_change: Change | null }> =
 
 /** The sentences of the gateway about what will not work as one may expect. */
 export const warningsColumn: Column<{ readonly warnings: readonly string[] }> = {
-  title: words.catalogue.warnings,
+  title: 'Needs a look',
   cell: ({ warnings }) =>
     warnings.length === 0
       ? words.none

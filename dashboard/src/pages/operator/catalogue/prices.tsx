@@ -1,12 +1,12 @@
 /** The prices of tokens, and which of them hold now. */
 import { Badge, Text } from '@mantine/core';
-import { usePrices } from '../../../api/catalogue.ts';
+import { usePrices } from '../../../api/operator-queries.ts';
 import type { Price } from '../../../api/types.ts';
 import { At } from '../../../parts/at.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { words } from '../../../words/operator-words.ts';
 import { Entries, lastChangeColumn, warningsColumn } from './entries.tsx';
-import { priceStates } from './price-state.ts';
+import { priceStates } from './states.ts';
 
 const colors = { now: 'green', later: 'blue', over: 'gray' } as const;
 
@@ -14,17 +14,17 @@ export function Prices() {
   const prices = usePrices();
   const states = priceStates(prices.data?.data ?? [], Date.now());
   const columns: readonly Column<Price>[] = [
-    { title: words.catalogue.model, cell: ({ model }) => model },
+    { title: 'Model', cell: ({ model }) => model },
     {
-      title: words.catalogue.providerIn,
-      cell: ({ provider, region }) => `${provider}, ${region ?? words.catalogue.everywhere}`,
+      title: 'Provider and region',
+      cell: ({ provider, region }) => `${provider}, ${region ?? 'all regions'}`,
     },
-    { title: words.catalogue.validFrom, cell: ({ valid_from }) => <At time={valid_from} /> },
+    { title: 'Valid from', cell: ({ valid_from }) => <At time={valid_from} /> },
     { title: words.catalogue.status, cell: ({ id }) => <State state={states.get(id) ?? 'over'} /> },
-    { title: words.catalogue.input, cell: ({ input_per_mtok }) => input_per_mtok, isNumber: true },
-    { title: words.catalogue.output, cell: ({ output_per_mtok }) => output_per_mtok, isNumber: true },
+    { title: '1 million tokens read', cell: ({ input_per_mtok }) => input_per_mtok, isNumber: true },
+    { title: '1 million tokens written', cell: ({ output_per_mtok }) => output_per_mtok, isNumber: true },
     {
-      title: words.catalogue.source,
+      title: 'Source',
       cell: ({ source }) => (
         <Text size="xs" miw={120} style={{ overflowWrap: 'anywhere' }}>
           {source}
@@ -41,9 +41,11 @@ export function Prices() {
       entries={prices.data?.data}
       idOf={({ id }) => id}
       query={prices}
-      empty={<Empty title={words.catalogue.pricesEmpty}>{words.catalogue.pricesEmptyHint}</Empty>}
+      empty={
+        <Empty title="No price">Without one, usage has no cost. Enter the first one: ./gw admin prices add.</Empty>
+      }
     >
-      <Text size="sm">{words.catalogue.pricesHint}</Text>
+      <Text size="sm">Prices are in the currency of the gateway, and usage is charged by the price of its hour.</Text>
     </Entries>
   );
 }

@@ -1,16 +1,17 @@
 /** The providers, the state of their credentials, and a test call for admins. No credential is ever shown. */
-import { Badge, Button, Text } from '@mantine/core';
+import { Alert, Badge, Button, Code, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useCredentials, useDeployments, useProviderChanges, useProviders } from '../../../api/catalogue.ts';
-import type { Credential, Provider } from '../../../api/types.ts';
+import { api, must } from '../../../api/client.ts';
+import { useCredentials, useDeployments, useProviderChanges, useProviders } from '../../../api/operator-queries.ts';
+import type { Credential, Deployment, Provider, ProviderTest } from '../../../api/types.ts';
 import { Copyable } from '../../../parts/copy.tsx';
-import { Failed } from '../../../parts/failure.tsx';
+import { Failed, Failure } from '../../../parts/failure.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
-import { time } from '../../../words/format.ts';
+import { number, time } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
-import { credentialState } from './credential-state.ts';
 import { Entries, type KindProps, LastChange, warningsColumn } from './entries.tsx';
-import { offeredBy, ProviderTestDialog } from './provider-test.tsx';
+import { credentialState } from './states.ts';
 
 export function Providers({ mayChange }: KindProps) {
   const [chosen, setChosen] = useState<Provider | null>(null);
@@ -21,9 +22,9 @@ export function Providers({ mayChange }: KindProps) {
   const columns: readonly Column<Provider>[] = [
     { title: words.catalogue.id, cell: ({ id }) => id },
     { title: words.catalogue.name, cell: ({ name }) => name },
-    { title: words.catalogue.address, cell: (provider) => <Address provider={provider} /> },
+    { title: 'Address', cell: (provider) => <Address provider={provider} /> },
     {
-      title: words.catalogue.credential,
+      title: 'Credential',
       cell: (provider) => credentials.data && <State provider={provider} credentials={credentials.data.data} />,
     },
     {
@@ -40,12 +41,17 @@ export function Providers({ mayChange }: KindProps) {
       entries={providers.data?.data}
       idOf={({ id }) => id}
       query={providers}
-      empty={<Empty title={words.catalogue.providersEmpty}>{words.catalogue.providersEmptyHint}</Empty>}
+      empty={
+        <Empty title="No provider">Add the first one: ./gw admin providers add, with --as for a well-known one.</Empty>
+      }
     >
       <Failed of={credentials} />
       <Failed of={changes} />
-      <Text size="sm">{words.catalogue.credentialsHint}</Text>
-      <Copyable label={words.catalogue.credentialCommand} text="./gw admin credentials set NAME < key.txt" />
+      <Text size="sm">
+        A credential is never shown. What is set here is what this control plane has; set or rotate one from the shell,
+        where it is read from a file:
+      </Text>
+      <Copyable label="The command that sets a credential" text="./gw admin credentials set NAME < key.txt" />
       {chosen && deployments.data && (
         <ProviderTestDialog
           provider={chosen}
@@ -76,7 +82,7 @@ function Address({ provider: { base_url, kind } }: { readonly provider: Provider
       </Text>
       {kind === 'simulator' && (
         <Badge color="gray" variant="light">
-          {words.catalogue.simulator}
+          simulator
         </Badge>
       )}
     </>
@@ -96,8 +102,8 @@ function State({ provider, credentials }: StateProps) {
   const hints = [
     provider.credential_ref,
     known && [words.catalogue.from[known.source], known.set_at && time(known.set_at)].filter(Boolean).join(', '),
-    state === 'elsewhere' && known?.origin && words.catalogue.setFor(known.origin),
-    state === 'unreadable' && words.catalogue.unreadableHint,
+    state === 'elsewhere' && known?.origin && `It goes to ${known.origin} alone.`,
+    state === 'unreadable' && 'It was set with another GW_CREDENTIALS_KEY.',
   ].filter((hint) => typeof hint === 'string');
   return (
     <>
@@ -110,5 +116,77 @@ function State({ provider, credentials }: StateProps) {
         </Text>
       ))}
     </>
+  );
+}
+
+/** Returns what the deployments of a provider offer, by the names that it knows them by. */
+const offeredBy = (provider: string, deployments: readonly Deployment[]): readonly string[] => [
+  ...new Set(deployments.filter((each) => each.provider === provider).flatMap(({ models }) => Object.values(models))),
+];
+
+interface ProviderTestProps {
+  readonly provider: Provider;
+  readonly offered: readonly string[];
+  readonly onClose: () => void;
+}
+
+function ProviderTestDialog({ provider: { id, name }, offered, onClose }: ProviderTestProps) {
+  const [model, setModel] = useState(offered[0] ?? '');
+  const test = useMutation({
+    mutationFn: () =>
+      must(api.POST('/operator/v1/providers/{id}/test', { params: { path: { id } }, body: { model: model.trim() } })),
+  });
+  const field = {
+    label: 'Model, as the provider knows it',
+    value: model,
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) => setModel(currentTarget.value),
+  };
+  return (
+    <Modal opened onClose={onClose} title={`Test call to ${name}`} closeButtonProps={{ 'aria-label': words.close }}>
+      <Stack>
+        <Text size="sm">
+          The control plane makes one call of at most 16 tokens, which the provider may charge for. Nothing of it is in
+          anybody’s usage.
+        </Text>
+        {offered.length > 0 ? <NativeSelect {...field} data={[...offered]} /> : <TextInput {...field} />}
+        <Failure error={test.error} />
+        {test.data && !test.isPending && <Result result={test.data} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {words.close}
+          </Button>
+          <Button disabled={model.trim() === ''} loading={test.isPending} onClick={() => test.mutate()}>
+            Make the call
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function Result({ result }: { readonly result: ProviderTest }) {
+  const { asked, duration_ms, fields, message, status, works } = result;
+  const answer = status === null ? 'no reply' : `HTTP ${status} after ${number(duration_ms)} ms`;
+  return (
+    <Alert
+      color={works ? 'green' : 'red'}
+      title={works ? 'The provider works' : 'The provider does not work'}
+      role="status"
+    >
+      <Stack gap="xs">
+        <Text size="sm">{message}</Text>
+        <Fact name="Asked" value={asked} />
+        <Fact name="Answer" value={answer} />
+        <Fact name="Fields of usage and energy" value={fields.length === 0 ? words.none : fields.join(', ')} />
+      </Stack>
+    </Alert>
+  );
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+      {name}: <Code>{value}</Code>
+    </Text>
   );
 }

@@ -1,16 +1,17 @@
 /** The regions, and their incident mode, which admins set and lift. */
-import { Badge, Button } from '@mantine/core';
+import { Badge, Button, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useDeployments, useRegions } from '../../../api/catalogue.ts';
+import { api, must } from '../../../api/client.ts';
+import { useDeployments, useRegions } from '../../../api/operator-queries.ts';
 import type { Region } from '../../../api/types.ts';
+import { Confirm } from '../../../parts/confirm.tsx';
 import { Failed } from '../../../parts/failure.tsx';
 import { Go } from '../../../parts/go.tsx';
 import { type Column, Empty } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
 import { Entries, type KindProps, lastChangeColumn, warningsColumn } from './entries.tsx';
-import { IncidentDeed } from './incident-deed.tsx';
-import { servedAlone } from './served-alone.ts';
+import { servedAlone } from './states.ts';
 
 const statusColors = { active: 'green', degraded: 'red', saturated: 'orange', decommissioned: 'gray' } as const;
 
@@ -34,9 +35,9 @@ export function Regions({ mayChange }: KindProps) {
     },
     ...(mayChange ? [{ title: words.keys.actions, cell: actionOf(deed, setChosen) }] : []),
     { title: words.catalogue.name, cell: ({ name }) => name },
-    { title: words.catalogue.country, cell: ({ country }) => country },
-    { title: words.catalogue.zone, cell: ({ grid_zone }) => <Go to="/grid">{grid_zone}</Go> },
-    { title: words.catalogue.preference, cell: ({ preference }) => number(preference), isNumber: true },
+    { title: 'Country', cell: ({ country }) => country },
+    { title: 'Grid zone', cell: ({ grid_zone }) => <Go to="/grid">{grid_zone}</Go> },
+    { title: 'Preference', cell: ({ preference }) => number(preference), isNumber: true },
     lastChangeColumn,
     warningsColumn,
   ];
@@ -47,7 +48,7 @@ export function Regions({ mayChange }: KindProps) {
       entries={regions.data?.data}
       idOf={({ code }) => code}
       query={regions}
-      empty={<Empty title={words.catalogue.regionsEmpty}>{words.catalogue.regionsEmptyHint}</Empty>}
+      empty={<Empty title="No region">Add the first one: ./gw admin regions add.</Empty>}
     >
       <Failed of={deployments} />
       {chosen && (
@@ -77,4 +78,40 @@ function actionOf(deed: (region: Region) => string | null, onChoose: (region: Re
       )
     );
   };
+}
+
+interface IncidentDeedProps {
+  readonly region: Region;
+  /** The models that no other active region serves. */
+  readonly alone: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Sets the incident mode of a region, and lifts it again. */
+function IncidentDeed({ region: { code, status }, alone, onClose }: IncidentDeedProps) {
+  const isSet = status !== 'active';
+  const body = { status: isSet ? 'active' : 'degraded' } as const;
+  return (
+    <Confirm
+      title={isSet ? `Lift incident mode for ${code}` : `Set incident mode for ${code}`}
+      hint={
+        <Stack gap="xs">
+          <Text size="sm">
+            {isSet
+              ? 'The region is active again and takes new calls at once.'
+              : 'New calls no longer go there: free calls go to other regions, and calls that pin this region are refused with region_degraded. Calls that are under way there go on. It takes effect at once, and within four seconds where Envoy needs new routes.'}
+          </Text>
+          {!isSet && alone.length > 0 && (
+            <Text size="sm" fw={700}>
+              {`No other active region serves ${alone.join(', ')}: each call of it will be refused.`}
+            </Text>
+          )}
+        </Stack>
+      }
+      label={isSet ? words.catalogue.liftIncident : words.catalogue.setIncident}
+      isDangerous={!isSet}
+      send={() => must(api.PATCH('/operator/v1/regions/{id}', { params: { path: { id: code } }, body }))}
+      onClose={onClose}
+    />
+  );
 }

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
-import { usePolicy } from '../../../api/policy.ts';
+import { usePolicy } from '../../../api/operator-queries.ts';
 import type { DryRun } from '../../../api/types.ts';
 import { words } from '../../../words/operator-words.ts';
 
-/** What would change if the rules that were tried came into force. */
+/** Shows what would change if the rules that were tried came into force. */
 export function Changes({ tried }: { readonly tried: DryRun }) {
   const policy = usePolicy();
   const { changes, sha256 } = tried.rules;

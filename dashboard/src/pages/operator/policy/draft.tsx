@@ -1,16 +1,15 @@
 /** A set of rules that nobody is screened by yet: written or read from a file, tried, and published by an admin. */
 import { Button, FileButton, Group, Stack, Text, Textarea } from '@mantine/core';
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { usePolicy } from '../../../api/policy.ts';
+import { usePolicy } from '../../../api/operator-queries.ts';
 import { Failed } from '../../../parts/failure.tsx';
 import { words } from '../../../words/operator-words.ts';
+import { readDraft } from './parse.ts';
 import { Publish } from './publish.tsx';
-import { readDraft } from './read-draft.ts';
 import { TryRules } from './try-rules.tsx';
-import { nothingWritten, useDraft } from './use-draft.ts';
-import type { ViewProps } from './view-props.ts';
 
-export function Draft({ mayChange }: ViewProps) {
+export function Draft({ mayChange }: { readonly mayChange: boolean }) {
   const [written, setWritten] = useDraft();
   const [isPublishing, setIsPublishing] = useState(false);
   const policy = usePolicy();
@@ -65,7 +64,7 @@ interface SourcesProps {
   readonly onRead: (text: string) => void;
 }
 
-/** What a draft can begin with. */
+/** The texts that a draft can begin with. */
 function Sources({ holding, onRead }: SourcesProps) {
   const reset = useRef<() => void>(null);
   const read = async (file: File | null) => {
@@ -91,4 +90,25 @@ function Sources({ holding, onRead }: SourcesProps) {
       </FileButton>
     </Group>
   );
+}
+
+interface Written {
+  readonly text: string;
+  /** The version that held when the draft was begun; null if there is no draft. */
+  readonly begunAt: number | null;
+}
+
+/** The draft of rules that somebody works on. It stays while they look at other pages, and goes when they log out. */
+const nothingWritten: Written = { text: '', begunAt: null };
+const queryKey = ['draft of rules'];
+
+/** Kept with what was read, which is forgotten when somebody else logs in. */
+function useDraft(): readonly [Written, (next: Written) => void] {
+  const queries = useQueryClient();
+  const { data = nothingWritten } = useQuery<Written>({
+    queryKey,
+    queryFn: skipToken,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+  return [data, (next) => void queries.setQueryData(queryKey, next)];
 }

@@ -1,22 +1,19 @@
 /** Rules that are lifted for single accounts. */
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { api, must } from '../../../api/client.ts';
-import { useOperatorAccount } from '../../../api/operator-account.ts';
-import { useMaker, usePolicy } from '../../../api/policy.ts';
+import { useMaker, useOperatorAccount, usePolicy } from '../../../api/operator-queries.ts';
 import type { Exemption } from '../../../api/types.ts';
 import { AccountField } from '../../../parts/account-field.tsx';
 import { At } from '../../../parts/at.tsx';
+import { Confirm } from '../../../parts/confirm.tsx';
 import { Failed } from '../../../parts/failure.tsx';
 import { Go } from '../../../parts/go.tsx';
-import { More } from '../../../parts/more.tsx';
-import { usePages } from '../../../parts/pages.ts';
+import { More, usePages } from '../../../parts/pages.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { words } from '../../../words/operator-words.ts';
-import { Exempt, Unexempt } from './exempt.tsx';
-import type { ViewProps } from './view-props.ts';
 
-export function Exemptions({ mayChange }: ViewProps) {
+export function Exemptions({ mayChange }: { readonly mayChange: boolean }) {
   const [account, setAccount] = useState('');
   const [isAdding, setIsAdding] = useState(false);
   const [ended, setEnded] = useState<Exemption | null>(null);
@@ -103,5 +100,62 @@ function Filter({ onChange }: { readonly onChange: (account: string) => void }) 
         </Button>
       </Group>
     </form>
+  );
+}
+
+/** Lifts a rule for an account, and lets it hold again. */
+function Exempt({ onClose }: { readonly onClose: () => void }) {
+  const [account, setAccount] = useState('');
+  const [chosen, setChosen] = useState('');
+  const [reason, setReason] = useState('');
+  const policy = usePolicy();
+  const rules = policy.data?.rules.map(({ id }) => id) ?? [];
+  const rule = chosen || (rules[0] ?? '');
+  const body = { account_id: account.trim(), rule_id: rule, reason: reason.trim() };
+  return (
+    <Confirm
+      title={words.policy.exemption}
+      hint={
+        <Stack>
+          <Text size="sm">
+            The rule no longer holds for this account, within about a second. Its people can read the reason.
+          </Text>
+          <AccountField label={words.policy.exemptionOf} value={account} onChange={setAccount} required />
+          <NativeSelect
+            label={words.policy.rule}
+            value={rule}
+            onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+            data={rules}
+          />
+          <TextInput
+            label={words.policy.reason}
+            value={reason}
+            onChange={({ currentTarget }) => setReason(currentTarget.value)}
+            required
+          />
+        </Stack>
+      }
+      label={words.policy.exemption}
+      isReady={Object.values(body).every((text) => text !== '')}
+      isDangerous
+      error={policy.error}
+      send={() => must(api.POST('/operator/v1/policy/exemptions', { body }))}
+      onClose={onClose}
+    />
+  );
+}
+
+function Unexempt({ exemption, onClose }: { readonly exemption: Exemption; readonly onClose: () => void }) {
+  const { account_id: accountId, rule_id: rule } = exemption;
+  const params = { path: { accountId, rule } };
+  return (
+    <Confirm
+      title={words.policy.unexemptTitle(rule, accountId)}
+      hint="Its calls are screened by the rule again, within about a second."
+      label={words.policy.unexempt}
+      isDangerous
+      send={() => must(api.DELETE('/operator/v1/policy/exemptions/{accountId}/{rule}', { params }))}
+      onClose={onClose}
+    />
   );
 }

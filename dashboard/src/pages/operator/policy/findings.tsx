@@ -1,18 +1,18 @@
-/** What screening has found in the calls of an account. */
+/** The screening findings in the calls of an account. */
 import { Button, Code, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { type ChainQuery, useChain } from '../../../api/audit.ts';
-import { useOperatorAccount } from '../../../api/operator-account.ts';
+import { useOperatorAccount } from '../../../api/operator-queries.ts';
 import type { ChainEntry } from '../../../api/types.ts';
 import { AccountField } from '../../../parts/account-field.tsx';
 import { At } from '../../../parts/at.tsx';
 import { Failed } from '../../../parts/failure.tsx';
-import { More } from '../../../parts/more.tsx';
+import { More } from '../../../parts/pages.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
-import { findingOf } from './finding-of.ts';
+import { findingOf } from './parse.ts';
 
 /** An entry can stand for a hundred calls. */
 const mostRequests = 3;
@@ -76,7 +76,7 @@ function Requests({ of }: { readonly of: ChainEntry }) {
       {calls.slice(0, mostRequests).map(({ requestId }) => (
         <Code key={requestId}>{requestId}</Code>
       ))}
-      {more > 0 && <Text size="xs">{words.policy.requestsMore(number(more))}</Text>}
+      {more > 0 && <Text size="xs">{`and ${number(more)} more, in the audit log`}</Text>}
     </Stack>
   );
 }
@@ -88,7 +88,7 @@ function Filters({ onChange }: { readonly onChange: (query: ChainQuery) => void 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const [action, from, to] = ['action', 'from', 'to'].map((name) => String(form.get(name) ?? ''));
+    const [action, from, to] = ['action', 'from', 'to'].map((name) => String(form.get(name)));
     onChange({
       chain: account.trim(),
       ...(action && { action }),

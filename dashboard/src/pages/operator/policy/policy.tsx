@@ -12,10 +12,9 @@ import { Exemptions } from './exemptions.tsx';
 import { Findings } from './findings.tsx';
 import { Rules } from './rules.tsx';
 import { Versions } from './versions.tsx';
-import type { ViewProps } from './view-props.ts';
 
 type View = keyof typeof words.policy.views;
-const pages: Readonly<Record<View, ComponentType<ViewProps>>> = {
+const pages: Readonly<Record<View, ComponentType<{ readonly mayChange: boolean }>>> = {
   rules: Rules,
   versions: Versions,
   draft: Draft,

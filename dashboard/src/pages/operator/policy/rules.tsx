@@ -1,12 +1,12 @@
 /** The rules of the version that holds: what each matches, and what it does then. */
 import { Badge, Code, Spoiler, Stack, Text } from '@mantine/core';
-import { useMaker, usePolicy } from '../../../api/policy.ts';
+import { useMaker, usePolicy } from '../../../api/operator-queries.ts';
 import type { PolicyRule, StoredRule } from '../../../api/types.ts';
 import { Copyable } from '../../../parts/copy.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { number, time } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
-import { ruleOf } from './rule-of.ts';
+import { ruleOf } from './parse.ts';
 
 const columns: readonly Column<StoredRule>[] = [
   { title: words.policy.rule, cell: (stored) => <Name stored={stored} /> },
@@ -23,10 +23,11 @@ export function Rules() {
         <>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <Text span fw={700}>
-              {words.policy.holds(policy.data.version)}
+              {`Version ${policy.data.version} holds`}
             </Text>
             {'. '}
-            {words.policy.published(maker(policy.data.created_by), time(policy.data.created_at))} {policy.data.note}
+            {`Published by ${maker(policy.data.created_by)} at ${time(policy.data.created_at)} (UTC).`}{' '}
+            {policy.data.note}
           </Text>
           <Copyable label={words.policy.hash} text={policy.data.sha256} />
         </>
@@ -89,7 +90,7 @@ function Matches({ stored }: { readonly stored: StoredRule }) {
         </>
       ) : (
         <>
-          <Part title={words.policy.phrases(number(rule.phrases.length))} texts={rule.phrases} />
+          <Part title={`${number(rule.phrases.length)} phrases, each as whole words:`} texts={rule.phrases} />
           <Part title="It is ignored where its sentence goes on as:" texts={rule.unless} />
           <Part title="It counts only at the end of a sentence, or before:" texts={rule.before} />
         </>

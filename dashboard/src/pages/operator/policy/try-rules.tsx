@@ -10,7 +10,7 @@ import { type Column, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
 import { Changes } from './changes.tsx';
-import { samplesIn } from './read-draft.ts';
+import { samplesIn } from './parse.ts';
 
 export interface TryRulesProps {
   /** `undefined`: those that hold. */
@@ -35,7 +35,7 @@ export function TryRules({ rules, isReady }: TryRulesProps) {
     ...(account.trim() !== '' && { account_id: account.trim() }),
     samples: samplesIn(samples).map((text) => ({ name: beginning(text), text })),
   };
-  // What was found of other rules or texts says nothing of these.
+  // A result for other rules or texts says nothing about these.
   const isOfThese = JSON.stringify(run.variables) === JSON.stringify(asked);
   return (
     <Stack>
@@ -93,14 +93,14 @@ const columns: readonly Column<Sample & { readonly at: number }>[] = [
     cell: ({ matches }) =>
       matches.length === 0
         ? words.none
-        : matches.map(({ exempt, rule }) => (exempt ? words.policy.exempt(rule) : rule)).join(', '),
+        : matches.map(({ exempt, rule }) => (exempt ? `${rule} (lifted for the account)` : rule)).join(', '),
   },
 ];
 
 function Result({ tried }: { readonly tried: DryRun }) {
   return (
     <>
-      <Alert color="green" title={words.policy.tried(number(tried.rules.rule_count))} role="status">
+      <Alert color="green" title={`The rules can be compiled: ${number(tried.rules.rule_count)} in all`} role="status">
         <Changes tried={tried} />
       </Alert>
       <Rows

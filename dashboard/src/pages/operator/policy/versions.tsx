@@ -2,18 +2,16 @@
 import { Badge, Button, Code, Group } from '@mantine/core';
 import { useState } from 'react';
 import { api, must } from '../../../api/client.ts';
-import { useMaker, usePolicy } from '../../../api/policy.ts';
+import { useMaker, usePolicy } from '../../../api/operator-queries.ts';
 import type { ListedVersion } from '../../../api/types.ts';
 import { At } from '../../../parts/at.tsx';
-import { More } from '../../../parts/more.tsx';
-import { usePages } from '../../../parts/pages.ts';
+import { More, usePages } from '../../../parts/pages.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
 import { words } from '../../../words/operator-words.ts';
 import { Publish } from './publish.tsx';
-import type { ViewProps } from './view-props.ts';
 
-export function Versions({ mayChange }: ViewProps) {
+export function Versions({ mayChange }: { readonly mayChange: boolean }) {
   const [chosen, setChosen] = useState<ListedVersion | null>(null);
   const policy = usePolicy();
   const maker = useMaker();

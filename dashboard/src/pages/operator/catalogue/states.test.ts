@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Credential, DeploymentHealth } from '../../../api/types.ts';
-import { credentialState } from './credential-state.ts';
-import { healthOf } from './health-of.ts';
+import { credentialState, healthOf, priceStates, servedAlone } from './states.ts';
 
 const provider = { id: 'acme', base_url: 'https://llm.acme.example/v1', credential_ref: 'ACME' };
 const credential = { name: 'ACME', origin: 'https://llm.acme.example', readable: true } as Credential;
@@ -42,5 +41,46 @@ test('all that keeps calls away from a deployment is said', () => {
     'offers no model',
     'credential missing',
     'has too much to do',
+  ]);
+});
+
+const regions = [
+  { code: 'se', status: 'active' },
+  { code: 'fr', status: 'active' },
+  { code: 'us', status: 'degraded' },
+] as const;
+const deployments: Parameters<typeof servedAlone>[2] = [
+  { region: 'se', models: { small: 's', large: 'l', only: 'o' } },
+  { region: 'se', models: { only: 'o2' } },
+  { region: 'fr', models: { small: 's' } },
+  { region: 'us', models: { large: 'l' } },
+];
+
+test('a region serves alone what no other active one does', () => {
+  expect(servedAlone('se', regions, deployments)).toEqual(['large', 'only']);
+  expect(servedAlone('fr', regions, deployments)).toEqual([]);
+  expect(servedAlone('nowhere', regions, deployments)).toEqual([]);
+});
+
+const price = (id: string, valid_from: string, region: string | null = null) => ({
+  id,
+  valid_from,
+  region,
+  provider: 'acme',
+  model: 'm',
+});
+
+test('of each provider, model and region the newest price that has begun is in force', () => {
+  const prices = [
+    price('new', '2026-11-01T00:00:00.000Z'),
+    price('old', '2026-01-01T00:00:00.000Z'),
+    price('regional', '2026-01-01T00:00:00.000Z', 'se'),
+    price('next', '2026-12-01T00:00:00.000Z'),
+  ];
+  expect([...priceStates(prices, Date.parse('2026-11-26T00:00:00Z'))]).toEqual([
+    ['new', 'now'],
+    ['old', 'over'],
+    ['regional', 'now'],
+    ['next', 'later'],
   ]);
 });

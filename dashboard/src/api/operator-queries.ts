@@ -1,6 +1,7 @@
-/** The catalogue, as operators read it. It is read again while somebody looks, since others change it too. */
+/** Queries that several operator pages share. The catalogue is read again while somebody looks, since others change it too. */
 import { useQuery } from '@tanstack/react-query';
 import { api, must } from './client.ts';
+import type { Health } from './types.ts';
 import { whileUsed } from './while-used.ts';
 
 const refetchInterval = () => whileUsed(15_000);
@@ -18,7 +19,7 @@ export const useCredentials = () =>
 export const usePrices = () => useQuery({ ...kept('prices'), queryFn: () => must(api.GET('/operator/v1/prices')) });
 
 /** A trouble holds for seconds. */
-export const useHealth = () =>
+export const useDeploymentHealth = () =>
   useQuery({
     queryKey: ['catalogue', 'health'],
     refetchInterval: () => whileUsed(3000),
@@ -41,3 +42,36 @@ export const useProviderChanges = () =>
       );
     },
   });
+
+/** The version of the screening rules that is in force. */
+export const usePolicy = () => useQuery({ queryKey: ['policy'], queryFn: () => must(api.GET('/operator/v1/policy')) });
+
+/** Names who made something, of whom a reply has the id alone. One that is not known by name keeps the id. */
+export function useMaker(): (id: string) => string {
+  const operators = useQuery({ queryKey: ['operators'], queryFn: () => must(api.GET('/operator/v1/operators')) });
+  const names = new Map(operators.data?.data.map(({ id, name }) => [id, name]));
+  return (id) => (id === 'system' ? 'the software' : (names.get(id) ?? id));
+}
+
+/** Where the account is kept that was read last. */
+export const operatorAccountKey = (id: string) => ['account of', id] as const;
+
+/** Asks nothing for an empty id. */
+export const useOperatorAccount = (id: string) =>
+  useQuery({
+    queryKey: operatorAccountKey(id),
+    queryFn: () => must(api.GET('/operator/v1/accounts/{accountId}', { params: { path: { accountId: id } } })),
+    enabled: id !== '',
+  });
+
+/** An unhealthy gateway says so with 503, and with the same body. */
+async function readHealth(): Promise<Health> {
+  const response = await fetch('/healthz', { headers: { accept: 'application/json' } });
+  const health: Health = await response.json();
+  if (!('status' in health)) throw new Error('What answered is not the gateway.');
+  return health;
+}
+
+/** Read again every `everyMs`. */
+export const useHealth = (everyMs: number) =>
+  useQuery({ queryKey: ['health'], queryFn: readHealth, refetchInterval: everyMs, retry: false });

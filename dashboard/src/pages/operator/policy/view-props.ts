@@ -1,4 +1,0 @@
-/** What each view of the rules is shown with. */
-export interface ViewProps {
-  readonly mayChange: boolean;
-}
