@@ -173,7 +173,7 @@ function warmKeyCheck(): () => Promise<boolean> {
     admission: { letIn: async () => null },
   });
   const attributes = {
-    contextExtensions: { scope: 'inference:write', handler: 'sidecar', open_to: 'active' },
+    contextExtensions: { scope: 'inference:write', limit: 'calls', handler: 'sidecar', open_to: 'active' },
     request: { http: { headers: { authorization: `Bearer ${plaintext}` } } },
   };
   return async () => {

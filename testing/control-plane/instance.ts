@@ -76,7 +76,7 @@ export async function startInstance(
     lists: () => lists,
     ask: async (key) => {
       const headers = { authorization: `Bearer ${key}` };
-      const contextExtensions = { scope: 'inference:write', handler: 'sidecar', open_to: 'active' };
+      const contextExtensions = { scope: 'inference:write', limit: 'calls', handler: 'sidecar', open_to: 'active' };
       const { deniedResponse } = await check({ attributes: { contextExtensions, request: { http: { headers } } } });
       return deniedResponse ? JSON.parse(String(deniedResponse.body)).error.code : 'ok';
     },
