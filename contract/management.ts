@@ -24,8 +24,13 @@ export const countedSimulated = z
 
 export const ledgerQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe('Receipts per page'),
-  after: z.string().regex(receiptIdPattern).optional().describe('`last_id` of the previous page'),
-  order: z.enum(['asc', 'desc']).default('desc').describe('By the time of the call'),
+  after: z.string().max(100).optional().describe('`last_id` of the previous page'),
+  order: z
+    .enum(['asc', 'desc', 'arrival'])
+    .default('desc')
+    .describe(
+      '`desc`: the newest call first. `asc`: as receipts came into the ledger. `arrival`: each version as it came, for followers that must miss none',
+    ),
   model: name.max(256).optional(),
   region: name.max(64).optional(),
   project: projectSchema.optional().describe('Only calls charged to this project'),

@@ -80,6 +80,7 @@ export async function migrate(
     for (const migration of pending) await apply(client, migration, log);
     if (pending.length === 0) log('the database is up to date');
     await client.query('SELECT ensure_receipt_partitions((now() AT TIME ZONE $1)::date, $2)', ['UTC', partitionMonths]);
+    await client.query('SELECT continue_arrivals()');
   } finally {
     // Ending the session also releases the lock.
     await client.end();

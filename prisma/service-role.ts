@@ -41,6 +41,8 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   receipt_log_checkpoints: grows,
   receipt_log_nodes: grows,
   receipt_replacements: read,
+  // The owner writes it.
+  arrival_base: read,
   // Triggers write these.
   audit_heads: read,
   key_generation: read,

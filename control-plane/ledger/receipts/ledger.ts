@@ -1,5 +1,6 @@
 /**
- * The ledger of an account, page by page. A receipt is listed once, in its newest version or in its first.
+ * The ledger of an account, page by page: by the time of the calls, newest first, or as receipts and their versions arrived, so that whoever
+ * reads on from the last row misses none. A call that was running meanwhile arrives behind those that began later and were over before.
  *
  * Invariant: what is listed is genuine. A receipt that is not is named in its place, so that it hides no other one.
  */
@@ -17,9 +18,13 @@ export interface LedgerPage {
   readonly hasMore: boolean;
   /** Rows of this page that are not what the gateway has stored. */
   readonly altered: readonly { readonly id: string; readonly version: number }[];
-  /** The first and last receipt of the page, altered ones included; null if the page is empty. */
+  /** The cursors of the first and last row of the page, altered ones included; null if the page is empty. */
   readonly firstId: string | null;
   readonly lastId: string | null;
+}
+
+interface ListedRow extends LedgerRow {
+  readonly arrived: string;
 }
 
 /** Returns one page. The cursor is a place in the order, so rows that arrive meanwhile do not shift the pages. */
@@ -28,20 +33,98 @@ export async function ledgerPage(
   accountId: string,
   query: LedgerQuery,
 ): Promise<LedgerPage> {
-  const rows: LedgerRow[] = [];
-  for (const window of windowsOf(query)) {
-    rows.push(...(await rowsIn(db, accountId, query, window, query.limit + 1 - rows.length)));
-    if (rows.length > query.limit) break;
+  const rows: ListedRow[] = [];
+  if (query.order === 'desc') {
+    for (const window of windowsBefore(query.after)) {
+      rows.push(...(await newestCalls(db, accountId, query, window, query.limit + 1 - rows.length)));
+      if (rows.length > query.limit) break;
+    }
+  } else {
+    const place = await placeOf(db, accountId, query);
+    if (place !== 'not yet') rows.push(...(await arrivals(db, accountId, query, place)));
   }
   const page = rows.slice(0, query.limit);
   const faults = await seals.check(page);
+  const cursorOf = query.order === 'arrival' ? arrivalCursor : ({ id }: ListedRow) => id;
+  const [first, last] = [page[0], page.at(-1)];
   return {
     rows: page.flatMap(({ body, id }, at) => (faults[at] === null ? { id, json: body } : [])),
     altered: page.flatMap(({ id, version }, at) => (faults[at] === null ? [] : { id, version })),
     hasMore: rows.length > query.limit,
-    firstId: page[0]?.id ?? null,
-    lastId: page.at(-1)?.id ?? null,
+    firstId: first === undefined ? null : cursorOf(first),
+    lastId: last === undefined ? null : cursorOf(last),
   };
+}
+
+/** A row's place in the order of arrival. Ids of one transaction are in the order of their calls. */
+interface Place {
+  readonly arrived: string;
+  readonly id: string;
+  readonly version: number;
+}
+
+const arrivalCursor = ({ arrived, id, version }: Place): string => `${arrived}-${version}-${id}`;
+const arrivalPattern = /^(\d{1,18})-(\d{1,9})-(rcpt_.+)$/;
+
+/** Returns null if `text` is no cursor of this order. */
+function cursorPlace(text: string): Place | null {
+  const [, arrived, version, id] = arrivalPattern.exec(text) ?? [];
+  if (arrived === undefined || id === undefined || timeOfReceipt(id) === null) return null;
+  return { arrived, id, version: Number(version) };
+}
+
+/** Whether `after` can be a cursor of this order. */
+export const isCursor = ({ after, order }: Pick<LedgerQuery, 'after' | 'order'>): boolean =>
+  after === undefined || timeOfReceipt(after) !== null || (order === 'arrival' && cursorPlace(after) !== null);
+
+/** Nothing stands behind a receipt that is `not yet` in the ledger. Without a cursor the place is null. */
+async function placeOf(
+  db: Context['db'],
+  accountId: string,
+  { after }: Pick<LedgerQuery, 'after'>,
+): Promise<Place | null | 'not yet'> {
+  if (after === undefined) return null;
+  const place = cursorPlace(after);
+  if (place !== null) return place;
+  const [row] = await db.$queryRaw<{ arrived: string }[]>`
+    SELECT r.arrived::text AS arrived FROM receipts r
+    WHERE r.id = ${after} AND r.created_at = ${timeOfReceipt(after)} AND r.account_id = ${accountId} AND r.version = 1`;
+  return row === undefined ? 'not yet' : { arrived: row.arrived, id: after, version: 1 };
+}
+
+/**
+ * The rows behind a place in the order of arrival: each version once, or each receipt once, in the place of its first version. It stops in front of
+ * transactions that are still running, since what they write may belong before what is visible already.
+ */
+async function arrivals(
+  db: Context['db'],
+  accountId: string,
+  query: LedgerQuery,
+  place: Place | null,
+): Promise<ListedRow[]> {
+  const { limit, order, version } = query;
+  // In a statement of its own: only a later one is certain to see everything in front of it.
+  const [end] = await db.$queryRaw<{ settled: string }[]>`SELECT settled_arrival()::text AS settled`;
+  const conditions = [Prisma.sql`a.account_id = ${accountId}`, Prisma.sql`a.arrived < ${end?.settled}::bigint`];
+  if (order === 'asc' || version === 'issued') conditions.push(Prisma.sql`a.version = 1`);
+  if (place !== null) {
+    const arrived = Prisma.sql`${place.arrived}::bigint`;
+    conditions.push(Prisma.sql`(a.arrived, a.id, a.version) > (${arrived}, ${place.id}, ${place.version})`);
+    // By this alone the index is found.
+    conditions.push(Prisma.sql`a.arrived >= ${arrived}`);
+  }
+  const listed =
+    order === 'asc' && version !== 'issued'
+      ? Prisma.sql`SELECT * FROM receipts r WHERE r.id = a.id AND r.created_at = a.created_at ORDER BY r.version DESC LIMIT 1`
+      : Prisma.sql`SELECT a.*`;
+  return readRows(
+    db,
+    Prisma.sql`
+    SELECT ${storedColumns}, a.arrived::text AS arrived FROM receipts a CROSS JOIN LATERAL (${listed}) r
+    WHERE ${Prisma.join([...conditions, ...filtersOf(query)], ' AND ')}
+    ORDER BY a.arrived, a.id, a.version
+    LIMIT ${limit + 1}`,
+  );
 }
 
 /** It includes `from` and excludes `to`; null: it is open on that side. */
@@ -57,50 +140,42 @@ const nearMs = 62 * dayMs;
  * Two windows that follow each other in the order of the page: a question that names no time is planned for, and asked of, each month
  * that there is.
  */
-function windowsOf({ after, order }: Pick<LedgerQuery, 'after' | 'order'>): readonly Window[] {
-  const cursorTime = after === undefined ? null : timeOfReceipt(after);
-  const begin = (cursorTime ?? new Date()).getTime();
-  if (order === 'desc') {
-    const near = new Date(begin - nearMs);
-    return [
-      { from: near, to: null },
-      { from: null, to: near },
-    ];
-  }
-  // Nobody knows when the first one of an account was.
-  if (cursorTime === null) return [{ from: null, to: null }];
-  const near = new Date(begin + nearMs);
+function windowsBefore(after: string | undefined): readonly Window[] {
+  const begin = (after === undefined ? null : timeOfReceipt(after)) ?? new Date();
+  const near = new Date(begin.getTime() - nearMs);
   return [
-    { from: cursorTime, to: near },
     { from: near, to: null },
+    { from: null, to: near },
   ];
 }
 
-function rowsIn(
+const filtersOf = ({ model, project, region }: LedgerQuery): Prisma.Sql[] => [
+  ...(model === undefined ? [] : [Prisma.sql`r.model = ${model}`]),
+  ...(region === undefined ? [] : [Prisma.sql`r.region = ${region}`]),
+  ...(project === undefined ? [] : [Prisma.sql`r.body ->> 'project' = ${project}`]),
+];
+
+function newestCalls(
   db: Context['db'],
   accountId: string,
-  { after, model, order, project, region, version }: LedgerQuery,
+  query: LedgerQuery,
   window: Window,
   limit: number,
-): Promise<LedgerRow[]> {
-  const direction = order === 'asc' ? Prisma.raw('ASC') : Prisma.raw('DESC');
-  const conditions = [Prisma.sql`r.account_id = ${accountId}`, ...within('r', window)];
-  if (model !== undefined) conditions.push(Prisma.sql`r.model = ${model}`);
-  if (region !== undefined) conditions.push(Prisma.sql`r.region = ${region}`);
-  if (project !== undefined) conditions.push(Prisma.sql`r.body ->> 'project' = ${project}`);
+): Promise<ListedRow[]> {
+  const { after, version } = query;
+  const conditions = [Prisma.sql`r.account_id = ${accountId}`, ...within('r', window), ...filtersOf(query)];
   const cursorTime = after === undefined ? null : timeOfReceipt(after);
   if (cursorTime !== null) {
-    const comparison = Prisma.raw(order === 'asc' ? '>' : '<');
-    conditions.push(Prisma.sql`(r.created_at, r.id) ${comparison} (${cursorTime}::timestamptz, ${after})`);
+    conditions.push(Prisma.sql`(r.created_at, r.id) < (${cursorTime}::timestamptz, ${after})`);
     // The time alone tells Postgres which months to look in.
-    conditions.push(Prisma.sql`r.created_at ${comparison}= ${cursorTime}::timestamptz`);
+    conditions.push(Prisma.sql`r.created_at <= ${cursorTime}::timestamptz`);
   }
   return readRows(
     db,
     Prisma.sql`
-    SELECT ${storedColumns} FROM receipts r
+    SELECT ${storedColumns}, r.arrived::text AS arrived FROM receipts r
     WHERE ${Prisma.join(conditions, ' AND ')} AND ${counted(version, within('n', window))}
-    ORDER BY r.created_at ${direction}, r.id ${direction}
+    ORDER BY r.created_at DESC, r.id DESC
     LIMIT ${limit}`,
   );
 }

@@ -11,10 +11,9 @@ import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
 import { findReceipt } from './find-receipt.ts';
-import { ledgerPage } from './ledger.ts';
+import { isCursor, ledgerPage } from './ledger.ts';
 import type { LedgerPlace } from './ledger-place.ts';
 import { LineageMismatchError, receiptLineage } from './lineage.ts';
-import { timeOfReceipt } from './receipt-id.ts';
 import type { Seals } from './sealed-rows.ts';
 
 export function receiptRoutes(app: FastifyInstance, context: Context, seals: Seals, place: LedgerPlace): void {
@@ -26,8 +25,11 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
   const listed = { config: { ...config, reply: receiptListSchema }, schema: { querystring: ledgerQuerySchema } };
   typed.get(paths.receipts, listed, async (request, reply) => {
     const { query } = request;
-    if (query.after !== undefined && timeOfReceipt(query.after) === null)
-      return refuse(reply, fieldError('after', 'after: is not a receipt id.'), addresses);
+    if (!isCursor(query)) {
+      const form =
+        query.order === 'arrival' ? 'the `last_id` of a page in this order, or a receipt id' : 'a receipt id';
+      return refuse(reply, fieldError('after', `after: is not ${form}.`), addresses);
+    }
     const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(stores, accountOf(request), query);
     const ends = { has_more: hasMore, first_id: firstId, last_id: lastId, ...(altered.length > 0 && { altered }) };
     // Assembled as text: the receipts go out as they were stored, without being parsed and printed again.

@@ -159,7 +159,8 @@ const insertion: CopyStatement = {
   copy: `COPY new_receipts (${columns}) FROM STDIN`,
   statement: `
     WITH stored AS (
-      INSERT INTO receipts (${columns}) SELECT ${columns} FROM new_receipts ORDER BY id COLLATE "C", version
+      INSERT INTO receipts (${columns}, arrived)
+      SELECT ${columns}, here FROM new_receipts, current_arrival() AS here ORDER BY id COLLATE "C", version
       ON CONFLICT (id, version, created_at) DO NOTHING
       RETURNING id, version, created_at, tier, facts
     ), noted AS (

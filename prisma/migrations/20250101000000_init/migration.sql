@@ -765,6 +765,45 @@ CREATE TRIGGER "grid_readings_settled" AFTER INSERT ON "grid_readings"
   FOR EACH ROW WHEN (NEW."settled" AND NEW."kind" = 'average') EXECUTE FUNCTION note_restatement();
 
 
+-- # The order in which receipts come into the ledger
+--
+-- A follower of the ledger reads on from the last row that it has seen, so no row may become visible behind that one. A number from a
+-- sequence would not do: transactions commit in another order than they take their numbers. A row therefore has the id of the transaction
+-- that wrote it, and readers stop in front of the oldest transaction that is still running.
+
+-- One row. A database that was restored from a dump counts its transactions from the beginning; `base` keeps the order growing.
+CREATE TABLE "arrival_base" (
+  "base" BIGINT NOT NULL,
+  -- Of the cluster that `base` was set in.
+  "system_identifier" BIGINT NOT NULL,
+  "only" BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK ("only")
+);
+INSERT INTO "arrival_base" ("base", "system_identifier") SELECT 0, system_identifier FROM pg_control_system();
+
+-- The place of what this transaction writes.
+CREATE FUNCTION current_arrival() RETURNS BIGINT LANGUAGE sql STABLE AS $$
+  SELECT pg_current_xact_id()::text::bigint + base FROM arrival_base
+$$;
+-- Everything with a smaller place is visible to the next statement, and nothing comes in front of this place any more. What counts are the
+-- transactions of this database that have an id: another database of the same server may keep one open for hours. Each holds a lock on
+-- some table here from before it got its id. A transaction whose id is of the time of this look is not below the upper end of the snapshot.
+CREATE FUNCTION settled_arrival() RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE
+  next_id BIGINT := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+  oldest_id BIGINT;
+BEGIN
+  -- The locks have ids of 32 bits.
+  SELECT min(next_id - (next_id - t.transactionid::text::bigint) % 4294967296) INTO oldest_id
+  FROM pg_locks t
+  WHERE t.locktype = 'transactionid' AND t.granted AND t.mode = 'ExclusiveLock'
+    -- Ids that were given meanwhile are not smaller than `next_id`.
+    AND (next_id - t.transactionid::text::bigint) & 2147483648 = 0
+    AND EXISTS (SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+      WHERE l.virtualtransaction = t.virtualtransaction AND l.locktype = 'relation');
+  RETURN least(next_id, oldest_id) + (SELECT base FROM arrival_base);
+END $$;
+
+
 -- # The ledger
 
 -- One row is one version of a receipt. The services may only add rows. Each row carries a digest of its content in canonical form, and a
@@ -797,8 +836,12 @@ CREATE TABLE "receipts" (
   -- (RFC 1951) as three JSON texts with line feeds between. `body`, `routing_trace` and `facts` then hold only what statements read. Null: the
   -- receipt may still take one of the steps below, so the three columns hold all of it.
   "compressed" BYTEA,
+  -- Where the row, as it is now, stands in the order of arrival.
+  "arrived" BIGINT DEFAULT current_arrival(),
   PRIMARY KEY ("id", "version", "created_at")
 ) PARTITION BY RANGE ("created_at");
+-- Small, since the rows of one transaction share their entry.
+CREATE INDEX "receipts_account_id_arrived_idx" ON "receipts" ("account_id", "arrived");
 CREATE INDEX "receipts_account_id_created_at_id_idx" ON "receipts" ("account_id", "created_at", "id");
 -- Finds the receipts of a zone in an interval.
 CREATE INDEX "receipts_grid_zone_created_at_idx" ON "receipts" (("body" ->> 'grid_zone'), "created_at")
@@ -926,7 +969,7 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
   UPDATE receipts r SET model = c.model, region = c.region, tier = c.tier, status = c.status,
     prompt_tokens = c.prompt_tokens, completion_tokens = c.completion_tokens, energy_wh = c.energy_wh,
     carbon_g = c.carbon_g, body = c.body, routing_trace = c.routing_trace, facts = c.facts, shown = c.shown,
-    content_sha256 = c.content_sha256, seal = c.seal, seal_key = c.seal_key
+    content_sha256 = c.content_sha256, seal = c.seal, seal_key = c.seal_key, arrived = current_arrival()
   FROM json_to_recordset(changes) AS c (id TEXT, created_at TIMESTAMPTZ, replaces TEXT, model TEXT, region TEXT,
     tier TEXT, status TEXT, prompt_tokens BIGINT, completion_tokens BIGINT, energy_wh NUMERIC, carbon_g NUMERIC,
     body JSON, routing_trace JSON, facts JSON, shown BOOLEAN, content_sha256 TEXT, seal TEXT, seal_key INTEGER)
@@ -943,6 +986,15 @@ CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts_default"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Has new rows stand behind all that are there. It does nothing but in a cluster that the database was restored into.
+CREATE FUNCTION continue_arrivals() RETURNS VOID LANGUAGE sql AS $$
+  UPDATE arrival_base SET system_identifier = c.system_identifier, base = greatest(base, 1 - pg_current_xact_id()::text::bigint + coalesce((
+    SELECT max(last.arrived) FROM accounts a
+    CROSS JOIN LATERAL (SELECT max(r.arrived) AS arrived FROM receipts r WHERE r.account_id = a.id) last), 0))
+  FROM pg_control_system() c WHERE arrival_base.system_identifier <> c.system_identifier
+$$;
+REVOKE EXECUTE ON FUNCTION continue_arrivals() FROM PUBLIC;
 
 -- Makes the partitions of `month_count` months, beginning with the month of `first_day` (UTC), and returns how many it made. Rows that
 -- the default partition holds for a new month move into it, so the call never fails because it came late. They move unchanged, so the
