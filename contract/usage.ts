@@ -170,6 +170,12 @@ const usageOf = <Row extends z.ZodType, Group extends string>(row: Row, groups: 
     simulated: countedSimulated,
     interval: z.enum(usageIntervals),
     group_by: z.array(z.enum(groups)),
+    complete_until: z.iso
+      .datetime({ precision: 3 })
+      .nullable()
+      .describe(
+        'Every call that began before is counted; later ones may still be running. Null: it is not known for now',
+      ),
     total: usageTotalSchema,
   });
 export const usageSchema = usageOf(usageRowSchema, usageGroups).meta({ id: 'Usage' });

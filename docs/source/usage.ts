@@ -94,5 +94,5 @@ export function usageReply(version: CountedVersion) {
     interval: 'day',
     group_by: ['model'],
   } as const;
-  return { object: 'list', data: [row], ...asked, total };
+  return { object: 'list', data: [row], ...asked, complete_until: to, total };
 }

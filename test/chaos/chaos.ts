@@ -11,6 +11,7 @@ import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
 import { differencesOf, type EnvoyEnd, oddReplies } from './books.ts';
 import { budgetDifferences, setBudgets } from './budget-books.ts';
+import { type Follower, followLedger } from './follower.ts';
 import { type ProviderWatch, watchProvider } from './provider-calls.ts';
 import { envoys, scheduleOf, services } from './schedule.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
@@ -96,6 +97,7 @@ async function underChaos(
   await setBudgets(gateway, accountIdOf(apiKey));
   const provider = watchProvider(stack.simulatorUrl);
   const traffic = startTraffic({ publicUrls: stack.publicUrls, apiKey, seed });
+  const follower = followLedger(gateway.client, apiKey);
   const start = performance.now();
   const blows = await strikeAll({ gateway, clocks, tell }, scheduleOf(seed, durationMs));
   await delay(Math.max(0, durationMs - (performance.now() - start)));
@@ -103,9 +105,10 @@ async function underChaos(
   await gateway.whole();
   await delay(2000);
   await traffic.stop();
+  await follower.stop();
   const endedAt = Date.now();
   tell(`${traffic.attempts.length} requests were sent; waiting until the books are closed`);
-  const books = new BookKeeping(gateway, { traffic, provider, apiKey, from, endedAt, blows });
+  const books = new BookKeeping(gateway, { traffic, provider, follower, apiKey, from, endedAt, blows });
   const differences = await books.settled();
   provider.stop();
   return { ...(await books.sums()), strikes: blows.length, differences };
@@ -114,6 +117,7 @@ async function underChaos(
 interface Kept {
   readonly traffic: Traffic;
   readonly provider: ProviderWatch;
+  readonly follower: Follower;
   readonly apiKey: string;
   readonly from: Date;
   /** When the last call had ended, by the clock. */
@@ -150,17 +154,19 @@ class BookKeeping {
 
   /** The differences that stay. */
   async settled(): Promise<string[]> {
-    const { apiKey, endedAt, from } = this.#kept;
+    const { apiKey, endedAt, follower, from } = this.#kept;
     const { client } = this.#gateway;
     const usedToday = await this.#usedToday();
     for (const deadline = Date.now() + settleMs; ; await delay(2000)) {
       const books = await this.#read();
       const usage = await usageDifferences(client, from, books.rows, apiKey);
       const budgets = await budgetDifferences(this.#gateway, accountIdOf(apiKey), books.rows, endedAt);
+      const feed = await follower.differencesFrom(books.rows);
       const open = [
         ...differencesOf({ ...books, usedToday }),
         ...usage.map((line) => `usage: ${line}`),
         ...budgets.map((line) => `budgets: ${line}`),
+        ...feed.map((line) => `feed: ${line}`),
       ];
       if (open.length === 0 || Date.now() > deadline) return [...oddReplies(books), ...open];
     }

@@ -13,6 +13,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
+import { completeUntil } from '../receipts/complete-until.ts';
 import type { LedgerPlace } from '../receipts/ledger-place.ts';
 import { usageCsv } from './csv.ts';
 import { mostRows, usageOf } from './usage.ts';
@@ -40,7 +41,7 @@ export function usageOperatorRoutes(app: FastifyInstance, context: Context): voi
 /** `accountId` null: of all accounts. */
 async function answer(
   reply: FastifyReply,
-  { addresses, currency, db, now }: Context,
+  { addresses, currency, db, now, redis }: Context,
   query: UsageQuery,
   accountId: string | null,
 ): Promise<unknown> {
@@ -49,6 +50,7 @@ async function answer(
   const { from, to } = period;
   const { format, interval, simulated, version } = query;
   const group_by = groupsOf(query.group_by);
+  const complete = await completeUntil(redis, now());
   const usage = await usageOf(db, { accountId, from, to, group_by, interval, simulated, version, currency });
   if (usage === null) return refuse(reply, tooMany, addresses);
   const { data, total } = usage;
@@ -60,7 +62,7 @@ async function answer(
       .send(usageCsv(data, groups));
   }
   const asked = { from: from.toISOString(), to: to.toISOString(), version, simulated, interval, group_by };
-  return { object: 'list', data, ...asked, total };
+  return { object: 'list', data, ...asked, complete_until: complete?.toISOString() ?? null, total };
 }
 
 const tooMany = fieldError(

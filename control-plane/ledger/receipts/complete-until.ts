@@ -1,0 +1,45 @@
+/**
+ * How far the ledger is complete: every call that began before has its receipt in Postgres.
+ *
+ * Invariant: it is asked before the ledger is read. What is neither pending nor in the stream then was committed before it left Redis, so
+ * the read behind it sees it. A spool on the disk of a sidecar that lost Redis is known by the marks of its calls, which stay until it is
+ * replayed or the control plane closes them.
+ */
+import { hourMs } from '@gw/contract/internal/durations';
+import { ledgerStream, pendingReceiptsKey } from '@gw/contract/internal/redis';
+import type { Redis } from 'ioredis';
+import { timeOfReceipt } from './receipt-id.ts';
+
+/** Receipts are marked some milliseconds after their call began, by the clock of another machine. */
+const marginMs = 5000;
+/** How many entries of the stream are looked at; a longer one is behind by more than a moment. */
+const mostEntries = 2000;
+/** No call lasts longer than this before its entry comes into the stream. */
+const longestCallMs = hourMs;
+
+/**
+ * KEYS: pending set, ledger stream. ARGV: how many entries to look at. Returns the smallest id, which is the oldest since ids begin with their
+ * time, or '', and the id of the first entry in the stream if it has more than that, or ''.
+ */
+const oldestScript = `
+local oldest = ''
+local function take(id) if id and (oldest == '' or id < oldest) then oldest = id end end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do take(id) end
+local entries = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', ARGV[1])
+for _, entry in ipairs(entries) do take(string.match(entry[2][2], '"id":"(rcpt_[0-9a-f-]+)"')) end
+local first = ''
+if redis.call('XLEN', KEYS[2]) > #entries and entries[1] then first = entries[1][1] end
+return {oldest, first}
+`;
+
+/** Returns the time; null while Redis cannot be asked. */
+export async function completeUntil(redis: Redis, now: Date): Promise<Date | null> {
+  const found = await redis.eval(oldestScript, 2, pendingReceiptsKey, ledgerStream, mostEntries).catch(() => null);
+  if (!Array.isArray(found)) return null;
+  const [oldest, first] = found.map(String);
+  const times = [now.getTime() - marginMs];
+  const began = oldest === undefined ? null : timeOfReceipt(oldest);
+  if (began !== null) times.push(began.getTime());
+  if (first) times.push(Number(first.split('-')[0]) - longestCallMs);
+  return new Date(Math.min(...times));
+}
