@@ -153,7 +153,7 @@ const policyErrors = defineErrors({
     ...policy,
     message: 'The request matches a published pattern of unacceptable use.',
     when: 'A rule of the acceptable-use policy matches the text of the request. The text is not kept.',
-    action: 'Review the use case.',
+    action: 'Review the use case. The message names the rule; `GET /v1/use-policy` lists the rules in force.',
   },
   customer_suspended: {
     ...policy,

@@ -48,6 +48,7 @@ export const routes: readonly Route[] = [
   { ...catalogue, path: '/v1/models/{model_id}', summary: 'Read one model' },
   { ...catalogue, path: '/v1/regions', summary: 'List regions' },
   { ...catalogue, path: '/v1/regions/{region_code}', summary: 'Read one region' },
+  { ...catalogue, path: '/v1/use-policy', summary: 'List the rules that requests are screened by' },
   { ...ledger, path: '/v1/gw/receipts', summary: 'List the ledger' },
   { ...ledger, path: '/v1/gw/receipts/{receipt_id}', summary: 'Read one receipt' },
   {

@@ -1,6 +1,9 @@
 import { modelListSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
+import { rulesSha256 } from '@gw/contract/internal/policy-rules';
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
+import { usePolicySchema } from '@gw/contract/use-policy';
 import { annualReading } from '@gw/methodology/grid-annual';
+import { defaultRules } from '@gw/policy/default-rules';
 import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -89,6 +92,13 @@ test('regions come with their grid intensity and where it is from', async () => 
   const unknown = await running.get('/v1/regions/mars');
   expect(unknown.statusCode).toBe(404);
   expect(unknown.json().error).toMatchObject({ code: 'invalid_region', param: 'region_code' });
+});
+
+test('the use policy names the rules that hold for the account, and never what they look for', async () => {
+  const reply = usePolicySchema.parse((await running.get('/v1/use-policy')).json());
+  expect(reply).toMatchObject({ version: 0, sha256: rulesSha256(defaultRules), has_more: false });
+  expect(reply.data.map(({ id }) => id)).toEqual(defaultRules.map(({ id }) => id));
+  expect(JSON.stringify(reply)).not.toContain('pipe bomb');
 });
 
 test('an unknown path is 404, a wrong method 405 with Allow, both as the error object', async () => {

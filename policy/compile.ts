@@ -17,7 +17,7 @@ export interface CompiledRules {
   readonly rules: readonly PolicyRule[];
   /** Finds phrases, and the `needs` of patterns, by rule index. */
   readonly automaton: Automaton;
-  /** Indexed like the rules; null for a rule with phrases. */
+  /** Indexed like the rules; null for a rule with phrases, and for one of a classifier, which is not matched here. */
   readonly patterns: readonly (Pattern | null)[];
   /** Matches where any of the patterns does; null for fewer than two. */
   readonly joint: Pattern | null;
@@ -113,7 +113,7 @@ export function compileRules(set: readonly PolicyRule[]): Result<CompiledRules, 
   const parts: RuleParts = { phrases: [], patterns: rules.map(() => null), problems: [] };
   for (const rule of set)
     if (rule.kind === 'phrases') addPhrases(rule, places.get(rule.id), parts);
-    else addPattern(rule, places.get(rule.id), parts);
+    else if (rule.kind === 'pattern') addPattern(rule, places.get(rule.id), parts);
   const { phrases, patterns, problems } = parts;
   if (problems.length > 0) return err(problems);
   const refuse = (reason: string) => err([{ rule: null, reason }]);

@@ -4,6 +4,8 @@ export interface ScreeningVerdict {
   readonly action: 'block' | 'flag';
   /** The code of the first blocking rule, otherwise of the first rule. */
   readonly code: (typeof screenCodes)[keyof typeof screenCodes];
+  /** The id of the rule that decided. */
+  readonly decisive: string;
   /** The ids of all rules that apply, in order. */
   readonly ruleIds: readonly string[];
 }
@@ -13,5 +15,10 @@ export function verdictOf(matched: readonly PolicyRule[], exempt: readonly strin
   const rules = matched.filter(({ id }) => !exempt.includes(id));
   const decisive = rules.find(({ action }) => action === 'block') ?? rules[0];
   if (!decisive) return null;
-  return { action: decisive.action, code: screenCodes[decisive.screen], ruleIds: rules.map(({ id }) => id) };
+  return {
+    action: decisive.action,
+    code: screenCodes[decisive.screen],
+    decisive: decisive.id,
+    ruleIds: rules.map(({ id }) => id),
+  };
 }

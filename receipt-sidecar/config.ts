@@ -7,10 +7,12 @@ import {
   readInternalToken,
   readRedisUrl,
   readSettings,
+  type SettingReader,
 } from '@gw/contract/internal/environment';
 import { type Implementation, readImplementation } from '@gw/grpc/server';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher } from '@gw/service/idempotency-settings';
+import type { ClassifierSettings } from './admission/classifier.ts';
 import { defaultThreads } from './wire/threads/body-threads.ts';
 
 export interface Config {
@@ -40,6 +42,8 @@ export interface Config {
   readonly drainS: number;
   /** Encrypts the replies that are kept for idempotency keys. */
   readonly replyCipher: ReplyCipher;
+  /** Where rules of kind `classifier` ask; null: nowhere. */
+  readonly classifier: ClassifierSettings | null;
   /** How many threads read large bodies. */
   readonly threads: number;
   /** The most combinations of account, model and region whose usage is counted separately. */
@@ -73,9 +77,22 @@ export function loadConfig(environment: Environment): Config {
     instances,
     drainS: settings.integer('GW_SIDECAR_DRAIN_S', instances > 1 ? drainOfSeveralS : drainAloneS),
     replyCipher: readReplyCipher(settings),
+    classifier: readClassifier(settings),
     threads: Math.max(1, settings.integer('GW_SIDECAR_THREADS', defaultThreads())),
     mostUsageSeries: settings.integer('GW_USAGE_SERIES_MAX', 2000),
   };
   settings.finish();
   return Object.freeze(config);
+}
+
+function readClassifier(settings: SettingReader): ClassifierSettings | null {
+  const url = settings.optional('GW_CLASSIFIER_URL', '');
+  if (url !== '' && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    settings.problem(
+      'GW_CLASSIFIER_URL is not the address of a moderation endpoint. Example: GW_CLASSIFIER_URL=http://127.0.0.1:8000/v1/moderations',
+    );
+  const key = settings.optional('GW_CLASSIFIER_KEY', '');
+  const model = settings.optional('GW_CLASSIFIER_MODEL', '');
+  const timeoutMs = settings.integer('GW_CLASSIFIER_TIMEOUT_MS', 1000);
+  return url === '' ? null : { url, key: key === '' ? null : key, model: model === '' ? null : model, timeoutMs };
 }

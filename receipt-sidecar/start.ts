@@ -16,6 +16,7 @@ import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import type { z } from 'zod';
+import { openClassifier } from './admission/classifier.ts';
 import { openPolicyEvents } from './admission/policy-events.ts';
 import { createPromptMetrics } from './admission/prompt-metrics.ts';
 import { RequestReader } from './admission/reader.ts';
@@ -149,6 +150,7 @@ export async function startSidecar(config: Config) {
     reader: new RequestReader({
       threads: threads.pool,
       events: policyEvents,
+      classifier: openClassifier(config.classifier, { metrics: screenMetrics, log, clock }),
       screenMetrics,
       promptMetrics,
       now: Date.now,

@@ -25,6 +25,8 @@ export const maxBefore = 100;
 export const maxPatterns = 50;
 export const maxPatternChars = 1000;
 export const maxNeeds = 100;
+export const maxCategories = 100;
+export const maxCategoryChars = 100;
 
 export const ruleIdSchema = z
   .string()
@@ -45,7 +47,7 @@ const ruleFields = {
 
 const phrase = z.string().min(1).max(maxPhraseChars);
 
-/** Both kinds match the normalised text, see docs/use-policy.md. */
+/** The first two kinds match the normalised text, see docs/use-policy.md. */
 export const policyRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     ...ruleFields,
@@ -65,8 +67,19 @@ export const policyRuleSchema = z.discriminatedUnion('kind', [
     /** The pattern is tried only on texts with one of these as whole words. Name each form, `agent` and `agents`. */
     needs: z.array(phrase).min(1).max(maxNeeds),
   }),
+  z.strictObject({
+    ...ruleFields,
+    kind: z.literal('classifier'),
+    /** Categories of the operator's classifier. Absent: whatever it flags. */
+    categories: z.array(z.string().min(1).max(maxCategoryChars)).min(1).max(maxCategories).optional(),
+    /** The least score of a category that counts, from 0 to 1. Absent: the classifier decides. */
+    threshold: z.number().min(0).max(1).optional(),
+    /** What becomes of a call that the classifier does not judge in time. */
+    on_failure: z.enum(['pass', 'block']),
+  }),
 ]);
 export type PolicyRule = z.infer<typeof policyRuleSchema>;
+export type ClassifierRule = Extract<PolicyRule, { readonly kind: 'classifier' }>;
 
 const counted = (rules: readonly PolicyRule[]) => ({
   phrases: rules.reduce((sum, rule) => sum + (rule.kind === 'phrases' ? rule.phrases.length : 0), 0),
@@ -78,6 +91,13 @@ export const policyRulesSchema = z
   .max(maxRules)
   .refine((rules) => new Set(rules.map(({ id }) => id)).size === rules.length, 'two rules have the same id')
   .refine((rules) => counted(rules).phrases <= maxPhrases, `more than ${maxPhrases} phrases in all rules together`)
+  .refine(
+    (rules) =>
+      rules.every(
+        (rule) => rule.kind !== 'classifier' || rule.threshold === undefined || rule.categories !== undefined,
+      ),
+    'a threshold is for categories, and a rule names none',
+  )
   .refine((rules) => counted(rules).patterns <= maxPatterns, `more than ${maxPatterns} rules with a pattern`);
 
 /** A published set; version 0 is the built-in default. */

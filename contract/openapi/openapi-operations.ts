@@ -26,6 +26,7 @@ import { healthSchema, ledgerQuerySchema, receiptQuerySchema } from '../manageme
 import { methodologySchema } from '../methodology.ts';
 import { receiptSchema } from '../receipt.ts';
 import { usageQuerySchema, usageSchema } from '../usage.ts';
+import { usePolicySchema } from '../use-policy.ts';
 
 export interface Operation {
   readonly id: string;
@@ -69,6 +70,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /v1/models/{model_id}': { id: 'readModel', response: modelSchema },
   'GET /v1/regions': { id: 'listRegions', response: regionListSchema },
   'GET /v1/regions/{region_code}': { id: 'readRegion', response: regionSchema },
+  'GET /v1/use-policy': { id: 'listUsePolicy', response: usePolicySchema },
   'GET /v1/gw/receipts': { id: 'listReceipts', response: receiptListSchema, query: ledgerQuerySchema },
   'GET /v1/gw/receipts/{receipt_id}': {
     id: 'readReceipt',

@@ -1,8 +1,11 @@
-/** `/v1/models*` and `/v1/regions*`: from the snapshot in memory, so that they answer while Postgres and Redis are away. */
+/** `/v1/models*`, `/v1/regions*` and `/v1/use-policy`: from the snapshot in memory, so that they answer while Postgres and Redis are away. */
 import { modelListSchema, modelSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
 import { apiError } from '@gw/contract/errors';
+import { type Policy, policySchema } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { pageOf } from '@gw/contract/list';
+import { type PublishedRule, usePolicySchema } from '@gw/contract/use-policy';
+import { defaultPolicy } from '@gw/policy/default-rules';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
 import { identityOf } from '../shared/identity.ts';
@@ -41,6 +44,13 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     );
   });
 
+  app.get('/v1/use-policy', { config: { reply: usePolicySchema } }, (request) => {
+    const { exemptions, rules, sha256, version } = policyOf(snapshot());
+    const exempt = exemptions[identityOf(request).accountId] ?? [];
+    const held = rules.filter(({ enabled, id }) => enabled && !exempt.includes(id));
+    return { ...pageOf(held.map(published), ({ id }) => id), version, sha256 };
+  });
+
   app.get<{ Params: { code: string } }>(
     '/v1/regions/:code',
     { config: { reply: regionSchema } },
@@ -56,3 +66,18 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     },
   );
 }
+
+/** A set that this release cannot read is not in force at the sidecars either, which then screen by what they have. */
+function policyOf({ policy }: Snapshot): Policy {
+  const read = policySchema.safeParse(policy);
+  return read.success ? read.data : defaultPolicy;
+}
+
+const published = ({ action, id, kind, screen, title }: Policy['rules'][number]): PublishedRule => ({
+  id,
+  object: 'use_policy.rule',
+  title,
+  kind,
+  screen,
+  action,
+});

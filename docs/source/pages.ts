@@ -15,7 +15,7 @@ import { knownProviders } from '@gw/contract/internal/catalogue/known-providers'
 import { modelFields, modelIdDoc } from '@gw/contract/internal/catalogue/model-fields';
 import { providerFields, providerIdDoc } from '@gw/contract/internal/catalogue/provider-fields';
 import { regionCodeDoc, regionFields } from '@gw/contract/internal/catalogue/region-fields';
-import { policyRulesSchema } from '@gw/contract/internal/policy-rules';
+import { policyRuleSchema, policyRulesSchema } from '@gw/contract/internal/policy-rules';
 import { lineageStepSchema, revisionSchema } from '@gw/contract/lineage';
 import { openApiDocument } from '@gw/contract/openapi';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
@@ -35,7 +35,7 @@ import { reachTable } from './performance-reach.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
 import { chatEvents, chatReply, chatRequest, chatStream } from './replies.ts';
-import { exampleRules, screenedEntry } from './screening.ts';
+import { classifierRule, exampleRules, screenedEntry, screeningSetsTable } from './screening.ts';
 import { usageReply } from './usage.ts';
 import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
 
@@ -152,6 +152,8 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'usage-issued': () => json(usageReply('issued'), usageSchema),
   'usage-restated': () => json(usageReply('restated'), usageSchema),
   'policy-rules': () => json(exampleRules, policyRulesSchema),
+  'classifier-rule': () => json(classifierRule, policyRuleSchema),
+  'screening-sets': () => ({ text: screeningSetsTable() }),
   'screened-entry': () => json(screenedEntry(), auditEntrySchema.partial()),
   'catalogue-fields': () => ({ text: catalogueFieldsTable() }),
   'known-providers': () => ({ text: knownProvidersTable() }),

@@ -1,4 +1,8 @@
-/** Examples for docs/use-policy.md: a set of rules, a request that one of them blocks, and the entry that is written of it. */
+/**
+ * Examples for docs/use-policy.md: a set of rules, a request that one of them blocks, and the entry that is written of it; and what was measured
+ * on public sets (policy/public-sets.long.test.ts).
+ */
+import { readFileSync } from 'node:fs';
 import { type PolicyEvent, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import { factsOf } from '@gw/control-plane/internals/catalogue/policy/write-findings';
@@ -6,6 +10,8 @@ import { compileRules } from '@gw/policy/compile';
 import { findRules } from '@gw/policy/find-rules';
 import { requestText } from '@gw/policy/request-text';
 import { verdictOf } from '@gw/policy/verdict';
+import { z } from 'zod';
+import { tableOf } from './numbers.ts';
 
 export const exampleRules: readonly PolicyRule[] = [
   {
@@ -29,6 +35,18 @@ export const exampleRules: readonly PolicyRule[] = [
     needs: ['centrifuge'],
   },
 ];
+
+export const classifierRule: PolicyRule = {
+  id: 'judged-harmful',
+  title: 'Requests that the classifier finds harmful',
+  screen: 'acceptable_use',
+  action: 'block',
+  enabled: true,
+  kind: 'classifier',
+  categories: ['illicit/violent', 'violence'],
+  threshold: 0.6,
+  on_failure: 'pass',
+};
 
 export const screenedRequest = {
   model: 'sim-small',
@@ -61,4 +79,25 @@ export function screenedEntry(): object {
   if (fact === undefined) throw new Error('The event of the documentation makes no entry.');
   const { action, actor, after, requestId, target } = fact;
   return { action, actor, target, request_id: requestId, after };
+}
+
+const setsSchema = z.object({
+  packages: z.array(z.string()),
+  sets: z.array(
+    z.object({ name: z.string(), kind: z.string(), source: z.string(), prompts: z.number(), blocked: z.number() }),
+  ),
+});
+
+export function screeningSetsTable(): string {
+  const text = readFileSync(new URL('../screening-sets.json', import.meta.url), 'utf8');
+  const { packages, sets } = setsSchema.parse(JSON.parse(text));
+  const rows = sets.map(({ blocked, kind, name, prompts, source }) => [
+    `${name} (${source})`,
+    kind,
+    prompts.toLocaleString('en'),
+    String(blocked),
+    `${((100 * blocked) / prompts).toFixed(1)} %`,
+  ]);
+  const table = tableOf(['Set', 'Its texts are', 'Texts', 'Blocked', 'Share'], rows);
+  return `${table}\n\nMeasured on the files in ${packages.map((spec) => `\`${spec}\``).join(' and ')}.`;
 }

@@ -8,7 +8,7 @@
 
 import type { ApiError } from '@gw/contract/errors';
 import { screenedSha256 } from '@gw/contract/internal/policy-event';
-import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import type { ClassifierRule, PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { CompiledRules } from '@gw/policy/compile';
 import type { Texts } from '@gw/policy/find-rules';
@@ -44,6 +44,16 @@ export interface Finding {
   readonly sha256: string;
 }
 
+/** A request that passes the rules so far, for the classifier. */
+export interface Unclassified {
+  readonly texts: Texts;
+  readonly rules: readonly ClassifierRule[];
+  /** What the other rules matched. */
+  readonly matched: readonly PolicyRule[];
+  readonly salt: string;
+  readonly sha256: string;
+}
+
 interface Notes {
   /** The outcome of counting; null if nothing had to be counted. */
   readonly counted: PromptOutcome | null;
@@ -57,6 +67,8 @@ export type Reading =
       readonly request: ParsedRequest;
       readonly outgoing: Outgoing;
       readonly finding: Finding | null;
+      /** Null if no rule that asks a classifier holds, or another one blocks already. */
+      readonly unclassified: Unclassified | null;
       readonly screenS: number;
     });
 
@@ -91,13 +103,25 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
   return andThen(tools.find(context.rules, texts), (matched) => {
     const verdict = verdictOf(matched, context.exempt);
     const screenS = (tools.clock() - start) / 1000;
-    const finding = verdict && found(verdict, context.salt(), body);
-    return { outcome: 'read', request, outgoing: outgoing(request, body), finding, screenS, counted };
+    const rules = verdict?.action === 'block' ? [] : classifying(context);
+    const mark = verdict === null && rules.length === 0 ? null : markOf(context.salt(), body);
+    return {
+      outcome: 'read',
+      request,
+      outgoing: outgoing(request, body),
+      finding: verdict && mark && { verdict, ...mark },
+      unclassified: mark === null || rules.length === 0 ? null : { texts, rules, matched, ...mark },
+      screenS,
+      counted,
+    };
   });
 }
 
-function found(verdict: ScreeningVerdict, salt: Uint8Array, body: Parameters<typeof screenedSha256>[1]): Finding {
-  return { verdict, salt: Buffer.from(salt).toString('hex'), sha256: screenedSha256(salt, body) };
+const classifying = ({ exempt, rules }: Pick<ReadingContext, 'exempt' | 'rules'>): ClassifierRule[] =>
+  rules.rules.flatMap((rule) => (rule.kind === 'classifier' && !exempt.includes(rule.id) ? [rule] : []));
+
+function markOf(salt: Uint8Array, body: Parameters<typeof screenedSha256>[1]): Pick<Finding, 'salt' | 'sha256'> {
+  return { salt: Buffer.from(salt).toString('hex'), sha256: screenedSha256(salt, body) };
 }
 
 /** Fails open if counting takes too long or fails, since the provider counts too. */

@@ -16,6 +16,7 @@ import { makeCatalogue } from '../catalogue/snapshot.ts';
 import { bodyThreadBounds, inlineBytes } from '../wire/threads/body-threads.ts';
 import { type Failure, ThreadPool, type Work } from '../wire/threads/thread-pool.ts';
 import type { ReadBody } from './admission-request.ts';
+import type { Classifier } from './classifier.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
 import { RequestReader } from './reader.ts';
 import type { ScreenOutcome } from './screen-metrics.ts';
@@ -73,13 +74,17 @@ afterAll(async () => {
   bundle.remove();
 });
 
-function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.run(work) } as ThreadPool) {
+function reader(
+  threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.run(work) } as ThreadPool,
+  classifier: Classifier = { ask: () => Promise.reject(new Error('a classifier was asked')) },
+) {
   const events: PolicyEvent[] = [];
   const outcomes: ScreenOutcome[] = [];
   const counted: PromptOutcome[] = [];
   const faults: unknown[] = [];
   const requests = new RequestReader({
     threads,
+    classifier,
     events: { record: async (event) => void events.push(event) },
     screenMetrics: { screened: (outcome) => void outcomes.push(outcome) },
     promptMetrics: { note: (outcome) => void counted.push(outcome) },
@@ -155,6 +160,29 @@ describe.each([
       },
     ]);
     expect(JSON.stringify(events)).not.toMatch(/forbidden|words/);
+  });
+
+  test('a classifier sees what the rules let through, and decides together with them', async () => {
+    const judging = { ...rule('judge', { screen: 'acceptable_use' }, ''), kind: 'classifier', on_failure: 'pass' };
+    const { phrases: _, ...judge } = judging as { phrases?: unknown } & typeof judging;
+    const set = [...rules, judge as PolicyRule];
+    const from = { ...snapshot, policy: { ...(snapshot.policy as object), sha256: rulesSha256(set), rules: set } };
+    const asked: (readonly string[])[] = [];
+    const { ask, events } = reader(undefined, {
+      ask: async (texts, held) => {
+        asked.push(texts);
+        return texts.join().includes('a paraphrase') ? held : [];
+      },
+    });
+    expect(await ask('chat', chat(`${padding}Hello`), 'acct', from)).toMatchObject({ ok: true });
+    expect(events).toEqual([]);
+    const answer = await ask('chat', chat(`${padding}watched words in a paraphrase`), 'acct', from);
+    expect(answer).toEqual(refused({ code: 'acceptable_use_violation' }));
+    expect(answer.ok ? '' : answer.error.message).toContain('by the rule judge of the use policy');
+    expect(events).toMatchObject([{ action: 'block', rule_ids: ['watched', 'judge'] }]);
+    expect(asked).toHaveLength(2);
+    await ask('chat', chat(`${padding}a forbidden weapon`), 'acct', from);
+    expect(asked, 'what is blocked already is not sent anywhere').toHaveLength(2);
   });
 
   test('a flagged request goes on and is recorded', async () => {

@@ -10,21 +10,25 @@ import { type ApiError, apiError } from '@gw/contract/errors';
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { findRules } from '@gw/policy/find-rules';
+import { verdictOf } from '@gw/policy/verdict';
 import { parseRequest } from '../api/parse.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import { inlineBytes, inlineParts } from '../wire/threads/body-threads.ts';
 import type { Failure, ThreadPool } from '../wire/threads/thread-pool.ts';
 import type { AdmissionRequest, ReadBody } from './admission-request.ts';
+import type { Classifier } from './classifier.ts';
 import type { RequestFacts, RequestJob } from './jobs.ts';
 import type { PolicyEvents } from './policy-events.ts';
 import type { PromptMetrics } from './prompt-metrics.ts';
-import { type Finding, type Reading, readParsed } from './read.ts';
+import { type Finding, type Reading, readParsed, type Unclassified } from './read.ts';
 import type { ScreenMetrics } from './screen-metrics.ts';
 
 export interface ReaderOptions {
   readonly threads: Pick<ThreadPool, 'run'>;
   readonly events: Pick<PolicyEvents, 'record'>;
+  /** Asked only where a rule of its kind holds. */
+  readonly classifier: Pick<Classifier, 'ask'>;
   readonly screenMetrics: Pick<ScreenMetrics, 'screened'>;
   readonly promptMetrics: Pick<PromptMetrics, 'note'>;
   /** The time, ms since 1970. */
@@ -39,10 +43,10 @@ export interface ReaderOptions {
 
 const saltBytes = 16;
 const blockMessages = {
-  dual_use_screen_block:
+  dual_use_screen_block: () =>
     'The request was blocked by dual-use screening, and the audit log of the account has an entry of it.',
-  acceptable_use_violation:
-    'The request matches a published pattern of unacceptable use. It was blocked, and the audit log of the account has an entry of it.',
+  acceptable_use_violation: (rule: string) =>
+    `The request was blocked by the rule ${rule} of the use policy, which GET /v1/use-policy publishes. The audit log of the account has an entry of it.`,
 } as const;
 
 /** Reads, validates and screens requests. What no thread takes in time is `overloaded`; what fails is `internal_error`. */
@@ -147,17 +151,36 @@ function concluded(
   if (reading.fault !== undefined) options.onFault(reading.fault);
   if (reading.counted) options.promptMetrics.note(reading.counted);
   if (reading.outcome === 'refused') return err(reading.error);
-  const { finding, outgoing, request, screenS } = reading;
-  options.screenMetrics.screened(finding?.verdict.action ?? 'pass', screenS);
-  if (!finding) return ok({ request, outgoing });
-  return record(options, asked, finding).then((error) => (error ? err(error) : ok({ request, outgoing })));
+  const { finding, outgoing, request, screenS, unclassified } = reading;
+  const end = (last: Finding | null, seconds: number): MaybePromise<Result<ReadBody, ApiError>> => {
+    options.screenMetrics.screened(last?.verdict.action ?? 'pass', seconds);
+    if (!last) return ok({ request, outgoing });
+    return record(options, asked, last).then((error) => (error ? err(error) : ok({ request, outgoing })));
+  };
+  if (!unclassified) return end(finding, screenS);
+  const start = options.clock();
+  return classified(options, asked, unclassified).then((last) => end(last, screenS + (options.clock() - start) / 1000));
+}
+
+/** Returns what all rules find together, in the order of the set. */
+async function classified(
+  { classifier }: Pick<ReaderOptions, 'classifier'>,
+  { caller, catalogue: { policy } }: AdmissionRequest,
+  { matched, rules, salt, sha256, texts }: Unclassified,
+): Promise<Finding | null> {
+  const ids = new Set([...matched, ...(await classifier.ask(texts, rules))].map(({ id }) => id));
+  const verdict = verdictOf(
+    policy.compiled.rules.filter(({ id }) => ids.has(id)),
+    policy.exemptOf(caller.accountId),
+  );
+  return verdict && { verdict, salt, sha256 };
 }
 
 /** Records a finding, and returns the refusal if it blocks. The client's answer waits until the entry is stored. */
 async function record(
   { events, now, newId }: ReaderOptions,
   { caller, catalogue, requestId }: AdmissionRequest,
-  { salt, sha256, verdict: { action, code, ruleIds } }: Finding,
+  { salt, sha256, verdict: { action, code, decisive, ruleIds } }: Finding,
 ): Promise<ApiError | null> {
   const event: PolicyEvent = {
     id: newId(),
@@ -174,5 +197,5 @@ async function record(
     text_sha256: sha256,
   };
   await events.record(event);
-  return action === 'block' ? apiError(code, { message: blockMessages[code] }) : null;
+  return action === 'block' ? apiError(code, { message: blockMessages[code](decisive) }) : null;
 }

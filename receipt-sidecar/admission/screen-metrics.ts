@@ -3,10 +3,13 @@ import { counter, gauge, registering } from '@gw/service/metric';
 import { Histogram, type Registry } from 'prom-client';
 
 const outcomes = ['pass', 'flag', 'block'] as const;
+const judgements = ['answered', 'failed', 'not_configured'] as const;
 export type ScreenOutcome = (typeof outcomes)[number];
 
 export interface ScreenMetrics {
   screened(outcome: ScreenOutcome, seconds: number): void;
+  /** A classifier was to judge a request. */
+  classified(outcome: (typeof judgements)[number]): void;
   /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
@@ -22,6 +25,13 @@ export function createScreenMetrics({ isPolicyUnusable, unstored }: ScreenState)
   const screened = counter('gw_policy_screened_total', 'Requests that were screened, by what came of it', {
     outcome: outcomes,
   });
+  const classified = counter(
+    'gw_policy_classifier_total',
+    'Requests that a classifier was to judge, by what came of it',
+    {
+      outcome: judgements,
+    },
+  );
   const seconds = new Histogram({
     name: 'gw_policy_screen_seconds',
     help: 'How long screening one request took, from its parsed body to the verdict',
@@ -50,6 +60,7 @@ export function createScreenMetrics({ isPolicyUnusable, unstored }: ScreenState)
       screened.inc({ outcome });
       seconds.observe(took);
     },
-    register: registering(screened, seconds, ...gauges),
+    classified: (outcome) => classified.inc({ outcome }),
+    register: registering(screened, classified, seconds, ...gauges),
   };
 }

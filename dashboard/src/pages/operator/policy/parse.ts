@@ -36,6 +36,7 @@ export const samplesIn = (text: string): string[] =>
 
 const screens = ['dual_use', 'acceptable_use'] as const;
 const actions = ['block', 'flag'] as const;
+const failures = ['pass', 'block'] as const;
 const oneOf = <T>(values: readonly T[], value: unknown): T | undefined => values.find((each) => each === value);
 
 /** Returns null for a stored rule whose form this release does not know; it is then shown as it is. */
@@ -48,6 +49,19 @@ export function ruleOf(stored: StoredRule): PolicyRule | null {
   if (kind === 'pattern') {
     const { needs, pattern } = stored;
     return typeof pattern === 'string' && isTexts(needs) ? { ...head, kind, pattern, needs } : null;
+  }
+  if (kind === 'classifier') {
+    const { categories, threshold } = stored;
+    const on_failure = oneOf(failures, stored.on_failure);
+    const isScore = threshold === undefined || typeof threshold === 'number';
+    if (!on_failure || !isScore || !isTextsOrNone(categories)) return null;
+    return {
+      ...head,
+      kind,
+      on_failure,
+      ...(categories && { categories }),
+      ...(threshold !== undefined && { threshold }),
+    };
   }
   const { before, phrases, unless } = stored;
   if (kind !== 'phrases' || !isTexts(phrases) || !isTextsOrNone(unless) || !isTextsOrNone(before)) return null;

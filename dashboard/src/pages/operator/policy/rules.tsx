@@ -88,6 +88,15 @@ function Matches({ stored }: { readonly stored: StoredRule }) {
           <Part title="The pattern (RE2), over small letters:" texts={[rule.pattern]} />
           <Part title="It is tried only on texts that hold one of:" texts={rule.needs} />
         </>
+      ) : rule.kind === 'classifier' ? (
+        <>
+          <Part title="What the classifier calls:" texts={rule.categories ?? ['flagged']} />
+          <Part title="From this score on:" texts={rule.threshold === undefined ? [] : [String(rule.threshold)]} />
+          <Part
+            title="Without an answer in time the call is:"
+            texts={[rule.on_failure === 'pass' ? 'let in' : 'blocked']}
+          />
+        </>
       ) : (
         <>
           <Part title={`${number(rule.phrases.length)} phrases, each as whole words:`} texts={rule.phrases} />
