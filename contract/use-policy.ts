@@ -1,7 +1,15 @@
 /** The rules of screening as clients read them: what is looked for, and never by which words. */
 import { z } from 'zod';
-import { actionSchema, ruleIdSchema, screenSchema } from './internal/policy-rules.ts';
 import { pageSchema } from './list.ts';
+
+export const ruleIdSchema = z
+  .string()
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'a slug such as nerve-agent-synthesis')
+  .max(64);
+
+export const screenSchema = z.enum(['dual_use', 'acceptable_use']);
+/** `flag` records the call and lets it pass. */
+export const actionSchema = z.enum(['block', 'flag']);
 
 const publishedRuleSchema = z
   .strictObject({

@@ -87,7 +87,7 @@ export function loadConfig(environment: Environment): Config {
 
 function readClassifier(settings: SettingReader): ClassifierSettings | null {
   const url = settings.optional('GW_CLASSIFIER_URL', '');
-  if (url !== '' && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+  if (url !== '' && !(/^https?:/.test(url) && URL.canParse(url)))
     settings.problem(
       'GW_CLASSIFIER_URL is not the address of a moderation endpoint. Example: GW_CLASSIFIER_URL=http://127.0.0.1:8000/v1/moderations',
     );

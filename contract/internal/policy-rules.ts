@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
+import { actionSchema, ruleIdSchema, screenSchema } from '../use-policy.ts';
 
 /** The error code of each screen. */
 export const screenCodes = {
@@ -27,15 +28,6 @@ export const maxPatternChars = 1000;
 export const maxNeeds = 100;
 export const maxCategories = 100;
 export const maxCategoryChars = 100;
-
-export const ruleIdSchema = z
-  .string()
-  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'a slug such as nerve-agent-synthesis')
-  .max(64);
-
-export const screenSchema = z.enum(['dual_use', 'acceptable_use']);
-/** `flag` records the call and lets it pass. */
-export const actionSchema = z.enum(['block', 'flag']);
 
 const ruleFields = {
   id: ruleIdSchema,

@@ -5,8 +5,9 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import { defined } from '@gw/contract/internal/defined';
-import { actionSchema, policyRulesSchema, rulesSha256, screenSchema } from '@gw/contract/internal/policy-rules';
+import { policyRulesSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import { err, ok } from '@gw/contract/internal/result';
+import { actionSchema, screenSchema } from '@gw/contract/use-policy';
 import { findRules } from '@gw/policy/find-rules';
 import { requestText } from '@gw/policy/request-text';
 import { type ScreeningVerdict, verdictOf } from '@gw/policy/verdict';

@@ -5,8 +5,9 @@
  * Invariant: samples of a dry run are neither stored nor logged, and no reply but that of the dry run shows anything of
  * them.
  */
-import { actionSchema, policyRulesSchema, ruleIdSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { policyRulesSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import { pageOf, pageSchema } from '@gw/contract/list';
+import { actionSchema, ruleIdSchema } from '@gw/contract/use-policy';
 import { defaultRules } from '@gw/policy/default-rules';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';

@@ -57,17 +57,17 @@ export async function ledgerPage(
 }
 
 /** A row's place in the order of arrival. Ids of one transaction are in the order of their calls. */
-interface Place {
+interface ArrivalPlace {
   readonly arrived: string;
   readonly id: string;
   readonly version: number;
 }
 
-const arrivalCursor = ({ arrived, id, version }: Place): string => `${arrived}-${version}-${id}`;
+const arrivalCursor = ({ arrived, id, version }: ArrivalPlace): string => `${arrived}-${version}-${id}`;
 const arrivalPattern = /^(\d{1,18})-(\d{1,9})-(rcpt_.+)$/;
 
 /** Returns null if `text` is no cursor of this order. */
-function cursorPlace(text: string): Place | null {
+function cursorPlace(text: string): ArrivalPlace | null {
   const [, arrived, version, id] = arrivalPattern.exec(text) ?? [];
   if (arrived === undefined || id === undefined || timeOfReceipt(id) === null) return null;
   return { arrived, id, version: Number(version) };
@@ -82,7 +82,7 @@ async function placeOf(
   db: Context['db'],
   accountId: string,
   { after }: Pick<LedgerQuery, 'after'>,
-): Promise<Place | null | 'not yet'> {
+): Promise<ArrivalPlace | null | 'not yet'> {
   if (after === undefined) return null;
   const place = cursorPlace(after);
   if (place !== null) return place;
@@ -100,7 +100,7 @@ async function arrivals(
   db: Context['db'],
   accountId: string,
   query: LedgerQuery,
-  place: Place | null,
+  place: ArrivalPlace | null,
 ): Promise<ListedRow[]> {
   const { limit, order, version } = query;
   // In a statement of its own: only a later one is certain to see everything in front of it.
