@@ -66,7 +66,7 @@ export const policyRuleSchema = z.discriminatedUnion('kind', [
     categories: z.array(z.string().min(1).max(maxCategoryChars)).min(1).max(maxCategories).optional(),
     /** The least score of a category that counts, from 0 to 1. Absent: the classifier decides. */
     threshold: z.number().min(0).max(1).optional(),
-    /** What becomes of a call that the classifier does not judge in time. */
+    /** Decides about a call that the classifier does not judge in time. */
     on_failure: z.enum(['pass', 'block']),
   }),
 ]);

@@ -48,7 +48,7 @@ export interface Finding {
 export interface Unclassified {
   readonly texts: Texts;
   readonly rules: readonly ClassifierRule[];
-  /** What the other rules matched. */
+  /** The other rules that matched. */
   readonly matched: readonly PolicyRule[];
   readonly salt: string;
   readonly sha256: string;

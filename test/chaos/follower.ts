@@ -17,7 +17,7 @@ interface Page {
 }
 
 export function followLedger(client: Client, apiKey: string): Follower {
-  /** By id and version: the JSON of each listing. */
+  /** Maps id and version to the JSON of each listing. */
   const seen = new Map<string, string[]>();
   let after: string | null = null;
   let isOver = false;

@@ -110,7 +110,7 @@ async function arrivals(
   if (place !== null) {
     const arrived = Prisma.sql`${place.arrived}::bigint`;
     conditions.push(Prisma.sql`(a.arrived, a.id, a.version) > (${arrived}, ${place.id}, ${place.version})`);
-    // By this alone the index is found.
+    // This alone lets Postgres use the index.
     conditions.push(Prisma.sql`a.arrived >= ${arrived}`);
   }
   const listed =

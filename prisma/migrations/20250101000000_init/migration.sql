@@ -774,7 +774,7 @@ CREATE TRIGGER "grid_readings_settled" AFTER INSERT ON "grid_readings"
 -- One row. A database that was restored from a dump counts its transactions from the beginning; `base` keeps the order growing.
 CREATE TABLE "arrival_base" (
   "base" BIGINT NOT NULL,
-  -- Of the cluster that `base` was set in.
+  -- Identifies the cluster that `base` was set in.
   "system_identifier" BIGINT NOT NULL,
   "only" BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK ("only")
 );
