@@ -35,7 +35,7 @@ export const samplingFields = {
   logit_bias: z
     .record(z.string().regex(/^\d{1,10}$/, 'expected the number of a token'), z.number().min(-100).max(100))
     .nullish(),
-  seed: z.int().nullish(),
+  seed: z.number().refine(Number.isInteger, 'expected a whole number').meta({ type: 'integer' }).nullish(),
   user: z.string().nullish(),
 };
 

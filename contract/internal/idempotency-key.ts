@@ -14,5 +14,9 @@ export const reexecutedChange = 'change-may-have-been-made';
 
 export const isIdempotencyKey = (text: string): boolean => /^[\x21-\x7e]{1,255}$/.test(text);
 
-/** Returns the same hash for bodies that differ only in key order, whitespace and the spelling of numbers and strings. */
-export const bodySha256 = (parsed: unknown): string => hash('sha256', canonicalText(parsed), 'base64url');
+/**
+ * Returns the same hash for bodies that differ only in key order, whitespace and the spelling of numbers and strings. `inexact`: the numbers
+ * that are others in `parsed` (`JsonText`).
+ */
+export const bodySha256 = (parsed: unknown, inexact: readonly string[] = []): string =>
+  hash('sha256', [canonicalText(parsed), ...inexact].join('\n'), 'base64url');

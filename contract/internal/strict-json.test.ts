@@ -1,7 +1,8 @@
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseStrictJson } from './strict-json.ts';
+import { parseStrictJson, readJsonText } from './strict-json.ts';
+import { wellFormed } from './well-formed.ts';
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text));
 const problem = (text: string) => {
@@ -105,5 +106,66 @@ describe('strict JSON', () => {
       ok: true,
       value: { a: '\\', b: '}{,"a":', c: '\\"' },
     });
+  });
+});
+
+describe('JSON that is passed on', () => {
+  const read = (text: string) => {
+    const result = readJsonText(Buffer.from(text));
+    return result.ok ? { ...result.value, members: [...result.value.members] } : result.error.problem;
+  };
+
+  it('keeps the order of names, and each number as it is written', () => {
+    expect(read('{"b":{"why":1,"2":1.0,"1":1e2},"9": -0 ,"a":[1e400,18446744073709551615]}')).toEqual({
+      value: { b: { why: 1, 2: 1, 1: 100 }, 9: -0, a: [Number.POSITIVE_INFINITY, 2 ** 64] },
+      members: [
+        ['b', '{"why":1,"2":1.0,"1":1e2}'],
+        ['9', '-0'],
+        ['a', '[1e400,18446744073709551615]'],
+      ],
+      inexact: ['1e400', '18446744073709551615'],
+    });
+  });
+
+  it('has the members of any object as JSON.parse has them, in the order of the text', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(0, 2), (object, indent) => {
+        const entries = Object.entries(object);
+        const written = entries.map(
+          ([name, value]) => `${JSON.stringify(name)} : ${JSON.stringify(value, null, indent)}`,
+        );
+        const result = readJsonText(Buffer.from(`{${written.join(' ,')}}`));
+        const members = result.ok ? [...result.value.members] : [];
+        expect(members.map(([name, json]) => [name, JSON.parse(json)])).toEqual(
+          entries.map(([name, value]) => [
+            name.toWellFormed().replaceAll('\0', '\ufffd'),
+            JSON.parse(wellFormed(JSON.stringify(value))),
+          ]),
+        );
+      }),
+    );
+  });
+
+  it('has nothing that could be read in two ways: odd names, halves of pairs, NUL, a mark in front', () => {
+    expect(read('\ufeff{"\\u0061":{"\\u0062\\"":"\\u0063"},"d":"\\ud83d","\\u0000":1}')).toEqual({
+      value: { a: { 'b"': 'c' }, d: '\ufffd', '\ufffd': 1 },
+      members: [
+        ['a', '{"b\\"":"\\u0063"}'],
+        ['d', '"\ufffd"'],
+        ['\ufffd', '1'],
+      ],
+      inexact: [],
+    });
+    expect(read('{"\\ud800":1,"\\udc00":2}')).toContain('twice');
+    expect(read('{"a":1,"\\u0061":2}')).toContain('twice');
+    expect(read('{"\\u0061":1,"\\x":2}')).toContain('not valid JSON');
+    expect(read('{"a":\\u0000}')).toContain('not valid JSON');
+    expect(read('["\\u0061"]')).toEqual({ value: ['a'], members: [], inexact: [] });
+    expect(read('{"__proto__":{"a":1.0}}')).toMatchObject({ members: [['__proto__', '{"a":1.0}']] });
+  });
+
+  it('has no number that takes a reader long', () => {
+    expect(read(`{"a":${'9'.repeat(1024)}}`)).toMatchObject({ value: { a: Number.POSITIVE_INFINITY } });
+    for (const number of ['9'.repeat(1025), `0.${'1'.repeat(1023)}`]) expect(read(`{"a":${number}}`)).toContain('1024');
   });
 });

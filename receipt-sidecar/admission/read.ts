@@ -108,7 +108,7 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
     return {
       outcome: 'read',
       request,
-      outgoing: outgoing(request, body),
+      outgoing: outgoing(parsed.value),
       finding: verdict && mark && { verdict, ...mark },
       unclassified: mark === null || rules.length === 0 ? null : { texts, rules, matched, ...mark },
       screenS,

@@ -12,6 +12,12 @@ const errorOf = (fields: object) => {
   if (parsed.ok) throw new Error('was accepted');
   return { code: parsed.error.code, param: parsed.error.param, status: parsed.error.status, type: parsed.error.type };
 };
+/** Returns what the provider gets of a body that is written like this, as text and as JSON.parse reads it; or the error. */
+function sentOf(endpoint: 'chat' | 'completions' | 'embeddings', written: string) {
+  const parsed = parseRequest(endpoint, Buffer.from(written));
+  if (!parsed.ok) return { code: parsed.error.code, param: parsed.error.param };
+  return Buffer.concat(serialise(outgoing(parsed.value), { providerModel: 'p', takesTemperature: true })).toString();
+}
 const refused = (code: string, param: string | null) => ({ code, param, status: 400, type: 'validation_error' });
 
 describe('a request', () => {
@@ -60,18 +66,6 @@ describe('a request', () => {
       expect(errorOf({ [field]: many })).toEqual(refused('invalid_request', null));
     const few = chat({ input: [{ a: 1 }], prompt: [1, 'a'] });
     expect(few.ok && few.value.body).toMatchObject({ input: [{ a: 1 }], prompt: [1, 'a'] });
-  });
-
-  it.each(['9223372036854775807', '-9007199254740993'])('names a seed that it cannot pass on exactly: %s', (seed) => {
-    const body = (field: string) => Buffer.from(`{"model":"m","messages":[],"n":1,${field}}`);
-    const errorFor = (field: string) => {
-      const parsed = parseRequest('chat', body(field));
-      return parsed.ok ? null : { code: parsed.error.code, param: parsed.error.param };
-    };
-    expect(errorFor(`"seed":${seed}`)).toEqual({ code: 'invalid_seed', param: 'seed' });
-    expect(errorFor(`"other":${seed}`)).toEqual({ code: 'invalid_json', param: null });
-    expect(errorFor(`"other":{"seed":${seed}}`)).toEqual({ code: 'invalid_json', param: null });
-    expect(errorFor(`"seed":1,"other":[${seed}]`)).toEqual({ code: 'invalid_json', param: null });
   });
 
   it('takes every form of texts and tokens, and no mixture', () => {
@@ -148,7 +142,7 @@ describe('a request', () => {
   it('reaches the provider with unknown fields, without ours, with usage asked for and the temperature spelled out', () => {
     const parsed = chat({ gw: { tier: 'proxy' }, extra_body: {}, vendor_option: { a: 1 }, stream: true });
     if (!parsed.ok) throw new Error(parsed.error.message);
-    const own = outgoing(parsed.value.request, parsed.value.body);
+    const own = outgoing(parsed.value);
     const sentTo = (model: string, takesTemperature: boolean) =>
       JSON.parse(Buffer.concat(serialise(own, { providerModel: model, takesTemperature })).toString());
     const sent = sentTo('upstream-name', true);
@@ -163,7 +157,7 @@ describe('a request', () => {
     expect(sentTo('m', false)).not.toHaveProperty('temperature');
     expect(parsed.value.request.wantsUsage).toBe(false);
     // As bytes of a thread, too.
-    const rest = new TextEncoder().encode(JSON.stringify(own.rest));
+    const rest = new TextEncoder().encode(String(own.rest));
     expect(Buffer.concat(serialise({ ...own, rest }, { providerModel: 'm', takesTemperature: true }))).toEqual(
       Buffer.concat(serialise(own, { providerModel: 'm', takesTemperature: true })),
     );
@@ -230,5 +224,151 @@ describe('what a request charges itself to', () => {
     expect(refusal({ ['k'.repeat(65)]: 'x' })).toBe(`metadata.${'k'.repeat(64)}`);
     const pairs = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, at) => [`k${at}`, 'x']));
     expect([refusal(pairs(16)), refusal(pairs(17))]).toEqual([null, 'metadata']);
+  });
+});
+
+describe('what the client wrote', () => {
+  const messages = '"messages":[{"role":"user","content":"x"}]';
+  const opening = '{"model":"p","temperature":1,';
+
+  it.each([
+    [
+      'the schema of an answer',
+      '"response_format":{"type":"json_schema","json_schema":{"name":"s","schema":{"properties":{"why":{},"2":{},"1":{}}}}}',
+    ],
+    [
+      'the schema of a tool',
+      '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"why":{},"404":{},"200":{}}}}}]',
+    ],
+    ['the schema of a function', '"functions":[{"name":"f","parameters":{"properties":{"why":{},"404":{},"200":{}}}}]'],
+    [
+      'a bound of 64 bits',
+      '"functions":[{"name":"f","parameters":{"maximum":18446744073709551615,"minimum":-9223372036854775808}}]',
+    ],
+    ['numbers', '"vendor":{"a":[1.0,1e2,-0,1E400,0.10000000000000000000001],"b": 18446744073709552000 }'],
+    ['names that look like numbers, at the top', '"why":1,"7":2,"3":3'],
+    ['a name that objects have', '"__proto__":{"a":1.0},"constructor":{"__proto__":2}'],
+    ['escapes of texts', '"vendor":"\\ud83d\\ude00 \\u00e9 \\/"'],
+  ])('goes on as it is: %s', (_, written) => {
+    expect(sentOf('chat', `{"model":"m",${messages}, ${written} }`)).toBe(`${opening}${messages},${written}}`);
+  });
+
+  it('goes on as it is in the fields that deployments take by other names', () => {
+    const sent = sentOf(
+      'chat',
+      `{"model":"m",${messages},"seed":9223372036854775807,"metadata":{ "é":"1",\n"2":"b","1":"a"}}`,
+    );
+    expect(sent).toBe(`${opening}"seed":9223372036854775807,"metadata":{ "\\u00e9":"1", "2":"b","1":"a"},${messages}}`);
+    expect(sentOf('chat', `{"model":"m",${messages},"logit_bias":{"50":1.0,"7":-1e1},"temperature":1.0}`)).toBe(
+      `{"model":"p","logit_bias":{"50":1.0,"7":-1e1},${messages},"temperature":1.0}`,
+    );
+    expect(sentOf('chat', `{"model":"m",${messages},"metadata":{"project":"p","2":"b","1":"a"}}`)).toBe(
+      `${opening}"metadata":{"2":"b","1":"a"},${messages}}`,
+    );
+  });
+
+  it('goes on as it is beside the usage that a stream is asked for', () => {
+    const stream = (options: string) => sentOf('chat', `{"model":"m",${messages},"stream":true${options}}`);
+    const asking = (options: string) => `${opening}"stream_options":${options},${messages},"stream":true}`;
+    expect(stream('')).toBe(asking('{"include_usage":true}'));
+    expect(stream(',"stream_options":null')).toBe(asking('{"include_usage":true}'));
+    expect(stream(',"stream_options":{"include_usage":false,"b":1.0,"1":2}')).toBe(
+      asking('{"b":1.0,"1":2,"include_usage":true}'),
+    );
+    expect(stream(',"stream_options":{"include_usage":true,"1":2.0}')).toBe(asking('{"include_usage":true,"1":2.0}'));
+  });
+
+  it('is a whole number in digits where the API has one, since some servers take no other', () => {
+    expect(sentOf('chat', `{"model":"m",${messages},"max_tokens":100.0,"n":1e0,"seed":4.0}`)).toBe(
+      `${opening}"max_tokens":100,"seed":4,${messages},"n":1}`,
+    );
+    expect(sentOf('completions', '{"model":"m","prompt":"x","best_of":2.0,"logprobs":1.0}')).toBe(
+      `${opening}"prompt":"x","best_of":2,"logprobs":1}`,
+    );
+    expect(sentOf('embeddings', '{"model":"m","input":[[1,2]],"dimensions":2.56e2}')).toBe(
+      '{"model":"p","input":[[1,2]],"dimensions":256}',
+    );
+    expect(sentOf('chat', `{"model":"m",${messages},"max_tokens":18446744073709551615}`)).toEqual({
+      code: 'invalid_max_tokens',
+      param: 'max_tokens',
+    });
+    expect(sentOf('chat', `{"model":"m",${messages},"temperature":1e400}`)).toMatchObject({ param: 'temperature' });
+    expect(sentOf('chat', `{"model":"m",${messages},"seed":1.5}`)).toEqual({ code: 'invalid_seed', param: 'seed' });
+    expect(sentOf('embeddings', '{"model":"m","input":[18446744073709551615]}')).toMatchObject({ param: 'input' });
+  });
+
+  it('is told apart from another body with the same key by digits that a double does not hold', () => {
+    const keyed = (vendor: string) => {
+      const body = Buffer.from(`{"model":"m",${messages},"vendor":${vendor}}`);
+      const parsed = parseRequest('chat', body, undefined, true);
+      return parsed.ok ? parsed.value.request.bodySha256 : '';
+    };
+    expect(keyed('[18446744073709551615]')).not.toBe(keyed('[18446744073709551614]'));
+    expect(keyed('{"b":1.0,"a":1e2}')).toBe(keyed('{"a":100,"b":1}'));
+  });
+
+  it('may begin with a mark, and holds no half of a pair and no NUL', () => {
+    const written =
+      '{"model":"m","messages":[{"role":"assistant","content":"hi \\ud83d \\u0000"},{"role":"user","content":"go on"}]}';
+    expect(sentOf('chat', `\ufeff${written}`)).toBe(
+      `${opening}"messages":[{"role":"assistant","content":"hi \ufffd \ufffd"},{"role":"user","content":"go on"}]}`,
+    );
+  });
+});
+
+describe('a literal extra_body', () => {
+  const messages = '"messages":[{"role":"user","content":"x"}]';
+  const sent = (extra: string, beside = '') =>
+    sentOf('chat', `{"model":"m","extra_body":${extra},${messages}${beside}}`);
+
+  it('holds fields as the SDKs send them', () => {
+    const thinking = '"chat_template_kwargs":{"enable_thinking":false,"2":1.0}';
+    expect(sent(`{"gw":{"tier":"auto"},${thinking},"top_k":5.0}`)).toBe(
+      `{"model":"p","temperature":1,${thinking},"top_k":5.0,${messages}}`,
+    );
+    expect(sent('{"temperature":0.50,"max_tokens":7}')).toBe(
+      `{"model":"p","max_tokens":7,"temperature":0.50,${messages}}`,
+    );
+    expect(sentOf('completions', '{"model":"m","prompt":"x","extra_body":{"top_k":5}}')).toContain('"top_k":5');
+    expect(sentOf('embeddings', '{"model":"m","extra_body":{"input":"x","truncate":"END"}}')).toBe(
+      '{"model":"p","input":"x","truncate":"END"}',
+    );
+    for (const nothing of ['null', '{}', '{"gw":null}', '{"gw":{}}'])
+      expect(sent(nothing)).toBe(`{"model":"p","temperature":1,${messages}}`);
+  });
+
+  it('stays one for Google, which reads its options nowhere else', () => {
+    const google = '{"google":{"thinking_config":{"thinking_budget":0}}}';
+    expect(sent(google)).toBe(`{"model":"p","temperature":1,"extra_body":${google},${messages}}`);
+    expect(sent('{"top_k":1,"gw":{},"google":{"thinking_config":{}}}')).toBe(
+      `{"model":"p","temperature":1,"top_k":1,"extra_body":{"google":{"thinking_config":{}}},${messages}}`,
+    );
+  });
+
+  it.each([
+    ['{"temperature":3}', '', 'invalid_temperature', 'extra_body.temperature'],
+    ['{"base_url":"x"}', '', 'unsupported_field', 'extra_body.base_url'],
+    ['{"google":{"cached_content":"x"}}', '', 'unsupported_field', 'extra_body.google.cached_content'],
+    ['{"google":{"api_key":"x"}}', '', 'unsupported_field', 'extra_body.google.api_key'],
+    ['{"metadata":{"guardrails":"x"}}', '', 'unsupported_field', 'extra_body.metadata.guardrails'],
+    ['{"max_tokens":1}', ',"max_completion_tokens":2', 'invalid_max_tokens', 'extra_body.max_tokens'],
+    ['{"temperature":1}', ',"temperature":1', 'invalid_extra_body', 'extra_body.temperature'],
+    ['{"model":"n"}', '', 'invalid_extra_body', 'extra_body.model'],
+    ['{"google":{}}', ',"google":{}', 'invalid_extra_body', 'extra_body.google'],
+    ['{"extra_body":{"google":{}}}', '', 'invalid_extra_body', 'extra_body.extra_body'],
+    ['"text"', '', 'invalid_extra_body', 'extra_body'],
+    ['[]', '', 'invalid_extra_body', 'extra_body'],
+  ])('%s with %s is refused, and named by its place', (extra, beside, code, param) => {
+    expect(sent(extra, beside)).toEqual({ code, param });
+  });
+
+  it('charges the call to a project, and can hold no name twice in other spellings', () => {
+    const parsed = parseRequest(
+      'chat',
+      Buffer.from(`{"model":"m",${messages},"extra_body":{"metadata":{"project":"p"}}}`),
+    );
+    expect(parsed.ok && [parsed.value.request.project, parsed.value.texts.has('metadata')]).toEqual(['p', false]);
+    expect(sent('{"Model":"n"}')).toEqual({ code: 'unsupported_field', param: 'extra_body.Model' });
+    expect(sent('{"__proto__":{"temperature":3}}')).toContain('"__proto__":{"temperature":3}');
   });
 });

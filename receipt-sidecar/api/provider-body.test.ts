@@ -1,13 +1,13 @@
 import { type VariedField, variedFields } from '@gw/contract/internal/catalogue/request-fields';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { cases } from '@gw/testing/cases';
+import { parsedBody } from '@gw/testing/receipt-sidecar/parsed-body';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BodyTarget, opening, outgoing, serialise } from './provider-body.ts';
 
-const request = { endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0];
 const messages = [{ role: 'user', content: 'Hello' }];
-const bodyFor = (body: JsonObject) => outgoing(request, { model: 'm', temperature: 0.5, messages, ...body });
+const bodyFor = (body: JsonObject) => outgoing(parsedBody({ model: 'm', temperature: 0.5, messages, ...body }));
 const target: BodyTarget = { providerModel: 'p', takesTemperature: true };
 const sent = (body: JsonObject, requestFields: BodyTarget['requestFields'] = {}): JsonObject =>
   JSON.parse(Buffer.concat(serialise(bodyFor(body), { ...target, requestFields })).toString());

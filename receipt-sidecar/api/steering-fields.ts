@@ -87,8 +87,8 @@ const inSearch = (value: unknown): SteeringPath =>
     });
   });
 
-/** Whether a field is handed on to an engine, a template or a router. */
-const isHandedOn = (name: string): boolean => /(?:args|params)$|^nvext$/.test(foldedName(name));
+/** Whether a field is handed on to an engine, a template, a router or Google's own API. */
+const isHandedOn = (name: string): boolean => /(?:args|params)$|^(?:nvext|google)$/.test(foldedName(name));
 
 const inHandedOn = (value: unknown): SteeringPath =>
   firstPath(entriesOf(value), ([name, inner]) => {

@@ -82,9 +82,9 @@ export const toolServers = [...connection, 'server_url', 'connector_id', 'author
 
 /**
  * Names of request fields that are refused in `…_kwargs`, `…_args` and `…_params`, which some servers unpack over the
- * request.
+ * request, and in `google`, where a stored prompt, which nobody screened, would come in front of this one.
  */
-export const replacing = ['model', 'messages', 'prompt', 'input', 'extra_body', 'gw'];
+export const replacing = ['model', 'messages', 'prompt', 'input', 'extra_body', 'gw', 'cached_content'];
 
 /** Beginnings of LiteLLM's names for connections to clouds. */
 export const clouds = [

@@ -1,18 +1,14 @@
 import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
 import { plainModel } from '@gw/testing/catalogue';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
+import { parsedBody } from '@gw/testing/receipt-sidecar/parsed-body';
 import { describe, expect, it } from 'vitest';
 import { outgoing } from '../api/provider-body.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
 import { attemptsOf, timeoutsOf } from './attempt-requests.ts';
 
-const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], {
-  model: 'm',
-  temperature: 1,
-  messages: [],
-  seed: 4,
-});
+const body = outgoing(parsedBody({ model: 'm', temperature: 1, messages: [], seed: 4 }));
 const none = { clusterOf: () => null };
 const headersOf = (route: Route) =>
   Object.fromEntries(
@@ -63,7 +59,7 @@ describe('the attempts of a call', () => {
       deployment: { ...second.deployment, models: { n: 'm' } },
     });
     const aliased = { ...route, modelOf: ({ deployment: { id } }: Candidate) => (id === 'a' ? plainModel : other) };
-    const plain = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], { model: 'x', n: 1 });
+    const plain = outgoing(parsedBody({ model: 'x', n: 1 }));
     const { first, headers } = attemptsOf(aliased as Route, plain, () => 500, none);
     expect(first).toMatchObject({ providerModel: 'm', takesTemperature: true });
     expect(headers.map(({ header }) => header.rawValue.toString())).toEqual([

@@ -69,7 +69,7 @@ async function answer(job: RequestJob | ReplyJob): Promise<{ result: unknown; tr
   }
   const reading = await readRequest(job);
   if (reading.outcome !== 'read') return { result: reading, transfer: [] };
-  const rest = encoder.encode(JSON.stringify(reading.outgoing.rest));
+  const rest = encoder.encode(String(reading.outgoing.rest));
   return { result: { ...reading, outgoing: { ...reading.outgoing, rest } }, transfer: [rest.buffer] };
 }
 

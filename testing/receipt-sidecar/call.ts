@@ -34,8 +34,7 @@ export const readForTests =
       const parsed = parseRequest(endpoint, bytes);
       if (error) return err(error);
       if (!parsed.ok) return parsed;
-      const { body, request } = parsed.value;
-      return ok({ request, outgoing: outgoing(request, body) });
+      return ok({ request: parsed.value.request, outgoing: outgoing(parsed.value) });
     });
 
 /** The receipts of calls that were sent to a provider, in order. */

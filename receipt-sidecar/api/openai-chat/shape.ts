@@ -3,7 +3,7 @@ import { chatRequestSchema } from '@gw/contract/chat';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { requestText } from '@gw/policy/request-text';
 import { chunkStream } from '../openai/chunk-stream.ts';
-import { askingForUsage, outputOf } from '../openai/given.ts';
+import { askingForUsage, integers, outputOf } from '../openai/given.ts';
 import { jsonReply } from '../openai/reply-counts.ts';
 import type { ApiShape, Prompt } from '../port/shape.ts';
 import { chatContradiction } from './contradictions.ts';
@@ -33,6 +33,7 @@ export const openaiChat: ApiShape = {
     },
     prompt: chatPrompt,
     texts: (body, decoded) => requestText(body, decoded).texts,
+    integers,
     askingForUsage,
     hasTemperature: true,
     samples: [

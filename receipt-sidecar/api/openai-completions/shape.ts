@@ -4,7 +4,15 @@ import { type ApiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { requestText } from '@gw/policy/request-text';
 import { chunkStream } from '../openai/chunk-stream.ts';
-import { askingForUsage, isGiven, outputOf, promptCount, promptTexts, streamContradiction } from '../openai/given.ts';
+import {
+  askingForUsage,
+  integers,
+  isGiven,
+  outputOf,
+  promptCount,
+  promptTexts,
+  streamContradiction,
+} from '../openai/given.ts';
 import { jsonReply } from '../openai/reply-counts.ts';
 import { sizeOfTexts } from '../port/prompt-size.ts';
 import type { ApiShape } from '../port/shape.ts';
@@ -44,6 +52,7 @@ export const openaiCompletions: ApiShape = {
     },
     prompt: ({ prompt }) => ({ texts: promptTexts(prompt ?? ''), frame: 0, isWhole: true, together: false }),
     texts: (body, decoded) => requestText(body, decoded).texts,
+    integers,
     askingForUsage,
     hasTemperature: true,
     samples: [{ prompt: ['Hello, what is a gateway? '.repeat(10)], n: 1 }],

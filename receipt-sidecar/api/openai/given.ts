@@ -1,6 +1,8 @@
 /** Fields that OpenAI's APIs for text have in common. */
 import { type ApiError, fieldError } from '@gw/contract/errors';
+import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { Texts } from '../fields.ts';
 
 export const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
@@ -24,9 +26,16 @@ export function outputOf(body: JsonObject) {
   };
 }
 
-export const askingForUsage = (body: JsonObject): JsonObject => ({
-  stream_options: { ...(body.stream_options as object | null | undefined), include_usage: true },
-});
+export function askingForUsage({ stream_options: given }: JsonObject, texts: Texts): Texts {
+  const field = 'stream_options';
+  const options = given as { readonly include_usage?: boolean | null } | null | undefined;
+  if (options?.include_usage === true) return new Map();
+  const others = membersOf(texts.get(field) ?? '{}').filter(([name]) => name !== 'include_usage');
+  return new Map([[field, objectOf([...others, ['include_usage', 'true']])]]);
+}
+
+/** The fields of the APIs for text that are whole numbers. */
+export const integers = ['max_completion_tokens', 'max_tokens', 'n', 'seed', 'best_of', 'top_logprobs', 'logprobs'];
 
 /** Returns how many prompts a field has that may hold one text, many texts, a list of tokens, or many such lists. */
 export const promptCount = (value: unknown): number =>

@@ -11,6 +11,7 @@ import type { TokenUsage } from '@gw/methodology/assess';
 import type { Texts } from '@gw/policy/find-rules';
 import type { z } from 'zod';
 import type { Additions } from '../../wire/json-body.ts';
+import type { Texts as FieldTexts } from '../fields.ts';
 import type { PromptSize } from './prompt-size.ts';
 
 /** One API: the requests of one path, and the replies to them. */
@@ -40,8 +41,10 @@ export interface RequestShape {
   prompt(body: JsonObject): Prompt;
   /** Returns the texts to screen. `decoded` are the texts of the body's token lists, in their order. */
   texts(body: JsonObject, decoded: readonly string[] | undefined): Texts;
-  /** Returns the fields that the gateway adds to a stream's body so that the provider reports usage in it. */
-  askingForUsage(body: JsonObject): JsonObject;
+  /** Its top-level fields that are whole numbers. */
+  readonly integers: readonly string[];
+  /** Returns the fields, as JSON, that the gateway sets in a stream's body so that the provider reports usage in it. */
+  askingForUsage(body: JsonObject, texts: FieldTexts): FieldTexts;
   /** Whether the API has a temperature, whose default differs between servers. */
   readonly hasTemperature: boolean;
   /** Bodies without a model, by which the code is warmed up at start. */
