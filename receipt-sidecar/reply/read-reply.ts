@@ -3,9 +3,12 @@
  * reach the client; or to our error. The same on the main thread, for small replies, and on the threads, for all
  * others.
  *
- * Invariant: what is left of a reply that was read holds nothing that only we may say (see json-body.ts).
+ * Invariant: what is left of a reply that was read holds nothing that only we may say (see json-body.ts), and no text that could not be
+ * sent back: NUL and halves of surrogate pairs are U+FFFD.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { withoutMark } from '@gw/contract/internal/strict-json';
+import { wellFormed } from '@gw/contract/internal/well-formed';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
@@ -81,7 +84,9 @@ const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
 /** Reads a reply. Whatever is wrong with it is the error of the result. */
 export function readReply(bytes: Uint8Array, { provider, request, status, telemetryShape }: ReplyFacts): ReplyReading {
   if (bytes.length > maxReplyBytes) return failed(apiError('upstream_invalid_response'));
-  const text = decodeUtf8(bytes);
+  const unmarked = withoutMark(bytes);
+  const original = decodeUtf8(unmarked);
+  const text = original === null ? null : wellFormed(original);
   if (status !== 200) return failed(providerError(status, text ?? '', request, provider));
   if (text !== null && holdsMoreThan(mostParts, text)) return failed(null);
   const value = text === null ? null : parseObject(text);
@@ -95,7 +100,7 @@ export function readReply(bytes: Uint8Array, { provider, request, status, teleme
   energyReader?.takeObject(value);
   return {
     ok: true,
-    clean: cleanObject(bytes, text, value),
+    clean: cleanObject(text === original ? unmarked : encoder.encode(text), text, value),
     said: { answerBytes, claim, isStale, otherBytes, reasoningBytes },
     telemetry: energyReader?.said ?? null,
   };

@@ -144,3 +144,16 @@ test.each([
   expect(outcome).toMatchObject({ ok: true, value: most ? { ok: true } : { ok: false, error: null } });
   expect(errors).toEqual([]);
 });
+
+test('a reply that begins with a mark, and text that could not be sent back, is made well-formed here and on a thread', async () => {
+  const reply = (content: string, more: string) =>
+    `{"choices":[{"index":0,"message":{"content":"${content}","2":1.0,"1":1E2},"finish_reason":"stop"}],"pad":"${more}"`;
+  for (const more of ['é', `é${padding}`]) {
+    const text = `\ufeff${reply('hi \\ud83d \\u0000 \\ud83d\\ude00', more)}}`;
+    const read =
+      more.length > 1 ? await onThread(text, facts()) : { ok: true as const, value: readReply(bytesOf(text), facts()) };
+    if (!read.ok || !read.value.ok) throw new Error('It was not read.');
+    const sent = Buffer.concat(withAdded(read.value.clean, { gw: '1' })).toString();
+    expect(sent).toBe(`${reply('hi \ufffd \ufffd \\ud83d\\ude00', more)},"gw":1}`);
+  }
+});

@@ -69,3 +69,18 @@ test('what is written anew has the names of tokens that the provider gave', () =
   const forged = `{"gw":1,"choices":[{${logprobs}}]}`;
   expect(withoutForgery(forged, parseObject(forged) as Record<string, unknown>)).toBe(`{"choices":[{${logprobs}}]}`);
 });
+
+test('what stays when something is removed stays as it is written', () => {
+  const rest = '"why":"\\u00e9","2":1.0,"1":18446744073709551615,"choices":[{"b":1E+2,"1":-0}]';
+  const text = `{ "gw" : {"a":[1]}, ${rest}, "usage" : {"total_tokens":7.0,"2":1,"GW":1} }`;
+  const value = parseObject(text) as Record<string, unknown>;
+  expect(withoutForgery(text, value)).toBe(`{${rest},"usage":{"total_tokens":7.0,"2":1}}`);
+  const chunk = `{${rest},"usage":{"total_tokens":7.0}}`;
+  expect(withoutUsage(chunk, parseObject(chunk) as Record<string, unknown>).text).toBe(`{${rest}}`);
+});
+
+test('a forgery goes from each of two members with one name', () => {
+  const text = '{"usage":{"gw":1,"a":1},"usage":{"\\u0067w":2,"b":1},"gw":3,"g\\u0057":4}';
+  const value = parseObject(text) as Record<string, unknown>;
+  expect(withoutForgery(text, value)).toBe('{"usage":{"a":1},"usage":{"b":1}}');
+});

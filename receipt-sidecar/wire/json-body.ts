@@ -2,10 +2,11 @@
  * Adds `gw` and `routing_trace` to a JSON object of a provider.
  *
  * Invariants: no `gw`, `routing_trace` or `usage.gw` of the provider is left, in whatever spelling and for whichever of two equal keys a
- * reader takes. Everything else stays byte for byte, unless something had to be removed, which serialises the object anew. An object that is
- * nested deeper than any reply is not read.
+ * reader takes. Everything else stays as it is written, also where something had to be removed. An object that is nested deeper than any
+ * reply is not read.
  */
 import { endOfString, parseJson } from '@gw/contract/internal/escaped-names';
+import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 
 /** The additions to a reply, as JSON texts. */
 export interface Additions {
@@ -17,7 +18,7 @@ export interface Additions {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns null if the bytes are not UTF-8, since decoding would alter them. */
+/** Returns null if the bytes are not UTF-8, since decoding would alter them. A mark in front of the text is kept. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);
@@ -187,7 +188,7 @@ function endOfObject(text: string, from: number): number {
 export function withoutUsage<T extends Record<string, unknown>>(text: string, value: T): { text: string; value: T } {
   if (!value.usage) return { text, value };
   const rest = Object.fromEntries(Object.entries(value).filter(([key]) => !isUsage(key))) as T;
-  return { text: JSON.stringify(rest), value: rest };
+  return { text: objectOf(membersOf(text).filter(([key]) => !isUsage(key))), value: rest };
 }
 
 /** Returns the additions as the inside of an object, without braces; empty if there are none. */
@@ -209,9 +210,8 @@ const couldHide = /"gw"|\\u00[4-7]/i;
 /** Returns the text without `gw`, `routing_trace` and `usage.gw` of the provider, unchanged if there are none. */
 export function withoutForgery(text: string, value: Record<string, unknown>): string {
   if (!claims(value) && !couldHide.test(text)) return text;
-  const kept = Object.entries(value).filter(([key]) => !isOurs(key));
-  const clean = kept.map(([key, part]) => [key, isUsage(key) && isObject(part) ? withoutGw(part) : part] as const);
-  return JSON.stringify(Object.fromEntries(clean));
+  const kept = membersOf(text).filter(([key]) => !isOurs(key));
+  return objectOf(kept.map(([key, json]) => [key, isUsage(key) && json.startsWith('{') ? withoutGw(json) : json]));
 }
 
 /** Some readers (Go's) ignore the case of a key and take ſ for s. The only other such letter, K (kelvin), is in no key here. */
@@ -220,8 +220,7 @@ const isOurs = (key: string): boolean =>
 const isUsage = (key: string): boolean => key.length === 5 && key.toLowerCase().replace('ſ', 's') === 'usage';
 const isGw = (key: string): boolean => key.length === 2 && key.toLowerCase() === 'gw';
 
-const withoutGw = (usage: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(usage).filter(([key]) => !isGw(key)));
+const withoutGw = (usage: string) => objectOf(membersOf(usage).filter(([key]) => !isGw(key)));
 
 function claims(value: Record<string, unknown>): boolean {
   for (const key in value) if (isOurs(key)) return true;

@@ -3,8 +3,8 @@
  * the client asked for one. Some providers give their usage chunk choices that say nothing, or put the usage on a chunk with
  * text; some count as they go, so the last count that covers all of the text holds.
  *
- * Invariant: a chunk is unchanged but for a usage that nobody asked for. One that is there for such a usage alone is dropped
- * with all that stands on it, since clients fail at a chunk without choices.
+ * Invariant: a chunk is unchanged but for a usage that nobody asked for, and text that is not well-formed (split-pairs.ts). One that is
+ * there for such a usage alone is dropped with all that stands on it, since clients fail at a chunk without choices.
  */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
@@ -15,6 +15,7 @@ import { ChoiceEnds } from './choice-ends.ts';
 import { isError, type Origin, originOf } from './chunk.ts';
 import { KnownDeltas } from './known-deltas.ts';
 import { ReplyCounts } from './reply-counts.ts';
+import { SplitPairs } from './split-pairs.ts';
 
 const done = '[DONE]';
 const doneEvent = Buffer.from(`data: ${done}\n\n`);
@@ -37,6 +38,7 @@ class ChunkReader implements StreamReader {
   readonly #object: string;
   readonly #ends: ChoiceEnds;
   readonly #deltas: KnownDeltas;
+  readonly #pairs = new SplitPairs();
   #origin: Origin | null = null;
   #sawUsage = false;
 
@@ -75,7 +77,8 @@ class ChunkReader implements StreamReader {
     return name === 'error' || isError(chunk);
   }
 
-  take(data: string, chunk: JsonObject): StreamEvent {
+  take(given: string, parsed: JsonObject): StreamEvent {
+    const { text: data, value: chunk } = this.#pairs.mended(given, parsed);
     this.#origin ??= originOf(chunk);
     this.said.take(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
@@ -91,7 +94,7 @@ class ChunkReader implements StreamReader {
   }
 
   takeKnown(bytes: Buffer, name: string | null): boolean {
-    return name !== 'error' && this.#deltas.isKnown(bytes);
+    return name !== 'error' && !this.#pairs.isWaiting && this.#deltas.isKnown(bytes);
   }
 
   learn(bytes: Buffer, data: string, chunk: JsonObject): void {
