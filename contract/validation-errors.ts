@@ -7,7 +7,7 @@ export const validationErrors = defineErrors({
   invalid_json: {
     ...fixRequest,
     message: 'The body is not valid JSON in UTF-8.',
-    when: 'The body is empty, is not a JSON object, is not UTF-8, is nested deeper than 64 levels, or holds duplicate keys, NUL or half of a surrogate pair.',
+    when: 'The body is empty, is not a JSON object, is not UTF-8, is nested deeper than 64 levels, or holds duplicate keys or a number of more than 1,024 characters; outside of inference also where it holds NUL, half of a surrogate pair or a number that a double cannot hold.',
   },
   invalid_request: {
     ...fixRequest,
@@ -166,7 +166,7 @@ export const validationErrors = defineErrors({
     ...fixRequest,
     status: 404,
     message: 'There is no such endpoint. GET /openapi.json lists those that exist.',
-    when: 'No endpoint has this path. The reply is the same without a key. Paths are compared exactly: a trailing or a doubled slash makes another path.',
+    when: 'No endpoint has this path. The reply is the same without a key. Paths are compared exactly: a trailing or a doubled slash makes another path, and the message then names the right one.',
   },
   method_not_allowed: {
     ...fixRequest,

@@ -9,6 +9,7 @@ import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { limitsDecidedHeader } from '@gw/contract/internal/identity';
+import { slashError, withMoreSlashes } from '@gw/contract/internal/slashes';
 import { type Route, routes } from '@gw/contract/routes';
 import { overwriting } from './attempt-filters.ts';
 import { withLease } from './lease-lua.ts';
@@ -44,15 +45,15 @@ const withoutBody = { 'envoy.filters.http.buffer': notBuffered, reply_buffer: no
 /** For Envoy's own answers: otherwise a 404 without a key would be a 401. */
 const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBody };
 
-function pathMatch(path: string): object {
-  if (!path.includes('{')) return { path };
-  // A model id may contain slashes, and a hash a colon, raw or encoded; no other name may contain a percent sign.
-  const regex = path
+// A model id may contain slashes, and a hash a colon, raw or encoded; no other name may contain a percent sign.
+const patternOf = (path: string): string =>
+  path
     .replace('{model_id}', '.+')
     .replace('{methodology_hash}', '(?:[A-Za-z0-9._~:-]|%3[Aa])+')
     .replace(/\{[a-z_]+\}/, '[A-Za-z0-9._~-]+');
-  return { safe_regex: { regex } };
-}
+
+const pathMatch = (path: string): object =>
+  path.includes('{') ? { safe_regex: { regex: patternOf(path) } } : { path };
 
 /** `path` selects the sink's answer. */
 const toSink = (path: string) => ({
@@ -222,6 +223,11 @@ export function envoyRoutes(settings: RouteSettings): object[] {
   const wrongMethod = paths.map((path) =>
     directError('wrong method', pathMatch(path), apiError('method_not_allowed'), addresses, allow(path)),
   );
+  const slashed = paths.map((path) => {
+    // Dots are themselves here alone; where a name stands for a pattern they are part of that.
+    const pattern = path.includes('{') ? patternOf(path) : path.replaceAll('.', '\\.');
+    return directError('slashes', { safe_regex: { regex: withMoreSlashes(pattern) } }, slashError(path), addresses);
+  });
   const preflights = settings.corsOrigins.length > 0 ? paths.map((path) => preflight(path, allow(path))) : [];
   return [
     // No other route matches a tunnel, and without one its client would wait for ever.
@@ -235,6 +241,7 @@ export function envoyRoutes(settings: RouteSettings): object[] {
     ...handled,
     ...preflights,
     ...wrongMethod,
+    ...slashed,
     directError('unknown path', { prefix: '/' }, apiError('unknown_endpoint'), addresses),
   ];
 }

@@ -29,8 +29,13 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
   // A wildcard, because the id may hold slashes, raw or as %2F; the router decodes it once.
   app.get<{ Params: { '*': string } }>('/v1/models/*', { config: { reply: modelSchema } }, (request, reply) => {
     const id = request.params['*'];
-    const model = modelObjects(snapshot(), identityOf(request).models).find((each) => each.id === id);
-    return model ?? refuse(reply, apiError('invalid_model', { status: 404, param: 'model' }), addresses);
+    const models = modelObjects(snapshot(), identityOf(request).models);
+    const model = models.find((each) => each.id === id);
+    if (model) return model;
+    const meant = id.split('/').filter(Boolean).join('/');
+    const message = `There is no model \`${id.slice(0, 256)}\`: the path has a slash too many. The endpoint is /v1/models/${meant}.`;
+    const hint = models.some((each) => each.id === meant) ? { message } : {};
+    return refuse(reply, apiError('invalid_model', { status: 404, param: 'model', ...hint }), addresses);
   });
 
   app.get('/v1/regions', { config: { reply: regionListSchema } }, async (request) => {

@@ -67,6 +67,22 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     if (encoding === 'identity') return;
     return refuse(reply, apiError('invalid_content_type', { param: 'Content-Encoding' }), context.addresses);
   });
+  app.addHook('onRequest', async ({ headers, raw }) => {
+    // Many clients state a type with every request. Of a body that is not there it says nothing.
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
+      delete raw.headers['content-type'];
+  });
+  app.addHook('onRequest', async ({ params }, reply) => {
+    // The router takes `/keys/` for a key without an id.
+    const isSlash = Object.entries(params as object).some(([name, value]) => name !== '*' && value === '');
+    return isSlash ? reply.callNotFound() : undefined;
+  });
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
+    // Chunked it can be empty as well.
+    if (body === '') done(null, undefined);
+    else void parse(request, body, done);
+  });
   refuseUnknownQueries(app, context.addresses);
   handleErrors(app, context.addresses);
   return app;

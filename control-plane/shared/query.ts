@@ -28,8 +28,14 @@ export function refuseUnknownQueries(app: FastifyInstance, addresses: Addresses)
       throw new Error('A query has a schema that names nothing.');
     const refusal = queryRefusal(request.url, Object.keys(query?.shape ?? {}));
     if (refusal !== null) return refuse(reply, refusal, addresses);
+    const given = request.query as Record<string, unknown>;
+    for (const [name, value] of Object.entries(given)) if (typeof value === 'string') given[name] = withOffset(value);
   });
 }
+
+/** In a query a plus sign is a blank; in a time the sign of an offset is all that can have been there. */
+const withOffset = (value: string): string =>
+  value.replace(/^(\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d+)?)?) (\d\d:\d\d)$/, '$1+$2');
 
 /** How many characters of an unknown name are repeated in the error. */
 const longestShown = 64;

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
 import { elementAt } from '@gw/contract/internal/defined';
+import { slashError, withMoreSlashes } from '@gw/contract/internal/slashes';
 import { routes } from '@gw/contract/routes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -40,6 +41,12 @@ export const endIfStalled =
 
 /** Makes `app` answer exceptions, unknown paths and wrong methods with the error object. What is 5xx is logged. */
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
+  const slashed = new Map<string, RegExp>();
+  app.addHook('onRoute', ({ url }) => {
+    const path = url.replace(/:(\w+)/g, '{$1}');
+    if (/^[\w/{}.-]+$/.test(path))
+      slashed.set(path, new RegExp(`^${withMoreSlashes(path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+'))}$`));
+  });
   app.setErrorHandler(async (cause, request, reply) => {
     const error = errorOf(cause, request);
     if (error.status >= 500) request.log.error({ err: cause }, 'a request failed');
@@ -51,8 +58,10 @@ export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
     const path = elementAt(request.url.split('?', 1), 0);
     const allowed = methodsOf(path);
     // A path that takes this method, but not here, is one of another listener.
-    if (allowed.length === 0 || allowed.includes(request.method))
-      return refuse(reply, apiError('unknown_endpoint'), addresses);
+    if (allowed.length === 0 || allowed.includes(request.method)) {
+      const [meant] = [...slashed].find(([, pattern]) => pattern.test(path)) ?? [];
+      return refuse(reply, meant === undefined ? apiError('unknown_endpoint') : slashError(meant), addresses);
+    }
     return refuse(reply.header('allow', allowed.join(', ')), apiError('method_not_allowed'), addresses);
   });
 }

@@ -1,6 +1,6 @@
 /** Bodies of the routes that are registered in `routes`: JSON that every parser reads alike, or none. */
 import { apiError } from '@gw/contract/errors';
-import { parseStrictJson } from '@gw/contract/internal/strict-json';
+import { parseStrictJson, withoutMark } from '@gw/contract/internal/strict-json';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from './context.ts';
 import { refuse } from './replies.ts';
@@ -15,7 +15,7 @@ export function withStrictBodies(
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
       if (body.length === 0) return undefined;
-      const parsed = parseStrictJson(body);
+      const parsed = parseStrictJson(withoutMark(body));
       if (!parsed.ok) throw new BadBodyError(parsed.error.problem);
       // An absent body may stand for an empty one; this one was written.
       if (parsed.value === null) throw new BadBodyError('The body has to be a JSON object.');
