@@ -22,8 +22,11 @@ export function membersOf(json: string): Member[] {
 /** Returns the elements of a list. `json` has to be the valid JSON of a list. */
 export const elementsOf = (json: string): string[] => partsOf(json);
 
-export const objectOf = (members: Iterable<Member>): string =>
-  `{${Array.from(members, ([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
+export function objectOf(members: Iterable<Member>): string {
+  let json = '';
+  for (const [name, value] of members) json += `${json === '' ? '{' : ','}${JSON.stringify(name)}:${value}`;
+  return json === '' ? '{}' : `${json}}`;
+}
 
 /** Reads a name from its literal. */
 export const nameOf = (literal: string): string =>

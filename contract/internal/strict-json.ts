@@ -48,10 +48,10 @@ export const withoutMark = <T extends Uint8Array>(bytes: T): T =>
 export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): StrictJson {
   const decoded = decode(bytes);
   if (!decoded.ok) return decoded;
-  if (wellFormed(decoded.value) !== decoded.value)
-    return refuse('A string in the body holds NUL or half of a surrogate pair.');
   const read = readText(decoded.value, mostParts);
   if (!read.ok) return read;
+  if (isIllFormed(decoded.value, read.value.value))
+    return refuse('A string in the body holds NUL or half of a surrogate pair.');
   if (read.value.inexact.length > 0) return refuse('A number in the body is out of range.');
   return ok(read.value.value);
 }
@@ -63,7 +63,11 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
  */
 export function readJsonText(bytes: Uint8Array, mostParts = maxParts): Result<JsonText, NotStrict> {
   const decoded = decode(withoutMark(bytes));
-  return decoded.ok ? readText(wellFormed(decoded.value), mostParts) : decoded;
+  if (!decoded.ok) return decoded;
+  const read = readText(decoded.value, mostParts);
+  return read.ok && isIllFormed(decoded.value, read.value.value)
+    ? readText(wellFormed(decoded.value), mostParts)
+    : read;
 }
 
 function decode(bytes: Uint8Array): Result<string, NotStrict> {
@@ -135,10 +139,6 @@ function structureOf(text: string, mostParts: number): Structure {
   // The member of the outermost object that is being read: its name, and where that ends.
   let member = '';
   let memberAt = -1;
-  const endMember = (end: number): void => {
-    if (memberAt !== -1) found.members.set(member, text.slice(text.indexOf(':', memberAt) + 1, end).trim());
-    memberAt = -1;
-  };
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     const frame = frames[frames.length - 1];
@@ -165,10 +165,16 @@ function structureOf(text: string, mostParts: number): Structure {
         return { ...found, problem: `The body is nested deeper than ${maxDepth} levels.` };
       frames.push(code === 0x7b ? { keys: new Set(), expectKey: true } : { keys: null, expectKey: false });
     } else if (code === 0x7d || code === 0x5d) {
-      if (frames.length === 1) endMember(i);
+      if (frames.length === 1 && memberAt !== -1) {
+        found.members.set(member, valueIn(text, memberAt, i));
+        memberAt = -1;
+      }
       frames.pop();
     } else if (code === 0x2c) {
-      if (frames.length === 1) endMember(i);
+      if (frames.length === 1 && memberAt !== -1) {
+        found.members.set(member, valueIn(text, memberAt, i));
+        memberAt = -1;
+      }
       if (frame) frame.expectKey = true;
     } else if ((code >= 0x30 && code <= 0x39) || code === 0x2d) {
       numberToken.lastIndex = i;
@@ -182,6 +188,9 @@ function structureOf(text: string, mostParts: number): Structure {
   return found;
 }
 
+/** Returns the value of a member between its name and what ends it. */
+const valueIn = (text: string, from: number, to: number): string => text.slice(text.indexOf(':', from) + 1, to).trim();
+
 /** Whether a double cannot hold the number, or not exactly if it is an integer. Malformed ones are left to JSON.parse. */
 function isInexact(token: string): boolean {
   if (/^-?\d+$/.test(token)) return !Number.isSafeInteger(Number(token));
@@ -194,4 +203,17 @@ function unescaped(literal: string): string {
   } catch {
     return literal;
   }
+}
+
+/** Whether a text holds NUL or half of a surrogate pair, which only an escape can contain. `value` is its value. */
+const isIllFormed = (text: string, value: unknown): boolean => text.includes('\\u') && hasBadCharacter(value);
+
+const bad = (text: string) => text.includes('\0') || !text.isWellFormed();
+
+function hasBadCharacter(value: unknown): boolean {
+  if (typeof value === 'string') return bad(value);
+  if (Array.isArray(value)) return value.some(hasBadCharacter);
+  if (value !== null && typeof value === 'object')
+    return Object.entries(value).some(([key, inner]) => bad(key) || hasBadCharacter(inner));
+  return false;
 }

@@ -5,6 +5,12 @@
  * sent back.
  */
 
+/**
+ * Finds nothing in text that is well-formed, but for escaped backslashes in front of a `u`: whole pairs, of which there may be millions, are passed
+ * over quickly.
+ */
+const doubtful =
+  /\\u0000|\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]|\\\\u/;
 /** Finds escapes that may be NUL or half of a pair. */
 const suspect = /\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g;
 const lowHalf = /\\u[dD][c-fC-F][0-9a-fA-F]{2}/y;
@@ -14,7 +20,7 @@ const replacement = '\ufffd';
 
 /** `json` has to be decoded from UTF-8. It is returned as it is if there is nothing to replace. */
 export function wellFormed(json: string): string {
-  if (!json.includes('\\u')) return json;
+  if (!json.includes('\\u') || !doubtful.test(json)) return json;
   let mended = '';
   let done = 0;
   suspect.lastIndex = 0;

@@ -12,6 +12,7 @@ const addresses = { docs: 'https://docs.example', support: 'https://support.exam
 
 test('as much as Envoy holds of a body is read before it is refused, so that who still writes reads the refusal', async () => {
   const app = bareApp({ log: pino({ level: 'silent' }), addresses } as unknown as Context);
+  app.put('/things/:thing_id', async () => ({}));
   app.post('/things', async () => ({}));
   const address = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
   const outgoing = request(new URL('/things', address), {
@@ -31,6 +32,7 @@ test('as much as Envoy holds of a body is read before it is refused, so that who
 describe('a request', () => {
   const app = bareApp({ log: pino({ level: 'silent' }), addresses } as unknown as Context);
   app.delete('/things/:thing_id', async (_request, reply) => reply.code(204).send());
+  app.put('/things/:thing_id', async () => ({}));
   app.post('/things', async ({ body }) => ({ body: body ?? null }));
   const at = z.iso.datetime({ offset: true });
   app.get(
@@ -68,7 +70,7 @@ describe('a request', () => {
     ['//things//1//', '/things/{thing_id}'],
     ['/sums/?from=2026-01-01T00:00:00Z', '/sums'],
   ])('to a path with a slash too many is told the right one: %s', async (url, path) => {
-    for (const method of ['GET', 'POST', 'DELETE'] as const) {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
       const reply = await app.inject({ method, url });
       expect([reply.statusCode, reply.json().error.code]).toEqual([404, 'unknown_endpoint']);
       expect(reply.json().error.message).toContain(`The endpoint is ${path}.`);

@@ -72,11 +72,6 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
       delete raw.headers['content-type'];
   });
-  app.addHook('onRequest', async ({ params }, reply) => {
-    // The router takes `/keys/` for a key without an id.
-    const isSlash = Object.entries(params as object).some(([name, value]) => name !== '*' && value === '');
-    return isSlash ? reply.callNotFound() : undefined;
-  });
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
     // Chunked it can be empty as well.

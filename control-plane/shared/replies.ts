@@ -54,15 +54,20 @@ export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
     if (error.code === 'request_too_large') await drained(request.raw);
     return refuse(reply, error, addresses);
   });
-  app.setNotFoundHandler((request, reply) => {
+  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = elementAt(request.url.split('?', 1), 0);
     const allowed = methodsOf(path);
     // A path that takes this method, but not here, is one of another listener.
-    if (allowed.length === 0 || allowed.includes(request.method)) {
-      const [meant] = [...slashed].find(([, pattern]) => pattern.test(path)) ?? [];
-      return refuse(reply, meant === undefined ? apiError('unknown_endpoint') : slashError(meant), addresses);
-    }
-    return refuse(reply.header('allow', allowed.join(', ')), apiError('method_not_allowed'), addresses);
+    if (allowed.length > 0 && !allowed.includes(request.method))
+      return refuse(reply.header('allow', allowed.join(', ')), apiError('method_not_allowed'), addresses);
+    const [meant] = [...slashed].find(([, pattern]) => pattern.test(path)) ?? [];
+    return refuse(reply, meant === undefined ? apiError('unknown_endpoint') : slashError(meant), addresses);
+  };
+  app.setNotFoundHandler(refuseUnknown);
+  app.addHook('onRequest', async (request, reply) => {
+    // The router takes `/keys/` for the path of a key whose id is empty.
+    const isEmpty = Object.entries(request.params as object).some(([name, value]) => name !== '*' && value === '');
+    return isEmpty ? refuseUnknown(request, reply) : undefined;
   });
 }
 
