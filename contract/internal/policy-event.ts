@@ -31,7 +31,7 @@ export const policyEventSchema = z.object({
 export type PolicyEvent = z.infer<typeof policyEventSchema>;
 
 /**
- * Returns SHA-256, in hexadecimal, over the bytes of the salt and the UTF-8 bytes of the RFC 8785 form of the request's body
+ * Returns SHA-256, in hexadecimal, over the bytes of the salt and the UTF-8 bytes of the RFC 8785 form of the request's fields,
  * without `gw` and `extra_body`. Anyone with the request can compute it in any language.
  */
 export function screenedSha256(salt: Uint8Array, body: JsonObject): string {

@@ -29,6 +29,7 @@ const staysInside = 'google';
  * place; `texts` have no `gw`.
  */
 export function unwrapped(body: JsonObject, texts: Texts): Result<Unwrapped, ApiError> {
+  if (!texts.has('gw') && !texts.has('extra_body')) return ok({ body, texts, hoisted: nothing });
   const { extra_body: extra, ...own } = body;
   const others = isObject(extra) ? Object.entries(extra).filter(([name]) => name !== 'gw') : [];
   const twice = others.find(([name]) => Object.hasOwn(body, name));
@@ -47,6 +48,8 @@ export function unwrapped(body: JsonObject, texts: Texts): Result<Unwrapped, Api
   const entries = [...Object.entries(own), ...others, ['extra_body', { gw: extra.gw }] as const];
   return ok({ body: Object.fromEntries(entries), texts: written, hoisted });
 }
+
+const nothing: ReadonlySet<string> = new Set();
 
 const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value);

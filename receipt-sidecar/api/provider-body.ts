@@ -41,7 +41,8 @@ export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedB
   rest.delete('model');
   // Servers of strict types take no 100.0 for them.
   for (const name of integers)
-    if (Number.isSafeInteger(body[name]) && !/^-?\d+$/.test(String(rest.get(name)))) rest.set(name, String(body[name]));
+    if (body[name] !== undefined && isWrittenOtherwise(body[name], String(rest.get(name))))
+      rest.set(name, String(body[name]));
   const isMissing = hasTemperature && (body.temperature === undefined || body.temperature === null);
   const noTemperature = isMissing ? (body.temperature === null ? 'null' : 'absent') : null;
   if (noTemperature) rest.delete('temperature');
@@ -54,6 +55,9 @@ export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedB
     noTemperature,
   };
 }
+
+const isWrittenOtherwise = (value: unknown, json: string): boolean =>
+  Number.isSafeInteger(value) && !/^-?\d+$/.test(json);
 
 /** Moves them out of `rest`, as long as they are small. */
 function takeVaried(rest: Map<string, string>): Texts {
