@@ -69,8 +69,8 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
   });
   app.addHook('onRequest', async ({ headers, raw }) => {
     // Many clients state a type with every request. Of a body that is not there it says nothing.
-    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
-      delete raw.headers['content-type'];
+    const isEmpty = [undefined, '0'].includes(headers['content-length']) && headers['transfer-encoding'] === undefined;
+    if (isEmpty) delete raw.headers['content-type'];
   });
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {

@@ -7,8 +7,8 @@ import type { IncomingMessage } from 'node:http';
 import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
 import { elementAt } from '@gw/contract/internal/defined';
-import { slashError, withMoreSlashes } from '@gw/contract/internal/slashes';
 import { routes } from '@gw/contract/routes';
+import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 

@@ -3,14 +3,12 @@ import { type ApiError, fieldError } from '@gw/contract/errors';
 import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-
-/** The JSON of each value by its name, in the client's order. */
-export type Texts = ReadonlyMap<string, string>;
+import type { FieldTexts } from './port/shape.ts';
 
 export interface Fields {
   readonly body: JsonObject;
-  /** Of what goes on to the provider. */
-  readonly texts: Texts;
+  /** They hold what goes on to the provider. */
+  readonly texts: FieldTexts;
 }
 
 interface Unwrapped extends Fields {
@@ -28,7 +26,7 @@ const staysInside = 'google';
  * Returns the fields with the members of a literal `extra_body` among them. `extra_body.gw` stays there in `body`, since errors name it by this
  * place; `texts` have no `gw`.
  */
-export function unwrapped(body: JsonObject, texts: Texts): Result<Unwrapped, ApiError> {
+export function unwrapped(body: JsonObject, texts: FieldTexts): Result<Unwrapped, ApiError> {
   if (!texts.has('gw') && !texts.has('extra_body')) return ok({ body, texts, hoisted: nothing });
   const { extra_body: extra, ...own } = body;
   const others = isObject(extra) ? Object.entries(extra).filter(([name]) => name !== 'gw') : [];

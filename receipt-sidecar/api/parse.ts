@@ -81,7 +81,7 @@ function validated(endpoint: string, given: Fields, length: number): Result<Pars
 
 /** Names the field by the place where the client wrote it. */
 function located(error: ApiError, hoisted: ReadonlySet<string>): ApiError {
-  const field = /^[^.[]*/.exec(error.param ?? '')?.[0];
+  const field = error.param?.match(/^[^.[]*/)?.[0];
   return field && hoisted.has(field) ? { ...error, param: `extra_body.${error.param}` } : error;
 }
 

@@ -7,16 +7,16 @@
  */
 import { variedFields } from '@gw/contract/internal/catalogue/request-fields';
 import { objectOf } from '@gw/contract/internal/json-members';
-import type { Texts } from './fields.ts';
 import type { ParsedBody } from './parse.ts';
+import type { FieldTexts } from './port/shape.ts';
 import { shapeOf } from './shapes.ts';
 
 /** A body without what the deployment decides. */
 export interface Outgoing {
-  /** What stands behind the opening, up to the last brace; it is bytes if a thread has made it. */
+  /** The rest stands behind the opening, up to the last brace; it is bytes if a thread has made it. */
   readonly rest: string | Uint8Array;
   /** The fields that stand in the opening, as JSON in ASCII; small. */
-  readonly varied: Texts;
+  readonly varied: FieldTexts;
   /** Fields that are too large for it, and stayed in `rest`. */
   readonly unmoved: readonly string[];
   /** How the client gave no temperature; null if it gave one, or if the API has none. */
@@ -60,7 +60,7 @@ const isWrittenOtherwise = (value: unknown, json: string): boolean =>
   Number.isSafeInteger(value) && !/^-?\d+$/.test(json);
 
 /** Moves them out of `rest`, as long as they are small. */
-function takeVaried(rest: Map<string, string>): Texts {
+function takeVaried(rest: Map<string, string>): FieldTexts {
   const varied = new Map<string, string>();
   let left = mostVariedBytes;
   for (const name of variedFields) {
@@ -88,7 +88,7 @@ export function opening({ noTemperature, unmoved, varied }: Outgoing, target: Bo
 }
 
 /** Returns the fields by the names of the provider. Of one that the client has given by both names, its name there holds. */
-function renamed(varied: Texts, requestFields: NonNullable<BodyTarget['requestFields']>): Texts {
+function renamed(varied: FieldTexts, requestFields: NonNullable<BodyTarget['requestFields']>): FieldTexts {
   const ruleOf = (name: string) => (Object.hasOwn(requestFields, name) ? requestFields[name] : name);
   const named = new Map([...varied].filter(([name]) => ruleOf(name) === name));
   for (const [name, json] of varied) {

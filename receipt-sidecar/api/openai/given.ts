@@ -2,7 +2,7 @@
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { Texts } from '../fields.ts';
+import type { FieldTexts } from '../port/shape.ts';
 
 export const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
@@ -26,7 +26,7 @@ export function outputOf(body: JsonObject) {
   };
 }
 
-export function askingForUsage({ stream_options: given }: JsonObject, texts: Texts): Texts {
+export function askingForUsage({ stream_options: given }: JsonObject, texts: FieldTexts): FieldTexts {
   const field = 'stream_options';
   const options = given as { readonly include_usage?: boolean | null } | null | undefined;
   if (options?.include_usage === true) return new Map();

@@ -20,7 +20,7 @@ interface Half {
   readonly first: string;
 }
 
-interface Place {
+interface ChoiceAt {
   readonly choice: number;
   /** Whether this is the last chunk of the choice. */
   readonly isLast: boolean;
@@ -37,7 +37,7 @@ const lengthOfEscape = 6;
 const growing = new Set(['delta', 'text']);
 
 export class SplitPairs {
-  /** By the place that they stand at. */
+  /** The halves that wait, keyed by choice and path. */
   readonly #halves = new Map<string, Half>();
 
   /** Whether a half waits for the other one. */
@@ -84,7 +84,7 @@ export class SplitPairs {
     return hasChanged || left.length > 0 ? objectOf(members) : json;
   }
 
-  #mend(json: string, path: Path, place: Place): string {
+  #mend(json: string, path: Path, place: ChoiceAt): string {
     if (json.startsWith('"')) return this.#text(json, path, place);
     if (path.length > deepest) return json;
     let hasChanged = false;
@@ -102,11 +102,12 @@ export class SplitPairs {
     return hasChanged ? `[${elements.join(',')}]` : json;
   }
 
-  #text(literal: string, path: Path, { choice, isLast }: Place): string {
+  #text(literal: string, path: Path, { choice, isLast }: ChoiceAt): string {
     const key = JSON.stringify([choice, ...path]);
     const begun = this.#halves.get(key);
     this.#halves.delete(key);
-    const text = (begun?.first ?? '') + literal.slice(1, -1);
+    const inside = literal.slice(1, -1);
+    const text = begun ? begun.first + inside : inside;
     const at = text.length - lengthOfEscape;
     const isCut = !isLast && firstHalfAtEnd.test(text) && !isEscaped(text, at);
     if (!isCut || this.#halves.size >= mostHalves || key.length > longestKey) return begun ? `"${text}"` : literal;

@@ -11,7 +11,6 @@ import type { TokenUsage } from '@gw/methodology/assess';
 import type { Texts } from '@gw/policy/find-rules';
 import type { z } from 'zod';
 import type { Additions } from '../../wire/json-body.ts';
-import type { Texts as FieldTexts } from '../fields.ts';
 import type { PromptSize } from './prompt-size.ts';
 
 /** One API: the requests of one path, and the replies to them. */
@@ -25,6 +24,9 @@ export interface ApiShape {
   readonly request: RequestShape;
   readonly reply: ReplyShape;
 }
+
+/** The JSON of each value of a body by its name, in the client's order. */
+export type FieldTexts = ReadonlyMap<string, string>;
 
 export interface RequestShape {
   /** Its top-level keys are the fields that belong to the API; other fields are left to the provider. */

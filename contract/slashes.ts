@@ -1,5 +1,5 @@
 /** Paths with slashes too many, which joining a base URL and a path makes easily. */
-import { type ApiError, apiError } from '../errors.ts';
+import { type ApiError, apiError } from './errors.ts';
 
 /** Returns the source of a regular expression for a path that has slashes at its end, or several for one. `pattern` is that of the path itself. */
 export const withMoreSlashes = (pattern: string): string => `${pattern.replaceAll('/', '/+')}/*`;
