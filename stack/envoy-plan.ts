@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { findCertificateBundle, installCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
 import { checkout, inCheckout } from './machine/checkout.ts';
@@ -60,6 +61,7 @@ export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: 
       rmSync(adminSocket(name, layout), { force: true });
       // As in a container. By itself Envoy ends at once.
       const drains = [inCheckout('envoy', 'run-main.ts'), binary, ...args];
+      if (layout.drainS === null) installCertificateBundle(findCertificateBundle(env), adminSocket(name, layout));
       const run = layout.drainS === null ? { command: binary, args } : { command: process.execPath, args: drains };
       return orderly(await startChild({ ...run, env, logFile }), layout);
     },

@@ -76,7 +76,7 @@ export const logFileOf = (logs: string, name: PartName): string => join(logs, `$
 /** Variables that any program needs and that hold no secret. */
 export const passedOn = [
   ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'],
-  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'NODE_COMPILE_CACHE'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NIX_SSL_CERT_FILE', 'NODE_COMPILE_CACHE'],
 ];
 /** Settings of the user that the services read themselves. */
 const settings = [

@@ -97,7 +97,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
   return catalogue.deployments.flatMap((deployment) => {
     const provider = providers.get(deployment.provider);
     if (provider === undefined) return [];
-    const { kind, baseUrl, path, headers, healthPath, authHeader, authScheme, credentialRef } = provider;
+    const { kind, baseUrl, ca, path, headers, healthPath, authHeader, authScheme, credentialRef } = provider;
     const credential =
       authHeader === null || credentialRef === null
         ? null
@@ -107,7 +107,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
             secretName: secretNameOf(credentialRef, baseUrl),
           };
     const { id, maxConcurrentRequests } = deployment;
-    return { id, baseUrl, maxConcurrentRequests, healthPath, path, headers, kind, credential };
+    return { id, baseUrl, ca, maxConcurrentRequests, healthPath, path, headers, kind, credential };
   });
 }
 
