@@ -50,7 +50,7 @@ export function findCertificateBundle(
   if (named.length > 0) return namedBundle(named);
   for (const path of usual) {
     const found = certificatesAt(path);
-    if (found.length > 0) return { text: `${path} (${found.length} certificates)`, pem: joined(found) };
+    if (found.length > 0) return bundleOf(path, found);
   }
   const text =
     'there is no bundle of certificates where systems keep it: install ca-certificates, or name one in SSL_CERT_FILE';
@@ -73,10 +73,13 @@ function namedBundle(named: readonly NamedPlace[]): CertificateBundle {
   const found = named.flatMap(({ path }) => certificatesAt(path));
   const names = named.map(({ path, variable }) => `${path}, named by ${variable}`).join(', and ');
   if (found.length === 0) return { text: `there is no certificate in ${names}`, pem: null };
-  return { text: `${names} (${found.length} certificates)`, pem: joined(found) };
+  return bundleOf(names, found);
 }
 
-const joined = (certificates: readonly string[]): string => `${[...new Set(certificates)].join('\n')}\n`;
+function bundleOf(place: string, found: readonly string[]): CertificateBundle {
+  const certificates = [...new Set(found.map((each) => each.replaceAll('\r', '')))];
+  return { text: `${place} (${certificates.length} certificates)`, pem: `${certificates.join('\n')}\n` };
+}
 
 /** Returns the certificates of a file, or of the files of a folder; none if it cannot be read. */
 function certificatesAt(path: string): string[] {

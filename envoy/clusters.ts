@@ -7,6 +7,7 @@
  *
  * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
  */
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { failoverCluster } from '@gw/contract/internal/snapshot';
 import { plainSocket } from './service-clusters.ts';
@@ -159,6 +160,26 @@ export function leaf(
     ...(tls ? { transport_socket: providerTls(host, deployment.ca) } : {}),
   });
 }
+
+/**
+ * The cluster of test calls to a provider. Its name changes with whatever decides on the connection, so that no test is made by what
+ * was before.
+ */
+export const probeCluster = ({ baseUrl, ca, id }: DeploymentPlace): string =>
+  `probe:${id}:${createHash('sha256')
+    .update(`${new URL(baseUrl).origin}\n${ca}`)
+    .digest('hex')
+    .slice(0, 16)}`;
+
+/**
+ * Envoy tells why the last of several addresses failed. IPv6 comes first, so that a machine without it does not hide what is wrong with the
+ * other address.
+ */
+export const probeClusters = (providers: readonly DeploymentPlace[]): object[] =>
+  providers.map(({ baseUrl, ca, id }) => ({
+    ...leaf({ baseUrl, ca, id }, probeCluster({ baseUrl, ca, id })),
+    upstream_connection_options: { happy_eyeballs_config: { first_address_family_version: 'V6' } },
+  }));
 
 /** A cluster whose endpoints, by priority, are internal listeners. */
 export function internalCluster(name: string, listeners: readonly string[], filters: readonly object[] = []): object {

@@ -17,6 +17,7 @@ import { corsPolicy } from './cors.ts';
 import { leaseLua } from './lease-lua.ts';
 import { localReplies } from './local-replies.ts';
 import { luaString } from './lua-string.ts';
+import { probeListener } from './probe-listener.ts';
 import { envoyRoutes, type RouteSettings } from './routes.ts';
 import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
@@ -33,6 +34,8 @@ export interface EnvoySettings extends RouteSettings {
   readonly receiptSidecar: readonly string[];
   readonly controlPlane: readonly string[];
   readonly adminSocket: string;
+  /** Where the control plane makes test calls: `unix:/path`, or `host:port` with `internalTls`. */
+  readonly probeListen: string;
   /** Certificates for services that are not on Unix sockets; null: plain. */
   readonly internalTls: InternalTls | null;
   /** A file path, or /dev/stdout. */
@@ -139,6 +142,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['CALLER_FIELD', callerField],
     ['LEASE_LUA', leaseLua(settings.templateDir)],
     ['DEGRADED_LUA', lua],
+    ['PROBE_LISTENER', probeListener(settings.probeListen, settings.internalTls)],
     ['SINK_ROUTES', sinkRoutes(addresses, settings.evidenceKeys)],
     ...serviceCluster('ext_authz', settings.extAuthz, settings.internalTls),
     ...serviceCluster('receipt_sidecar', settings.receiptSidecar, settings.internalTls),

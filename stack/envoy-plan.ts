@@ -82,6 +82,7 @@ function renderElsewhere(from: string, given: EnvoySettings, configFile: string)
     GW_SIDECAR_LISTEN: given.receiptSidecar.join(','),
     GW_CONTROL_INTERNAL_LISTEN: given.controlPlane.join(','),
     GW_ENVOY_ADMIN_SOCKET: given.adminSocket,
+    GW_PROBE_LISTEN: given.probeListen,
     GW_ACCESS_LOG: given.accessLog,
     GW_BASE_URL: given.addresses.baseUrl,
     GW_EVIDENCE_PUBLIC_KEYS: given.evidenceKeys.join(','),
@@ -111,6 +112,7 @@ function settings(name: EnvoyName, layout: Layout, tls: Tls | null): EnvoySettin
     receiptSidecar: instanceNames('receipt-sidecar', layout.instances).map((each) => socketAddress(layout, each)),
     controlPlane: instanceNames('control-plane', layout.controlPlanes).map((each) => socketAddress(layout, each)),
     adminSocket: adminSocket(name, layout),
+    probeListen: socketAddress(layout, `${name}-probe`),
     accessLog: accessLog(name, layout.logs),
     addresses: {
       baseUrl: process.env.GW_BASE_URL ?? layout.publicUrl,

@@ -144,6 +144,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         // It listens on none of these; it refuses them as providers.
         GW_PUBLIC_LISTEN: [ports.public, ...Object.values(layout.furtherPorts)].map(onLoopback).join(','),
         GW_AUTHZ_HEALTH_LISTEN: Object.values(healthPorts).map(onLoopback).join(','),
+        GW_PROBE_LISTEN: socketAddress(layout, 'envoy-probe'),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_CONTROL_URL: `http://127.0.0.1:${ports.control}`,
         GW_FIRST_OPERATOR_CREDENTIAL: secrets.operatorCredential,
