@@ -96,9 +96,10 @@ const protocol = (filters: readonly object[], more: object = {}) => ({
 
 /**
  * Idle time-outs of connections, below those of the servers: if a server closes a connection just as a call is sent, the call fails and
- * may not be sent again. Model servers close after 5 s (uvicorn, Node), load balancers of clouds after a minute.
+ * may not be sent again. Model servers close after 2 s (gunicorn) or 5 s (uvicorn, Node), load balancers of clouds after a minute. A new
+ * connection in one's own network costs less than a millisecond.
  */
-const idleTimeouts = { near: '4s', remote: '50s' } as const;
+const idleTimeouts = { near: '1s', remote: '50s' } as const;
 
 /**
  * TLS towards a provider, whose certificate has to name the host. For an address that is the address itself, which is never sent as

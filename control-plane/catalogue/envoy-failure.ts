@@ -7,11 +7,11 @@ export const notThereYet = 'NC';
 interface Failure {
   /** Envoy's response flags. */
   readonly flags: string;
-  /** What probe-listener.ts tells. */
+  /** The JSON that probe-listener.ts makes. */
   readonly body: string;
-  /** Of the provider. */
+  /** The address that was asked. */
   readonly url: string;
-  /** Its id. */
+  /** The id of the provider. */
   readonly provider: string;
 }
 
