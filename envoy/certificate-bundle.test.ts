@@ -21,7 +21,10 @@ writeFileSync(at('broken.pem'), broken);
 const usual = [at('debian.pem'), at('red-hat.pem'), at('suse.pem')];
 
 it('is the first file of the places where systems keep it', () => {
-  expect(findCertificateBundle({}, usual)).toEqual({ text: `${at('red-hat.pem')} (1 certificates)`, pem: `${first}\n` });
+  expect(findCertificateBundle({}, usual)).toEqual({
+    text: `${at('red-hat.pem')} (1 certificates)`,
+    pem: `${first}\n`,
+  });
 });
 
 it.each([
