@@ -11,6 +11,7 @@ import {
 } from '@gw/contract/internal/environment';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
+import { readProbeListen } from '@gw/contract/internal/probe';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher } from '@gw/service/idempotency-settings';
 import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
@@ -29,6 +30,8 @@ export interface Config {
   readonly operatorListen: string;
   /** Where other parts of the gateway listen, as far as it was said here; only to know them as our own. */
   readonly otherListen: readonly { readonly name: string; readonly listen: string }[];
+  /** Where Envoy takes test calls to providers: `unix:/path`, or `host:port` with `internalTls`. */
+  readonly probeListen: string;
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly internalToken: string;
@@ -63,14 +66,16 @@ export interface Config {
 /** Reads and checks all settings. Throws one error that names everything that is wrong. */
 export function loadConfig(environment: Environment): Config {
   const settings = readSettings(environment);
+  const internalTls = readInternalTls(settings);
   const config: Config = {
     internalListen: settings.listen('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
     operatorListen: settings.hostPort('GW_CONTROL_LISTEN', '127.0.0.1:8081'),
     otherListen: readOtherListen(settings),
+    probeListen: readProbeListen(settings, internalTls),
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),
-    internalTls: readInternalTls(settings),
+    internalTls,
     peppers: readPeppers(settings),
     replyCipher: readReplyCipher(settings),
     credentials: readCredentialSettings(settings, environment),
@@ -95,6 +100,7 @@ const others = [
   'GW_AUTHZ_HEALTH_LISTEN',
   'GW_SIDECAR_LISTEN',
   'GW_SIDECAR_HEALTH_LISTEN',
+  'GW_PROBE_LISTEN',
 ];
 
 /** Each may name several, separated by commas. */

@@ -13,6 +13,7 @@ const anyKey = '00'.repeat(32);
 export async function operatorDocument(): Promise<string> {
   const config = loadConfig({
     GW_CONTROL_INTERNAL_LISTEN: '127.0.0.1:0',
+    GW_PROBE_LISTEN: 'unix:/run/gw/envoy-probe.sock',
     GW_CONTROL_LISTEN: '127.0.0.1:0',
     GW_DATABASE_URL: 'postgresql://nobody@localhost/none',
     GW_REDIS_URL: 'redis://localhost',

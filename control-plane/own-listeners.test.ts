@@ -4,6 +4,7 @@ import { ownListeners } from './own-listeners.ts';
 
 const settings = {
   GW_CONTROL_INTERNAL_LISTEN: 'control-plane:9004',
+  GW_PROBE_LISTEN: 'unix:/run/gw/envoy-probe.sock',
   GW_CONTROL_LISTEN: '0.0.0.0:8081',
   GW_CONTROL_URL: 'https://ops.example.com',
   GW_BASE_URL: 'https://gw.example.com',
@@ -40,6 +41,7 @@ test('other parts are known where they are named to it', () => {
 test('Unix sockets and free ports are none', () => {
   const none = {
     GW_CONTROL_INTERNAL_LISTEN: 'unix:/run/gw/control-plane.sock',
+    GW_PROBE_LISTEN: 'unix:/run/gw/envoy-probe.sock',
     GW_CONTROL_LISTEN: '127.0.0.1:0',
     GW_DATABASE_URL: 'postgresql://gw@localhost/gw?host=%2Frun%2Fpg',
     GW_REDIS_URL: '/run/valkey.sock',

@@ -26,7 +26,7 @@ export function openServices(context: Context, config: Config, claims: Pick<Redi
   return {
     people,
     customers: openCustomers(context, people.keys, config.screening),
-    catalogue: openCatalogue(context, names, config.credentials),
+    catalogue: openCatalogue(context, names, config),
     ledger: openLedger(context, config.integrity, { ...config, vault: config.credentials.vault }),
     idempotency: new Idempotency({
       claims: redisClaims(claims),

@@ -7,6 +7,8 @@
  *
  * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
  */
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
 import { failoverCluster } from '@gw/contract/internal/snapshot';
 import { plainSocket } from './service-clusters.ts';
 import { typed } from './typed.ts';
@@ -15,6 +17,8 @@ export interface DeploymentPlace {
   readonly id: string;
   /** The provider's base URL up to and without the endpoint: `https://host/v1`. */
   readonly baseUrl: string;
+  /** PEM of the authorities that may vouch for its certificate; null: those of the system. */
+  readonly ca: string | null;
 }
 
 /** A current address, and how it is called. */
@@ -32,7 +36,8 @@ export interface Secret {
 
 /** Large enough for replies of 64 MiB on their way to the sidecar. */
 export const bufferLimitBytes = 68_157_440;
-const systemCertificates = '/etc/ssl/certs/ca-certificates.crt';
+/** Name of the static secret in the template. */
+export const systemAuthorities = 'system_authorities';
 
 /** Effectively no limit. A retry counts until the headers of its reply, which for JSON is the whole completion. */
 const unbounded = 100_000;
@@ -48,7 +53,8 @@ export const listenerName = (id: string) => `deployment:${id}`;
  * The name contains the origin: while a provider moves, Envoy updates clusters and listeners one after the other, and a listener that
  * still injects the old credential must not reach the new address under the same name.
  */
-export const leafName = ({ baseUrl, id }: DeploymentPlace): string => `provider:${id}@${new URL(baseUrl).origin}`;
+export const leafName = ({ baseUrl, id }: Pick<DeploymentPlace, 'baseUrl' | 'id'>): string =>
+  `provider:${id}@${new URL(baseUrl).origin}`;
 
 /**
  * A provider that reports itself unhealthy (no 2xx) gets no calls from that check on, an unreachable one from the third check on. Calls
@@ -90,9 +96,35 @@ const protocol = (filters: readonly object[], more: object = {}) => ({
 
 /**
  * Idle time-outs of connections, below those of the servers: if a server closes a connection just as a call is sent, the call fails and
- * may not be sent again. Model servers close after 5 s (uvicorn, Node), load balancers of clouds after a minute.
+ * may not be sent again. Model servers close after 2 s (gunicorn) or 5 s (uvicorn, Node), load balancers of clouds after a minute. A new
+ * connection in one's own network costs less than a millisecond.
  */
-const idleTimeouts = { near: '4s', remote: '50s' } as const;
+const idleTimeouts = { near: '1s', remote: '50s' } as const;
+
+/**
+ * TLS towards a provider, whose certificate has to name the host. For an address that is the address itself, which is never sent as
+ * the server's name (RFC 6066).
+ */
+function providerTls(host: string, ca: string | null): object {
+  const san_match = { match_typed_subject_alt_names: [{ san_type: 'IP_ADDRESS', matcher: { exact: host } }] };
+  const own = isIP(host) === 0 ? {} : san_match;
+  const checks =
+    ca === null
+      ? {
+          combined_validation_context: {
+            default_validation_context: own,
+            validation_context_sds_secret_config: { name: systemAuthorities },
+          },
+        }
+      : { validation_context: { ...own, trusted_ca: { inline_string: ca } } };
+  return {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
+      ...(isIP(host) === 0 && { sni: host, auto_sni_san_validation: true }),
+      common_tls_context: checks,
+    }),
+  };
+}
 
 /** The cluster of an address. `filters` are its upstream filters. */
 export function leaf(
@@ -104,17 +136,10 @@ export function leaf(
   const tls = url.protocol === 'https:';
   const port = Number(url.port || (tls ? 443 : 80));
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const tlsSocket = {
-    name: 'envoy.transport_sockets.tls',
-    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
-      sni: host,
-      auto_sni_san_validation: true,
-      common_tls_context: { validation_context: { trusted_ca: { filename: systemCertificates } } },
-    }),
-  };
   return typed('envoy.config.cluster.v3.Cluster', {
     name,
-    type: 'LOGICAL_DNS',
+    // All addresses of a name, of both families: if one does not answer within 0.3 s, the next is tried beside it (RFC 8305).
+    ...(isIP(host) === 0 ? { type: 'LOGICAL_DNS', dns_lookup_family: 'ALL' } : { type: 'STATIC' }),
     connect_timeout: '2s',
     per_connection_buffer_limit_bytes: bufferLimitBytes,
     circuit_breakers: breakers(deployment.maxConcurrentRequests ?? undefined),
@@ -133,9 +158,29 @@ export function leaf(
       common_http_protocol_options: { idle_timeout: tls ? idleTimeouts.remote : idleTimeouts.near },
     }),
     ...(deployment.healthPath ? healthChecks(url.host, deployment.healthPath) : {}),
-    ...(tls ? { transport_socket: tlsSocket } : {}),
+    ...(tls ? { transport_socket: providerTls(host, deployment.ca) } : {}),
   });
 }
+
+/**
+ * The cluster of test calls to a provider. Its name changes with whatever decides on the connection, so that no test is made by what
+ * was before.
+ */
+export const probeCluster = ({ baseUrl, ca, id }: DeploymentPlace): string =>
+  `probe:${id}:${createHash('sha256')
+    .update(`${new URL(baseUrl).origin}\n${ca}`)
+    .digest('hex')
+    .slice(0, 16)}`;
+
+/**
+ * Envoy tells why the last of several addresses failed. IPv6 comes first, so that a machine without it does not hide what is wrong with the
+ * other address.
+ */
+export const probeClusters = (providers: readonly DeploymentPlace[]): object[] =>
+  providers.map(({ baseUrl, ca, id }) => ({
+    ...leaf({ baseUrl, ca, id }, probeCluster({ baseUrl, ca, id })),
+    upstream_connection_options: { happy_eyeballs_config: { first_address_family_version: 'V6' } },
+  }));
 
 /** A cluster whose endpoints, by priority, are internal listeners. */
 export function internalCluster(name: string, listeners: readonly string[], filters: readonly object[] = []): object {

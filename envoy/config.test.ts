@@ -5,6 +5,7 @@ const environment = {
   GW_AUTHZ_LISTEN: 'unix:/run/gw/a.sock',
   GW_SIDECAR_LISTEN: 'unix:/run/gw/r.sock',
   GW_CONTROL_INTERNAL_LISTEN: 'unix:/run/gw/c.sock',
+  GW_PROBE_LISTEN: 'unix:/run/gw/envoy-probe.sock',
   GW_ENVOY_ADMIN_SOCKET: '/run/gw/envoy-admin.sock',
 };
 const leases = (more: Readonly<Record<string, string>>) => loadEnvoySettings({ ...environment, ...more }, '.').leases;

@@ -1,6 +1,7 @@
 import { type Environment, readInternalTls, readSettings } from '@gw/contract/internal/environment';
 import { readPublicKeys } from '@gw/contract/internal/evidence-keys';
 import { parseHostPort } from '@gw/contract/internal/listen';
+import { readProbeListen } from '@gw/contract/internal/probe';
 import type { EnvoySettings } from './render.ts';
 import { addressProblem, readServiceAddresses } from './service-clusters.ts';
 
@@ -23,6 +24,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     if (problem) settings.problem(`${name} ${problem}. Example: ${name}=${example}`);
     return addresses;
   };
+  const internalTls = readInternalTls(settings);
   const certFile = settings.optional('GW_TLS_CERT_FILE', '');
   const loaded: EnvoySettings = {
     nodeId: settings.optional('GW_NODE_ID', 'gw'),
@@ -39,7 +41,8 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     receiptSidecar: instances('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
     controlPlane: instances('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
     adminSocket: settings.required('GW_ENVOY_ADMIN_SOCKET', '/run/gw/envoy-admin.sock'),
-    internalTls: readInternalTls(settings),
+    probeListen: readProbeListen(settings, internalTls),
+    internalTls,
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
     addresses: settings.addresses(),
     evidenceKeys: readPublicKeys(settings),

@@ -10,11 +10,14 @@ import type { InternalTls } from '@gw/contract/internal/environment';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { callerAttribute, callerField, identityNamespace } from '@gw/contract/internal/identity';
 import { leasedLimitsField } from '@gw/contract/internal/lease';
+import { bundleFile } from './certificate-bundle.ts';
+import { systemAuthorities } from './clusters.ts';
 import { connectionGroups } from './connection-groups.ts';
 import { corsPolicy } from './cors.ts';
 import { leaseLua } from './lease-lua.ts';
 import { localReplies } from './local-replies.ts';
 import { luaString } from './lua-string.ts';
+import { probeListener } from './probe-listener.ts';
 import { envoyRoutes, type RouteSettings } from './routes.ts';
 import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
@@ -31,6 +34,8 @@ export interface EnvoySettings extends RouteSettings {
   readonly receiptSidecar: readonly string[];
   readonly controlPlane: readonly string[];
   readonly adminSocket: string;
+  /** Where the control plane makes test calls: `unix:/path`, or `host:port` with `internalTls`. */
+  readonly probeListen: string;
   /** Certificates for services that are not on Unix sockets; null: plain. */
   readonly internalTls: InternalTls | null;
   /** A file path, or /dev/stdout. */
@@ -113,6 +118,8 @@ export function renderEnvoy(settings: EnvoySettings): string {
   const values = new Map<string, unknown>([
     ['NODE_ID', settings.nodeId],
     ['ADMIN_SOCKET', settings.adminSocket],
+    ['SYSTEM_AUTHORITIES', systemAuthorities],
+    ['AUTHORITIES_FILE', bundleFile(settings.adminSocket)],
     ['MAX_CONNECTIONS', settings.maxConnections],
     ['MAX_HEAP_BYTES', settings.maxHeapMb * 1024 * 1024],
     ['CONNECTION_GROUPS', connectionGroups(settings.maxConnectionsPerAddress > 0)],
@@ -135,6 +142,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['CALLER_FIELD', callerField],
     ['LEASE_LUA', leaseLua(settings.templateDir)],
     ['DEGRADED_LUA', lua],
+    ['PROBE_LISTENER', probeListener(settings.probeListen, settings.internalTls)],
     ['SINK_ROUTES', sinkRoutes(addresses, settings.evidenceKeys)],
     ...serviceCluster('ext_authz', settings.extAuthz, settings.internalTls),
     ...serviceCluster('receipt_sidecar', settings.receiptSidecar, settings.internalTls),

@@ -2,9 +2,10 @@
  * Runs Envoy with the command line in the arguments. Envoy itself aborts all calls on SIGTERM; here SIGTERM or SIGINT drains it first,
  * and a second signal stops it immediately.
  *
- * It has no imports of ours except drain.ts, because Envoy's image contains only these files.
+ * It has no imports of ours except these two, because Envoy's image contains only these files.
  */
 import { spawn } from 'node:child_process';
+import { bundleNotice, findCertificateBundle, installCertificateBundle } from './certificate-bundle.ts';
 import { drainEnvoy } from './drain.ts';
 
 const [command = 'envoy', ...args] = process.argv.slice(2);
@@ -23,6 +24,9 @@ const drainS = seconds('GW_ENVOY_DRAIN_S', 600);
 const hurry = new AbortController();
 let ending = false;
 
+const bundle = findCertificateBundle(process.env);
+installCertificateBundle(bundle, adminSocket);
+process.stderr.write(`${bundleNotice(bundle)}\n`);
 const envoy = spawn(command, args, { stdio: 'inherit' });
 envoy.once('error', (error) => {
   process.stderr.write(`Envoy could not be started: ${error.message}\n`);

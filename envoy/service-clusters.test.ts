@@ -6,6 +6,7 @@ const environment = {
   GW_AUTHZ_LISTEN: 'ext-authz-a:9001, ext-authz-b:9001',
   GW_SIDECAR_LISTEN: 'unix:/run/gw/a.sock,unix:/run/gw/b.sock',
   GW_CONTROL_INTERNAL_LISTEN: 'control-plane:9003',
+  GW_PROBE_LISTEN: 'unix:/run/gw/envoy-probe.sock',
   GW_ENVOY_ADMIN_SOCKET: '/run/gw/envoy-admin.sock',
 };
 const socket = (address: string, port_value: number) => ({

@@ -11,18 +11,28 @@ import { elementAt } from '@gw/contract/internal/defined';
 import { errorText } from '@gw/contract/internal/error-text';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type AddressGuard, AddressRefused, targetOf } from './address-guard.ts';
+import type { internalTlsOptions } from './internal-tls.ts';
 
 export interface GuardedRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** PEM of the authorities to trust; default: those of Node. */
+  readonly ca?: string;
+  /** Takes the request in place of the host of `url`, by TLS if `url` is https. Its address comes from settings and is not judged. */
+  readonly via?: Via;
   /** Limit for the whole reply, including the body. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
   /** Whether to read the body; otherwise it is empty. Default: always. */
   readonly readsBody?: (status: number) => boolean;
 }
+
+/** A Unix socket, or a host that shows and asks for certificates. */
+export type Via =
+  | { readonly socketPath: string }
+  | { readonly host: string; readonly port: number; readonly tls: ReturnType<typeof internalTlsOptions> };
 
 export interface GuardedReply {
   readonly status: number;
@@ -64,7 +74,8 @@ export async function guardedRequest(
   const signal = AbortSignal.timeout(given.timeoutMs);
   try {
     // Node does not call `lookup` for an IP address.
-    if (isIP(hostname) !== 0) await Promise.race([guard.admitted(hostname, port), aborted(signal)]);
+    if (isIP(hostname) !== 0 && given.via === undefined)
+      await Promise.race([guard.admitted(hostname, port), aborted(signal)]);
     return await sent(guard, given, { port, signal });
   } catch (error) {
     if (error instanceof AddressRefused || signal.aborted) return err(failureOf(error, given));
@@ -83,14 +94,15 @@ function sent(
   given: GuardedRequest,
   { port, signal }: { readonly port: number; readonly signal: AbortSignal },
 ): Promise<Result<GuardedReply, GuardedFailure>> {
-  const { body, headers, method, readsBody = () => true, url } = given;
+  const { body, ca, headers, method, readsBody = () => true, url, via } = given;
   const { http, https } = agentsOf(guard);
   return new Promise((resolve) => {
     const failed = (cause: unknown) => resolve(err(failureOf(signal.aborted ? signal.reason : cause, given)));
     const options = {
       method,
       signal,
-      lookup: judgedLookup(guard, port),
+      ...(ca !== undefined && { ca }),
+      ...(via === undefined ? { lookup: judgedLookup(guard, port) } : connectionTo(via)),
       headers: { 'user-agent': 'gw', 'accept-encoding': 'identity', ...headers },
     };
     const take = (response: IncomingMessage) => {
@@ -101,11 +113,18 @@ function sent(
       return response.destroy();
     };
     const request = url.startsWith('https:')
-      ? overHttps(url, { ...options, agent: https }, take)
-      : overHttp(url, { ...options, agent: http }, take);
+      ? overHttps(url, { agent: https, ...options }, take)
+      : overHttp(url, { agent: http, ...options }, take);
     request.on('error', failed);
     request.end(body);
   });
+}
+
+/** A connection of its own: such requests are rare. Certificates of the private authority name no host. */
+function connectionTo(via: Via): object {
+  if ('socketPath' in via) return { agent: false, ...via };
+  const { host, port, tls } = via;
+  return { agent: false, host, port, ...tls, checkServerIdentity: () => undefined };
 }
 
 interface ReplyCallbacks {

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { findCertificateBundle, installCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
 import { checkout, inCheckout } from './machine/checkout.ts';
@@ -60,6 +61,7 @@ export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: 
       rmSync(adminSocket(name, layout), { force: true });
       // As in a container. By itself Envoy ends at once.
       const drains = [inCheckout('envoy', 'run-main.ts'), binary, ...args];
+      if (layout.drainS === null) installCertificateBundle(findCertificateBundle(env), adminSocket(name, layout));
       const run = layout.drainS === null ? { command: binary, args } : { command: process.execPath, args: drains };
       return orderly(await startChild({ ...run, env, logFile }), layout);
     },
@@ -80,6 +82,7 @@ function renderElsewhere(from: string, given: EnvoySettings, configFile: string)
     GW_SIDECAR_LISTEN: given.receiptSidecar.join(','),
     GW_CONTROL_INTERNAL_LISTEN: given.controlPlane.join(','),
     GW_ENVOY_ADMIN_SOCKET: given.adminSocket,
+    GW_PROBE_LISTEN: given.probeListen,
     GW_ACCESS_LOG: given.accessLog,
     GW_BASE_URL: given.addresses.baseUrl,
     GW_EVIDENCE_PUBLIC_KEYS: given.evidenceKeys.join(','),
@@ -109,6 +112,7 @@ function settings(name: EnvoyName, layout: Layout, tls: Tls | null): EnvoySettin
     receiptSidecar: instanceNames('receipt-sidecar', layout.instances).map((each) => socketAddress(layout, each)),
     controlPlane: instanceNames('control-plane', layout.controlPlanes).map((each) => socketAddress(layout, each)),
     adminSocket: adminSocket(name, layout),
+    probeListen: socketAddress(layout, `${name}-probe`),
     accessLog: accessLog(name, layout.logs),
     addresses: {
       baseUrl: process.env.GW_BASE_URL ?? layout.publicUrl,

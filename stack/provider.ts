@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
 import { err, ok, type Result } from '@gw/contract/internal/result';
+import { findCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { type AddressGuard, openAddressGuard } from '@gw/service/address-guard';
 import { type GuardedFailure, guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
@@ -87,7 +88,10 @@ async function listModels(
   const url = `${baseUrl}/models`;
   const problem = (reason: string) => err(`The provider's models could not be read from ${url}: ${reason}.`);
   const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
-  const reply = await guardedRequest(guard, { method: 'GET', url, headers, timeoutMs: 15_000, maxBytes });
+  // Envoy will trust the same authorities.
+  const { pem } = findCertificateBundle(process.env);
+  const trusted = pem === null ? {} : { ca: pem };
+  const reply = await guardedRequest(guard, { method: 'GET', url, headers, timeoutMs: 15_000, maxBytes, ...trusted });
   if (!reply.ok) return problem(reasonOfFailure(reply.error));
   const { body, status } = reply.value;
   if (status < 200 || status > 299) return problem(reasonOfStatus(status, key !== null));

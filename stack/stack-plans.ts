@@ -76,7 +76,7 @@ export const logFileOf = (logs: string, name: PartName): string => join(logs, `$
 /** Variables that any program needs and that hold no secret. */
 export const passedOn = [
   ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'],
-  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'NODE_COMPILE_CACHE'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NIX_SSL_CERT_FILE', 'NODE_COMPILE_CACHE'],
 ];
 /** Settings of the user that the services read themselves. */
 const settings = [
@@ -144,6 +144,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         // It listens on none of these; it refuses them as providers.
         GW_PUBLIC_LISTEN: [ports.public, ...Object.values(layout.furtherPorts)].map(onLoopback).join(','),
         GW_AUTHZ_HEALTH_LISTEN: Object.values(healthPorts).map(onLoopback).join(','),
+        GW_PROBE_LISTEN: socketAddress(layout, 'envoy-probe'),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_CONTROL_URL: `http://127.0.0.1:${ports.control}`,
         GW_FIRST_OPERATOR_CREDENTIAL: secrets.operatorCredential,

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '@gw/contract/internal/defined';
+import { bundleNotice, findCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { accessLog, planEnvoy } from './envoy-plan.ts';
 import { logFolder, prepareLogs } from './logs.ts';
 import { envoyBinary } from './machine/binaries.ts';
@@ -124,6 +125,7 @@ async function assemble(
     if (!without.has(name)) parts.set(name, await supervise(plan, watcher));
   };
 
+  if (!without.has('envoy')) log(bundleNotice(findCertificateBundle(process.env)));
   const ports = await takePorts(options, names);
   const binary = without.has('envoy') ? Promise.resolve('') : envoyBinary(log);
   const asking = { dir: options.dir, guard: guardOf(ports), log };

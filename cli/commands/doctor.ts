@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, statfsSync } from 'node:fs';
 import { errorText } from '@gw/contract/internal/error-text';
+import { findCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { envoyPackage, valkeyPackage, versionOf } from '@gw/stack/binaries';
 import { checkout, inCheckout, stateFolder } from '@gw/stack/checkout';
 import { findOnPath } from '@gw/stack/child';
@@ -75,6 +76,16 @@ function disk(): Finding {
   return { title: 'Disk', state: free >= 2 ? 'ok' : 'missing', detail: free >= 2 ? detail : `${detail}; 2 are needed` };
 }
 
+/** Without a bundle only providers over plain http, or with a `ca` of their own, can be asked. */
+function certificates(): Finding {
+  const { pem, text } = findCertificateBundle(process.env);
+  return {
+    title: 'TLS',
+    state: pem === null ? 'missing' : 'ok',
+    detail: pem === null ? text : `providers are checked by ${text}`,
+  };
+}
+
 export async function doctor(): Promise<number> {
   const running = findSupervisor(stateFolder) !== null;
   const findings: Finding[] = [
@@ -85,6 +96,7 @@ export async function doctor(): Promise<number> {
     program('Envoy', 'GW_ENVOY_BIN', envoyPackage),
     program('Valkey', 'GW_VALKEY_BIN', valkeyPackage),
     postgres(),
+    certificates(),
     ...lesserUser(),
     disk(),
     ...(running

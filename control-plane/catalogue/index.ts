@@ -16,6 +16,7 @@ import { organisationRoutes } from './organisation-routes.ts';
 import { forgetFindings, openFindingsJob } from './policy/findings-job.ts';
 import { openFirstVersion } from './policy/first-version.ts';
 import { policyOperatorRoutes } from './policy/operator-routes.ts';
+import { openProviderCalls, type ProbeSettings, type ProviderCalls } from './provider-calls.ts';
 import { providerRoutes } from './provider-routes.ts';
 import { catalogueRoutes } from './routes.ts';
 import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from './snapshot/keeper.ts';
@@ -29,19 +30,22 @@ export interface CatalogueServices {
   readonly credentials: Credentials;
   readonly credentialSettings: CredentialSettings;
   readonly surroundings: Surroundings;
+  readonly providerCalls: ProviderCalls;
 }
 
 export function openCatalogue(
   context: Context,
   names: SurroundingNames,
-  credentialSettings: CredentialSettings,
+  settings: { readonly credentials: CredentialSettings } & ProbeSettings,
 ): CatalogueServices {
+  const { credentials: credentialSettings } = settings;
   const credentials = openCredentials({ ...context, settings: credentialSettings });
   return {
     keeper: createCatalogueKeeper({ ...context, annualReading, readBeside: () => credentials.refresh() }),
     credentials,
     credentialSettings,
     surroundings: surroundingsOf(names, credentials),
+    providerCalls: openProviderCalls(context.providerGuard, settings),
   };
 }
 
@@ -53,7 +57,7 @@ export function publicRoutes(app: FastifyInstance, context: Context, catalogue: 
 export const envoyRoutes = xdsRoutes;
 
 export function operatorRoutes(app: FastifyInstance, context: Context, services: CatalogueServices): void {
-  const { credentialSettings, credentials, keeper, surroundings } = services;
+  const { credentialSettings, credentials, keeper, providerCalls: calls, surroundings } = services;
   let publishing: Promise<void> = Promise.resolve();
   catalogueOperatorRoutes(app, context, surroundings, () => {
     // At once; what fails here is done by the job a second later.
@@ -61,7 +65,7 @@ export function operatorRoutes(app: FastifyInstance, context: Context, services:
   });
   // The stores are closed behind it.
   app.addHook('onClose', () => publishing);
-  providerRoutes(app, context, credentials);
+  providerRoutes(app, context, { calls, credentials });
   deploymentHealthRoute(app, context);
   credentialRoutes(app, context, { credentials, settings: credentialSettings });
   policyOperatorRoutes(app, context);

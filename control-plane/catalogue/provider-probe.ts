@@ -1,16 +1,15 @@
 /**
- * Asks a provider from here: one call, or its list of models.
+ * Asks a provider by the way of calls: one call, or its list of models.
  *
  * Invariant: the credential goes to the provider alone, as Envoy would send it, and is in nothing that is told. A provider may
  * repeat it, so nothing of what it says is passed on but names of models and of fields, and its status.
  */
 import { endpointUrl } from '@gw/contract/internal/catalogue/provider-path';
 import { err, ok, type Result } from '@gw/contract/internal/result';
-import type { AddressGuard } from '@gw/service/address-guard';
-import { guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
 import type { CredentialView } from './credentials/credentials.ts';
 import type { ProviderEntry } from './entries/provider-entry.ts';
+import type { ProviderCalls } from './provider-calls.ts';
 
 export interface Probe {
   readonly asked: string;
@@ -23,8 +22,6 @@ export interface Probe {
   /** Fields of its usage, and of measured energy, as names. */
   readonly fields: readonly string[];
 }
-
-const limits = { timeoutMs: 20_000, maxBytes: 4 * 1024 * 1024 };
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -44,10 +41,10 @@ export async function probeProvider(
   provider: ProviderEntry,
   credentials: CredentialView,
   {
-    guard,
+    calls,
     isEmbedding,
     model,
-  }: { readonly guard: AddressGuard; readonly isEmbedding: boolean; readonly model: string },
+  }: { readonly calls: ProviderCalls; readonly isEmbedding: boolean; readonly model: string },
 ): Promise<Probe> {
   const url = endpointUrl(provider, isEmbedding ? 'embeddings' : 'chat/completions', model);
   const asked = `POST ${url}`;
@@ -55,17 +52,15 @@ export async function probeProvider(
   const none = { asked, status: null, durationMs: 0, works: false, fields: [] };
   if (!headers.ok) return { ...none, message: headers.error };
   const chat = (limit: string) => ({ messages: [{ role: 'user', content: 'Hello' }], [limit]: 16 });
-  const begun = performance.now();
   const send = (request: object) => {
     const body = JSON.stringify({ model, ...request });
-    return guardedRequest(guard, { method: 'POST', url, headers: headers.value, body, ...limits });
+    return calls.send(provider, { method: 'POST', url, headers: headers.value, body });
   };
   let reply = await send(isEmbedding ? { input: 'Hello' } : chat('max_tokens'));
   // Models that think know it by another name alone.
   if (reply.ok && reply.value.status === 400 && !isEmbedding) reply = await send(chat('max_completion_tokens'));
-  const durationMs = Math.round(performance.now() - begun);
-  if (!reply.ok) return { ...none, durationMs, message: `It could not be reached: ${reply.error.text}.` };
-  const { status } = reply.value;
+  if (!reply.ok) return { ...none, message: reply.error };
+  const { durationMs, status } = reply.value;
   const json = jsonIn(reply.value.body);
   const failure = reasonOf(status, provider) ?? shapeFault(json, isEmbedding);
   const fields = fieldsOf(json);
@@ -115,14 +110,14 @@ const listSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() 
 export async function listedModels(
   provider: ProviderEntry,
   credentials: CredentialView,
-  guard: AddressGuard,
+  calls: ProviderCalls,
 ): Promise<Result<readonly string[], string>> {
   const query = provider.path?.split('?')[1];
   const url = `${provider.base_url}/models${query === undefined ? '' : `?${query}`}`;
   const headers = headersFor(provider, credentials);
   if (!headers.ok) return headers;
-  const reply = await guardedRequest(guard, { method: 'GET', url, headers: headers.value, ...limits });
-  if (!reply.ok) return err(`${url} could not be reached: ${reply.error.text}.`);
+  const reply = await calls.send(provider, { method: 'GET', url, headers: headers.value });
+  if (!reply.ok) return reply;
   const failure = reasonOf(reply.value.status, provider);
   if (failure !== null) return err(failure);
   const list = listSchema.safeParse(jsonIn(reply.value.body)).data;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { add, as, at, errorOf, testApp, tokenOf, useTestApp } from '@gw/testing/control-plane/entries';
+import { startStandInEnvoy } from '@gw/testing/control-plane/stand-in-envoy';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 useTestApp();
@@ -11,6 +12,7 @@ type Answer = (request: IncomingMessage) => { readonly status: number; readonly 
 let answer: Answer;
 let server: Server;
 let url: string;
+let endEnvoy: () => Promise<void>;
 const credential = 'sk-0123456789abcdef';
 const shown: unknown[] = [];
 
@@ -42,7 +44,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 });
-afterAll(() => server.close());
+beforeAll(async () => {
+  endEnvoy = await startStandInEnvoy(testApp().probeSocket);
+});
+afterAll(async () => {
+  server.close();
+  await endEnvoy();
+});
 afterEach(async () => {
   shown.length = 0;
   answer = works;
@@ -119,6 +127,21 @@ test.each<[string, Answer, string, number | null]>([
     fields: [],
   });
   expect(out).not.toContain(credential);
+});
+
+test('one that Envoy cannot reach, or is never asked: why', async () => {
+  await addAcme();
+  const tested = async () => JSON.parse((await gw('providers', 'test', 'acme', '--json')).out).message;
+  await as('admin')('PATCH', at('providers', 'acme'), { base_url: 'http://127.0.0.1:1/v1', credential_ref: null });
+  expect(await tested()).toBe(
+    'It could not be reached: nothing listens at its address (Envoy says UF: delayed connect error: Connection refused).',
+  );
+  await testApp().context.db.provider.update({
+    where: { id: 'acme' },
+    data: { baseUrl: 'http://169.254.169.254/v1' },
+  });
+  expect(await tested()).toContain('its address is never asked');
+  expect(shown).toEqual([]);
 });
 
 test('without its credential it is not asked, and the reply says how to set it', async () => {

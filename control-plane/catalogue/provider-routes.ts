@@ -12,6 +12,7 @@ import type { CredentialView } from './credentials/credentials.ts';
 import { deploymentKind } from './entries/deployment-entry.ts';
 import { modelKind } from './entries/model-entry.ts';
 import { providerKind } from './entries/provider-entry.ts';
+import type { ProviderCalls } from './provider-calls.ts';
 import { listedModels, probeProvider } from './provider-probe.ts';
 
 // It may cost money, and it tells who asks what is reachable from here.
@@ -49,8 +50,12 @@ const modelsSchema = z.strictObject({
   ),
 });
 
-export function providerRoutes(app: FastifyInstance, context: Context, credentials: CredentialView): void {
-  const { addresses, db, providerGuard: guard } = context;
+export function providerRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { calls, credentials }: { readonly calls: ProviderCalls; readonly credentials: CredentialView },
+): void {
+  const { addresses, db } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const path = '/operator/v1/providers/:id';
   const offers = async (provider: string) =>
@@ -70,7 +75,7 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
       const publicId = offered.find(([, name]) => name === model)?.[0];
       const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
-      const { durationMs, ...probe } = await probeProvider(provider, credentials, { guard, model, isEmbedding });
+      const { durationMs, ...probe } = await probeProvider(provider, credentials, { calls, model, isEmbedding });
       return {
         object: 'provider_test' as const,
         provider: id,
@@ -89,7 +94,7 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
       const { id } = request.params;
       const provider = await providerKind.rows.find(db, id);
       if (provider === null) return refuse(reply, notFound('provider'), addresses);
-      const listed = await listedModels(provider, credentials, guard);
+      const listed = await listedModels(provider, credentials, calls);
       if (!listed.ok) return refuse(reply, apiError('provider_unavailable', { message: listed.error }), addresses);
       const offered = (await offers(id)).flatMap((models) => Object.entries(models));
       const models = listed.value.map((name) => {

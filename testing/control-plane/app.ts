@@ -1,5 +1,8 @@
 /** The applications of the control plane on real stores, and calls as Envoy forwards them. */
 
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Config, loadConfig } from '@gw/control-plane/internals/config';
 import type { Services } from '@gw/control-plane/internals/services';
 import type { Context } from '@gw/control-plane/internals/shared/context';
@@ -17,10 +20,11 @@ export const testCost = { memorySize: 64, iterations: 1, parallelism: 1 };
 export const internalToken = 'a-token-of-the-tests-that-is-long-enough';
 
 /** With settings for what has to be set, and nothing else. */
-function configFor({ postgres, redisUrl }: Stores): Config {
+function configFor({ postgres, redisUrl }: Stores, probeSocket: string): Config {
   const config = loadConfig({
     GW_CONTROL_INTERNAL_LISTEN: '127.0.0.1:0',
     GW_CONTROL_LISTEN: '127.0.0.1:0',
+    GW_PROBE_LISTEN: `unix:${probeSocket}`,
     GW_DATABASE_URL: postgres.serviceUrl,
     GW_REDIS_URL: redisUrl,
     GW_INTERNAL_TOKEN: internalToken,
@@ -52,6 +56,8 @@ export interface TestApp {
   readonly app: FastifyInstance;
   readonly operator: FastifyInstance;
   readonly operatorUrl: string;
+  /** Where it expects Envoy to take test calls to providers; nobody listens there by itself. */
+  readonly probeSocket: string;
   /** Reads the catalogue again. */
   refresh(): Promise<void>;
   get(url: string, headers?: Headers): Promise<LightMyRequestResponse>;
@@ -65,7 +71,8 @@ export interface TestApp {
 export async function startTestApp(now: () => Date = () => new Date(), on?: Stores): Promise<TestApp> {
   const stores = on ?? (await startStores());
   const { claims, db, redis } = stores;
-  const running = await startControlPlane(configFor(stores), {
+  const probeSocket = join(tmpdir(), `gw-probe-${randomUUID()}.sock`);
+  const running = await startControlPlane(configFor(stores, probeSocket), {
     log: silentLog,
     now,
     stores: { db, redis, blockingRedis: redis, claims, close: () => stores.stop() },
@@ -81,6 +88,7 @@ export async function startTestApp(now: () => Date = () => new Date(), on?: Stor
     app,
     operator,
     operatorUrl,
+    probeSocket,
     leave: running.leave,
     refresh: () => keeper.refresh(),
     get: async (url, headers) => app.inject({ url, headers: identified(headers) }),

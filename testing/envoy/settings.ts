@@ -13,6 +13,7 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     receiptSidecar: [`unix:${join(dir, 'r.sock')}`],
     controlPlane: [`unix:${join(dir, 'c.sock')}`],
     adminSocket: join(dir, 'admin.sock'),
+    probeListen: `unix:${join(dir, 'probe.sock')}`,
     accessLog: join(dir, 'access.log'),
     addresses: {
       baseUrl: 'https://gw.example.com',

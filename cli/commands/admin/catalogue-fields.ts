@@ -8,6 +8,7 @@ import { providerFields } from '@gw/contract/internal/catalogue/provider-fields'
 import { regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import { Problem } from '@gw/stack/problem';
 import type { TableRow } from './table.ts';
+import { readTextFile } from './text-file.ts';
 
 /** `option`: its name, for the complaint. Throws a Problem that shows how it is written. */
 type Read = (text: string, option: string) => unknown;
@@ -81,6 +82,9 @@ const pairs: Read = (given, option) =>
     }),
   );
 
+/** The name of a file, whose text is the value. */
+const file: Read = (given) => readTextFile(given);
+
 /** `model=provider,model,…` */
 const targets: Read = (given) =>
   given.split(',').map((each) => {
@@ -102,6 +106,7 @@ const readers: Readonly<Record<Exclude<CatalogueField['form'], undefined | 'offe
   accelerators,
   evidence,
   pairs,
+  file,
   targets,
 };
 

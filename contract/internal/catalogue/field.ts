@@ -31,6 +31,7 @@ export interface CatalogueField {
     | 'accelerators'
     | 'offers'
     | 'pairs'
+    | 'file'
     | 'targets';
   /** Text in the help of the shell. */
   readonly help: string;

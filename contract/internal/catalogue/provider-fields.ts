@@ -1,5 +1,6 @@
 /** The fields of a provider. The services only learn whether it is a simulator; Envoy gets the rest by xDS. */
 import { z } from 'zod';
+import { certificatesFault, certificatesIn, maxPemLength } from './certificates.ts';
 import { type FieldTable, nameSchema, optionalNumber } from './field.ts';
 import { pathPattern } from './provider-path.ts';
 import { refusedHost } from './refused-host.ts';
@@ -77,6 +78,15 @@ const requestFieldsSchema = {
   additionalProperties: { enum: [...variedFields, null] },
 } as const;
 
+/** Kept without what stands between the certificates. */
+const certificates = z
+  .string()
+  .max(maxPemLength)
+  .refine((text) => certificatesFault(text) === null, {
+    error: ({ input }) => String(certificatesFault(String(input))),
+  })
+  .transform((text) => `${certificatesIn(text).join('\n')}\n`);
+
 export const providerFields = {
   name: { entry: nameSchema, needed: true, option: 'name', help: 'for people' },
   kind: {
@@ -134,6 +144,15 @@ export const providerFields = {
     form: 'pairs',
     help: 'fields that it takes by another name, or not at all: max_completion_tokens=max_tokens,seed=; or none',
     doc: 'fields of a request that it takes by another name, or not at all (null): `{"max_completion_tokens": "max_tokens", "seed": null}`',
+  },
+  ca: {
+    entry: certificates.nullable(),
+    shown: z.string().nullable(),
+    otherwise: null,
+    option: 'ca',
+    form: 'file',
+    help: 'file with the certificates (PEM) of the authority that signs its own, for https with a private CA; or none',
+    doc: 'PEM of the authorities that may sign its certificate, for https with a [private CA](#certificates): at most 50 certificates. They count instead of those of the system. In the shell the name of a file',
   },
   timeout_s: {
     entry: z.int().min(1).max(3600).nullable(),

@@ -33,7 +33,14 @@ test('an address that is accepted holds nothing but scheme, host, port and path,
       expect(kept).toMatch(/^https?:\/\/[^/]/);
       expect(host).not.toBe('');
       expect(kept).not.toMatch(/\/$|secret/);
-      const usual = { path: null, headers: null, credential: null, maxConcurrentRequests: null, healthPath: null };
+      const usual = {
+        path: null,
+        headers: null,
+        credential: null,
+        maxConcurrentRequests: null,
+        healthPath: null,
+        ca: null,
+      };
       const deployment = { id: 'd', baseUrl: kept, kind: 'openai' as const, ...usual };
       const resources = JSON.stringify([clusterResources([], [deployment], [['d']]), listenerResources([deployment])]);
       expect(resources).toContain(JSON.stringify(`${pathname.replace(/\/$/, '')}/`));

@@ -5,6 +5,7 @@
  * the address that it was named for: whoever changes the address names it anew. So it is with the mark `local`.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { expiredCertificates } from '@gw/contract/internal/catalogue/certificates';
 import { type EntryFields, slugSchema } from '@gw/contract/internal/catalogue/field';
 import { providerFields } from '@gw/contract/internal/catalogue/provider-fields';
 import { isConfidentialUrl } from '@gw/contract/internal/loopback';
@@ -77,7 +78,8 @@ export const providerKind: EntryKind<ProviderEntry> = {
     if (found.length > 0) return `deployments belong to it: ${namesOf(found.map((each) => each.id))}`;
     return aliasesNaming(tx, ({ provider }) => provider === id);
   },
-  warnings: ({ auth_header, base_url, credential_ref: ref, local }, { credentials }) => [
+  warnings: ({ auth_header, base_url, ca, credential_ref: ref, local }, { credentials }) => [
+    ...caWarnings(base_url, ca),
     ...(ref === null && auth_header !== null ? ['It names a header but no credential: calls go without one.'] : []),
     ...(ref !== null && credentials.find(ref, base_url) === null
       ? [
@@ -111,6 +113,12 @@ const plainHttp = (url: string, isLocal: boolean): string | null =>
   isLocal || isConfidentialUrl(url)
     ? null
     : `it is plain http to ${new URL(url).host}, and what is sent can be read on the way. Use https, or say \`local: true\` (in the shell \`--local yes\`) if the way there is your own network.`;
+
+function caWarnings(url: string, ca: string | null): string[] {
+  if (ca === null) return [];
+  if (!url.startsWith('https:')) return ['Its ca is not used: the address is not https.'];
+  return expiredCertificates(ca, new Date()).map((each) => `Its ca holds a certificate that has expired: ${each}.`);
+}
 
 const addressed = z.object({ base_url: z.string() });
 const namesCredential = z.looseObject({ credential_ref: z.string().nullable() });

@@ -135,6 +135,7 @@ test('a deployment that moves to another address stays with Envoy at the old one
   const at = (version: number, baseUrl: string): Catalogue => {
     const none = {
       healthPath: null,
+      ca: null,
       path: null,
       headers: null,
       authHeader: null,
@@ -154,7 +155,7 @@ test('a deployment that moves to another address stays with Envoy at the old one
   expect(handover.newPlaces()).toEqual(new Set());
   expect(handover.retiring()).toEqual([]);
   pass(657_499);
-  expect(handover.formerPlaces()).toEqual([{ id: 'a', baseUrl: 'https://one.example/v2' }]);
+  expect(handover.formerPlaces()).toEqual([{ id: 'a', baseUrl: 'https://one.example/v2', ca: null }]);
   pass(1);
   expect(handover.formerPlaces()).toEqual([]);
 });

@@ -96,10 +96,10 @@ export function openHandover(now: () => Date): Handover {
 }
 
 function placesOf({ deployments, providers }: Catalogue): DeploymentPlace[] {
-  const addresses = new Map(providers.map(({ baseUrl, id }) => [id, baseUrl]));
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
   return deployments.flatMap(({ id, provider }) => {
-    const baseUrl = addresses.get(provider);
-    return baseUrl === undefined ? [] : { id, baseUrl };
+    const known = byId.get(provider);
+    return known === undefined ? [] : { id, baseUrl: known.baseUrl, ca: known.ca };
   });
 }
 

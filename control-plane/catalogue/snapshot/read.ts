@@ -37,6 +37,8 @@ export interface Provider {
   readonly headers: Readonly<Record<string, string>> | null;
   /** Where it says how it is, from the root of its address; null: nowhere. */
   readonly healthPath: string | null;
+  /** PEM of the authorities that may sign its certificate; null: those of the system. */
+  readonly ca: string | null;
   readonly authHeader: string | null;
   readonly authScheme: string | null;
   /** The name of its credential. */

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
-import { clusterResources, type DeploymentPlace, leafName, secretResources } from '@gw/envoy/clusters';
+import { clusterResources, type DeploymentPlace, leafName, probeClusters, secretResources } from '@gw/envoy/clusters';
 import { type DeploymentEndpoint, listenerResources } from '@gw/envoy/deployment-listener';
 import { attemptClusters, canBeFirst, firstAttemptName } from '@gw/envoy/first-attempt';
 import type { CredentialView } from '../credentials/credentials.ts';
@@ -36,6 +36,7 @@ export const clusterResponse = (
   return responseWith([
     ...clusterResources(left, current, ordersOf(catalogues)),
     ...attemptClusters(firstAttempts(catalogues), current),
+    ...probeClusters(catalogues[0]?.providers ?? []),
   ]);
 };
 
@@ -97,7 +98,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
   return catalogue.deployments.flatMap((deployment) => {
     const provider = providers.get(deployment.provider);
     if (provider === undefined) return [];
-    const { kind, baseUrl, path, headers, healthPath, authHeader, authScheme, credentialRef } = provider;
+    const { kind, baseUrl, ca, path, headers, healthPath, authHeader, authScheme, credentialRef } = provider;
     const credential =
       authHeader === null || credentialRef === null
         ? null
@@ -107,7 +108,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
             secretName: secretNameOf(credentialRef, baseUrl),
           };
     const { id, maxConcurrentRequests } = deployment;
-    return { id, baseUrl, maxConcurrentRequests, healthPath, path, headers, kind, credential };
+    return { id, baseUrl, ca, maxConcurrentRequests, healthPath, path, headers, kind, credential };
   });
 }
 

@@ -549,6 +549,8 @@ CREATE TABLE "providers" (
   "local" BOOLEAN NOT NULL DEFAULT false,
   -- Where it answers health checks; null: nowhere.
   "health_path" TEXT,
+  -- PEM of the authorities that may sign its certificate; null: those of the system.
+  "ca" TEXT,
   CONSTRAINT "credential_has_header" CHECK ("credential_ref" IS NULL OR "auth_header" IS NOT NULL)
 );
 

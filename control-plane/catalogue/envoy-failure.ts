@@ -1,0 +1,70 @@
+/** Why Envoy got no reply of a provider, for the operator who has to mend it. */
+import { z } from 'zod';
+
+/** Envoy's flag for a cluster that it does not have. */
+export const notThereYet = 'NC';
+
+interface Failure {
+  /** Envoy's response flags. */
+  readonly flags: string;
+  /** The JSON that probe-listener.ts makes. */
+  readonly body: string;
+  /** The address that was asked. */
+  readonly url: string;
+  /** The id of the provider. */
+  readonly provider: string;
+}
+
+const told = z.object({ details: z.string().nullish(), transport: z.string().nullish() });
+
+/** Texts of BoringSSL and of Envoy's own checks, as Envoy gives them, with spaces in place of underscores. */
+const certificateFaults: readonly (readonly [RegExp, (host: string, provider: string) => string])[] = [
+  [/certificate has expired/, () => 'its certificate has expired'],
+  [/not yet valid/, () => 'its certificate is not valid yet; or the clock of the machine where Envoy runs is wrong'],
+  [/SAN/, (host) => `its certificate does not name ${host}`],
+  [
+    /local issuer|self.signed|unable to get issuer|unable to verify/,
+    (_, provider) =>
+      `its certificate comes from an authority that is not trusted: give its CA to ./gw admin providers set ${provider} --ca FILE, or to Envoy in SSL_CERT_FILE`,
+  ],
+  [/CERTIFICATE VERIFY FAILED/, () => 'its certificate is refused'],
+  [
+    /WRONG VERSION NUMBER|HTTP REQUEST/,
+    (host) => `${host} does not speak TLS at this port: http:// in place of https://?`,
+  ],
+  [/CERTIFICATE REQUIRED|HANDSHAKE FAILURE/, () => 'it refuses the TLS handshake'],
+];
+
+/** Returns one sentence or two. */
+export function envoyFailure({ body, flags, provider, url }: Failure): string {
+  const { details = '', transport = '' } = told.safeParse(jsonIn(body)).data ?? {};
+  const text = (transport || details || '').replaceAll('_', ' ');
+  const { hostname } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const seen = text === '' ? flags : `${flags}: ${text.replace(/[^\x20-\x7e]/g, '').slice(0, 300)}`;
+  const certificate = certificateFaults.find(([pattern]) => pattern.test(text));
+  const reason = certificate?.[1](host, provider) ?? connectionFault(flags, text, url);
+  return `It could not be reached: ${reason} (Envoy says ${seen}).`;
+}
+
+function connectionFault(flags: string, text: string, url: string): string {
+  const has = (flag: string) => flags.split(',').includes(flag);
+  if (has(notThereYet))
+    return 'Envoy has not taken it up. It may have no bundle of certificates (./gw doctor), or not reach the control plane';
+  if (has('UH') || has('DF')) return `where Envoy runs, nobody knows the name ${new URL(url).hostname}`;
+  if (/Connection refused/.test(text)) return 'nothing listens at its address';
+  if (/timeout/i.test(text) || has('UT')) return 'it did not answer in time';
+  if (/No route|unreachable/i.test(text)) return 'there is no way to its address';
+  if (has('UC') || has('UR'))
+    return `it closed the connection without an answer${url.startsWith('http:') ? '. Does it want https?' : ''}`;
+  if (has('UPE')) return 'it does not answer in HTTP';
+  return 'the connection failed';
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
