@@ -15,6 +15,7 @@ import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess'
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
+import { type Footprint, footprintOf } from '../guards/budgets/estimate.ts';
 import type { Route } from '../routing/route.ts';
 import { digestOfCall, factsText } from './receipt-facts.ts';
 
@@ -219,6 +220,24 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
     onFault(error);
     return degradedBy('calculator_fault');
   }
+}
+
+/**
+ * Returns what the call took at a deployment by the formulas of its receipt, or would have taken there, from its tokens: measured energy of
+ * one place tells nothing of another. Null without a receipt that has numbers.
+ */
+export function footprintAt(
+  call: CallIdentity,
+  outcome: CallOutcome,
+  numbers: ReceiptNumbers | null,
+  candidate: Candidate,
+): Footprint | null {
+  if (numbers === null || outcome.usage === null) return null;
+  if (candidate === outcome.servedBy && numbers.tier !== 'telemetry') return footprintOf(numbers);
+  const { telemetry: _measured, ...facts } = callFacts(call, outcome, candidate);
+  const requestedTier = facts.requestedTier === 'telemetry' ? 'auto' : facts.requestedTier;
+  const assessment = assess({ ...facts, requestedTier });
+  return assessment.ok ? footprintOf(assessment.impact) : null;
 }
 
 /** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */
