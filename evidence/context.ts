@@ -37,7 +37,7 @@ const receiptTerms = {
   ...own(amounts, 'xsd:decimal'),
   ...own(['created_at', 'grid_intensity_observed_at', 'grid_intensity_requested_at'], 'xsd:dateTime'),
   ...own(['receipt_id', 'version', 'supersedes', 'request_id', 'requested_tier', 'tier_reason', 'model', 'provider']),
-  ...own(['region', 'grid_zone', 'prompt_tokens', 'completion_tokens', 'simulated', 'usage_source', 'energy_split']),
+  ...own(['region', 'pinned_region', 'grid_zone', 'prompt_tokens', 'completion_tokens', 'simulated', 'usage_source', 'energy_split']),
   ...own(['uncertainty_basis', 'grid_intensity_source', 'grid_temporal_match', 'grid_basis', 'grid_vintage']),
   ...own(['methodology', 'methodology_version', 'methodology_hash', 'lineage_digest', 'project']),
   ...own(['degraded_reason', 'explanation', 'recalculable']),

@@ -70,6 +70,7 @@ function receiptHead(
     model: modelServed(call.route, outcome.servedBy).id,
     provider: outcome.servedBy?.deployment.provider ?? null,
     region: outcome.servedBy?.region.code ?? null,
+    pinned_region: pinnedRegion(call),
     usage_source: usageSource(outcome.usage),
     ...simulatedBy(outcome.servedBy),
     project: call.project,
@@ -114,6 +115,8 @@ function degradedTail(
   };
   return JSON.stringify(tail);
 }
+
+const pinnedRegion = ({ request }: CallIdentity): string | null => request.options.region ?? null;
 
 const boundaryOf = (call: CallIdentity): Receipt['boundary'] => call.request.options.boundary ?? 'comprehensive';
 
@@ -201,6 +204,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
     const assessment = assess(known);
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
     const { impact } = assessment;
+    const pinned = pinnedRegion(call);
     const stated = {
       id: call.receiptId,
       version: 1,
@@ -209,6 +213,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
       provider: servedBy.deployment.provider,
       region: servedBy.region.code,
       deployment: servedBy.deployment.id,
+      ...(pinned !== null && { pinned_region: pinned }),
       ...(call.project !== null && { project: call.project }),
     };
     const tail: ReceiptNumbers = Object.assign(impact, {
