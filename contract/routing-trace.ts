@@ -103,3 +103,15 @@ export const routingTraceSchema = z
   .meta({ id: 'RoutingTrace', description: 'How the region was chosen' });
 
 export type RoutingTrace = z.infer<typeof routingTraceSchema>;
+
+export const receiptRoutingSchema = z
+  .strictObject({
+    object: z.literal('gw.receipt_routing'),
+    receipt_id: z.string(),
+    version: z.int().positive(),
+    pinned_region: text('Region that the request asked for; null: none'),
+    routing_trace: routingTraceSchema
+      .nullable()
+      .describe('As in the reply, the same for all versions of a receipt; null: none was made'),
+  })
+  .meta({ id: 'ReceiptRouting', description: 'How the region of a call was chosen, as it is stored with its receipt' });

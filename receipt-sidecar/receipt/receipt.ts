@@ -12,10 +12,10 @@ import type { DegradedReason, Receipt, ReceiptHead, ReceiptNumbers, UsageReceipt
 import { receiptCounts } from '@gw/contract/receipt-counts';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
+import { type Footprint, footprintOf } from '@gw/methodology/footprint';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
-import { type Footprint, footprintOf } from '../guards/budgets/estimate.ts';
 import type { Route } from '../routing/route.ts';
 import { digestOfCall, factsText } from './receipt-facts.ts';
 

@@ -1,12 +1,12 @@
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { routingTraceSchema } from '@gw/contract/routing-trace';
+import type { Footprint } from '@gw/methodology/footprint';
 import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
 import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { chainOf } from '@gw/testing/receipt-sidecar/chain';
 import { describe, expect, it } from 'vitest';
 import type { FailedAttempt } from '../attempts/failed-attempts.ts';
 import { type Candidate, makeCatalogue } from '../catalogue/snapshot.ts';
-import type { Footprint } from '../guards/budgets/estimate.ts';
 import { chooseRoute } from './route.ts';
 import { routingTrace } from './routing-trace.ts';
 

@@ -6,12 +6,12 @@
  */
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/routing-trace';
+import { type Footprint, gramsOf } from '@gw/methodology/footprint';
 import { gridProvenance } from '@gw/methodology/grid';
 import { outcomeOfStatus, verdictOf } from '../attempts/attempt-outcome.ts';
 import { type FailedAttempt, failedBefore } from '../attempts/failed-attempts.ts';
 import { basisOf, kindOf, type LiveSignal } from '../catalogue/grid-signals.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
-import { type Footprint, gramsOf } from '../guards/budgets/estimate.ts';
 import type { ComparedRegion, FallbackReason } from './compare-regions.ts';
 import { decisionText, type FailedCandidate } from './decision-text.ts';
 import type { Route } from './route.ts';

@@ -10,6 +10,7 @@ import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
 import type { SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { ReceiptNumbers } from '@gw/contract/receipt';
 import { assess, type CallFacts, type Impact, type TokenUsage } from '@gw/methodology/assess';
+import { type Footprint, footprintOf } from '@gw/methodology/footprint';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import { shapeOf } from '../../api/shapes.ts';
 import type { Candidate } from '../../catalogue/snapshot.ts';
@@ -41,23 +42,6 @@ export function estimateCall(
   const tokens = usage.promptTokens + usage.completionTokens;
   return { carbon_g, energy_wh, tokens, cost: costOf(usage, candidate.priceAt(model.id, time)) };
 }
-
-/** The part of a call's carbon that does not depend on the grid, so that intensities of any kind can be applied to it. */
-export interface Footprint {
-  readonly energyWh: number;
-  /** Null if the boundary excludes the making of the hardware. */
-  readonly embodiedG: number | null;
-}
-
-/** Returns grams with the twelve digits of a receipt's numbers. `gPerKwh`: of the grid. */
-export const gramsOf = ({ embodiedG, energyWh }: Footprint, gPerKwh: number): number =>
-  Number(((energyWh / 1000) * gPerKwh + (embodiedG ?? 0)).toPrecision(12));
-
-export const footprintOf = ({
-  carbon_embodied_g: embodiedG,
-  energy_wh: energyWh,
-}: Pick<ReceiptNumbers, 'carbon_embodied_g' | 'energy_wh'>): Footprint | null =>
-  energyWh === null ? null : { energyWh, embodiedG };
 
 /** As `estimateCall`; `signal` replaces the grid reading where there is none. Null if nothing can be estimated. */
 export function estimateFootprint(
