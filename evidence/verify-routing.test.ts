@@ -79,7 +79,13 @@ describe('the routing of a call', () => {
   });
 
   it('that pinned a region was served there, or nowhere', () => {
-    const pinned = { policy: 'pinned', candidates: [], estimated_tokens: null, estimated_saving_g: null, counterfactual: null } as const;
+    const pinned: Partial<RoutingTrace> = {
+      policy: 'pinned',
+      candidates: [],
+      estimated_tokens: null,
+      estimated_saving_g: null,
+      counterfactual: null,
+    };
     const asked = { pinned_region: 'us-east' };
     expect(checked({ receipt: asked, trace: pinned })).toMatchObject({ fields: [], pins: { asked: 1, held: 1 } });
     const nowhere = { receipt: { ...asked, region: null }, trace: { ...pinned, region: null } };
