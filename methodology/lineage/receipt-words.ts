@@ -35,7 +35,7 @@ export function compareCall(found: Mismatches, receipt: Receipt, follows: Lineag
   }
   if (call === undefined && !ofHead.some((field) => Object.hasOwn(receipt, field))) return;
   const { version = 1 } = call ?? {};
-  found.compare('receipt.pinned_region', receipt.pinned_region ?? null, call?.pinned_region ?? null);
+  compare('pinned_region', call?.pinned_region ?? null);
   // Receipts from before there were projects have no such field.
   found.compare('receipt.project', receipt.project ?? null, call?.project ?? null);
   compare('object', 'gw.receipt');
