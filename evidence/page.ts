@@ -59,7 +59,15 @@ const signers: Readonly<Record<PackVerification['signature'], string>> = {
   invalid: 'Its signature does not fit.',
 };
 
-function verdict({ mismatches, receipts, recomputed, routing: { pins }, signature, log, untold = 0 }: PackVerification): string {
+function verdict({
+  mismatches,
+  receipts,
+  recomputed,
+  routing: { pins },
+  signature,
+  log,
+  untold = 0,
+}: PackVerification): string {
   const faults = mismatches.length + untold;
   const asked = log.late.length + log.unlogged.length + log.changed.length + log.untold;
   const isGood = faults + asked === 0 && signature === 'trusted';

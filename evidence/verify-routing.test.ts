@@ -98,12 +98,19 @@ describe('the routing of a call', () => {
 
   const altered = { ...candidate('us-east', 1.15, 384.4), estimate: { carbon_g: 1e-6, pue: 1.15 } };
   it.each<[string, Partial<RoutingTrace>, string[]]>([
-    ['another region', { region: 'de' }, ['routing.region', 'routing.region', 'routing.counterfactual.served_carbon_g']],
+    [
+      'another region',
+      { region: 'de' },
+      ['routing.region', 'routing.region', 'routing.counterfactual.served_carbon_g'],
+    ],
     ['another estimate', { candidates: [candidate('de', 1.4, 390), altered] }, ['routing.candidates.us-east']],
     ['a higher saving', { estimated_saving_g: 1 }, ['routing.estimated_saving_g']],
     [
       'a saving that is made to fit',
-      { estimated_saving_g: 1, counterfactual: { region: 'de', g_per_kwh: 390, carbon_g: here + 1, served_carbon_g: here } },
+      {
+        estimated_saving_g: 1,
+        counterfactual: { region: 'de', g_per_kwh: 390, carbon_g: here + 1, served_carbon_g: here },
+      },
       ['routing.counterfactual.carbon_g'],
     ],
     ['a fail-over of one attempt', { fallback: true, fallback_reason: 'failed_over' }, ['routing.attempts']],

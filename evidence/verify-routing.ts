@@ -107,7 +107,9 @@ function checkChoice({ attempts, candidates, fallback_reason: reason, policy, re
   const chosen = candidates.filter(({ estimate }) => estimate?.carbon_g === lowest).map((each) => each.region);
   const expected = `${chosen.join(' or ')}, with the lowest estimate`;
   if (reason === 'failed_over')
-    return attempts.count > 1 ? [] : [{ field: 'routing.attempts', expected: 'two or more', found: shown(attempts.count) }];
+    return attempts.count > 1
+      ? []
+      : [{ field: 'routing.attempts', expected: 'two or more', found: shown(attempts.count) }];
   const isChosen = grams.length > 1 && (region === null || chosen.includes(region));
   return isChosen ? [] : [{ field: 'routing.region', expected, found: shown(region) }];
 }
@@ -159,7 +161,8 @@ function recomputed(node: Node, trace: RoutingTrace): Recomputed {
 const tolerance = 1e-9;
 
 function differing(field: string, stated: number | undefined, follows: number | null): Fault[] {
-  if (stated !== undefined && follows !== null && Math.abs(stated - follows) <= tolerance * Math.abs(follows)) return [];
+  if (stated !== undefined && follows !== null && Math.abs(stated - follows) <= tolerance * Math.abs(follows))
+    return [];
   return [{ field: `routing.${field}`, expected: shown(follows), found: shown(stated) }];
 }
 

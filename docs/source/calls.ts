@@ -180,7 +180,11 @@ export function madeCall(number: number, call: Call): MadeCall {
     createdAt: callTime,
     project: call.project ?? null,
     requestId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-    request: parsedForTests({ model, options: { tier, boundary, ...(region !== undefined && { region }) }, promptBytes: 1000 }),
+    request: parsedForTests({
+      model,
+      options: { tier, boundary, ...(region !== undefined && { region }) },
+      promptBytes: 1000,
+    }),
     route: {
       model: entry,
       modelOf: () => entry,

@@ -107,7 +107,16 @@ function statedAt({ boundary, places }: Table, index: number, usage: TokenUsage,
   const snapshot = snapshotOf({ places } as Table);
   const [site, grid] = [snapshot.deployments[index], snapshot.grid[index]];
   if (!site || !grid) throw new Error(`There is no region ${index}.`);
-  const facts: CallFacts = { requestedTier: 'auto', boundary, requestedAt: at, usage, upstreamLatencyS, model, site, grid };
+  const facts: CallFacts = {
+    requestedTier: 'auto',
+    boundary,
+    requestedAt: at,
+    usage,
+    upstreamLatencyS,
+    model,
+    site,
+    grid,
+  };
   const assessed = assess(facts);
   if (!assessed.ok || assessed.impact.carbon_g === null) throw new Error('The call cannot be assessed.');
   return assessed.impact.carbon_g;
@@ -132,7 +141,9 @@ function expectedOf(one: Table) {
   const isCompared = live.length > 1;
   const byCarbon = isCompared ? live.toSorted((a, b) => gramsOf(a) - gramsOf(b)) : able.slice(0, 1);
   const others = eligible.filter((index) => !byCarbon.includes(index));
-  const last = isCompared ? [...others.filter((index) => able.includes(index)), ...others.filter((index) => !able.includes(index))] : others;
+  const last = isCompared
+    ? [...others.filter((index) => able.includes(index)), ...others.filter((index) => !able.includes(index))]
+    : others;
   return { able, eligible, gramsOf, isCompared, live, chain: [...byCarbon, ...last] };
 }
 

@@ -34,7 +34,9 @@ export function tableProduct(
       for (let at = 0; at < selected.rows.length; at += pieceSize) {
         await setImmediate();
         const rows = selected.rows.slice(at, at + pieceSize);
-        table.rows(rows.map((row) => (withRouting ? tableRow(receiptOfRow(row), row.routing_trace) : receiptOfRow(row))));
+        table.rows(
+          rows.map((row) => (withRouting ? tableRow(receiptOfRow(row), row.routing_trace) : receiptOfRow(row))),
+        );
       }
       receipts += selected.rows.length;
       excluded += selected.excluded.length;
