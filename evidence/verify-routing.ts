@@ -133,13 +133,16 @@ interface Recomputed {
 }
 const nothing: Recomputed = { faults: [], hasSaving: false };
 
+/** The calculation looks at the rest: facts of another form give no grams. */
+const areFacts = (value: unknown): value is CallFacts => isNode(value) && isNode(value.site) && isNode(value.model);
+
 function recomputed(node: Node, trace: RoutingTrace): Recomputed {
   const lineage = isNode(node.lineage) ? node.lineage.lineage : null;
   const { attempts, candidates, counterfactual, estimated_tokens: tokens } = trace;
-  if (!isNode(lineage) || !isNode(lineage.facts) || attempts.count !== 1 || tokens === null) return nothing;
+  if (!isNode(lineage) || !areFacts(lineage.facts) || attempts.count !== 1 || tokens === null) return nothing;
   const method = findMethodology(String(lineage.methodology))?.id;
   if (method === undefined) return nothing;
-  const facts = lineage.facts as unknown as CallFacts;
+  const { facts } = lineage;
   const before = { promptTokens: tokens.prompt, completionTokens: tokens.completion, cachedPromptTokens: 0 };
   const estimated = { ...facts, requestedTier: 'auto' as const, upstreamLatencyS: null };
   const compared = candidates.filter(isCompared);

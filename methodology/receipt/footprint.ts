@@ -13,5 +13,7 @@ export const footprintOf = ({ carbon_embodied_g: embodiedG, energy_wh: energyWh 
   energyWh === null ? null : { energyWh, embodiedG };
 
 /** Returns grams with the twelve digits of a receipt's numbers. `gPerKwh`: of the grid. */
-export const gramsOf = ({ embodiedG, energyWh }: Footprint, gPerKwh: number): number =>
-  Number(((energyWh / 1000) * gPerKwh + (embodiedG ?? 0)).toPrecision(12));
+export function gramsOf({ embodiedG, energyWh }: Footprint, gPerKwh: number): number {
+  const operationG = (energyWh / 1000) * gPerKwh;
+  return Number((embodiedG === null ? operationG : operationG + embodiedG).toPrecision(12));
+}

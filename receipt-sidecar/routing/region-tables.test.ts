@@ -22,7 +22,7 @@ import { routingTrace } from './routing-trace.ts';
 const at = '2026-11-21T09:10:00.000Z';
 const minutesAgo = (minutes: number) => new Date(Date.parse(at) - minutes * 60_000).toISOString();
 
-interface Place {
+interface TabledRegion {
   readonly gPerKwh: number;
   /** Minutes since the end of the hour that the value is for; it steers while this is at most 60. */
   readonly age: number;
@@ -33,7 +33,7 @@ interface Place {
   readonly rests: boolean;
 }
 interface Table {
-  readonly places: readonly Place[];
+  readonly places: readonly TabledRegion[];
   readonly isMeasured: boolean;
   readonly boundary: 'comprehensive' | 'narrow';
   readonly prompt: number;
@@ -43,7 +43,7 @@ interface Table {
   readonly failures: number;
 }
 
-const place: fc.Arbitrary<Place> = fc.record({
+const place: fc.Arbitrary<TabledRegion> = fc.record({
   gPerKwh: fc.integer({ min: 5, max: 900 }),
   age: fc.constantFrom(0, 10, 59, 61, 500),
   pue: fc.constantFrom(1.02, 1.1, 1.25, 1.4, 1.9),
@@ -66,7 +66,7 @@ const idOf = (index: number) => `d${index}`;
 const model = { ...plainModel, activeParametersB: { min: 70, max: 70 }, totalParametersB: { min: 70, max: 70 } };
 
 function snapshotOf({ places }: Table): Snapshot {
-  const readingOf = ({ age, gPerKwh }: Place, index: number): Snapshot['grid'][number] => ({
+  const readingOf = ({ age, gPerKwh }: TabledRegion, index: number): Snapshot['grid'][number] => ({
     zone: `z${index}`,
     gPerKwh,
     source: 's',
