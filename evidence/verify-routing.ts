@@ -25,7 +25,7 @@ export interface RoutingVerification {
   readonly choices: number;
   readonly savings: {
     readonly stated: number;
-    /** Those that were computed again from the facts of the receipt. */
+    /** How many were computed again from the facts of the receipt. */
     readonly recomputed: number;
     /** The sum of what is stated, gCO2e. */
     readonly grams: string;
