@@ -64,7 +64,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
         pinned: false,
         comparison: err('no_live_grid_signal'),
         failoverChain: [servedBy],
-        cluster: 'bench-fr',
+        estimated: { promptTokens: 200, completionTokens: 400 },
         offered: [servedBy],
         outside: () => null,
         barredBy: () => null,

@@ -28,6 +28,12 @@ export const evidenceRequestSchema = z
       .describe(
         'Whether to add the lineage of each receipt, so that its numbers can be recomputed; needs `gw:lineage` too',
       ),
+    include_routing: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether to add the routing trace of each receipt, so that choices and savings can be recomputed (with `include_lineage` from the facts); columns `routing_…` and `estimated_saving_g` of a table',
+      ),
     format: z
       .enum(packFormats)
       .default('jsonld')

@@ -13,6 +13,7 @@ export const callSchema = z.strictObject({
   model: z.string(),
   provider: z.string().nullable(),
   region: z.string().nullable(),
+  pinned_region: z.string().optional().describe('Region that the request asked for; absent: none'),
   project: z.string().optional().describe('Project that it is charged to; absent: none'),
   deployment: z.string().nullable().describe('The deployment that answered; null: unknown'),
 });

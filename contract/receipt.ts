@@ -65,6 +65,7 @@ export const receiptSchema = z
     model: z.string().describe('The requested model; for an alias, the model that answered'),
     provider: text('Who served the call'),
     region: text('Region that served the call, a code of `GET /v1/regions`'),
+    pinned_region: text('Region that the request asked for in `gw.region`; null: none, so the gateway chose'),
     grid_zone: text('The electricity grid of that region'),
     prompt_tokens: tokens('Tokens read, including cached ones; null: not counted'),
     completion_tokens: tokens('Tokens written, including reasoning'),
@@ -193,6 +194,7 @@ export type ReceiptHead = Pick<
   | 'model'
   | 'provider'
   | 'region'
+  | 'pinned_region'
   | 'usage_source'
   | 'simulated'
   | 'project'

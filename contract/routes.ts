@@ -53,6 +53,11 @@ export const routes: readonly Route[] = [
   { ...ledger, path: '/v1/gw/receipts/{receipt_id}', summary: 'Read one receipt' },
   {
     ...ledger,
+    path: '/v1/gw/receipts/{receipt_id}/routing',
+    summary: 'Read how the region of a call was chosen',
+  },
+  {
+    ...ledger,
     path: '/v1/gw/receipts/{receipt_id}/proof',
     summary: 'Prove that a receipt is in the log of the account',
   },

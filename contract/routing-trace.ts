@@ -12,9 +12,11 @@ export const routingTraceSchema = z
   .strictObject({
     policy: z.enum(['carbon_aware', 'pinned', 'provider_preference']),
     decision: z.string().describe('Why this region was chosen, in words'),
-    fallback: z.boolean().describe('Whether carbon-aware routing fell back to the provider-preference order'),
+    fallback: z
+      .boolean()
+      .describe('Whether the call went by provider preference, or was answered by another region than carbon chose'),
     fallback_reason: text(
-      'Why it fell back: no_live_grid_signal, too_few_live_signals, no_comparable_signals, none_within_tolerance, single_region',
+      'Why it fell back: no_live_grid_signal, too_few_live_signals, no_comparable_signals, none_within_tolerance, single_region; failed_over: what carbon chose did not answer',
     ),
     region: text('Region that served the call; null: unknown'),
     deployment: text('Deployment in the region'),
@@ -31,6 +33,10 @@ export const routingTraceSchema = z
         }),
       ),
     }),
+    estimated_tokens: z
+      .strictObject({ prompt: z.int().nonnegative(), completion: z.int().nonnegative() })
+      .nullable()
+      .describe('Tokens that the estimates of `candidates` assume; null: nothing was compared'),
     operational_signal: z
       .strictObject({
         source: z.string(),
@@ -56,21 +62,56 @@ export const routingTraceSchema = z
           .describe('Whether the value counts the whole life cycle of the power stations'),
         eligible: z.boolean(),
         excluded_reason: text(
-          'Why its carbon intensity could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, carbon_above_ceiling, failing, latency_above_tolerance, cost_above_tolerance, no_live_signal, not_comparable',
+          'Why its carbon could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, carbon_above_ceiling, failing, latency_above_tolerance, cost_above_tolerance, no_live_signal, not_comparable',
         ),
+        estimate: z
+          .strictObject({
+            carbon_g: z
+              .number()
+              .nonnegative()
+              .describe('gCO2e of the call as estimated before it was sent; the lowest is chosen'),
+            pue: z.number().min(1).describe('Power usage effectiveness of the data centre'),
+            accelerators: z
+              .strictObject({ model: z.string(), count: z.int().positive() })
+              .optional()
+              .describe('Hardware, where the operator states it'),
+          })
+          .nullable()
+          .describe('What was compared, and the facts of the site behind it; null: it was not compared'),
       }),
     ),
     estimated_saving_g: z
       .number()
       .nullable()
       .describe(
-        'gCO2e that the same energy would have caused in the region of `counterfactual`, minus what it caused in the chosen region; negative if that region is cleaner; null: unknown',
+        'gCO2e: `carbon_g` of `counterfactual` minus its `served_carbon_g`; negative if the call caused more where it was served; 0 if that region served it; null: unknown',
       ),
     counterfactual: z
-      .strictObject({ region: z.string(), g_per_kwh: amount('gCO2e/kWh') })
+      .strictObject({
+        region: z.string(),
+        g_per_kwh: amount('gCO2e/kWh'),
+        carbon_g: amount(
+          'gCO2e that the call would have caused there, by the formulas of its receipt and the value above; null: not compared',
+        ),
+        served_carbon_g: amount(
+          'gCO2e that it caused where it was served, by the same formulas and the value compared: `carbon_g` of the receipt unless energy was measured or the value is not the one of the receipt',
+        ),
+      })
       .nullable()
       .describe('Region that the provider preference alone would have chosen'),
   })
   .meta({ id: 'RoutingTrace', description: 'How the region was chosen' });
 
 export type RoutingTrace = z.infer<typeof routingTraceSchema>;
+
+export const receiptRoutingSchema = z
+  .strictObject({
+    object: z.literal('gw.receipt_routing'),
+    receipt_id: z.string(),
+    version: z.int().positive(),
+    pinned_region: text('Region that the request asked for; null: none'),
+    routing_trace: routingTraceSchema
+      .nullable()
+      .describe('As in the reply, the same for all versions of a receipt; null: none was made'),
+  })
+  .meta({ id: 'ReceiptRouting', description: 'How the region of a call was chosen, as it is stored with its receipt' });

@@ -1,15 +1,13 @@
 /**
  * The dynamic part of Envoy's configuration, which the control plane serves by xDS.
  *
- * A first attempt goes directly to its provider if possible (first-attempt.ts). Any other call goes to the cluster of a fail-over chain,
- * whose endpoints are internal listeners by priority, one per deployment. Credential, path and host differ by deployment, so the
- * listeners set them for each attempt: upstream filters of a cluster do not run when it is reached through an aggregate.
+ * A first attempt goes directly to its provider if possible, any other to the internal listener of its deployment (first-attempt.ts).
+ * Credential, path and host differ by deployment, so the listeners set them for each attempt.
  *
  * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
  */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { failoverCluster } from '@gw/contract/internal/snapshot';
 import { plainSocket } from './service-clusters.ts';
 import { typed } from './typed.ts';
 
@@ -182,15 +180,15 @@ export const probeClusters = (providers: readonly DeploymentPlace[]): object[] =
     upstream_connection_options: { happy_eyeballs_config: { first_address_family_version: 'V6' } },
   }));
 
-/** A cluster whose endpoints, by priority, are internal listeners. */
-export function internalCluster(name: string, listeners: readonly string[], filters: readonly object[] = []): object {
+/** A cluster that leads to an internal listener. */
+export function internalCluster(name: string, listener: string, filters: readonly object[] = []): object {
   return typed('envoy.config.cluster.v3.Cluster', {
     name,
     type: 'STATIC',
     connect_timeout: '1s',
     per_connection_buffer_limit_bytes: bufferLimitBytes,
     circuit_breakers: breakers(),
-    // No outlier ejection: the sidecar relies on the order of the chain, and itself avoids failing deployments.
+    // No outlier ejection: the sidecar itself avoids failing deployments.
     transport_socket: {
       name: 'envoy.transport_sockets.internal_upstream',
       typed_config: typed('envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport', {
@@ -201,28 +199,20 @@ export function internalCluster(name: string, listeners: readonly string[], filt
     typed_extension_protocol_options: protocol(filters, { common_http_protocol_options: { idle_timeout: '20s' } }),
     load_assignment: {
       cluster_name: name,
-      endpoints: listeners.map((listener, priority) => ({
-        priority,
-        lb_endpoints: [{ endpoint: { address: { envoy_internal_address: { server_listener_name: listener } } } }],
-      })),
+      endpoints: [
+        { lb_endpoints: [{ endpoint: { address: { envoy_internal_address: { server_listener_name: listener } } } }] },
+      ],
     },
   });
 }
 
 /**
- * Leaf clusters, one for each address that a listener can still name, and one cluster for each fail-over chain. `former` are addresses
- * that are only in use until all listeners are updated.
+ * Leaf clusters, one for each address that a listener can still name. `former` are addresses that are only in use until all listeners are
+ * updated.
  */
-export function clusterResources(
-  former: readonly DeploymentPlace[],
-  current: readonly DeploymentLeaf[],
-  chains: readonly (readonly string[])[],
-): object[] {
+export function leafClusters(former: readonly DeploymentPlace[], current: readonly DeploymentLeaf[]): object[] {
   const places: readonly (DeploymentPlace & Partial<DeploymentLeaf>)[] = [...former, ...current];
-  return [
-    ...places.map((place) => leaf(place, leafName(place))),
-    ...chains.map((ids) => internalCluster(failoverCluster(ids), ids.map(listenerName))),
-  ];
+  return places.map((place) => leaf(place, leafName(place)));
 }
 
 /** Provider credentials as generic secrets. Never log the result. */

@@ -11,6 +11,7 @@ import {
   firstAttemptCluster,
   firstAttemptHeader,
   firstAttemptNamespace,
+  firstListenerCluster,
   laterHeaders,
   listenerCluster,
 } from '@gw/contract/internal/first-attempt';
@@ -100,12 +101,13 @@ function envoy_on_response(handle)
 end
 `;
 
-/** One cluster for the first attempts at each deployment in `first`, and one for later attempts at each of `all`. */
+/** One cluster for the direct first attempts at each deployment in `first`, and for each of `all` those through its listener. */
 export function attemptClusters(first: readonly DeploymentEndpoint[], all: readonly DeploymentPlace[]): object[] {
   const ids = [...new Set(all.map(({ id }) => id))];
   return [
     ...first.map(firstAttempt),
-    ...ids.map((id) => internalCluster(listenerCluster(id), [listenerName(id)], [luaFilter(restoring)])),
+    ...ids.map((id) => internalCluster(firstListenerCluster(id), listenerName(id))),
+    ...ids.map((id) => internalCluster(listenerCluster(id), listenerName(id), [luaFilter(restoring)])),
   ];
 }
 

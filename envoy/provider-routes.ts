@@ -1,52 +1,28 @@
-/** The two ways of a call to providers, as route actions. */
+/** The way of a call to providers, as a route action. */
 import { requestIdField } from '@gw/contract/internal/first-attempt';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import { overwriting } from './attempt-filters.ts';
 import { orderOfAttempts } from './first-attempt.ts';
 import { typed } from './typed.ts';
 
-/** A route action, and headers for its replies. */
-export interface ProviderWay {
-  readonly headersToAdd?: readonly object[];
-  readonly [action: string]: unknown;
-}
-
-const retries = {
+/** The sidecar orders the attempts. */
+export const toProviders = {
+  ...orderOfAttempts,
+  auto_host_rewrite: true,
+  // For JSON the sidecar sets x-envoy-upstream-rq-timeout-ms.
+  timeout: '0s',
   // The sidecar sets x-envoy-max-retries, the number of further deployments to try, at most nine.
-  retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
-  retriable_status_codes: [429],
-  num_retries: 0,
-  retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
-};
-
-/** For JSON the sidecar sets x-envoy-upstream-rq-timeout-ms. */
-const timeout = '0s';
-
-/** All attempts go through the listeners of deployments. */
-export const byListeners: ProviderWay = {
-  cluster_header: 'x-gw-cluster',
-  cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
-  timeout,
   retry_policy: {
-    ...retries,
-    retry_priority: {
-      name: 'envoy.retry_priorities.previous_priorities',
-      typed_config: typed('envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig', {
-        update_frequency: 1,
-      }),
-    },
+    retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
+    retriable_status_codes: [429],
+    num_retries: 0,
+    retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
+    refresh_cluster_on_retry: true,
   },
 };
 
-/** The first attempt goes directly to its provider, later ones through listeners. */
-export const byOrder: ProviderWay = {
-  ...orderOfAttempts,
-  auto_host_rewrite: true,
-  // Envoy would copy it from the request, where the attempt has removed it.
-  headersToAdd: [overwriting('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`)],
-  timeout,
-  retry_policy: { ...retries, refresh_cluster_on_retry: true },
-};
+/** Envoy would copy it from the request, where a direct attempt has removed it. */
+export const replyRequestId = overwriting('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`);
 
 /**
  * Sets a reply header with the time from the end of the request to its last attempt, µs, replacing a provider's own. A filter adds it,

@@ -13,7 +13,7 @@ import { type Route, routes } from '@gw/contract/routes';
 import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import { overwriting } from './attempt-filters.ts';
 import { withLease } from './lease-lua.ts';
-import { byListeners, byOrder, type ProviderWay, requestTime } from './provider-routes.ts';
+import { replyRequestId, requestTime, toProviders } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { bodyActions, keyAndScope, patience, perRoute, rateLimits } from './route-parts.ts';
 import { directJson, refusal, sinkPaths } from './sink.ts';
@@ -80,16 +80,13 @@ function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSett
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls', bodyActions);
-  const provider = (headers: object[], idleTimeout: string) => {
-    const to = (header: string, { headersToAdd = [], ...way }: ProviderWay) => ({
-      name: 'provider',
-      match: { ...match, headers: [...headers, { name: header, present_match: true }] },
-      route: { ...way, idle_timeout: idleTimeout, rate_limits: limits },
-      response_headers_to_add: headersToAdd,
-      typed_per_filter_config: { ...filters, ...requestTime },
-    });
-    return [to(attemptOrderHeader, byOrder), to('x-gw-cluster', byListeners)];
-  };
+  const provider = (headers: object[], idleTimeout: string) => ({
+    name: 'provider',
+    match: { ...match, headers: [...headers, { name: attemptOrderHeader, present_match: true }] },
+    route: { ...toProviders, idle_timeout: idleTimeout, rate_limits: limits },
+    response_headers_to_add: [replyRequestId],
+    typed_per_filter_config: { ...filters, ...requestTime },
+  });
   return [
     // The sink answers, because the rate limit filter ignores direct responses, and this refusal counts as a call.
     {
@@ -99,10 +96,10 @@ function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSett
       route: { ...toSink(sinkPaths.refusedSize), rate_limits: rateLimits(route.limit ?? 'calls') },
       typed_per_filter_config: { ...byItself, ...keyAndScope(route) },
     },
-    // Reached only after the sidecar's last request message, which names the cluster and clears the route. Only streams have an idle
+    // Reached only after the sidecar's last request message, which names the clusters and clears the route. Only streams have an idle
     // time-out; the sidecar limits the whole time of a JSON reply.
-    ...provider([...method, { name: 'x-gw-stream', present_match: true }], `${streamIdleTimeoutS}s`),
-    ...provider(method, '0s'),
+    provider([...method, { name: 'x-gw-stream', present_match: true }], `${streamIdleTimeoutS}s`),
+    provider(method, '0s'),
     {
       name: 'sink',
       match: { ...match, headers: method },

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { evidencePage } from './page.ts';
 import { noLog } from './verify-log.ts';
+import { noRouting } from './verify-routing.ts';
 
 const evil = `</title><script>alert("1")</script><img src=x onerror='a'>`;
 const row = { date: '2026-11-20', provider: 'p', region: 'eu', grid_basis: 'lifecycle', simulated: false, requests: 2 };
@@ -33,6 +34,7 @@ const found = {
   mismatches: [],
   receipts: 6,
   recomputed: 0,
+  routing: noRouting,
   log: { ...noLog, proven: 6 },
   excluded: [],
   about: { account: evil, selection: evil, isFiltered: false },

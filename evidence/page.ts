@@ -59,7 +59,15 @@ const signers: Readonly<Record<PackVerification['signature'], string>> = {
   invalid: 'Its signature does not fit.',
 };
 
-function verdict({ mismatches, receipts, recomputed, signature, log, untold = 0 }: PackVerification): string {
+function verdict({
+  mismatches,
+  receipts,
+  recomputed,
+  routing: { pins },
+  signature,
+  log,
+  untold = 0,
+}: PackVerification): string {
   const faults = mismatches.length + untold;
   const asked = log.late.length + log.unlogged.length + log.changed.length + log.untold;
   const isGood = faults + asked === 0 && signature === 'trusted';
@@ -70,7 +78,7 @@ function verdict({ mismatches, receipts, recomputed, signature, log, untold = 0 
         `<li>${escaped(`${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`)}</li>`,
     );
   return `<div class="${isGood ? 'good' : 'bad'}"><p>${signers[signature]} ${faults === 0 ? 'All that follows from something else in it holds.' : `${faults} things in it do not hold.`}
-  ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages; ${log.proven} are proven to be in the log of the account.${asked === 0 ? '' : ` ${asked} have to be asked about: they came late, are not in the log although they should be, or were settled.`}</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
+  ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages; ${log.proven} are proven to be in the log of the account.${pins.asked === 0 ? '' : ` Of ${pins.asked} calls that asked for a region, ${pins.held} were served there.`}${asked === 0 ? '' : ` ${asked} have to be asked about: they came late, are not in the log although they should be, or were settled.`}</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
 }
 
 interface Quantity {

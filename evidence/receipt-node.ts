@@ -9,6 +9,8 @@ export interface PackedReceipt {
   readonly receipt: Receipt;
   /** The lineage as `GET /v1/gw/lineage/{id}` returns it; null if it was not asked for. */
   readonly lineage: unknown;
+  /** The routing trace; null if there is none, absent if it was not asked for. */
+  readonly routing?: unknown;
   /** Where the receipt is in the log of the account; absent: it is not in it yet. */
   readonly log?: ReceiptInLog;
 }
@@ -58,7 +60,7 @@ const urnOf = (id: unknown, version: unknown): string => `urn:gw:receipt:${id}:$
 export const gatewayOf = (baseUrl: string): string => `${baseUrl}/#gateway`;
 export const planOf = (hash: string): string => `urn:gw:methodology:${hash.replace('sha256:', '')}`;
 
-export function receiptNode({ lineage, log, receipt }: PackedReceipt, baseUrl: string): Node {
+export function receiptNode({ lineage, log, receipt, routing }: PackedReceipt, baseUrl: string): Node {
   const { id, object: _, ...fields } = receipt;
   const stated = Object.entries(fields).map(([field, value]) => [
     field,
@@ -69,6 +71,7 @@ export function receiptNode({ lineage, log, receipt }: PackedReceipt, baseUrl: s
     ...provenanceOf(node, baseUrl),
     ...node,
     ...(lineage !== null && { lineage }),
+    ...(routing !== undefined && { routing }),
     ...(log !== undefined && { log }),
   };
 }
@@ -89,7 +92,7 @@ const assessment = (hash: string, baseUrl: string): Node => ({
   qualifiedAssociation: { type: ['prov:Association'], agent: gatewayOf(baseUrl), hadPlan: planOf(hash) },
 });
 
-const ofNode: readonly string[] = [...provenanceFields, 'receipt_id', 'lineage', 'log'];
+const ofNode: readonly string[] = [...provenanceFields, 'receipt_id', 'lineage', 'routing', 'log'];
 
 /** Returns the receipt that a node states; amounts are numbers again. */
 export function receiptOf(node: Node): Readonly<Record<string, unknown>> {

@@ -6,9 +6,9 @@
  * The bounds of a sum are the sums of the bounds, as if all errors had the same direction, because calls at one place share the causes of
  * their errors.
  */
-import { ExactSum, isDecimal } from './decimal.ts';
+import { ExactSum, isDecimal, plainDecimal } from './decimal.ts';
 import { summed } from './quantities.ts';
-import type { Node } from './receipt-node.ts';
+import { isNode, type Node } from './receipt-node.ts';
 
 const tokens = ['prompt_tokens', 'completion_tokens'] as const;
 const isCount = (value: unknown): value is number => typeof value === 'number';
@@ -17,11 +17,15 @@ const isCount = (value: unknown): value is number => typeof value === 'number';
 export class RunningSum {
   #requests = 0;
   #degraded = 0;
+  /** Receipts with a routing trace, or the word that they have none. */
+  #routed = 0;
+  readonly #saved = { sum: new ExactSum(), known: 0 };
   readonly #sums = [...tokens, ...summed].map((name) => ({ name, sum: new ExactSum(), known: 0 }));
 
   add(node: Node): void {
     this.#requests += 1;
     if (node.tier === 'degraded') this.#degraded += 1;
+    this.#save(node.routing);
     for (const each of this.#sums) {
       const value = node[each.name];
       const isToken = each.name === 'prompt_tokens' || each.name === 'completion_tokens';
@@ -31,12 +35,24 @@ export class RunningSum {
     }
   }
 
+  /** Packs without traces say nothing of savings. */
+  #save(routing: unknown): void {
+    if (routing === undefined) return;
+    this.#routed += 1;
+    const saving = isNode(routing) ? routing.estimated_saving_g : null;
+    if (typeof saving !== 'number') return;
+    this.#saved.known += 1;
+    this.#saved.sum.add(plainDecimal(saving));
+  }
+
   result(): Node {
-    const missing = this.#sums.filter(({ known }) => known < this.#requests);
+    const saved = { name: 'carbon_saved_g', ...this.#saved };
+    const sums = this.#routed === 0 ? this.#sums : [...this.#sums, saved];
+    const missing = sums.filter(({ known }) => known < this.#requests);
     return {
       requests: this.#requests,
       requests_degraded: this.#degraded,
-      ...Object.fromEntries(this.#sums.map(({ known, name, sum }) => [name, known === 0 ? null : String(sum)])),
+      ...Object.fromEntries(sums.map(({ known, name, sum }) => [name, known === 0 ? null : String(sum)])),
       missing: Object.fromEntries(missing.map(({ known, name }) => [name, this.#requests - known])),
     };
   }

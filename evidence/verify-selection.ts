@@ -62,11 +62,14 @@ export class SelectionCheck {
   readonly #bare = new Bare();
   readonly #explained = new Bare();
   #last: Node | null = null;
+  /** The first version without a word of its routing. */
+  #unrouted: unknown = null;
 
   add(node: Node): void {
     if (this.#last?.receipt_id !== node.receipt_id) this.#newest();
     this.#last = node;
     if (node.lineage === undefined) this.#bare.add(node);
+    if (node.routing === undefined) this.#unrouted ??= node.id;
   }
 
   exclude(each: Node): void {
@@ -86,12 +89,15 @@ export class SelectionCheck {
   finish({ selection }: Node): PackMismatch[] {
     if (!isNode(selection)) return [ofPack('selection', 'what was asked for', shown(selection))];
     this.#newest();
-    const { include_lineage, model, receipt_ids, region } = selection;
+    const { include_lineage, include_routing, model, receipt_ids, region } = selection;
     return [
       ...(model === undefined ? [] : this.#models.others('model', (value) => value === model, model)),
       ...(region === undefined ? [] : this.#regions.others('region', (value) => value === region, region)),
       ...(Array.isArray(receipt_ids) ? this.#checkIds(receipt_ids) : []),
       ...(include_lineage === true ? this.#checkLineages() : []),
+      ...(include_routing === true && this.#unrouted !== null
+        ? [fault(this.#unrouted, 'routing', 'a routing trace or null, as was asked for', undefined)]
+        : []),
     ];
   }
 

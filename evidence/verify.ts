@@ -20,6 +20,7 @@ import { checkSignature, type SignatureCheck, type Trust } from './signature.ts'
 import { checkAccount, checkHead, checkPeriod, type PackSubject, subjectOf } from './verify-head.ts';
 import { LogCheck, type LogVerification, noLog } from './verify-log.ts';
 import { checkExclusion, checkNode, checkNumbers, VersionCheck } from './verify-receipts.ts';
+import { noRouting, RoutingCheck, type RoutingVerification } from './verify-routing.ts';
 import { SelectionCheck } from './verify-selection.ts';
 
 export type { PackMismatch } from './receipt-node.ts';
@@ -35,6 +36,7 @@ export interface PackVerification {
   readonly receipts: number;
   /** How many receipts had their numbers computed again. The others came without a lineage, or are degraded and have none. */
   readonly recomputed: number;
+  readonly routing: RoutingVerification;
   readonly log: Omit<LogVerification, 'mismatches'>;
   /** The receipts that the gateway says it left out, whether or not that is a mismatch too; the first thousand. */
   readonly excluded: readonly {
@@ -92,6 +94,7 @@ const failed = (mismatch: PackMismatch): VerifiedPack => ({
   mismatches: [mismatch],
   receipts: 0,
   recomputed: 0,
+  routing: noRouting,
   log: noLog,
   excluded: [],
   about: { account: null, selection: 'not stated', isFiltered: false },
@@ -115,6 +118,7 @@ class PackReading {
   readonly #excluded = new CappedList<PackVerification['excluded'][number]>();
   readonly #versions = new VersionCheck();
   readonly #selection = new SelectionCheck();
+  readonly #routing = new RoutingCheck();
   readonly #log: LogCheck;
   #earliest: Node | null = null;
   #latest: Node | null = null;
@@ -148,6 +152,7 @@ class PackReading {
       ...checkNode(this.#head, node),
       ...this.#versions.add(node),
       ...mismatches,
+      ...this.#routing.add(node),
       ...this.#log.add(node, this.#head),
     ]);
   }
@@ -200,6 +205,7 @@ class PackReading {
       mismatches: mismatches.list,
       receipts: this.#followed.versions,
       recomputed: this.#recomputed,
+      routing: this.#routing.result(),
       log,
       excluded: excluded.list,
       about: subjectOf(head),

@@ -49,7 +49,6 @@ import { LiveWindow, tellLive } from './receipt/live.ts';
 import { createReceiptMetrics } from './receipt/receipt-metrics.ts';
 import { createUsageMetrics } from './receipt/usage-metrics.ts';
 import { replyReader } from './reply/reply-reader.ts';
-import { createLastRegions } from './routing/choose-region.ts';
 import { createOverheadMetrics } from './wire/overhead.ts';
 import { sharedByRedis } from './wire/shared.ts';
 import { openBodyThreads, startFirstThread } from './wire/threads/body-threads.ts';
@@ -168,7 +167,6 @@ export async function startSidecar(config: Config) {
     idempotencyMetrics,
     slots,
     budgets,
-    lastRegions: createLastRegions(),
     health: deploymentHealth,
     trouble: createMeasuredTrouble(clock, showTrouble(redis, Date.now)),
     accountTrouble: createMeasuredTrouble(clock),

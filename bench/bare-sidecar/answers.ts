@@ -6,7 +6,6 @@ import { apiError } from '@gw/contract/errors';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptCluster, listenerCluster } from '@gw/contract/internal/first-attempt';
 import { overheadHeader } from '@gw/contract/internal/overhead';
-import { failoverCluster } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse } from '@gw/grpc/service';
 import { toClient, toProvider } from '@gw/receipt-sidecar/internals/call/handover';
 import type { Candidate } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
@@ -66,7 +65,6 @@ export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers
     attempts: {
       headers: [],
       others: others.length,
-      cluster: failoverCluster(chain.map((each) => each.deployment.id)),
       order: [
         firstAttemptCluster(first.id, first.firstAttempt.origin),
         ...others.map(({ deployment }) => listenerCluster(deployment.id)),

@@ -143,6 +143,7 @@ function textOf(result: PackVerification): string {
       untoldExcluded,
     ),
     `numbers     ${recomputed} recomputed, ${receipts - recomputed} not recomputed`,
+    ...routingText(result.routing),
     `log         ${log.proven} proven, ${receipts - log.proven} not in it yet`,
     ...(log.fault === null ? [] : [`  there are no proofs: ${log.fault}`]),
     ...listed(log.late, (receipt) => `${receipt} is new, and belongs before the earlier pack or checkpoint`),
@@ -159,6 +160,16 @@ function textOf(result: PackVerification): string {
     ),
   ];
   return `${lines.map(harmless).join('\n')}\n`;
+}
+
+function routingText({ choices, pins, savings, traces }: PackVerification['routing']): string[] {
+  const unanswered = pins.unanswered === 0 ? '' : `, ${pins.unanswered} answered by no region`;
+  const stated = `${savings.stated} stated, ${savings.grams} g in all; ${savings.recomputed} recomputed from facts`;
+  return [
+    `pins        ${pins.asked} asked for, ${pins.held} held${unanswered}`,
+    `routing     ${traces === 0 ? 'no traces in this pack' : `${traces} traces, ${choices} choices by carbon`}`,
+    ...(traces === 0 ? [] : [`savings     ${stated}`]),
+  ];
 }
 
 /** `untold`: how many more there are that are not in the list. */

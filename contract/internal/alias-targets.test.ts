@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { offeredTargets, targetText, triedFrom } from './alias-targets.ts';
+import { offeredTargets, targetText } from './alias-targets.ts';
 
 const deployment = (id: string, provider: string, ...models: string[]) => ({
   id,
@@ -32,12 +32,6 @@ test('however many aliases there are, the deployments are gone through once', ()
   for (let alias = 0; alias < 100; alias++)
     expect(idsOf(offeredTargets(counted, [{ model: 'n', provider: 'p' }, { model: 'm' }]))).toEqual(['c', 'a,b']);
   expect(reads).toBe(all.length);
-});
-
-test('a call goes on to the targets behind the one where it begins, and then to those before it', () => {
-  const targets = [['a'], ['b', 'c'], ['d']];
-  expect(triedFrom(targets, 1, (each) => each === 'c').join('')).toBe('cbda');
-  expect(triedFrom(targets, 0, () => false).join('')).toBe('abcd');
 });
 
 test('a target is told by its model, and by its provider where it names one', () => {

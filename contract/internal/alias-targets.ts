@@ -52,23 +52,5 @@ export function offeredTargets<Deployment extends Offering>(
   });
 }
 
-/**
- * Returns the order of attempts for a call that begins at the target `first`, with the deployments for which `isFirst` is true.
- * Later targets follow; the earlier ones, which could not be chosen, come last.
- */
-export function triedFrom<Each>(
-  targets: readonly (readonly Each[])[],
-  first: number,
-  isFirst: (each: Each) => boolean,
-): Each[] {
-  const own = targets[first] ?? [];
-  return [
-    ...own.filter(isFirst),
-    ...own.filter((each) => !isFirst(each)),
-    ...targets.slice(first + 1).flat(),
-    ...targets.slice(0, first).flat(),
-  ];
-}
-
 export const targetText = ({ model, provider }: AliasTarget): string =>
   provider === undefined ? model : `${model} at ${provider}`;

@@ -1,13 +1,13 @@
 /**
- * Names shared by the sidecar and Envoy for first attempts that go to their provider without the deployment's listener. The sidecar
- * names the clusters of all attempts in metadata, since Envoy keeps header changes of one attempt for the later ones.
+ * Names shared by the sidecar and Envoy for the attempts of a call. The sidecar names the clusters of all attempts in metadata, in the
+ * order of the call. A first attempt may go to its provider without the deployment's listener.
  */
 
 /** Namespaces of Envoy's dynamic metadata. */
 export const attemptOrderNamespace = 'gw.order';
 export const firstAttemptNamespace = 'gw.first_attempt';
 
-/** Selects the route of such a call. */
+/** Selects the route to providers. */
 export const attemptOrderHeader = 'x-gw-order';
 
 /** Set only by Envoy on the reply of a later attempt: the outcome of the first one. */
@@ -32,5 +32,11 @@ export const firstAttemptCluster = (deploymentId: string, origin: string): strin
 export const deploymentOf = (cluster: string): string | null =>
   cluster.startsWith(prefix) ? cluster.slice(prefix.length, cluster.lastIndexOf('@')) : null;
 
-/** The cluster through which a later attempt reaches the listener of a deployment. */
+/** The cluster through which a first attempt reaches the listener of a deployment, with its headers as the sidecar made them. */
+export const firstListenerCluster = (deploymentId: string): string => `first-listener:${deploymentId}`;
+
+/**
+ * The cluster through which a later attempt reaches the listener of a deployment. Envoy keeps the header changes of a direct first
+ * attempt, so it restores the headers.
+ */
 export const listenerCluster = (deploymentId: string): string => `listener:${deploymentId}`;

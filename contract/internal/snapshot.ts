@@ -120,9 +120,3 @@ export const atCapacityHeader = 'x-gw-at-capacity';
 
 /** Set only by Envoy, on its own reply if a deployment has no healthy server or its name was never resolved. */
 export const unhealthyHeader = 'x-gw-unhealthy';
-
-/**
- * The Envoy cluster of a fail-over chain; the control plane makes it, the sidecar names it. From the first release on the prefix stays, since
- * parts of two releases run side by side during an upgrade.
- */
-export const failoverCluster = (deploymentIds: readonly string[]): string => `order:${deploymentIds.join('>')}`;

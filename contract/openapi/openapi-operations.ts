@@ -25,6 +25,7 @@ import { lineageSchema } from '../lineage.ts';
 import { healthSchema, ledgerQuerySchema, receiptQuerySchema } from '../management.ts';
 import { methodologySchema } from '../methodology.ts';
 import { receiptSchema } from '../receipt.ts';
+import { receiptRoutingSchema } from '../routing-trace.ts';
 import { usageQuerySchema, usageSchema } from '../usage.ts';
 import { usePolicySchema } from '../use-policy.ts';
 
@@ -75,6 +76,12 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /v1/gw/receipts/{receipt_id}': {
     id: 'readReceipt',
     response: receiptSchema,
+    query: receiptQuerySchema,
+    mayBePending: true,
+  },
+  'GET /v1/gw/receipts/{receipt_id}/routing': {
+    id: 'readReceiptRouting',
+    response: receiptRoutingSchema,
     query: receiptQuerySchema,
     mayBePending: true,
   },

@@ -126,7 +126,7 @@ def sha256(value):
 
 def receipt_of(node):
     """The receipt that a node states, its amounts as numbers."""
-    receipt = {name: value for name, value in node.items() if name not in ("id", "type", "lineage", "log")}
+    receipt = {name: value for name, value in node.items() if name not in ("id", "type", "lineage", "routing", "log")}
     amounts = {name: float(value) for name, value in receipt.items() if AMOUNT.search(name) and isinstance(value, str)}
     of_pack = ("receipt_id", "wasRevisionOf", "wasGeneratedBy")
     stated = {name: value for name, value in {**receipt, **amounts}.items() if name not in of_pack}
@@ -148,7 +148,8 @@ class Sums:
     def add(self, node):
         self.requests += 1
         self.degraded += node["tier"] == "degraded"
-        for name, value in node.items():
+        saved = {"carbon_saved_g": (node["routing"] or {}).get("estimated_saving_g")} if "routing" in node else {}
+        for name, value in {**node, **saved}.items():
             if (name in COUNTS or AMOUNT.search(name)) and value is not None:
                 self.known[name] = self.known.get(name, 0) + 1
                 self.totals[name] = self.totals.get(name, Decimal(0)) + Decimal(str(value))

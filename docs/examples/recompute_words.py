@@ -199,7 +199,8 @@ def stated_call(call, facts):
     """A call of no project says nothing of it, so that those from before there were projects stay as they are."""
     words = {name: call.get(name) for name in ("id", "version", "model", "provider", "region")}
     words.update({"created_at": facts["requestedAt"], "deployment": facts["site"].get("id")})
-    return {**words, **({"project": call["project"]} if isinstance(call.get("project"), str) else {})}
+    stated = {name: call[name] for name in ("pinned_region", "project") if isinstance(call.get(name), str)}
+    return {**words, **stated}
 
 
 def lineage_words(lineage, receipt, outputs):
@@ -253,7 +254,7 @@ def receipt_words(lineage, outputs):
         supersedes = None if call["version"] == 1 else call["version"] - 1
         counted = None if usage is None else "estimated" if usage.get("estimated") else "provider"
         words.update({
-            "project": None, **call, "object": "gw.receipt", "supersedes": supersedes, "requested_tier": facts["requestedTier"],
+            "pinned_region": None, "project": None, **call, "object": "gw.receipt", "supersedes": supersedes, "requested_tier": facts["requestedTier"],
             "usage_source": counted, "lineage_digest": lineage["digest"],
         })
     return words

@@ -5,12 +5,7 @@
  * comes from the code that serves clients. The models and data centres are those of the simulated provider.
  */
 import { err } from '@gw/contract/internal/result';
-import {
-  failoverCluster,
-  type SnapshotDeployment,
-  type SnapshotGridReading,
-  type SnapshotModel,
-} from '@gw/contract/internal/snapshot';
+import type { SnapshotDeployment, SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import type { RoutingTrace } from '@gw/contract/routing-trace';
 import type { ZoneSource } from '@gw/control-plane/internals/ledger/grid/config';
@@ -185,7 +180,11 @@ export function madeCall(number: number, call: Call): MadeCall {
     createdAt: callTime,
     project: call.project ?? null,
     requestId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-    request: parsedForTests({ model, options: { tier, boundary }, promptBytes: 1000 }),
+    request: parsedForTests({
+      model,
+      options: { tier, boundary, ...(region !== undefined && { region }) },
+      promptBytes: 1000,
+    }),
     route: {
       model: entry,
       modelOf: () => entry,
@@ -193,8 +192,8 @@ export function madeCall(number: number, call: Call): MadeCall {
       passed: [],
       pinned: region !== undefined,
       comparison: region === undefined ? err('no_live_grid_signal') : null,
+      estimated: { promptTokens: 0, completionTokens: 0 },
       failoverChain: [candidate, ...others],
-      cluster: failoverCluster([candidate, ...others].map(({ deployment }) => deployment.id)),
       offered: routeOf(model, undefined, call),
       outside: () => null,
       barredBy: ({ region: { code } }) => (region === undefined || code === region ? null : 'other_region_pinned'),
@@ -219,7 +218,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       status: 200,
       failures: [],
       requestedAt: callTime,
-      energyWh: made.numbers?.energy_wh ?? null,
+      footprintAt: () => null,
     }),
   );
 }

@@ -21,6 +21,7 @@ const identity = {
   model: 'sim-large',
   provider: 'simulator',
   region: 'us-east',
+  pinned_region: null,
 };
 const head = {
   ...identity,
@@ -88,6 +89,7 @@ describe('a verification', () => {
     { provider: 'openai' },
     { region: 'eu-west' },
     { project: 'another' },
+    { pinned_region: 'eu-west' },
     { lineage_digest: `sha256:${'0'.repeat(64)}` },
     { requested_tier: 'proxy' },
   ])('of a receipt that is of another call fails in the call alone: %j', (other) => {

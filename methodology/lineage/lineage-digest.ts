@@ -18,18 +18,21 @@ export interface StatedCall {
   readonly region: string | null;
   /** The id of the deployment; null if it is not known. */
   readonly deployment: string | null;
+  /** The region that the request asked for; absent, and never null, where it asked for none. */
+  readonly pinned_region?: string;
   /** The project that it is charged to; absent, and never null, where there is none. */
   readonly project?: string;
 }
 
 /** The fields of a receipt that say which call it is of. */
-interface ReceiptOfCall extends Omit<StatedCall, 'deployment' | 'project'> {
+interface ReceiptOfCall extends Omit<StatedCall, 'deployment' | 'pinned_region' | 'project'> {
+  readonly pinned_region?: string | null | undefined;
   readonly project?: string | null | undefined;
 }
 
 /** The call of a receipt. `receipt`: its fields; others are not looked at. */
 export const callOf = (
-  { id, version, created_at, model, provider, region, project }: ReceiptOfCall,
+  { id, version, created_at, model, provider, region, pinned_region, project }: ReceiptOfCall,
   { site }: { readonly site: Pick<SiteFacts, 'id'> },
 ): StatedCall => ({
   id,
@@ -39,6 +42,7 @@ export const callOf = (
   provider,
   region,
   deployment: site.id ?? null,
+  ...(typeof pinned_region === 'string' && { pinned_region }),
   ...(typeof project === 'string' && { project }),
 });
 

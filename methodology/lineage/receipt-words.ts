@@ -20,7 +20,16 @@ const ofCall = ['id', 'version', 'created_at', 'model', 'provider', 'region'] as
 /** The fields of a call that only a receipt has; the numbers by themselves, as `assess` gives them, have none of them. */
 const ofHead = [
   ...ofCall,
-  ...(['object', 'supersedes', 'request_id', 'status', 'requested_tier', 'usage_source', 'project'] as const),
+  ...([
+    'object',
+    'supersedes',
+    'request_id',
+    'status',
+    'requested_tier',
+    'usage_source',
+    'pinned_region',
+    'project',
+  ] as const),
 ] as const;
 /** Fields that some receipts have; where the numbers do not give them, the receipt has none. */
 const optional = ['modelled_energy_wh', 'water_low_ml', 'water_high_ml', 'grid_basis', 'grid_vintage'] as const;
@@ -35,6 +44,7 @@ export function compareCall(found: Mismatches, receipt: Receipt, follows: Lineag
   }
   if (call === undefined && !ofHead.some((field) => Object.hasOwn(receipt, field))) return;
   const { version = 1 } = call ?? {};
+  compare('pinned_region', call?.pinned_region ?? null);
   // Receipts from before there were projects have no such field.
   found.compare('receipt.project', receipt.project ?? null, call?.project ?? null);
   compare('object', 'gw.receipt');

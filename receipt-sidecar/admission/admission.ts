@@ -18,7 +18,6 @@ import { estimateCall } from '../guards/budgets/estimate.ts';
 import { projectOf } from '../guards/caller.ts';
 import type { Claims, RequestWithKey } from '../guards/idempotency/claims.ts';
 import type { Slot, StreamSlots } from '../guards/slots/slots.ts';
-import type { Steering } from '../routing/choose-region.ts';
 import { chooseRoute, type Route } from '../routing/route.ts';
 import { tooLarge } from '../wire/headers.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
@@ -36,7 +35,6 @@ export interface Gates {
   readonly budgets: Pick<Budgets, 'reserve'>;
   /** The clock, ms since 1970. */
   readonly now: () => number;
-  readonly lastRegions: Steering['lastRegions'];
   readonly health: DeploymentHealth;
   readonly trouble: MeasuredTrouble;
   readonly accountTrouble: MeasuredTrouble;
@@ -114,10 +112,9 @@ function routed(
   slot: Slot | null,
 ): MaybePromise<Admission> {
   const { caller, catalogue } = asked;
-  const { accountTrouble, health, lastRegions, now, trouble } = gates;
+  const { accountTrouble, health, now, trouble } = gates;
   const choice = chooseRoute(request, catalogue, caller.models, {
     at: now(),
-    lastRegions,
     tolerance: caller.tolerance,
     isResting: health.isResting,
     troubleOf: (id, model) =>

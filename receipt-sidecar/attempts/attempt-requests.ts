@@ -9,8 +9,7 @@ import {
   attemptPathModel,
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
-import { listenerCluster } from '@gw/contract/internal/first-attempt';
-import { failoverCluster } from '@gw/contract/internal/snapshot';
+import { firstListenerCluster, listenerCluster } from '@gw/contract/internal/first-attempt';
 import { type BodyTarget, type Outgoing, opening } from '../api/provider-body.ts';
 import type { Candidate, Named } from '../catalogue/snapshot.ts';
 import { setHeader } from '../wire/ext-proc.ts';
@@ -24,8 +23,6 @@ export interface AttemptedRoute {
   readonly modelOf: Named['modelOf'];
   /** The deployments in the order in which they are tried; at least one. */
   readonly failoverChain: readonly [Candidate, ...Candidate[]];
-  /** Envoy's cluster of the whole chain. The call names `Attempts.cluster`, which may be that of the first deployment alone. */
-  readonly cluster: string;
 }
 
 export interface Attempts {
@@ -34,10 +31,10 @@ export interface Attempts {
   readonly headers: readonly ReturnType<typeof setHeader>[];
   /** How many more deployments may be tried. */
   readonly others: number;
-  /** Envoy's cluster that the call names: `AttemptedRoute.cluster`, or that of the first deployment alone. */
-  readonly cluster: string;
-  /** The clusters of the attempts if the first goes to its provider directly; null if all go through listeners. */
-  readonly order: readonly string[] | null;
+  /** Envoy's clusters of the attempts. */
+  readonly order: readonly string[];
+  /** Whether the first attempt goes to its provider without the deployment's listener. */
+  readonly isDirect: boolean;
 }
 
 /** If this many fail as well, the deployments are not the cause, and the client has waited long enough. */
@@ -65,21 +62,25 @@ export function attemptsOf(
   firstAttempts: Pick<FirstAttempts, 'clusterOf'>,
 ): Attempts {
   const [head, ...others] = route.failoverChain;
-  const orderOf = ([first, ...later]: readonly [Candidate, ...Candidate[]]): Attempts['order'] => {
-    const cluster = firstAttempts.clusterOf(first.deployment);
-    return cluster === null ? null : [cluster, ...later.map(({ deployment }) => listenerCluster(deployment.id))];
-  };
-  const attempts = (rest: readonly Candidate[]) => attemptsOver({ route, body, rest, clientBytes, orderOf });
-  // The cluster has no other deployment, so that none gets a request that was made for this one.
+  const attempts = (rest: readonly Candidate[]) => attemptsOver({ route, body, rest, clientBytes, firstAttempts });
   const alone = (): Attempts => ({
     first: targetOf(route, head),
     headers: pathHeader(route, head),
-    others: 0,
-    cluster: failoverCluster([head.deployment.id]),
-    order: orderOf([head]),
+    ...inOrder(head, [], firstAttempts.clusterOf(head.deployment)),
   });
   return attempts(triedAfter(others)) ?? attempts(others.slice(0, mostOthers)) ?? alone();
 }
+
+/** `direct`: the cluster of a direct first attempt; null for one through the listener. */
+const inOrder = (
+  { deployment: { id } }: Candidate,
+  rest: readonly Candidate[],
+  direct: string | null,
+): Pick<Attempts, 'isDirect' | 'order' | 'others'> => ({
+  others: rest.length,
+  order: [direct ?? firstListenerCluster(id), ...rest.map(({ deployment }) => listenerCluster(deployment.id))],
+  isDirect: direct !== null,
+});
 
 /** Envoy limits the number of tries whatever their results, so this counts deployments and not failures. */
 function triedAfter(others: readonly Candidate[]): readonly Candidate[] {
@@ -95,7 +96,7 @@ function triedAfter(others: readonly Candidate[]): readonly Candidate[] {
 function attemptsOver({
   body,
   clientBytes,
-  orderOf,
+  firstAttempts,
   rest,
   route,
 }: {
@@ -103,7 +104,7 @@ function attemptsOver({
   readonly body: Outgoing;
   readonly rest: readonly Candidate[];
   readonly clientBytes: () => number;
-  readonly orderOf: (chain: readonly [Candidate, ...Candidate[]]) => Attempts['order'];
+  readonly firstAttempts: Pick<FirstAttempts, 'clusterOf'>;
 }): Attempts | null {
   const [head] = route.failoverChain;
   const openings = openingHeaders(route, body, rest);
@@ -112,8 +113,8 @@ function attemptsOver({
   const bytes = headers.reduce((sum, { header }) => sum + header.key.length + header.rawValue.length, 0);
   if (headers.length > 0 && (bytes > mostHeaderBytes || clientBytes() > mostClientBytes)) return null;
   // Only listeners can change the body, so openings that differ rule out a direct first attempt.
-  const order = openings.length === 0 ? orderOf([head, ...rest]) : null;
-  return { first: targetOf(route, head), headers, others: rest.length, cluster: route.cluster, order };
+  const direct = openings.length === 0 ? firstAttempts.clusterOf(head.deployment) : null;
+  return { first: targetOf(route, head), headers, ...inOrder(head, rest, direct) };
 }
 
 /** Returns headers with the openings that differ from the first one, and with the length of the first one. */

@@ -15,7 +15,7 @@ describe('what came of the attempts', () => {
     attempts: number,
     headers: Readonly<Record<string, string>> = {},
     known: readonly FailedAttempt[] = [],
-    order: readonly string[] | null = null,
+    isDirect = false,
     taken = route,
   ) => {
     const seen: string[] = [];
@@ -28,7 +28,7 @@ describe('what came of the attempts', () => {
     const failedAttempts = createFailedAttempts(null);
     const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
     const watchers = { health, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
-    const watch = watchAttempts(watchers, call, new Map(), { others: 2, order });
+    const watch = watchAttempts(watchers, call, new Map(), { others: 2, isDirect });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
     watch.arrived(answer);
@@ -40,7 +40,7 @@ describe('what came of the attempts', () => {
 
   it('is told of a first attempt at once by the header of the reply behind it, and only there', () => {
     const header = { 'x-gw-first-attempt': '503 9' };
-    expect(noted('b', 2, header, [], ['first:a', 'listener:b'])).toEqual(['a busy 9000', 'b answered']);
+    expect(noted('b', 2, header, [], true)).toEqual(['a busy 9000', 'b answered']);
     // A provider's own.
     expect(noted('b', 2, header)).toEqual(['a failed', 'b answered']);
   });
@@ -53,7 +53,7 @@ describe('what came of the attempts', () => {
       now += 5000;
       return first.clusterOf(place);
     };
-    const watch = (order: readonly string[] | null) =>
+    const watch = (isDirect: boolean) =>
       watchAttempts(
         { ...contextForTests().context, firstAttempts: first },
         {
@@ -62,26 +62,26 @@ describe('what came of the attempts', () => {
           accountId: 'a',
         },
         new Map(),
-        { others: 0, order },
+        { others: 0, isDirect },
       );
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));
-    watch(null).arrived({
+    watch(false).arrived({
       deployment: 'z',
       attempts: 1,
       headers: reply({ ':status': '429', 'x-gw-credential-missing': '1' }),
     });
-    watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({ ':status': '503' }) });
+    watch(false).arrived({ deployment: 'z', attempts: 1, headers: reply({ ':status': '503' }) });
     expect(later()).toBeNull();
-    watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({}) });
+    watch(false).arrived({ deployment: 'z', attempts: 1, headers: reply({}) });
     expect(later()).toBe('first:z@https://z');
-    watch(['first:z']).arrived({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
+    watch(true).arrived({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
     // A time-out, say.
     expect(later()).not.toBeNull();
     const refused = reply({ ':status': '502', 'x-gw-credential-missing': '1' });
-    watch(['first:z', 'listener:y']).arrived({ deployment: null, attempts: 2, headers: refused });
+    watch(true).arrived({ deployment: null, attempts: 2, headers: refused });
     expect(later()).not.toBeNull();
-    watch(['first:z']).arrived({ deployment: null, attempts: 1, headers: refused });
+    watch(true).arrived({ deployment: null, attempts: 1, headers: refused });
     expect(later()).toBeNull();
   });
 
@@ -116,8 +116,8 @@ describe('what came of the attempts', () => {
     const plain = candidate('a', 'm');
     const bounded = { ...plain, deployment: { ...plain.deployment, maxConcurrentRequests: 2 } };
     const over = routeOver(bounded, candidate('b', 'm'));
-    expect(noted('b', 2, {}, [], null, over)).toEqual(['a full', 'b answered']);
+    expect(noted('b', 2, {}, [], false, over)).toEqual(['a full', 'b answered']);
     const down = { deployment: 'a', outcome: 'no_connection', result: 'down', retryAfterMs: null } as const;
-    expect(noted('b', 2, {}, [down], null, over)).toEqual(['a down', 'b answered']);
+    expect(noted('b', 2, {}, [down], false, over)).toEqual(['a down', 'b answered']);
   });
 });

@@ -62,7 +62,7 @@ export function watchAttempts(
   { accountTrouble, failedAttempts, firstAttempts, health, trouble }: Watchers,
   { accountId, identity: { receiptId, route }, startedAt: beganAt }: WatchedCall,
   requestHeaders: Headers,
-  { order, others }: Pick<Attempts, 'order' | 'others'>,
+  { isDirect, others }: Pick<Attempts, 'isDirect' | 'others'>,
 ): AttemptWatch {
   const first = route.failoverChain[0].deployment.id;
   const isTold = !isDirected(requestHeaders);
@@ -71,13 +71,13 @@ export function watchAttempts(
   return {
     arrived: ({ attempts, deployment, headers }) => {
       const failed = headers.get(firstAttemptHeader);
-      if (order !== null && failed !== undefined)
+      if (isDirect && failed !== undefined)
         failedAttempts.tell(receiptId, firstAttempts.failed(first, failed, beganAt));
       const by = route.failoverChain.find((each) => each.deployment.id === deployment)?.deployment;
       // Envoy's own replies have a status of 400 or above.
       if (by && Number(headers.get(':status')) < 400) firstAttempts.reached(by);
       const isUnasked = deployment === null && ownOutcome(headers) !== null;
-      if (order !== null && attempts <= 1 && isUnasked) firstAttempts.missed(route.failoverChain[0].deployment);
+      if (isDirect && attempts <= 1 && isUnasked) firstAttempts.missed(route.failoverChain[0].deployment);
     },
     answered: (answer) => {
       isAwaited = false;

@@ -41,7 +41,7 @@ interface OutgoingHead {
   /** The length of the body in bytes. */
   readonly length: number;
   readonly timeouts: Timeouts;
-  readonly attempts: Pick<Attempts, 'headers' | 'others' | 'cluster' | 'order'>;
+  readonly attempts: Pick<Attempts, 'headers' | 'others' | 'order'>;
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
@@ -57,22 +57,21 @@ interface OutgoingHead {
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const { attempts, degraded, headers, isRerun, length, path, receiptId, request, reserved, route, slot, timeouts } =
     outgoing;
-  const { order } = attempts;
   const forAttempts = [...attempts.headers, ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
   const setHeaders = [
     setHeader('content-length', String(length)),
     setHeader('content-type', 'application/json'),
     setHeader('accept-encoding', 'identity'),
-    setHeader('x-gw-cluster', attempts.cluster),
+    setHeader(attemptOrderHeader, '1'),
     // A query is not part of the API, and could hold a client's secret.
     setHeader(':path', path),
     ...forAttempts,
-    ...(order ? [setHeader(attemptOrderHeader, '1')] : []),
     ...steeringHeaders(request.stream, attempts.others, timeoutsOf(route, timeouts)),
   ];
   const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
   const metadata = {
     receipt_id: receiptId,
+    [requestIdField]: headers.get('x-request-id') ?? '',
     degraded,
     ...streamFields(request.endpoint),
     ...(reserved === null ? {} : { reserved }),
@@ -81,9 +80,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   };
   return {
     requestBody: { response: { headerMutation, clearRouteCache: true } },
-    dynamicMetadata: order
-      ? orderMetadata({ ...metadata, [requestIdField]: headers.get('x-request-id') ?? '' }, order, forAttempts)
-      : gwMetadata(metadata),
+    dynamicMetadata: orderMetadata(metadata, attempts.order, forAttempts),
   };
 }
 

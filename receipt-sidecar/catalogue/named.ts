@@ -6,7 +6,7 @@
 import { offeredTargets, targetText } from '@gw/contract/internal/alias-targets';
 import type { AliasTarget } from '@gw/contract/internal/catalogue/alias-fields';
 import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
-import { inPreference } from '@gw/contract/internal/failover-chain';
+import { inPreference } from '@gw/contract/internal/preference';
 import type {
   Snapshot,
   SnapshotDeployment,

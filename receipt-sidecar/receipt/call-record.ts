@@ -13,13 +13,14 @@ import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import type { Reservation } from '../guards/budgets/budgets.ts';
 import { amountsUsed } from '../guards/budgets/estimate.ts';
 import type { Caller } from '../guards/caller.ts';
-import { routingTrace } from '../routing/routing-trace.ts';
+import { routingTrace, type ServedCall } from '../routing/routing-trace.ts';
 import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
 import type { EndedBy } from './ends.ts';
 import {
   type CallIdentity,
   type CallOutcome,
+  footprintAt,
   makeReceipt,
   modelServed,
   notStoredReceipt,
@@ -128,7 +129,7 @@ export class CallRecord {
     const used = this.#reservation && amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     if (used) this.#reservation?.settle(used);
-    const trace = this.#trace(made.numbers?.energy_wh ?? null);
+    const trace = this.#trace((candidate) => footprintAt(identity, outcome, made.numbers, candidate));
     const entry = this.#entry(made.receipt, trace || 'null', made.facts, false, used);
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
     const notStored = (): ShownReceipt => {
@@ -149,7 +150,7 @@ export class CallRecord {
   }
 
   /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */
-  #trace(energyWh: number | null): string {
+  #trace(footprint: ServedCall['footprintAt']): string {
     const { createdAt: requestedAt, receiptId, route } = this.identity;
     try {
       const failures = this.#books.failedAttempts.of(receiptId);
@@ -159,7 +160,7 @@ export class CallRecord {
         status: this.#status,
         failures,
         requestedAt,
-        energyWh,
+        footprintAt: footprint,
       };
       return JSON.stringify(routingTrace(route, served));
     } catch (error) {

@@ -12,6 +12,7 @@ import type { DegradedReason, Receipt, ReceiptHead, ReceiptNumbers, UsageReceipt
 import { receiptCounts } from '@gw/contract/receipt-counts';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
+import { type Footprint, footprintOf } from '@gw/methodology/footprint';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
@@ -69,6 +70,7 @@ function receiptHead(
     model: modelServed(call.route, outcome.servedBy).id,
     provider: outcome.servedBy?.deployment.provider ?? null,
     region: outcome.servedBy?.region.code ?? null,
+    pinned_region: pinnedRegion(call),
     usage_source: usageSource(outcome.usage),
     ...simulatedBy(outcome.servedBy),
     project: call.project,
@@ -113,6 +115,8 @@ function degradedTail(
   };
   return JSON.stringify(tail);
 }
+
+const pinnedRegion = ({ request }: CallIdentity): string | null => request.options.region ?? null;
 
 const boundaryOf = (call: CallIdentity): Receipt['boundary'] => call.request.options.boundary ?? 'comprehensive';
 
@@ -200,6 +204,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
     const assessment = assess(known);
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
     const { impact } = assessment;
+    const pinned = pinnedRegion(call);
     const stated = {
       id: call.receiptId,
       version: 1,
@@ -208,6 +213,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
       provider: servedBy.deployment.provider,
       region: servedBy.region.code,
       deployment: servedBy.deployment.id,
+      ...(pinned !== null && { pinned_region: pinned }),
       ...(call.project !== null && { project: call.project }),
     };
     const tail: ReceiptNumbers = Object.assign(impact, {
@@ -219,6 +225,24 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
     onFault(error);
     return degradedBy('calculator_fault');
   }
+}
+
+/**
+ * Returns what the call took at a deployment by the formulas of its receipt, or would have taken there, from its tokens: measured energy of
+ * one place tells nothing of another. Null without a receipt that has numbers.
+ */
+export function footprintAt(
+  call: CallIdentity,
+  outcome: CallOutcome,
+  numbers: ReceiptNumbers | null,
+  candidate: Candidate,
+): Footprint | null {
+  if (numbers === null || outcome.usage === null) return null;
+  if (candidate === outcome.servedBy && numbers.tier !== 'telemetry') return footprintOf(numbers);
+  const { telemetry: _measured, ...facts } = callFacts(call, outcome, candidate);
+  const requestedTier = facts.requestedTier === 'telemetry' ? 'auto' : facts.requestedTier;
+  const assessment = assess({ ...facts, requestedTier });
+  return assessment.ok ? footprintOf(assessment.impact) : null;
 }
 
 /** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */

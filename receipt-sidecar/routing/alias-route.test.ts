@@ -1,8 +1,9 @@
 import { anyTolerance } from '@gw/contract/access';
-import { allFailoverChains } from '@gw/contract/internal/failover-chain';
-import { failoverCluster, type Snapshot, type SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { cases } from '@gw/testing/cases';
 import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
+import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
+import { chainOf } from '@gw/testing/receipt-sidecar/chain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
@@ -79,18 +80,16 @@ interface Asking {
   readonly troubled?: readonly string[];
   readonly allowed?: readonly string[] | null;
   readonly endpoint?: Asked['endpoint'];
-  readonly lastRegions?: Map<string, string>;
 }
 
 function choose(
   world: World,
   { allowed = null, endpoint = 'chat', failing = [], name = 'best', options = {}, ...more }: Asking = {},
 ) {
-  const { lastRegions = new Map<string, string>(), troubled = [] } = more;
-  const request = { endpoint, model: name, options, stream: false } as Asked;
+  const { troubled = [] } = more;
+  const request = parsedForTests({ endpoint, model: name, options });
   return chooseRoute(request, makeCatalogue(snapshotOf(world)), allowed, {
     at: Date.parse(at),
-    lastRegions,
     tolerance: anyTolerance,
     isResting: (id) => failing.includes(id),
     troubleOf: (id) => (troubled.includes(id) ? { status: 'degraded', forMs: 2000, failures: 5 } : null),
@@ -99,7 +98,7 @@ function choose(
 /** The order in which deployments are tried, or the code of the error. */
 function order(world: World, asking: Asking = {}): string {
   const routed = choose(world, asking);
-  return routed.ok ? routed.value.cluster.replace('order:', '') : routed.error.code;
+  return routed.ok ? chainOf(routed.value) : routed.error.code;
 }
 
 /** gpt at two providers, one in two regions, and llama in the cleanest of all. */
@@ -115,7 +114,7 @@ describe('a call that names an alias', () => {
   it('begins at its first target, in the region of that with the lowest carbon intensity, and goes on in the order of the list', () => {
     expect(order({ sites, targets })).toBe('d1>d0>d2>d3');
     expect(order({ sites, targets, live: { a: 300, b: 50, c: 1 } })).toBe('d0>d1>d2>d3');
-    expect(order({ sites, targets: targets.toReversed(), live: { a: 300, b: 50, c: 1 } })).toBe('d3>d1>d2>d0');
+    expect(order({ sites, targets: targets.toReversed(), live: { a: 300, b: 50, c: 1 } })).toBe('d3>d0>d1>d2');
   });
 
   it('begins at the next target while no region of those before can serve it, which are tried last', () => {
@@ -189,24 +188,6 @@ describe('the tiers of an alias', () => {
   });
 });
 
-it('an alias leaves alone where calls of its model go', () => {
-  const both: World = {
-    sites: [
-      { region: 'a', models: ['gpt', 'llama'] },
-      { region: 'b', models: ['gpt', 'llama'] },
-    ],
-    live: { a: 100, b: 103 },
-  };
-  const lastRegions = new Map<string, string>();
-  const begins = (name: string) => {
-    const routed = choose({ ...both, targets: [{ model: 'gpt' }] }, { name, lastRegions });
-    return routed.ok && routed.value.failoverChain[0].region.code;
-  };
-  lastRegions.set('best 0 null null', 'b');
-  expect(begins('best')).toBe('b');
-  expect(begins('gpt')).toBe('a');
-});
-
 describe('the trace of a call that names an alias', () => {
   const decision = (world: World, asking: Asking = {}, by?: string, status = 200) => {
     const routed = choose(world, asking);
@@ -219,7 +200,7 @@ describe('the trace of a call that names an alias', () => {
       failures: [],
       status,
       requestedAt: at,
-      energyWh: 2,
+      footprintAt: () => ({ energyWh: 2, embodiedG: null }),
     };
     return routingTrace(routed.value, served);
   };
@@ -312,13 +293,12 @@ const world = fc.record({
 });
 const failing = fc.subarray(['d0', 'd1', 'd2', 'd3', 'd4']);
 
-it('a call that names an alias goes along a chain that Envoy has, once to each, pinned ones never elsewhere', () => {
+it('a call that names an alias goes once to each deployment of its targets, pinned ones never elsewhere', () => {
   fc.assert(
     fc.property(world, someOptions, failing, (around, options, resting) => {
       const routed = choose(around, { options, failing: resting });
       if (!routed.ok) return;
-      const { cluster, failoverChain, modelOf } = routed.value;
-      expect(allFailoverChains(snapshotOf(around)).map(failoverCluster)).toContain(cluster);
+      const { failoverChain, modelOf } = routed.value;
       expect(new Set(failoverChain.map(({ deployment }) => deployment.id)).size).toBe(failoverChain.length);
       for (const candidate of failoverChain) {
         const { deployment, region } = candidate;

@@ -1,27 +1,24 @@
 /**
- * Chooses where a free call begins: the target of the model or alias that it names, and among that target's regions the one with the
- * lowest carbon intensity.
+ * Chooses where a free call begins, and where it goes on after a failure: the target of the model or alias that it names, and among that
+ * target's regions the one where the call is estimated to cause the least carbon, then the next by carbon.
  *
- * Invariant: the order of targets takes precedence over carbon. A later target is chosen only while no deployment of those before it can
- * serve the call; if the deployments of all targets rest, resting is ignored.
+ * Invariants: the order of targets takes precedence over carbon. A later target is chosen only while no deployment of those before it can
+ * serve the call; if the deployments of all targets rest, resting is ignored. Regions that carbon could not choose are tried after those
+ * that it could, in the order of provider preference, and those that rest at last.
  */
 import type { Tolerance } from '@gw/contract/access';
 import { err, type Result } from '@gw/contract/internal/result';
 import type { DeploymentHealth } from '../attempts/resting-deployments.ts';
 import type { Trouble } from '../attempts/unavailable-deployments.ts';
+import type { LiveSignal } from '../catalogue/grid-signals.ts';
 import type { Candidate, Target } from '../catalogue/named.ts';
-import { type Comparison, compareRegions, type FallbackReason } from './compare-regions.ts';
+import { type Comparison, type Contender, compareRegions, type FallbackReason } from './compare-regions.ts';
 import { type Intolerable, intolerable, isAny } from './tolerance.ts';
-
-/** Remembers the region of the last carbon-aware choice for each model and tolerance. */
-export type LastRegions = Pick<Map<string, string>, 'get' | 'set'>;
 
 /** The inputs of a choice besides the request and the catalogue. */
 export interface Steering {
   /** ms since 1970 */
   readonly at: number;
-  /** `chooseRegion` updates it. */
-  readonly lastRegions: LastRegions;
   readonly tolerance: Tolerance;
   readonly isResting: DeploymentHealth['isResting'];
   /** Returns why a deployment is unavailable for a model; null if it is not. */
@@ -30,20 +27,18 @@ export interface Steering {
 
 export interface Servable {
   readonly targets: readonly Target[];
-  /** The id of the model or alias that the call named. */
-  readonly name: string;
   /** Whether a deployment can serve the call, its tier and carbon ceiling included. */
   readonly serves: (candidate: Candidate) => boolean;
-  /** Whether every deployment serves the call, so that the choice may be remembered for other calls. */
-  readonly isEverywhere: boolean;
+  /** Returns what the call is estimated to take at a deployment, with this signal of its grid; null if that is unknown. */
+  readonly gramsAt: (candidate: Candidate, signal: LiveSignal) => number | null;
 }
 
 export interface RegionChoice {
   /** The index of the target. */
   readonly at: number;
   readonly target: Target;
-  readonly first: Candidate;
-  readonly region: string;
+  /** The deployments in the order in which they are tried, those of other targets included. */
+  readonly chain: readonly [Candidate, ...Candidate[]];
   readonly comparison: Result<Comparison, FallbackReason>;
   readonly outside: (candidate: Candidate) => Intolerable | null;
   /** Whether a deployment of the target was passed over because its region rests. */
@@ -56,18 +51,20 @@ interface TargetStanding {
   readonly target: Target;
   readonly eligible: readonly Candidate[];
   readonly able: readonly Candidate[];
+  /** Returns the first deployment of the region of a candidate, by which the whole region is judged. */
   readonly headOf: (candidate: Candidate) => Candidate;
 }
 
 /** Returns null if no active region can serve the call. */
 export function chooseRegion(servable: Servable, steering: Steering): RegionChoice | null {
-  let fallback: TargetStanding | null = null;
-  for (const [at, target] of servable.targets.entries()) {
-    const standing = standingOf(target, at, servable, steering);
-    if (standing.able.length > 0) return choiceIn(standing, servable, steering);
-    if (fallback === null && standing.eligible.length > 0) fallback = standing;
-  }
-  return fallback && choiceIn({ ...fallback, able: fallback.eligible }, servable, steering);
+  const standings = servable.targets.map((target, at) => standingOf(target, at, servable, steering));
+  const chosen = standings.find(({ able }) => able.length > 0) ?? firstEligible(standings);
+  return chosen && choiceIn(chosen, standings, servable, steering);
+}
+
+function firstEligible(standings: readonly TargetStanding[]): TargetStanding | null {
+  const found = standings.find(({ eligible }) => eligible.length > 0);
+  return found ? { ...found, able: found.eligible } : null;
 }
 
 function standingOf(target: Target, at: number, { serves }: Servable, { isResting }: Steering): TargetStanding {
@@ -78,27 +75,54 @@ function standingOf(target: Target, at: number, { serves }: Servable, { isRestin
 }
 
 function choiceIn(
-  { able, at, eligible, headOf, target }: TargetStanding,
-  { isEverywhere, name }: Servable,
-  { at: now, lastRegions, tolerance }: Steering,
+  chosen: TargetStanding,
+  standings: readonly TargetStanding[],
+  servable: Servable,
+  { at: now, tolerance }: Steering,
 ): RegionChoice | null {
+  const { able, at, eligible, headOf, target } = chosen;
   const [preferred] = able;
   if (!preferred) return null;
   const outside = (each: Candidate) => intolerable(headOf(each), preferred, tolerance);
   const tolerable = isAny(tolerance) ? able : able.filter((each) => outside(each) === null);
-  const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
-  const memory = `${name} ${at} ${tolerance.addedLatencyMs} ${tolerance.addedCostPercent}`;
-  const compared = compareRegions([...contenders.values()], lastRegions.get(memory), now);
-  const isAlone = !compared.ok && contenders.size === 1 && regionCount(able) > 1;
+  const compared = comparedBy(tolerable, servable, now);
+  const isAlone = !compared.ok && regionCount(tolerable) === 1 && regionCount(able) > 1;
   const comparison = isAlone ? err('none_within_tolerance' as const) : compared;
-  if (compared.ok && isEverywhere) lastRegions.set(memory, compared.value.region);
-  const region = compared.ok ? compared.value.region : preferred.region.code;
-  const first = able.find((each) => each.region.code === region) ?? preferred;
+  const own = inOrder(chosen, compared);
+  // Targets that were passed over, because none of their deployments could serve, come last.
+  const others = [...standings.slice(at + 1), ...standings.slice(0, at)].flatMap((each) =>
+    inOrder(each, comparedBy(each.able, servable, now)),
+  );
+  const [first = preferred, ...later] = [...own, ...others];
   const isFailing = (each: Candidate) => eligible.includes(each) && !able.includes(each);
-  return { at, target, first, region, comparison, outside, isFailing };
+  return { at, target, chain: [first, ...later], comparison, outside, isFailing };
 }
 
-/** Returns for each deployment the first one of its region, by which the whole region is judged. */
+/** Compares the regions of these candidates. */
+function comparedBy(candidates: readonly Candidate[], { gramsAt }: Servable, now: number) {
+  const contenders = new Map<string, Contender>();
+  for (const each of candidates) {
+    const { region, signals } = each;
+    if (contenders.has(region.code)) continue;
+    contenders.set(region.code, { region: region.code, signals, gramsBy: (signal) => gramsAt(each, signal) });
+  }
+  return compareRegions([...contenders.values()], now);
+}
+
+/** Returns the order of attempts within a target: compared regions by carbon, then the others by preference, at last what rests. */
+function inOrder({ able, eligible }: TargetStanding, compared: Result<Comparison, FallbackReason>): Candidate[] {
+  if (!compared.ok) {
+    const [preferred] = able;
+    const isFirst = (each: Candidate) => each.region.code === preferred?.region.code;
+    return [...eligible.filter(isFirst), ...eligible.filter((each) => !isFirst(each))];
+  }
+  const { ranked } = compared.value;
+  const places = new Map(ranked.map(({ region }, place) => [region, place]));
+  const placeOf = (each: Candidate) =>
+    places.get(each.region.code) ?? (able.includes(each) ? ranked.length : ranked.length + 1);
+  return eligible.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
 function headsOf(eligible: readonly Candidate[]): (candidate: Candidate) => Candidate {
   const heads = new Map<string, Candidate>();
   for (const each of eligible) if (!heads.has(each.region.code)) heads.set(each.region.code, each);
@@ -107,20 +131,3 @@ function headsOf(eligible: readonly Candidate[]): (candidate: Candidate) => Cand
 
 const regionCount = (candidates: readonly Candidate[]): number =>
   new Set(candidates.map(({ region }) => region.code)).size;
-
-/** Clients choose their tolerance, so the number of keys needs a bound. */
-const mostLastRegions = 10_000;
-
-/** Forgets the oldest keys when it is full. */
-export function createLastRegions(): LastRegions {
-  const regions = new Map<string, string>();
-  return {
-    get: (key) => regions.get(key),
-    set: (key, region) => {
-      if (regions.get(key) === region) return regions;
-      const [oldest] = regions.keys();
-      if (oldest !== undefined && regions.size >= mostLastRegions) regions.delete(oldest);
-      return regions.set(key, region);
-    },
-  };
-}

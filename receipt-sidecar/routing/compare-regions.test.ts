@@ -1,9 +1,10 @@
+import { defined as present } from '@gw/contract/internal/defined';
 import type { Snapshot, SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { liveSignals } from '../catalogue/grid-signals.ts';
-import { compareRegions, switchMargin } from './compare-regions.ts';
+import { type Contender, compareRegions } from './compare-regions.ts';
 
 const now = Date.parse('2026-11-21T09:10:00.000Z');
 const time = (minutes: number): string => new Date(now + minutes * 60_000).toISOString();
@@ -30,17 +31,18 @@ const reading = (zone: string, { gPerKwh, signal = 'average', basis, source = 's
   temporalMatch: signal === 'forecast' ? ('forecast' as const) : null,
 });
 
-/** Regions in the order of preference, each in a zone of its own with the values that its sources say. */
-function contenders(said: Readonly<Record<string, readonly Said[]>>) {
+/** Regions in the order of preference, each in a zone of its own with the values that its sources say; a call takes 1 Wh in each. */
+function contenders(said: Readonly<Record<string, readonly Said[]>>): Contender[] {
   return Object.entries(said).map(([region, values]) => {
     const grid = values.filter(({ signal }) => signal !== 'marginal').map((each) => reading(region, each));
     const marginal = values.filter(({ signal }) => signal === 'marginal').map((each) => reading(region, each));
     const operationalGrid = marginal.map((each) => ({ ...each, kind: 'marginal' as const }));
-    return { region, signals: liveSignals({ grid, operationalGrid } as unknown as Snapshot, region) };
+    const signals = liveSignals({ grid, operationalGrid } as unknown as Snapshot, region);
+    return { region, signals, gramsBy: (signal) => signal.reading.gPerKwh / 1000 };
   });
 }
-function choice(said: Readonly<Record<string, readonly Said[]>>, current?: string): string {
-  const compared = compareRegions(contenders(said), current, now);
+function choice(said: Readonly<Record<string, readonly Said[]>>): string {
+  const compared = compareRegions(contenders(said), now);
   return compared.ok ? compared.value.region : compared.error;
 }
 const lifecycle = (gPerKwh: number, more: Partial<Said> = {}): Said => ({ gPerKwh, basis: 'lifecycle', ...more });
@@ -84,12 +86,17 @@ describe('the choice of a region', () => {
     );
   });
 
-  it('stays with a region until another one is lower by more than the margin', () => {
-    const regions = (a: number, b: number) => ({ a: [lifecycle(a)], b: [lifecycle(b)] });
-    expect(choice(regions(100, 96), 'a')).toBe('a');
-    expect(choice(regions(100, 94), 'a')).toBe('b');
-    expect(choice(regions(94, 100), 'b')).toBe('a');
-    expect(choice(regions(100, 96), 'gone')).toBe('b');
+  it('counts grams and not intensities, and leaves out what nobody can estimate', () => {
+    const [dirty, clean, unknown] = contenders({ a: [lifecycle(300)], b: [lifecycle(280)], c: [lifecycle(1)] });
+    const chosen = (...regions: readonly Contender[]) => {
+      const compared = compareRegions(regions, now);
+      return compared.ok ? compared.value.ranked.map(({ region }) => region).join('>') : compared.error;
+    };
+    const [a, b, c] = [present(dirty, 'a'), present(clean, 'b'), { ...present(unknown, 'c'), gramsBy: () => null }];
+    expect(chosen(a, b)).toBe('b>a');
+    expect(chosen(a, { ...b, gramsBy: (signal) => 1.2 * (b.gramsBy(signal) ?? 0) })).toBe('a>b');
+    expect(chosen(a, b, c)).toBe('b>a');
+    expect(chosen(a, c)).toBe('no_comparable_signals');
   });
 });
 
@@ -102,27 +109,25 @@ const said = fc.record({
   begun: fc.integer({ min: -60, max: 240 }),
 }) as fc.Arbitrary<Said>;
 
-it('a choice is within the margin of the lowest of its scale, and depends on nothing but its arguments', () => {
+it('a choice is the lowest of its scale, and depends on nothing but its arguments', () => {
   const regions = fc.dictionary(fc.constantFrom(...codes), fc.array(said, { maxLength: 3 }), { minKeys: 1 });
   fc.assert(
-    fc.property(regions, fc.constantFrom(undefined, ...codes), (offered, current) => {
+    fc.property(regions, (offered) => {
       const rated = contenders(offered);
-      const compared = compareRegions(rated, current, now);
+      const compared = compareRegions(rated, now);
       if (!compared.ok) {
-        expect(compareRegions(rated, current, now)).toEqual(compared);
+        expect(compareRegions(rated, now)).toEqual(compared);
         return;
       }
-      const { isKept, region, regions, signalOf } = compared.value;
-      expect(compareRegions(rated, current, now)).toMatchObject({ ok: true, value: { isKept, region, regions } });
-      const own = signalOf(region);
-      const values = regions.flatMap((code) => signalOf(code) ?? []);
-      expect(new Set(regions).size).toBe(values.length);
-      expect(values.length).toBeGreaterThan(1);
-      expect(new Set(values.map(({ scale }) => scale))).toEqual(new Set([own?.scale]));
-      for (const { from, until } of values) expect(from <= now && now < until).toBe(true);
-      const lowest = Math.min(...values.map((each) => each.reading.gPerKwh));
-      expect((own?.reading.gPerKwh ?? Number.NaN) * (isKept ? 1 - switchMargin : 1)).toBeLessThanOrEqual(lowest);
-      if (isKept) expect(region).toBe(current);
+      const { of, ranked, region } = compared.value;
+      expect(compareRegions(rated, now)).toMatchObject({ ok: true, value: { ranked, region } });
+      expect(new Set(ranked.map((each) => each.region)).size).toBe(ranked.length);
+      expect(ranked.length).toBeGreaterThan(1);
+      expect(new Set(ranked.map(({ signal }) => signal.scale)).size).toBe(1);
+      for (const { signal } of ranked) expect(signal.from <= now && now < signal.until).toBe(true);
+      const grams = ranked.map((each) => each.grams);
+      expect(grams).toEqual(grams.toSorted((a, b) => a - b));
+      expect(of(region)?.grams).toBe(Math.min(...grams));
     }),
     { numRuns: cases(2000) },
   );

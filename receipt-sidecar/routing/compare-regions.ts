@@ -1,9 +1,8 @@
 /**
- * Finds the region whose grid has the lowest carbon intensity at the moment.
+ * Compares regions by the carbon that a call is estimated to cause in each, in grams.
  *
- * Invariants: the functions are pure. Only values of one scale are compared (grid-signals.ts); if fewer than two regions are comparable,
- * none is chosen and the caller falls back to the provider preference. The current region stays until another one is lower by more than
- * `switchMargin`, so that calls do not alternate between two regions that are nearly alike.
+ * Invariants: the functions are pure. Only intensities of one scale are compared (grid-signals.ts); if fewer than two regions are comparable,
+ * none is chosen and the caller falls back to the provider preference. The lowest estimate decides, of equals the first by preference.
  */
 import { elementAt } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
@@ -12,17 +11,24 @@ import type { LiveSignal } from '../catalogue/grid-signals.ts';
 export interface Contender {
   readonly region: string;
   readonly signals: readonly LiveSignal[];
+  /** Returns the estimated grams of the call with this signal; null if they cannot be estimated. */
+  readonly gramsBy: (signal: LiveSignal) => number | null;
+}
+
+/** A region with the signal that was compared and the estimate that follows from it. */
+export interface ComparedRegion {
+  readonly region: string;
+  readonly signal: LiveSignal;
+  readonly grams: number;
 }
 
 export interface Comparison {
+  /** The lowest estimate first; at least two. */
+  readonly ranked: readonly ComparedRegion[];
   /** The region that was chosen. */
   readonly region: string;
-  /** Whether it was kept although another one is a little lower. */
-  readonly isKept: boolean;
-  /** The regions that were compared, in the order of provider preference. */
-  readonly regions: readonly string[];
-  /** Returns the signal that was compared; null if the region was not compared. */
-  readonly signalOf: (region: string) => LiveSignal | null;
+  /** Returns what was compared; null if the region was not. */
+  readonly of: (region: string) => ComparedRegion | null;
 }
 
 /** Why nothing was compared; `routing_trace` shows it as `fallback_reason`. */
@@ -33,67 +39,55 @@ export type FallbackReason =
   | 'none_within_tolerance'
   | 'single_region';
 
-/** This is an assumption: intensities of neighbouring hours differ by more, and the errors of their estimates are larger. */
-export const switchMargin = 0.05;
-
-/**
- * Compares the regions at `at` (ms since 1970). `contenders` has each region once, in the order of provider preference; the first of
- * equals is chosen. `current` is the region that was chosen last, if any.
- */
-export function compareRegions(
-  contenders: readonly Contender[],
-  current: string | undefined,
-  at: number,
-): Result<Comparison, FallbackReason> {
+/** Compares the regions at `at` (ms since 1970). `contenders` has each region once, in the order of provider preference. */
+export function compareRegions(contenders: readonly Contender[], at: number): Result<Comparison, FallbackReason> {
   const scales: Scale[] = [];
   let live = 0;
-  for (const { region, signals } of contenders) {
+  for (const contender of contenders) {
     let isLive = false;
-    for (const signal of signals) {
+    for (const signal of contender.signals) {
       if (signal.from > at || at >= signal.until) continue;
       isLive = true;
-      note(scales, region, signal);
+      note(scales, contender, signal);
     }
     if (isLive) live += 1;
   }
   if (live === 0) return err('no_live_grid_signal');
   if (contenders.length === 1) return err('single_region');
   if (live === 1) return err('too_few_live_signals');
-  const { regions, signals } = scales.reduce(betterScale);
-  return regions.length < 2 ? err('no_comparable_signals') : ok(lowestOf(regions, signals, current));
+  const ranked = rankedOn(scales.reduce(betterScale));
+  if (ranked.length < 2) return err('no_comparable_signals');
+  const { region } = elementAt(ranked, 0);
+  return ok({ ranked, region, of: (code) => ranked.find((each) => each.region === code) ?? null });
 }
 
-/** Signals that can be compared with each other; `signals` and `regions` have the same order. */
+/** Estimates nothing where there is nothing to compare. The sort is stable, so that of equals the preferred region comes first. */
+function rankedOn({ entries }: Scale): ComparedRegion[] {
+  if (entries.length < 2) return [];
+  const compared = entries.flatMap(({ contender: { gramsBy, region }, signal }) => {
+    const grams = gramsBy(signal);
+    return grams === null ? [] : { region, signal, grams };
+  });
+  return compared.sort((a, b) => a.grams - b.grams);
+}
+
+/** Signals that can be compared with each other, one for each region. */
 interface Scale {
   readonly name: string;
-  readonly regions: string[];
-  readonly signals: LiveSignal[];
+  readonly entries: { readonly contender: Contender; readonly signal: LiveSignal }[];
 }
 
 /** It uses arrays since there are a handful of scales: a map of maps took twice the time with 50 regions. */
-function note(scales: Scale[], region: string, signal: LiveSignal): void {
+function note(scales: Scale[], contender: Contender, signal: LiveSignal): void {
   const scale = scales.find(({ name }) => name === signal.scale);
-  if (!scale) scales.push({ name: signal.scale, regions: [region], signals: [signal] });
-  else if (scale.regions.at(-1) !== region) {
-    scale.regions.push(region);
-    scale.signals.push(signal);
-  }
+  if (!scale) scales.push({ name: signal.scale, entries: [{ contender, signal }] });
+  else if (scale.entries.at(-1)?.contender !== contender) scale.entries.push({ contender, signal });
 }
 
 /** Prefers the scale with more regions, then averages to marginal values, then the name, so that all sidecars agree. */
 function betterScale(a: Scale, b: Scale): Scale {
-  if (a.regions.length !== b.regions.length) return a.regions.length > b.regions.length ? a : b;
+  if (a.entries.length !== b.entries.length) return a.entries.length > b.entries.length ? a : b;
   return rank(a) <= rank(b) ? a : b;
 }
 /** "average lifecycle" sorts behind "average combustion", though it tells more. */
 const rank = ({ name }: Scale): string => (name === 'average lifecycle' ? '' : name);
-
-function lowestOf(regions: readonly string[], signals: readonly LiveSignal[], current: string | undefined): Comparison {
-  const values = signals.map(({ reading }) => reading.gPerKwh);
-  const lowest = Math.min(...values);
-  const ofCurrent = current === undefined ? undefined : values[regions.indexOf(current)];
-  const region = elementAt(regions, values.indexOf(lowest));
-  const isKept = current !== region && ofCurrent !== undefined && ofCurrent * (1 - switchMargin) <= lowest;
-  const signalOf = (code: string) => signals[regions.indexOf(code)] ?? null;
-  return { region: isKept && current !== undefined ? current : region, isKept, regions, signalOf };
-}

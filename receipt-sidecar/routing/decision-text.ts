@@ -1,7 +1,7 @@
 /** Writes the `decision` of a routing trace: why the first deployment was chosen, and which deployment answered in the end. */
 import type { AttemptOutcome } from '../attempts/attempt-outcome.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
-import { type Comparison, type FallbackReason, switchMargin } from './compare-regions.ts';
+import type { Comparison, FallbackReason } from './compare-regions.ts';
 import type { ExclusionReason, PassedTarget, Route } from './route.ts';
 
 export interface FailedCandidate {
@@ -51,14 +51,13 @@ function choiceOf(route: Route): string {
     : `${preferenceChoice(route)}; ${fallbackWords[comparison.error]}.`;
 }
 
-function carbonChoice({ isKept, region, regions, signalOf }: Comparison): string {
-  const own = signalOf(region);
-  const inOrder = [region, ...regions.filter((code) => code !== region)];
-  const values = inOrder.map((code) => `${code} ${signalOf(code)?.reading.gPerKwh}`).join(', ');
-  const compared = own && `${values} gCO2e/kWh (${own.kind}, ${basisWords[own.basis]})`;
-  return isKept
-    ? `${region} stays chosen, since no region is lower in carbon intensity by more than ${switchMargin * 100} %: ${compared}.`
-    : `${region} was chosen for the lowest carbon intensity: ${compared}.`;
+function carbonChoice({ ranked, region }: Comparison): string {
+  const [first] = ranked;
+  const values = ranked.map(({ grams, region: code, signal: { reading } }) => {
+    return `${code} ${Number(grams.toPrecision(3))} g at ${reading.gPerKwh} gCO2e/kWh`;
+  });
+  const scale = first && ` (${first.signal.kind}, ${basisWords[first.signal.basis]})`;
+  return `${region} was chosen for the lowest estimated carbon of this call: ${values.join(', ')}${scale}.`;
 }
 
 /** Without the full stop. */

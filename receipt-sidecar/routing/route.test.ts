@@ -1,10 +1,10 @@
 import { anyTolerance } from '@gw/contract/access';
-import { allFailoverChains } from '@gw/contract/internal/failover-chain';
-import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
+import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { servesTelemetry } from '@gw/methodology/tier';
 import { cases } from '@gw/testing/cases';
 import { emptySnapshot, plainModel as model, plainDeployment } from '@gw/testing/catalogue';
 import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
+import { chainOf } from '@gw/testing/receipt-sidecar/chain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Trouble } from '../attempts/unavailable-deployments.ts';
@@ -67,7 +67,6 @@ function snapshotOf(
 const choose = (
   snapshot: Snapshot,
   options: Options,
-  lastRegions = new Map<string, string>(),
   tolerance = anyTolerance,
   isFailing: (id: string) => boolean = () => false,
   troubleOf: (id: string) => Trouble | null = () => null,
@@ -76,33 +75,26 @@ const choose = (
     parsedForTests({ options }),
     makeCatalogue(snapshot),
     null,
-    steeringForTests(snapshot.publishedAt, { lastRegions, tolerance, isResting: isFailing, troubleOf }),
+    steeringForTests(snapshot.publishedAt, { tolerance, isResting: isFailing, troubleOf }),
   );
 
 describe('the first region', () => {
   const sites = codes.map((region) => ({ region, telemetry: null }));
-  const first = (snapshot: Snapshot, options: Options = {}, lastRegions = new Map<string, string>()) => {
-    const routed = choose(snapshot, options, lastRegions);
-    return routed.ok ? routed.value.cluster : routed.error.code;
+  const first = (snapshot: Snapshot, options: Options = {}) => {
+    const routed = choose(snapshot, options);
+    return routed.ok ? chainOf(routed.value) : routed.error.code;
   };
 
   it('is the one with the lowest carbon intensity of those that can serve the call', () => {
     const live = { a: 300, b: 50, c: 20 };
-    expect(first(snapshotOf(sites, [], live))).toBe('order:d2>d0>d1');
-    expect(first(snapshotOf(sites, ['c'], live))).toBe('order:d1>d0');
-    expect(first(snapshotOf(sites, [], live), { region: 'a' })).toBe('order:d0');
+    expect(first(snapshotOf(sites, [], live))).toBe('d2>d1>d0');
+    expect(first(snapshotOf(sites, ['c'], live))).toBe('d1>d0');
+    expect(first(snapshotOf(sites, [], live), { region: 'a' })).toBe('d0');
   });
 
-  it('stays while another one is hardly lower, which a call for one tier alone does not change', () => {
-    const lastRegions = new Map<string, string>();
-    const metered = sites.map((site) => ({ ...site, telemetry: site.region === 'c' ? null : total }));
-    const measured: Options = { tier: 'telemetry' };
-    expect(first(snapshotOf(metered, [], { a: 100, b: 50, c: 20 }), measured, lastRegions)).toBe('order:d1');
-    expect(lastRegions.size).toBe(0);
-    expect(first(snapshotOf(sites, [], { a: 100, b: 104, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
-    expect(first(snapshotOf(sites, [], { a: 104, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
-    expect(first(snapshotOf(sites, [], { a: 110, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d1>d0>d2');
-    expect([...lastRegions.values()]).toEqual(['b']);
+  it('is the lowest however little another one is above it, whatever was chosen before', () => {
+    expect(first(snapshotOf(sites, [], { a: 100, b: 104, c: 200 }))).toBe('d0>d1>d2');
+    expect(first(snapshotOf(sites, [], { a: 104, b: 100, c: 200 }))).toBe('d1>d0>d2');
   });
 });
 
@@ -110,17 +102,15 @@ describe('a deployment that fails', () => {
   const live = { a: 300, b: 50, c: 20 };
   const sites = codes.map((region) => ({ region, telemetry: null }));
   const first = (failing: readonly string[], options: Options = {}, values = live) => {
-    const routed = choose(snapshotOf(sites, [], values), options, new Map(), anyTolerance, (id) =>
-      failing.includes(id),
-    );
-    return routed.ok ? routed.value.cluster : routed.error.code;
+    const routed = choose(snapshotOf(sites, [], values), options, anyTolerance, (id) => failing.includes(id));
+    return routed.ok ? chainOf(routed.value) : routed.error.code;
   };
 
   it('is not where a free call begins, and stays for its fail-over', () => {
-    expect(first(['d2'])).toBe('order:d1>d0>d2');
-    expect(first(['d0'], {}, {} as never)).toBe('order:d1>d0>d2');
-    expect(first(['d0', 'd1', 'd2'])).toBe('order:d2>d0>d1');
-    expect(first(['d2'], { region: 'c' })).toBe('order:d2');
+    expect(first(['d2'])).toBe('d1>d0>d2');
+    expect(first(['d0'], {}, {} as never)).toBe('d1>d0>d2');
+    expect(first(['d0', 'd1', 'd2'])).toBe('d2>d1>d0');
+    expect(first(['d2'], { region: 'c' })).toBe('d2');
   });
 
   it('that is in trouble refuses a pinned call if the whole region is', () => {
@@ -128,24 +118,24 @@ describe('a deployment that fails', () => {
     const pinned = (troubles: Readonly<Record<string, Trouble['status']>>) => {
       const troubleOf = (id: string) => (troubles[id] ? { status: troubles[id], forMs: 2500, failures: 5 } : null);
       const snapshot = snapshotOf(twice, [], live);
-      const routed = choose(snapshot, { region: 'c' }, new Map(), anyTolerance, () => false, troubleOf);
-      return routed.ok ? routed.value.cluster : [routed.error.code, routed.error.param, routed.error.retryAfterS];
+      const routed = choose(snapshot, { region: 'c' }, anyTolerance, () => false, troubleOf);
+      return routed.ok ? chainOf(routed.value) : [routed.error.code, routed.error.param, routed.error.retryAfterS];
     };
-    expect(pinned({ d0: 'degraded' })).toBe('order:d0>d2');
+    expect(pinned({ d0: 'degraded' })).toBe('d0>d2');
     expect(pinned({ d0: 'degraded', d2: 'degraded' })).toEqual(['region_degraded', 'gw.region', undefined]);
     expect(pinned({ d0: 'degraded', d2: 'saturated' })).toEqual(['region_saturated', 'gw.region', 3]);
-    expect(pinned({ d1: 'degraded' })).toBe('order:d0>d2');
+    expect(pinned({ d1: 'degraded' })).toBe('d0>d2');
   });
 
   it('has its region rest if calls to the region begin there, and only then', () => {
     const twice = ['c', 'a', 'c'].map((region) => ({ region, telemetry: null }));
     const beginsAt = (failing: readonly string[]) => {
-      const routed = choose(snapshotOf(twice, [], live), {}, new Map(), anyTolerance, (id) => failing.includes(id));
-      return routed.ok && routed.value.cluster;
+      const routed = choose(snapshotOf(twice, [], live), {}, anyTolerance, (id) => failing.includes(id));
+      return routed.ok && chainOf(routed.value);
     };
-    expect(beginsAt(['d2'])).toBe('order:d0>d2>d1');
-    expect(beginsAt(['d0'])).toBe('order:d1>d0>d2');
-    expect(beginsAt(['d0', 'd2'])).toBe('order:d1>d0>d2');
+    expect(beginsAt(['d2'])).toBe('d0>d2>d1');
+    expect(beginsAt(['d0'])).toBe('d1>d0>d2');
+    expect(beginsAt(['d0', 'd2'])).toBe('d1>d0>d2');
   });
 });
 
@@ -163,36 +153,36 @@ describe('a tolerance', () => {
   );
   const priced = { ...snapshot, deployments: snapshot.deployments.map((each, at) => ({ ...each, ...costs[at] })) };
   const chain = (offer: Snapshot, options: Options, tolerance = anyTolerance) => {
-    const routed = choose(offer, options, new Map(), tolerance);
-    return routed.ok ? routed.value.cluster : routed.error.code;
+    const routed = choose(offer, options, tolerance);
+    return routed.ok ? chainOf(routed.value) : routed.error.code;
   };
 
   it.each<[Options, string]>([
-    [{}, 'order:d1>d0>d2'],
-    [{ max_added_latency_ms: 80 }, 'order:d1>d0>d2'],
-    [{ max_added_latency_ms: 79 }, 'order:d2>d0>d1'],
-    [{ max_added_latency_ms: 9 }, 'order:d0>d1>d2'],
-    [{ max_added_cost_percent: 10 }, 'order:d1>d0>d2'],
-    [{ max_added_cost_percent: 9 }, 'order:d0>d1>d2'],
-    [{ max_added_cost_percent: 30, max_added_latency_ms: 10 }, 'order:d2>d0>d1'],
+    [{}, 'd1>d2>d0'],
+    [{ max_added_latency_ms: 80 }, 'd1>d2>d0'],
+    [{ max_added_latency_ms: 79 }, 'd2>d0>d1'],
+    [{ max_added_latency_ms: 9 }, 'd0>d1>d2'],
+    [{ max_added_cost_percent: 10 }, 'd1>d0>d2'],
+    [{ max_added_cost_percent: 9 }, 'd0>d1>d2'],
+    [{ max_added_cost_percent: 30, max_added_latency_ms: 10 }, 'd2>d0>d1'],
   ])('of %j keeps what is too slow or too dear for fail-over alone', (options, expected) => {
     expect(chain(priced, options)).toBe(expected);
   });
 
   it('is the one of the account where the request says none', () => {
     const account = { addedLatencyMs: 10, addedCostPercent: 30 };
-    expect(chain(priced, {}, account)).toBe('order:d2>d0>d1');
-    expect(chain(priced, { max_added_latency_ms: 80 }, account)).toBe('order:d1>d0>d2');
+    expect(chain(priced, {}, account)).toBe('d2>d0>d1');
+    expect(chain(priced, { max_added_latency_ms: 80 }, account)).toBe('d1>d2>d0');
   });
 
   it('lets nothing be chosen by its carbon that says nothing of itself', () => {
-    expect(chain(snapshot, { max_added_latency_ms: 1000 })).toBe('order:d0>d1>d2');
+    expect(chain(snapshot, { max_added_latency_ms: 1000 })).toBe('d0>d1>d2');
   });
 });
 
 function outcome(sites: readonly Site[], options: Options, inactive?: readonly string[]): string {
   const routed = choose(snapshotOf(sites, inactive), options);
-  return routed.ok ? routed.value.cluster : routed.error.code;
+  return routed.ok ? chainOf(routed.value) : routed.error.code;
 }
 
 const total = 'melious';
@@ -206,23 +196,23 @@ describe('an explicit telemetry tier', () => {
       { region: 'a', telemetry: total },
       { region: 'b', telemetry: counters },
     ];
-    expect(outcome(sites, measured())).toBe('order:d0>d1');
-    expect(outcome(sites, measured({ region: 'b' }))).toBe('order:d1');
+    expect(outcome(sites, measured())).toBe('d0>d1');
+    expect(outcome(sites, measured({ region: 'b' }))).toBe('d1');
     // The one that stays is the one that measures the accelerators alone.
-    expect(outcome(sites, measured({ boundary: 'narrow' }))).toBe('order:d1');
+    expect(outcome(sites, measured({ boundary: 'narrow' }))).toBe('d1');
   });
 
-  it('goes to one deployment alone where some do not report energy', () => {
+  it('never goes on to a deployment that does not report energy', () => {
     const sites = [
       { region: 'a', telemetry: null },
       { region: 'b', telemetry: total },
       { region: 'c', telemetry: total },
     ];
-    expect(outcome(sites, measured())).toBe('order:d1');
-    expect(outcome(sites, measured(), ['a'])).toBe('order:d1>d2');
-    expect(outcome(sites, measured(), ['b'])).toBe('order:d2');
+    expect(outcome(sites, measured())).toBe('d1>d2');
+    expect(outcome(sites, measured(), ['a'])).toBe('d1>d2');
+    expect(outcome(sites, measured(), ['b'])).toBe('d2');
     expect(outcome(sites, measured(), ['b', 'c'])).toBe('upstream_error');
-    expect(outcome(sites, {})).toBe('order:d0>d1>d2');
+    expect(outcome(sites, {})).toBe('d0>d1>d2');
   });
 
   it('finds the deployment of a region that reports it', () => {
@@ -230,8 +220,8 @@ describe('an explicit telemetry tier', () => {
       { region: 'a', telemetry: null },
       { region: 'a', telemetry: total },
     ];
-    expect(outcome(sites, measured({ region: 'a' }))).toBe('order:d1');
-    expect(outcome(sites, { region: 'a' })).toBe('order:d0>d1');
+    expect(outcome(sites, measured({ region: 'a' }))).toBe('d1');
+    expect(outcome(sites, { region: 'a' })).toBe('d0>d1');
   });
 
   it('is refused where it cannot be served, in words that say what can', () => {
@@ -276,7 +266,7 @@ const options = fc.record(
 const ids = ['d0', 'd1', 'd2', 'd3', 'd4'];
 const intensities = fc.dictionary(fc.constantFrom(...codes), fc.integer({ min: 0, max: 1000 }));
 
-it('a route names a cluster that Envoy has, of active deployments that serve the tier', () => {
+it('a route goes to active deployments that serve the tier, each once', () => {
   fc.assert(
     fc.property(
       sites,
@@ -286,10 +276,9 @@ it('a route names a cluster that Envoy has, of active deployments that serve the
       fc.subarray(ids),
       (offered, asked, inactive, live, failing) => {
         const snapshot = snapshotOf(offered, inactive, live);
-        const routed = choose(snapshot, asked, new Map(), anyTolerance, (id) => failing.includes(id));
+        const routed = choose(snapshot, asked, anyTolerance, (id) => failing.includes(id));
         if (!routed.ok) return;
-        const { cluster, failoverChain } = routed.value;
-        expect(allFailoverChains(snapshot).map(failoverCluster)).toContain(cluster);
+        const { failoverChain } = routed.value;
         const isAble = (id: string) => !failing.includes(id);
         const isFree = !asked.region && asked.tier !== 'telemetry';
         const active = routed.value.offered.filter(({ region }) => region.status === 'active');
@@ -321,15 +310,15 @@ describe('a ceiling of carbon', () => {
 
   it('that is above every estimate changes nothing', () => {
     const routed = estimates(1e6);
-    expect(routed.ok && routed.value.cluster).toBe('order:d2>d0>d1');
+    expect(routed.ok && chainOf(routed.value)).toBe('d2>d1>d0');
   });
 
   it('leaves out the regions above it, also for fail-over, and the trace says so', () => {
     const routed = estimates(lowest() * 1.2);
     if (!routed.ok) throw new Error(routed.error.code);
-    const { barredBy, cluster, failoverChain, offered } = routed.value;
+    const { barredBy, offered } = routed.value;
     expect(offered.map(barredBy)).toEqual(['carbon_above_ceiling', 'carbon_above_ceiling', null]);
-    expect([cluster, failoverChain.length]).toEqual(['order:d2', 1]);
+    expect(chainOf(routed.value)).toBe('d2');
   });
 
   it('that no region keeps is an error that names the lowest estimate, as is one that the pinned region does not keep', () => {

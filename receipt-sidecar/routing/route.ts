@@ -7,15 +7,17 @@
  * deployments that report it.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
-import { triedFrom } from '@gw/contract/internal/alias-targets';
 import { err, ok, type Result } from '@gw/contract/internal/result';
-import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
+import { gramsOf } from '@gw/methodology/footprint';
 import { servesTelemetry } from '@gw/methodology/tier';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { shapeOf } from '../api/shapes.ts';
 import type { AttemptedRoute } from '../attempts/attempt-requests.ts';
+import type { LiveSignal } from '../catalogue/grid-signals.ts';
 import type { Candidate, Catalogue, Named, Target } from '../catalogue/snapshot.ts';
+import { estimatedTokens, estimateFootprint } from '../guards/budgets/estimate.ts';
 import { type CarbonCeiling, carbonCeiling } from './carbon-ceiling.ts';
 import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
@@ -31,6 +33,8 @@ export interface Route extends AttemptedRoute {
   readonly passed: readonly PassedTarget[];
   /** The comparison of the regions, or why there was none; null if the region was pinned. */
   readonly comparison: Result<Comparison, FallbackReason> | null;
+  /** The counts that the comparison assumes. */
+  readonly estimated: ReturnType<typeof estimatedTokens>;
   /**
    * Every deployment of the model in the order of provider preference, even if it could not be chosen. For an alias these are the
    * deployments of the chosen target, or of all targets if the region was pinned.
@@ -96,7 +100,7 @@ export function chooseRoute(
 function routeFor(request: ParsedRequest, offer: Offer, catalogue: Catalogue, steering: Steering): RouteResult {
   const { options } = request;
   return options.region === undefined
-    ? freeRoute(offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
+    ? freeRoute(request, offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
     : pinnedRoute(request, offer, { code: options.region, catalogue, troubleOf: steering.troubleOf });
 }
 
@@ -117,10 +121,10 @@ function below(
   if (refusal) return err(refusal);
   const serves = (each: Candidate) => offer.serves(each) && ceiling.isBelow(each);
   const whyNot = (each: Candidate) => (offer.serves(each) ? 'carbon_above_ceiling' : 'tier_not_served');
-  return routeFor(request, { ...offer, serves, whyNot, isEverywhere: false }, catalogue, steering);
+  return routeFor(request, { ...offer, serves, whyNot }, catalogue, steering);
 }
 
-interface Offer extends Servable {
+interface Offer extends Pick<Servable, 'serves' | 'targets'> {
   readonly named: Named;
   readonly isOffered: boolean;
   /** Why a deployment does not serve the call. */
@@ -137,16 +141,13 @@ function offerFor({ options }: ParsedRequest, named: Named): Offer {
   const models = () => (candidates.length > 0 ? candidates.map(modelOf) : targets.map(({ model }) => model));
   const modelled = () => new Set<string>(models().flatMap((model) => [...availableTiers(model)]));
   const tiers = () => ['auto', ...modelled(), ...(candidates.some(measures) ? ['telemetry'] : [])];
-  const isEverywhere = tier !== 'telemetry';
   const isModelled = (each: Candidate) => tier === 'auto' || availableTiers(modelOf(each)).some((own) => own === tier);
-  const serves = isEverywhere ? (isAlias ? isModelled : () => true) : measures;
+  const serves = tier === 'telemetry' ? measures : isAlias ? isModelled : () => true;
   return {
     named,
-    name: named.id,
     targets,
     serves,
     whyNot: () => 'tier_not_served',
-    isEverywhere,
     isOffered: tier === 'auto' || tiers().includes(tier),
     tiers,
   };
@@ -177,31 +178,45 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
     return err(apiError(regionErrors[region.status], { param: optionPath(request, 'region') }));
   const inRegion = named.candidates.filter(({ deployment }) => deployment.region === code);
   if (inRegion.length === 0) return invalidModel(`The model \`${named.id}\` is not offered in the region \`${code}\`.`);
-  const candidate = inRegion.find(serves);
-  if (!candidate) {
+  const [first, ...others] = inRegion.filter(serves);
+  if (!first) {
     return invalidTier(
       request,
       offerFor(request, { ...named, candidates: inRegion }).tiers(),
       `for \`${named.id}\` in the region \`${code}\``,
     );
   }
-  const refusal = unavailableRegion(inRegion.filter(serves), (each) =>
+  const refusal = unavailableRegion([first, ...others], (each) =>
     troubleOf(each.deployment.id, named.modelOf(each).id),
   );
   if (refusal) return err({ ...refusal, param: optionPath(request, 'region') });
-  const pinned = { pinnedTo: code, comparison: null, outside: () => null, isBarred: () => false };
-  return routed(offer, chainFrom(offer, candidate, inRegion), { ...pinned, offered: named.candidates, passed: [] });
+  return routed(request, offer, [first, ...others], {
+    pinnedTo: code,
+    comparison: null,
+    outside: () => null,
+    isBarred: () => false,
+    offered: named.candidates,
+    passed: [],
+  });
 }
 
-function freeRoute(offer: Offer, steering: Steering): RouteResult {
-  const choice = chooseRegion(offer, steering);
+function freeRoute(request: ParsedRequest, offer: Offer, steering: Steering): RouteResult {
+  const at = new Date(steering.at).toISOString();
+  const gramsAt = (candidate: Candidate, { reading }: LiveSignal): number | null => {
+    const footprint = estimateFootprint(request, offer.named.modelOf(candidate), candidate, { at, signal: reading });
+    return footprint && gramsOf(footprint, reading.gPerKwh);
+  };
+  const choice = chooseRegion({ ...offer, gramsAt }, steering);
   if (!choice) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  const { comparison, first, isFailing, outside, region, target } = choice;
-  const active = offer.targets.map(({ candidates }) => candidates.filter((each) => each.region.status === 'active'));
-  const inOrder = triedFrom(active, choice.at, (each) => each.region.code === region);
-  const chosen = { pinnedTo: null, comparison, outside, isBarred: isFailing };
-  const passed = offer.targets.slice(0, choice.at).map((each) => ({ name: each.name, why: whyPassed(each, offer) }));
-  return routed(offer, chainFrom(offer, first, inOrder), { ...chosen, offered: target.candidates, passed });
+  const { chain, comparison, isFailing, outside, target } = choice;
+  return routed(request, offer, chain, {
+    pinnedTo: null,
+    comparison,
+    outside,
+    isBarred: isFailing,
+    offered: target.candidates,
+    passed: offer.targets.slice(0, choice.at).map((each) => ({ name: each.name, why: whyPassed(each, offer) })),
+  });
 }
 
 function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): PassedTarget['why'] {
@@ -213,21 +228,13 @@ function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): PassedTar
   return regionErrors[first.region.status];
 }
 
-/** Envoy's fail-over chains contain all deployments of the model, so there is no fail-over unless all of them serve the call. */
-function chainFrom(
-  { serves }: Offer,
-  first: Candidate,
-  [head, ...others]: readonly Candidate[],
-): Route['failoverChain'] {
-  return head && serves(head) && others.every(serves) ? [head, ...others] : [first];
-}
-
 interface ChosenRoute extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'passed'> {
   readonly pinnedTo: string | null;
   readonly isBarred: (candidate: Candidate) => boolean;
 }
 
 function routed(
+  request: ParsedRequest,
   { named, serves, whyNot }: Offer,
   failoverChain: Route['failoverChain'],
   { isBarred, pinnedTo, ...chosen }: ChosenRoute,
@@ -239,8 +246,8 @@ function routed(
     if (isBarred(candidate)) return 'failing';
     return serves(candidate) ? null : whyNot(candidate);
   };
-  const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
   const { modelOf } = named;
-  const asked = { model: modelOf(failoverChain[0]), modelOf, alias: named.isAlias ? named.id : null };
-  return ok({ ...asked, ...chosen, pinned: pinnedTo !== null, failoverChain, cluster, barredBy });
+  const estimated = estimatedTokens(request);
+  const asked = { model: modelOf(failoverChain[0]), modelOf, alias: named.isAlias ? named.id : null, estimated };
+  return ok({ ...asked, ...chosen, pinned: pinnedTo !== null, failoverChain, barredBy });
 }

@@ -1,7 +1,9 @@
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { routingTraceSchema } from '@gw/contract/routing-trace';
+import type { Footprint } from '@gw/methodology/footprint';
 import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
 import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
+import { chainOf } from '@gw/testing/receipt-sidecar/chain';
 import { describe, expect, it } from 'vitest';
 import type { FailedAttempt } from '../attempts/failed-attempts.ts';
 import { type Candidate, makeCatalogue } from '../catalogue/snapshot.ts';
@@ -69,12 +71,12 @@ const ask = (options: Options = {}) => parsedForTests({ options });
 
 const steering = () => steeringForTests(at);
 
-/** An answer whose receipt says 2 Wh. */
+/** An answer whose receipt says 2 Wh and nothing of the hardware. */
 const answeredBy = (by: Candidate | null, attempts = 1) => ({
   by,
   attempts,
   requestedAt: at,
-  energyWh: 2,
+  footprintAt: () => ({ energyWh: 2, embodiedG: null }) as Footprint | null,
   status: 200,
   failures: [] as FailedAttempt[],
 });
@@ -87,13 +89,13 @@ function routeOf(catalogue: ReturnType<typeof catalogueOf>, options: Options = {
 
 describe('a route', () => {
   it('goes by provider preference, past regions that take no calls, and names its fail-over chain', () => {
-    expect(routeOf(catalogueOf()).cluster).toBe('order:d-us>d-se');
+    expect(chainOf(routeOf(catalogueOf()))).toBe('d-us>d-se');
     const regions = [region('us', 'USA', 0, 'degraded'), region('se', 'SWE', 1)];
-    expect(routeOf(catalogueOf({ regions })).cluster).toBe('order:d-se');
+    expect(chainOf(routeOf(catalogueOf({ regions })))).toBe('d-se');
   });
 
   it('never leaves a pinned region, and says why one cannot be had', () => {
-    expect(routeOf(catalogueOf(), { region: 'se' }).cluster).toBe('order:d-se');
+    expect(chainOf(routeOf(catalogueOf(), { region: 'se' }))).toBe('d-se');
     const code = (catalogue: ReturnType<typeof catalogueOf>, name: string) => {
       const routed = chooseRoute(ask({ region: name }), catalogue, null, steering());
       return routed.ok ? null : [routed.error.code, routed.error.status, routed.error.param];
@@ -117,7 +119,7 @@ describe('a route', () => {
 
   it('fails over also where the model has another name', () => {
     const deployments = [deployment('d-us', 'us', 'one'), deployment('d-se', 'se', 'another')];
-    expect(routeOf(catalogueOf({ deployments })).cluster).toBe('order:d-us>d-se');
+    expect(chainOf(routeOf(catalogueOf({ deployments })))).toBe('d-us>d-se');
   });
 
   it('refuses what the account or the model does not offer', () => {
@@ -249,48 +251,96 @@ describe('a routing trace', () => {
     ]);
   });
 
-  it('names the values that decided, and the saving against the region that comes first', () => {
+  it('names what decided, and the saving against the region that comes first', () => {
     const catalogue = catalogueOf({ grid: [live('USA', 300, 9), live('SWE', 20, 9)] });
     const route = routeOf(catalogue);
-    expect(route.cluster).toBe('order:d-se>d-us');
+    expect(chainOf(route)).toBe('d-se>d-us');
     const trace = routingTrace(route, answeredBy(route.failoverChain[0]));
     expect(routingTraceSchema.parse(trace)).toEqual(trace);
     expect(trace).toMatchObject({
       policy: 'carbon_aware',
-      decision: 'se was chosen for the lowest carbon intensity: se 20, us 300 gCO2e/kWh (average, life cycle).',
+      decision: expect.stringMatching(
+        /^se was chosen for the lowest estimated carbon of this call: se [\d.]+ g at 20 gCO2e\/kWh, us [\d.]+ g at 300 gCO2e\/kWh \(average, life cycle\)\.$/,
+      ),
       fallback: false,
       fallback_reason: null,
+      estimated_tokens: { prompt: 0, completion: 400 },
       // 2 Wh, each 0.28 g cleaner
       estimated_saving_g: 0.56,
-      counterfactual: { region: 'us', g_per_kwh: 300 },
+      counterfactual: { region: 'us', g_per_kwh: 300, carbon_g: 0.6, served_carbon_g: 0.04 },
     });
+    const estimate = { carbon_g: expect.any(Number), pue: 1.1 };
     expect(trace.candidates).toMatchObject([
-      { region: 'us', g_per_kwh: 300, kind: 'average', basis: 'lifecycle', eligible: true, excluded_reason: null },
-      { region: 'se', g_per_kwh: 20, kind: 'average', basis: 'lifecycle', eligible: true, excluded_reason: null },
+      {
+        region: 'us',
+        g_per_kwh: 300,
+        kind: 'average',
+        basis: 'lifecycle',
+        eligible: true,
+        excluded_reason: null,
+        estimate,
+      },
+      {
+        region: 'se',
+        g_per_kwh: 20,
+        kind: 'average',
+        basis: 'lifecycle',
+        eligible: true,
+        excluded_reason: null,
+        estimate,
+      },
     ]);
   });
 
-  it('says after a fail-over who answered, and saves nothing where that is the region that comes first', () => {
-    const catalogue = catalogueOf({ grid: [live('USA', 300, 9), live('SWE', 20, 9)] });
-    const trace = routingTrace(routeOf(catalogue), answeredBy(catalogue.candidate('d-us') ?? null, 2));
-    expect(trace.decision).toMatch(/ se failed, and us, which comes next, answered\.$/);
-    expect(trace).toMatchObject({ policy: 'carbon_aware', region: 'us', estimated_saving_g: 0 });
-    expect(trace.operational_signal?.g_per_kwh).toBe(300);
-    // A saving is only told against a region that could have answered.
-    const third = { regions: [region('us', 'USA', 0), region('se', 'SWE', 1), region('fr', 'FRA', 2)] };
-    const three = catalogueOf({
-      ...third,
+  const three = () =>
+    catalogueOf({
+      regions: [region('us', 'USA', 0), region('se', 'SWE', 1), region('fr', 'FRA', 2)],
       deployments: [deployment('d-us', 'us'), deployment('d-se', 'se'), deployment('d-fr', 'fr')],
       grid: [live('USA', 300, 9), live('SWE', 20, 9), live('FRA', 50, 9)],
     });
-    const last = three.candidate('d-fr') ?? null;
-    expect(routingTrace(routeOf(three), answeredBy(last, 3)).estimated_saving_g).toBeNull();
+
+  it('says after a fail-over who answered, which is the next by carbon', () => {
+    const catalogue = three();
+    const route = routeOf(catalogue);
+    expect(chainOf(route)).toBe('d-se>d-fr>d-us');
+    const failedOver = { policy: 'carbon_aware', fallback: true, fallback_reason: 'failed_over' };
+    const next = routingTrace(route, answeredBy(catalogue.candidate('d-fr') ?? null, 2));
+    expect(next.decision).toMatch(/ se failed, and fr, which comes next, answered\.$/);
+    expect(next).toMatchObject({ ...failedOver, region: 'fr', estimated_saving_g: 0.5 });
+    expect(next.operational_signal?.g_per_kwh).toBe(50);
+    const last = routingTrace(route, answeredBy(catalogue.candidate('d-us') ?? null, 3));
+    expect(last).toMatchObject({ ...failedOver, region: 'us', estimated_saving_g: 0 });
+    // Nobody is known to have answered.
+    expect(routingTrace(route, answeredBy(null, 3))).toMatchObject({ fallback: false, estimated_saving_g: null });
+  });
+
+  it('counts a loss as a negative saving', () => {
+    const regions = [region('se', 'SWE', 0), region('us', 'USA', 1), region('fr', 'FRA', 2)];
+    const deployments = [deployment('d-se', 'se'), deployment('d-us', 'us'), deployment('d-fr', 'fr')];
+    const grid = [live('USA', 300, 9), live('SWE', 60, 9), live('FRA', 50, 9)];
+    const catalogue = catalogueOf({ regions, deployments, grid });
+    // The preferred region was not asked, because another one was estimated lower, and that one turned out to take more.
+    const route = routeOf(catalogue);
+    const dear = (candidate: Candidate): Footprint => ({
+      energyWh: candidate.region.code === 'fr' ? 3 : 2,
+      embodiedG: 0.01,
+    });
+    const trace = routingTrace(route, { ...answeredBy(route.failoverChain[0]), footprintAt: dear });
+    expect(trace).toMatchObject({ region: 'fr', estimated_saving_g: -0.03 });
+    expect(trace.counterfactual).toMatchObject({ region: 'se', carbon_g: 0.13, served_carbon_g: 0.16 });
+  });
+
+  it('tells no saving against a region that was tried and failed', () => {
+    const regions = [region('se', 'SWE', 0), region('us', 'USA', 1)];
+    const catalogue = catalogueOf({ regions, grid: [live('USA', 300, 9), live('SWE', 20, 9)] });
+    const trace = routingTrace(routeOf(catalogue), answeredBy(catalogue.candidate('d-us') ?? null, 2));
+    expect(trace).toMatchObject({ region: 'us', fallback_reason: 'failed_over', estimated_saving_g: null });
   });
 
   it('tells no saving without an energy', () => {
     const catalogue = catalogueOf({ grid: [live('USA', 300, 9), live('SWE', 20, 9)] });
     const route = routeOf(catalogue);
-    const trace = routingTrace(route, { ...answeredBy(route.failoverChain[0]), energyWh: null });
+    const trace = routingTrace(route, { ...answeredBy(route.failoverChain[0]), footprintAt: () => null });
     expect(trace).toMatchObject({ estimated_saving_g: null, counterfactual: { region: 'us', g_per_kwh: 300 } });
   });
 });

@@ -6,11 +6,13 @@
  */
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/routing-trace';
+import { type Footprint, gramsOf } from '@gw/methodology/footprint';
 import { gridProvenance } from '@gw/methodology/grid';
 import { outcomeOfStatus, verdictOf } from '../attempts/attempt-outcome.ts';
 import { type FailedAttempt, failedBefore } from '../attempts/failed-attempts.ts';
 import { basisOf, kindOf, type LiveSignal } from '../catalogue/grid-signals.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
+import type { ComparedRegion, FallbackReason } from './compare-regions.ts';
 import { decisionText, type FailedCandidate } from './decision-text.ts';
 import type { Route } from './route.ts';
 
@@ -25,14 +27,14 @@ export interface ServedCall {
   readonly failures: readonly FailedAttempt[];
   /** RFC 3339 */
   readonly requestedAt: string;
-  /** The energy of the receipt, Wh; null if it has none. */
-  readonly energyWh: number | null;
+  /** Returns what the call took at a deployment by the formulas of its receipt, or would have taken; null if that is unknown. */
+  readonly footprintAt: (candidate: Candidate) => Footprint | null;
 }
 
 /** Returns the reading that was compared, or else the grid reading at the time of the call. */
 function readingOf({ comparison }: Route, { gridAt, region }: Candidate, at: Date): SnapshotGridReading | null {
-  const compared = comparison?.ok ? comparison.value.signalOf(region.code) : null;
-  return compared?.reading ?? gridAt(at);
+  const compared = comparison?.ok ? comparison.value.of(region.code) : null;
+  return compared?.signal.reading ?? gridAt(at);
 }
 
 function operationalSignal(
@@ -71,8 +73,9 @@ const preferredOf = ({ barredBy, offered, pinned }: Route): Candidate | null =>
 function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidates'] {
   const { barredBy, comparison, offered, outside, pinned } = route;
   const at = Date.parse(requestedAt);
+  const comparedOf = (code: string) => (comparison?.ok ? comparison.value.of(code) : null);
   const unsteered = (candidate: Candidate): RoutingTrace['candidates'][number]['excluded_reason'] => {
-    if (pinned || (comparison?.ok && comparison.value.signalOf(candidate.region.code))) return null;
+    if (pinned || comparedOf(candidate.region.code)) return null;
     return candidate.signals.some((signal) => holds(signal, at)) ? 'not_comparable' : 'no_live_signal';
   };
   return regionsOf(offered).flatMap((code) => {
@@ -90,34 +93,60 @@ function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidat
       basis: signal?.basis ?? null,
       eligible: excluded === null,
       excluded_reason: excluded,
+      estimate: estimateOf(comparedOf(code), candidate),
     };
   });
+}
+
+/** The estimate that was compared, with the facts of the site that it depends on. */
+function estimateOf(
+  compared: ComparedRegion | null,
+  { deployment: { accelerators, pue } }: Candidate,
+): RoutingTrace['candidates'][number]['estimate'] {
+  if (compared === null) return null;
+  const hardware = accelerators ? { accelerators: { model: accelerators.model, count: accelerators.count } } : {};
+  return { carbon_g: compared.grams, pue, ...hardware };
 }
 
 type EstimatedSaving = Pick<RoutingTrace, 'estimated_saving_g' | 'counterfactual'>;
 
 /**
- * The carbon that the same energy would have caused where provider preference alone would have sent the call, less what it caused
- * where it was served. Null if the two cannot be compared, or if that region was tried first and failed.
+ * The carbon that the call would have caused where provider preference alone would have sent it, less what it caused where it was served,
+ * both modelled from its tokens and the signals that were compared. Null if the two cannot be compared, or if that region was tried first
+ * and failed.
  */
 function savingOf(
   route: Route,
-  { by, energyWh, requestedAt }: ServedCall,
+  { by, footprintAt, requestedAt }: ServedCall,
   failed: readonly FailedCandidate[],
 ): EstimatedSaving {
   const preferred = preferredOf(route);
   if (!preferred) return { estimated_saving_g: null, counterfactual: null };
+  const { code } = preferred.region;
   const value = readingOf(route, preferred, new Date(requestedAt))?.gPerKwh ?? null;
-  const counterfactual = { region: preferred.region.code, g_per_kwh: value };
-  const unknown: EstimatedSaving = { estimated_saving_g: null, counterfactual };
-  if (!by) return unknown;
-  if (by.region.code === preferred.region.code) return { estimated_saving_g: 0, counterfactual };
-  const signalOfRegion = route.comparison?.ok ? route.comparison.value.signalOf : () => null;
-  const [own, its] = [signalOfRegion(by.region.code), signalOfRegion(preferred.region.code)];
-  const hasFailed = failed.some(({ candidate }) => candidate.region.code === preferred.region.code);
-  if (!own || !its || hasFailed || energyWh === null) return unknown;
-  const grams = (energyWh / 1000) * (its.reading.gPerKwh - own.reading.gPerKwh);
-  return { estimated_saving_g: Number(grams.toPrecision(12)), counterfactual };
+  const saving = (grams: number | null, there: number | null, here: number | null): EstimatedSaving => ({
+    estimated_saving_g: grams,
+    counterfactual: { region: code, g_per_kwh: value, carbon_g: there, served_carbon_g: here },
+  });
+  if (!by) return saving(null, null, null);
+  if (by.region.code === code) return saving(0, null, null);
+  if (failed.some(({ candidate }) => candidate.region.code === code)) return saving(null, null, null);
+  const gramsAt = (candidate: Candidate): number | null => {
+    const compared = route.comparison?.ok ? route.comparison.value.of(candidate.region.code) : null;
+    const footprint = compared && footprintAt(candidate);
+    return footprint && gramsOf(footprint, compared.signal.reading.gPerKwh);
+  };
+  const here = gramsAt(by);
+  const there = here === null ? null : gramsAt(preferred);
+  if (here === null || there === null) return saving(null, null, null);
+  return saving(Number((there - here).toPrecision(12)), there, here);
+}
+
+/** Why the call went by provider preference, or elsewhere than carbon chose; null if it did neither. */
+function fallbackOf({ comparison }: Route, by: Candidate | null): FallbackReason | 'failed_over' | null {
+  if (comparison === null) return null;
+  if (!comparison.ok) return comparison.error;
+  return by !== null && by.region.code !== comparison.value.region ? 'failed_over' : null;
 }
 
 const isAnswer = (status: number): boolean => verdictOf(status, undefined).result === 'answered';
@@ -139,17 +168,21 @@ export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
   const { comparison, pinned } = route;
   const { attempts, by, requestedAt, status } = served;
   const failed = failedOf(route, served);
+  const fallback = fallbackOf(route, by);
   return {
     policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
     decision: decisionText(route, by, failed, isAnswer(status)),
-    fallback: comparison !== null && !comparison.ok,
-    fallback_reason: comparison === null || comparison.ok ? null : comparison.error,
+    fallback: fallback !== null,
+    fallback_reason: fallback,
     region: by?.region.code ?? null,
     deployment: by?.deployment.id ?? null,
     attempts: {
       count: attempts,
       failed: failed.map(({ candidate, outcome }) => ({ deployment: candidate.deployment.id, outcome })),
     },
+    estimated_tokens: comparison?.ok
+      ? { prompt: route.estimated.promptTokens, completion: route.estimated.completionTokens }
+      : null,
     operational_signal: by ? operationalSignal(route, by, requestedAt) : null,
     candidates: candidatesOf(route, requestedAt),
     ...savingOf(route, served, failed),

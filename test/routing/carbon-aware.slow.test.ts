@@ -82,8 +82,9 @@ test('traffic follows the lowest value within a refresh, and the trace says why'
     policy: 'carbon_aware',
     fallback: false,
     fallback_reason: null,
-    decision:
-      'eu-north was chosen for the lowest carbon intensity: eu-north 20, us-east 300, eu-west 50 gCO2e/kWh (average, life cycle).',
+    decision: expect.stringMatching(
+      /^eu-north was chosen for the lowest estimated carbon of this call: eu-north \S+ g at 20 gCO2e\/kWh, eu-west .* at 50 .*, us-east .* at 300 gCO2e\/kWh \(average, life cycle\)\.$/,
+    ),
     counterfactual: { region: 'us-east', g_per_kwh: 300 },
   });
   expect(candidatesOf(trace)).toEqual({ 'us-east': [300, null], 'eu-north': [20, null], 'eu-west': [50, null] });
@@ -124,7 +125,9 @@ test('it follows when the values cross, and the savings of 1,000 calls add up', 
     for (const { receipt, trace } of await Promise.all(Array.from({ length: 50 }, () => call()))) {
       expect(trace.region).toBe('eu-west');
       saved += trace.estimated_saving_g ?? Number.NaN;
-      expected += ((receipt?.energy_wh ?? Number.NaN) / 1000) * (300 - 50);
+      const { carbon_g: there, served_carbon_g: here } = trace.counterfactual ?? {};
+      expect(here).toBeCloseTo(receipt?.carbon_g ?? Number.NaN, 10);
+      expected += (there ?? Number.NaN) - (here ?? Number.NaN);
     }
   }
   expect(saved).toBeGreaterThan(0);

@@ -214,6 +214,7 @@ export function receiptOf(changes: Partial<Receipt> = {}): Receipt {
     model: 'sim-small',
     provider: 'simulator',
     region: 'us-east',
+    pinned_region: null,
     grid_zone: 'USA',
     prompt_tokens: 10,
     completion_tokens: 20,

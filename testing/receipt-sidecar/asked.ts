@@ -37,10 +37,9 @@ export const parsedForTests = (more: Partial<ParsedRequest> = {}): ParsedRequest
   ...more,
 });
 
-/** `at`: RFC 3339. Nothing fails, nothing was chosen before, and everything is tolerated. */
+/** `at`: RFC 3339. Nothing fails, and everything is tolerated. */
 export const steeringForTests = (at: string, more: Partial<Steering> = {}): Steering => ({
   at: Date.parse(at),
-  lastRegions: new Map(),
   tolerance: anyTolerance,
   isResting: () => false,
   troubleOf: () => null,

@@ -72,7 +72,6 @@ export function contextForTests({
     slots: { take: takeSlot },
     budgets: { reserve },
     idempotencyMetrics: { ended: () => undefined },
-    lastRegions: new Map(),
     health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
     trouble: createMeasuredTrouble(() => 0),
     accountTrouble: createMeasuredTrouble(() => 0),

@@ -20,4 +20,8 @@ export const candidate = (id: string, name: string, calls?: Candidate['deploymen
 });
 
 export const routeOver = (...failoverChain: readonly [Candidate, ...Candidate[]]) =>
-  ({ model: plainModel, modelOf: () => plainModel, failoverChain, cluster: 'the whole chain' }) as unknown as Route;
+  ({ model: plainModel, modelOf: () => plainModel, failoverChain }) as unknown as Route;
+
+/** The ids of the deployments in the order of attempts. */
+export const chainOf = ({ failoverChain }: Pick<Route, 'failoverChain'>): string =>
+  failoverChain.map(({ deployment }) => deployment.id).join('>');

@@ -1,4 +1,4 @@
-import { clusterResources } from '@gw/envoy/clusters';
+import { leafClusters } from '@gw/envoy/clusters';
 import { listenerResources } from '@gw/envoy/deployment-listener';
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
@@ -42,7 +42,7 @@ test('an address that is accepted holds nothing but scheme, host, port and path,
         ca: null,
       };
       const deployment = { id: 'd', baseUrl: kept, kind: 'openai' as const, ...usual };
-      const resources = JSON.stringify([clusterResources([], [deployment], [['d']]), listenerResources([deployment])]);
+      const resources = JSON.stringify([leafClusters([], [deployment]), listenerResources([deployment])]);
       expect(resources).toContain(JSON.stringify(`${pathname.replace(/\/$/, '')}/`));
       expect(origin).not.toBe('null');
     }),

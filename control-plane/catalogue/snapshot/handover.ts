@@ -1,17 +1,16 @@
 /**
  * From one catalogue to the next without a call in between that names what Envoy does not have.
  *
- * Invariant: a snapshot is published once each fail-over chain that a call can name by it has been in the answers to Envoy for
+ * Invariant: a snapshot is published once each cluster that a call can name by it has been in the answers to Envoy for
  * as long as every Envoy and every other instance needs to ask; and what it names no more stays in the answers until no
  * service can name it.
  */
-import { allFailoverChains, namedFailoverChains } from '@gw/contract/internal/failover-chain';
-import { firstAttemptCluster } from '@gw/contract/internal/first-attempt';
-import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
+import { firstAttemptCluster, listenerCluster } from '@gw/contract/internal/first-attempt';
+import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { type DeploymentPlace, leafName } from '@gw/envoy/clusters';
 import type { Catalogue } from './read.ts';
 
-type Offer = Pick<Snapshot, 'aliases' | 'deployments' | 'regions'>;
+type Offer = Pick<Snapshot, 'deployments'>;
 
 export interface Handover {
   /** Takes the newest catalogue that was read; Envoy gets it from now on. */
@@ -70,9 +69,9 @@ export function openHandover(now: () => Date): Handover {
       // Without any snapshot every call is refused, so there is nothing to wait for.
       if (before === null) return true;
       // Envoy may have received the rest of the former snapshot only a moment ago.
-      const known = new Set(named(before));
+      const known = new Set(clustersOf(before));
       const at = now().getTime();
-      return named(next).every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
+      return clustersOf(next).every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
     },
     published: (version) => {
       const until = now().getTime() + keepMs;
@@ -103,12 +102,10 @@ function placesOf({ deployments, providers }: Catalogue): DeploymentPlace[] {
   });
 }
 
-const clustersOf = (offer: Offer): string[] => [...allFailoverChains(offer).map(failoverCluster), ...firstOf(offer)];
-
-/** Returns the clusters that a call can name. */
-const named = (offer: Offer): string[] => [...namedFailoverChains(offer).map(failoverCluster), ...firstOf(offer)];
-
-const firstOf = ({ deployments }: Offer): string[] =>
+/** Returns the clusters that a call can name, with one for those that a deployment always has together. */
+const clustersOf = ({ deployments }: Offer): string[] =>
   deployments.flatMap(({ firstAttempt, id }) =>
-    firstAttempt === undefined ? [] : firstAttemptCluster(id, firstAttempt.origin),
+    firstAttempt === undefined
+      ? listenerCluster(id)
+      : [listenerCluster(id), firstAttemptCluster(id, firstAttempt.origin)],
   );

@@ -5,8 +5,7 @@
  * response for secrets alone. Catalogues come newest first; of a deployment that several have, the newest one holds.
  */
 import { createHash } from 'node:crypto';
-import { allFailoverChains } from '@gw/contract/internal/failover-chain';
-import { clusterResources, type DeploymentPlace, leafName, probeClusters, secretResources } from '@gw/envoy/clusters';
+import { type DeploymentPlace, leafClusters, leafName, probeClusters, secretResources } from '@gw/envoy/clusters';
 import { type DeploymentEndpoint, listenerResources } from '@gw/envoy/deployment-listener';
 import { attemptClusters, canBeFirst, firstAttemptName } from '@gw/envoy/first-attempt';
 import type { CredentialView } from '../credentials/credentials.ts';
@@ -19,7 +18,7 @@ export interface DiscoveryResponse {
 }
 
 /**
- * Returns the clusters: one for each fail-over chain and for each deployment that any of the catalogues names. Those of `newPlaces`
+ * Returns the clusters of each deployment that any of the catalogues names. Those of `newPlaces`
  * have no health check yet: Envoy would not use them before the first is answered, and a listener may lead there sooner.
  */
 export const clusterResponse = (
@@ -34,7 +33,7 @@ export const clusterResponse = (
   const former = new Map(formerPlaces.map((place) => [leafName(place), place]));
   const left = [...former].flatMap(([name, place]) => (names.has(name) ? [] : place));
   return responseWith([
-    ...clusterResources(left, current, ordersOf(catalogues)),
+    ...leafClusters(left, current),
     ...attemptClusters(firstAttempts(catalogues), current),
     ...probeClusters(catalogues[0]?.providers ?? []),
   ]);
@@ -81,11 +80,6 @@ const providerNaming = (name: string, catalogues: readonly Catalogue[]) =>
       ({ baseUrl, credentialRef }) =>
         credentialRef !== null && name.startsWith(`${credentialRef}@`) && name === secretNameOf(credentialRef, baseUrl),
     );
-
-function ordersOf(catalogues: readonly Catalogue[]): string[][] {
-  const chains = catalogues.flatMap(allFailoverChains).map((chain) => [chain.join('>'), chain] as const);
-  return [...new Map(chains).values()];
-}
 
 function endpoints(catalogues: readonly Catalogue[]): DeploymentEndpoint[] {
   const byId = new Map<string, DeploymentEndpoint>();

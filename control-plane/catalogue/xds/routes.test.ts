@@ -148,14 +148,15 @@ test('Envoy is told to rather ask another control plane while this one has no ca
   expect(await health(leaving)).toBe(503);
 });
 
-test('Envoy gets a leaf per deployment and a cluster for every fail-over chain, then 304 while nothing changes', async () => {
+test('Envoy gets a leaf per deployment and the two ways to its listener, then 304 while nothing changes', async () => {
   const app = appWith(catalogue);
   const reply = (
     await ask(app, 'clusters', { type_url: 'type.googleapis.com/envoy.config.cluster.v3.Cluster' })
   ).json();
   expect(reply.type_url).toBe('type.googleapis.com/envoy.config.cluster.v3.Cluster');
   const names = reply.resources.map((resource: { name: string }) => resource.name);
-  for (const cluster of ['order:da', 'order:db', 'order:da>db', 'order:db>da']) expect(names).toContain(cluster);
+  for (const cluster of ['first-listener:da', 'listener:da', 'first-listener:db', 'listener:db'])
+    expect(names).toContain(cluster);
   const again = await ask(app, 'clusters', { version_info: reply.version_info });
   expect([again.statusCode, again.body]).toEqual([304, '']);
   const changed = appWith({ ...catalogue, deployments: catalogue.deployments.slice(0, 1) });
@@ -174,7 +175,7 @@ test('a deployment that says how many calls it takes at once has that bound, and
   expect(bounds.get('provider:da@http://sim:1')).toBe(7);
   expect(new Set(bounds.values())).toEqual(new Set([7, 100_000]));
   expect(bounds.get('provider:db@https://paid')).toBe(100_000);
-  expect(bounds.get('order:da>db')).toBe(100_000);
+  expect(bounds.get('listener:da')).toBe(100_000);
   // Each call that goes on holds one of these until its reply begins.
   for (const { circuit_breakers } of resources) expect(circuit_breakers.thresholds[0].max_retries).toBe(100_000);
 });
@@ -210,7 +211,7 @@ test('what services may still name stays, as the newest catalogue has it, with i
   const reply = (await ask(app, 'clusters', {})).json();
   const names = reply.resources.map((resource: { name: string }) => resource.name);
   expect(names).toEqual([...new Set(names)]);
-  for (const name of ['provider:da@http://sim:1', 'provider:db@https://paid', 'order:da', 'order:db', 'order:da>db'])
+  for (const name of ['provider:da@http://sim:1', 'provider:db@https://paid', 'listener:da', 'listener:db'])
     expect(names).toContain(name);
   const listening = (await ask(app, 'listeners', {})).body;
   expect(listening).toContain('provider:da@http://sim:1');

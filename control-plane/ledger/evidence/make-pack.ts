@@ -7,7 +7,7 @@ import type { Excluded, PackAbout, PackContents, PackedReceipt } from '@gw/evide
 import { packText } from '@gw/evidence/pack-writer';
 import type { Context } from '../../shared/context.ts';
 import { LineageMismatchError, receiptLineage } from '../receipts/lineage.ts';
-import type { LedgerRow } from '../receipts/seal.ts';
+import { type LedgerRow, parsedColumn } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { wholeFacts } from '../receipts/whole-facts.ts';
 import { withProofs } from './log-proofs.ts';
@@ -21,6 +21,7 @@ interface PackChoice {
   readonly about: PackAbout;
   readonly selected: Selected;
   readonly withLineage: boolean;
+  readonly withRouting: boolean;
   /** It was read before the receipts, so that whatever it counts was stored by then. Null: there is none yet. */
   readonly checkpoint: Checkpoint | null;
   readonly earlierSize: number | null;
@@ -37,11 +38,14 @@ export async function makePack(
 /** Resolves with the selected receipts and the exclusions, each with its proof. */
 export async function packedOf(
   stores: Stores,
-  { about, checkpoint, earlierSize, selected, withLineage }: PackChoice,
+  { about, checkpoint, earlierSize, selected, withLineage, withRouting }: PackChoice,
 ): Promise<Pick<PackContents, 'excluded' | 'log' | 'receipts'>> {
   const { excluded, rows } = selected;
   const explained = withLineage ? await withLineages(stores, rows) : null;
-  const receipts = explained?.receipts ?? (await withoutLineages(rows));
+  const made = explained?.receipts ?? (await withoutLineages(rows));
+  const receipts = withRouting
+    ? made.map((each, at) => ({ ...each, routing: parsedColumn(elementAt(rows, at).routing_trace) }))
+    : made;
   const left = [...excluded, ...(explained?.excluded ?? [])];
   return withProofs(stores.db, { ...about, receipts, excluded: left }, { checkpoint, earlierSize });
 }

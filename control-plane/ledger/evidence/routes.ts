@@ -92,7 +92,7 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
         },
       };
       const earlierSize = asked.earlier_tree_size ?? null;
-      const choice = { about, checkpoint, earlierSize, selected, withLineage };
+      const choice = { about, checkpoint, earlierSize, selected, withLineage, withRouting: asked.include_routing };
       const text = await makePack(stores, { ...choice, key: services.key });
       return reply.type(mediaTypes.jsonld).header('cache-control', 'no-store').send(text);
     } finally {

@@ -12,7 +12,7 @@ import type { Context } from '../../shared/context.ts';
 import { readRows, storedColumns } from './read-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { StoredFacts } from './revision.ts';
-import type { LedgerFault } from './seal.ts';
+import { type LedgerFault, parsedColumn } from './seal.ts';
 import type { Seals } from './sealed-rows.ts';
 import { type PartFault, wholeFacts } from './whole-facts.ts';
 
@@ -21,6 +21,8 @@ export interface FoundReceipt {
   /** The receipt as JSON, in the text that the client saw. */
   readonly json: string;
   readonly pending: boolean;
+  /** The routing trace; null if there is none. */
+  readonly routingTrace: unknown;
   /** Reads what the numbers were made from; null if there was nothing. */
   readonly readFacts: () => Promise<{ readonly facts: StoredFacts | null } | NotGenuine>;
 }
@@ -41,6 +43,7 @@ interface StoredEntry {
   readonly accountId: string;
   readonly receipt: { readonly version: number; readonly status: string };
   readonly facts?: StoredFacts | null;
+  readonly routingTrace?: unknown;
 }
 
 interface ReceiptStores extends Pick<Context, 'db' | 'log' | 'redis'> {
@@ -73,7 +76,9 @@ export async function findReceipt(
       const pending = entry.receipt.status === 'pending';
       const newer = version === undefined && !pending ? await newerThan(stores, accountId, id, createdAt, entry) : null;
       const facts = entry.facts ?? null;
-      return newer ?? { json: JSON.stringify(entry.receipt), pending, readFacts: async () => ({ facts }) };
+      const routingTrace = entry.routingTrace ?? null;
+      const json = JSON.stringify(entry.receipt);
+      return newer ?? { json, pending, routingTrace, readFacts: async () => ({ facts }) };
     }
   }
   const stored = await readStored(stores, accountId, id, createdAt, version);
@@ -117,5 +122,6 @@ async function readStored(
   if (fault) return { fault };
   // Closed: a part of its facts that is not genuine is a fault of the lineage, and not of the receipt.
   const readFacts = async () => elementAt(await wholeFacts({ db, seals }, [row]), 0);
-  return { version: row.version, json: row.body, pending: false, readFacts };
+  const routingTrace = parsedColumn(row.routing_trace);
+  return { version: row.version, json: row.body, pending: false, routingTrace, readFacts };
 }

@@ -21,7 +21,7 @@ const stalledMs = 300_000;
 type OnRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
 
 export interface LedgerPlace {
-  readonly paths: Readonly<Record<'receipts' | 'lineage' | 'methodology' | 'usage' | 'pack', string>>;
+  readonly paths: Readonly<Record<'receipts' | 'routing' | 'lineage' | 'methodology' | 'usage' | 'pack', string>>;
   readonly config: { readonly access?: Access };
   accountOf(request: FastifyRequest): string;
   mayUse(request: FastifyRequest, scope: Scope): Promise<boolean>;
@@ -34,6 +34,7 @@ export interface LedgerPlace {
 export const keyPlace: LedgerPlace = {
   paths: {
     receipts: '/v1/gw/receipts',
+    routing: '/v1/gw/receipts/:id/routing',
     lineage: '/v1/gw/lineage/:id',
     methodology: '/v1/gw/methodology/:hash',
     usage: '/v1/usage',
@@ -57,6 +58,7 @@ export function personPlace({ addresses, db }: Pick<Context, 'addresses' | 'db'>
   return {
     paths: {
       receipts: '/organisation/v1/receipts',
+      routing: '/organisation/v1/receipts/:id/routing',
       lineage: '/organisation/v1/receipts/:id/lineage',
       methodology: '/organisation/v1/methodology/:hash',
       usage: '/organisation/v1/usage',

@@ -1,4 +1,5 @@
 import { receiptKey } from '@gw/contract/internal/redis';
+import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, type OwnStores, receiptIdAt, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +11,21 @@ beforeAll(async () => {
   running = await startTestApp(undefined, stores);
 }, 120_000);
 afterAll(() => running?.stop());
+
+const pinnedTrace: RoutingTrace = {
+  policy: 'pinned',
+  decision: '',
+  fallback: false,
+  fallback_reason: null,
+  region: 'us-east',
+  deployment: 'd',
+  attempts: { count: 1, failed: [] },
+  estimated_tokens: null,
+  operational_signal: null,
+  candidates: [],
+  estimated_saving_g: null,
+  counterfactual: null,
+};
 
 const account = (id: string) => ({ 'x-gw-account-id': id });
 
@@ -31,6 +47,27 @@ test('a receipt is read from Postgres in the very text, in its newest version or
   expect((await running.get(`/v1/gw/receipts/${id}`)).body).toBe(JSON.stringify(second.receipt));
   expect((await running.get(`/v1/gw/receipts/${id}?version=1`)).body).toBe(JSON.stringify(first.receipt));
   expect((await running.get(`/v1/gw/receipts/${id}?version=3`)).statusCode).toBe(404);
+});
+
+test('the routing trace of a receipt is read as it was stored, from Redis and from Postgres, and 202 while it is pending', async () => {
+  const routingTrace = { ...pinnedTrace, decision: 'The request pinned the region us-east.' };
+  const [fresh, pending] = [entryOf({ pinned_region: 'us-east' }), entryOf({ status: 'pending' })];
+  for (const entry of [fresh, pending])
+    await running.stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify({ ...entry, routingTrace }));
+  const stored = { ...entryOf({ pinned_region: 'us-east' }), routingTrace };
+  const without = entryOf();
+  await running.store(stored, without);
+  for (const { receipt } of [fresh, stored])
+    expect((await running.get(`/v1/gw/receipts/${receipt.id}/routing`)).json()).toEqual({
+      object: 'gw.receipt_routing',
+      receipt_id: receipt.id,
+      version: 1,
+      pinned_region: 'us-east',
+      routing_trace: routingTrace,
+    });
+  expect((await running.get(`/v1/gw/receipts/${without.receipt.id}/routing`)).json().routing_trace).toBeNull();
+  expect((await running.get(`/v1/gw/receipts/${pending.receipt.id}/routing`)).statusCode).toBe(202);
+  expect((await running.get(`/v1/gw/receipts/${receiptIdAt(new Date())}/routing`)).statusCode).toBe(404);
 });
 
 test('a copy of the first version in Redis does not hide a later one, and answers while Postgres is away', async () => {

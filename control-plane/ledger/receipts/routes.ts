@@ -4,7 +4,8 @@ import { receiptListSchema } from '@gw/contract/catalogue';
 import { apiError, fieldError } from '@gw/contract/errors';
 import { lineageSchema } from '@gw/contract/lineage';
 import { ledgerQuerySchema, receiptQuerySchema } from '@gw/contract/management';
-import { receiptSchema } from '@gw/contract/receipt';
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { receiptRoutingSchema } from '@gw/contract/routing-trace';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -44,6 +45,17 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
     if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in receipt) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
+  });
+
+  const routed = { config: { ...config, reply: z.union([receiptRoutingSchema, receiptSchema]) }, schema: byId };
+  typed.get(paths.routing, routed, async (request, reply) => {
+    const found = await findReceipt(stores, accountOf(request), request.params.id, request.query.version);
+    if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
+    if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
+    if (found.pending) return sendJson(reply, found.json, 202);
+    const { id, pinned_region, version } = JSON.parse(found.json) as Receipt;
+    const about = { object: 'gw.receipt_routing', receipt_id: id, version, pinned_region };
+    return sendJson(reply, JSON.stringify({ ...about, routing_trace: found.routingTrace }));
   });
 
   // While the call is under way there is its receipt alone.

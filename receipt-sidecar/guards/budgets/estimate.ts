@@ -7,9 +7,10 @@
  */
 import type { Amounts } from '@gw/contract/internal/budgets';
 import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
-import type { SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { ReceiptNumbers } from '@gw/contract/receipt';
-import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
+import { assess, type CallFacts, type Impact, type TokenUsage } from '@gw/methodology/assess';
+import { type Footprint, footprintOf } from '@gw/methodology/footprint';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import { shapeOf } from '../../api/shapes.ts';
 import type { Candidate } from '../../catalogue/snapshot.ts';
@@ -31,27 +32,56 @@ export function estimatedTokens({ candidates, endpoint, estimatedPromptTokens, m
 export function estimateCall(
   request: EstimatedRequest,
   model: SnapshotModel,
-  { deployment, gridAt, priceAt }: Candidate,
+  candidate: Candidate,
   at: string,
 ): Amounts {
   const usage = estimatedTokens(request);
+  const time = new Date(at);
+  const impact = estimatedImpact(request, model, candidate, { at, usage, grid: candidate.gridAt(time) });
+  const { carbon_g = null, energy_wh = null } = impact ?? {};
+  const tokens = usage.promptTokens + usage.completionTokens;
+  return { carbon_g, energy_wh, tokens, cost: costOf(usage, candidate.priceAt(model.id, time)) };
+}
+
+/** As `estimateCall`; `signal` replaces the grid reading where there is none. Null if nothing can be estimated. */
+export function estimateFootprint(
+  request: EstimatedRequest,
+  model: SnapshotModel,
+  candidate: Candidate,
+  { at, signal }: { readonly at: string; readonly signal: SnapshotGridReading },
+): Footprint | null {
+  const grid = candidate.gridAt(new Date(at)) ?? { ...signal, signal: 'average' as const };
+  const impact = estimatedImpact(request, model, candidate, { at, usage: estimatedTokens(request), grid });
+  return impact && footprintOf(impact);
+}
+
+interface Estimated {
+  readonly at: string;
+  readonly usage: ReturnType<typeof estimatedTokens>;
+  readonly grid: SnapshotGridReading | null;
+}
+
+function estimatedImpact(
+  { options }: EstimatedRequest,
+  model: SnapshotModel,
+  { deployment }: Candidate,
+  { at, grid, usage }: Estimated,
+): Impact | null {
   const facts: CallFacts = {
     // Measured energy is unknown beforehand.
     requestedTier: 'auto',
-    boundary: request.options.boundary ?? 'comprehensive',
+    boundary: options.boundary ?? 'comprehensive',
     requestedAt: at,
     usage: { ...usage, cachedPromptTokens: 0 },
     upstreamLatencyS: null,
     model,
     site: deployment,
-    grid: gridAt(new Date(at)),
+    grid,
   };
   const first = assess(facts);
   const isUnknown = !first.ok && first.reason === 'model_parameters_unknown';
   const assessment = isUnknown ? assess({ ...facts, model: { ...model, modelClass: largest(model) } }) : first;
-  const { carbon_g = null, energy_wh = null } = assessment.ok ? assessment.impact : {};
-  const tokens = usage.promptTokens + usage.completionTokens;
-  return { carbon_g, energy_wh, tokens, cost: costOf(usage, priceAt(model.id, new Date(at))) };
+  return assessment.ok ? assessment.impact : null;
 }
 
 /** Returns the use that the receipt of a call states; null where it has no number. */

@@ -1,16 +1,15 @@
 /** Writes receipts as CSV (RFC 4180) with a header. Numbers are plain decimals, times are RFC 3339, and unknown values are empty. */
 import { plainDecimal } from '@gw/evidence/decimal';
 import { csvCell } from '../../../shared/csv-cell.ts';
-import { columns, plainValue } from './columns.ts';
+import { type Column, plainValue } from './columns.ts';
 import type { TableFormat } from './table.ts';
 
-export function csvTable(write: (text: string) => void): TableFormat {
+export function csvTable(columns: readonly Column[], write: (text: string) => void): TableFormat {
   const line = (cells: readonly string[]): string => `${cells.join()}\r\n`;
   write(line(columns.map(({ name }) => name)));
   return {
-    rows: (receipts) => {
-      const lines = receipts.map((receipt) => {
-        const fields: Readonly<Record<string, unknown>> = receipt;
+    rows: (rows) => {
+      const lines = rows.map((fields) => {
         return line(
           columns.map(({ kind, name }) => {
             const value = plainValue(fields[name]);

@@ -12,13 +12,13 @@ export async function jsonLdProduct(stores: ProductStores, { about, pack, writer
   const { accountId } = about;
   // It is read before the receipts, so that whatever it counts was stored by then.
   const checkpoint = await newestCheckpoint(stores.db, accountId);
-  const { earlier_tree_size: earlierSize = null, include_lineage: withLineage } = asked;
+  const { earlier_tree_size: earlierSize = null, include_lineage: withLineage, include_routing: withRouting } = asked;
   const log = await logOf(stores.db, accountId, { checkpoint, earlierSize });
   const text = new PackWriter({ ...about, log }, (section, piece) => writer.write(sections.indexOf(section), piece));
   return {
     take: async (window) => {
       const selected = await selectReceipts(stores, accountId, window);
-      const choice = { selected, checkpoint, earlierSize: null, withLineage };
+      const choice = { selected, checkpoint, earlierSize: null, withLineage, withRouting };
       const found = await packedOf(stores, { about: { ...about, period: window.period }, ...choice });
       if (found.log?.fault !== undefined)
         stores.log.error({ pack: pack.id, fault: found.log.fault }, 'an evidence pack lacks proofs');

@@ -3,10 +3,9 @@
  *
  * Invariant: a group of rows is in memory at once, and is written before the next one begins.
  */
-import type { Receipt } from '@gw/contract/receipt';
 import { plainDecimal } from '@gw/evidence/decimal';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { type Column, type ColumnKind, columns, plainValue } from './columns.ts';
+import { type Column, type ColumnKind, plainValue, type TableRow } from './columns.ts';
 import type { TableFormat } from './table.ts';
 
 const rowsOfGroup = 5000;
@@ -40,18 +39,18 @@ class PassingWriter extends ByteWriter {
   }
 }
 
-export function parquetTable(write: (bytes: Uint8Array) => void): TableFormat {
+export function parquetTable(columns: readonly Column[], write: (bytes: Uint8Array) => void): TableFormat {
   const schema = [
     { name: 'receipts', num_children: columns.length },
     ...columns.map(({ kind, name }) => ({ name, repetition_type: 'OPTIONAL' as const, ...types[kind] })),
   ];
   const file = new ParquetWriter({ writer: new PassingWriter(write), schema, createdBy: 'gw' });
-  let waiting: Receipt[] = [];
+  let waiting: TableRow[] = [];
   const group = (): void => {
     if (waiting.length === 0) return;
     const columnData = columns.map((column) => ({
       name: column.name,
-      data: waiting.map((receipt) => cellOf(receipt, column)),
+      data: waiting.map((row) => cellOf(row, column)),
       // Readers need none for groups that are this small.
       offsetIndex: false,
     }));
@@ -60,8 +59,8 @@ export function parquetTable(write: (bytes: Uint8Array) => void): TableFormat {
     waiting = [];
   };
   return {
-    rows: (receipts) => {
-      waiting.push(...receipts);
+    rows: (rows) => {
+      waiting.push(...rows);
       if (waiting.length >= rowsOfGroup) group();
     },
     finish: () => {
@@ -71,8 +70,8 @@ export function parquetTable(write: (bytes: Uint8Array) => void): TableFormat {
   };
 }
 
-function cellOf(receipt: Receipt, { kind, name }: Column): unknown {
-  const value = plainValue((receipt as Readonly<Record<string, unknown>>)[name]);
+function cellOf(row: TableRow, { kind, name }: Column): unknown {
+  const value = plainValue(row[name]);
   if (value === null) return null;
   switch (kind) {
     case 'count':

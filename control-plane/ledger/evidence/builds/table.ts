@@ -1,15 +1,15 @@
 /** Makes a table of receipts with one row for each version. Lineages, proofs and sums do not fit into cells and are left out. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Receipt } from '@gw/contract/receipt';
 import { signedStatement, type TableStatement, tableFormat } from '@gw/evidence/table-statement';
 import { mediaTypes } from '../media-types.ts';
 import { receiptOfRow, selectReceipts } from '../select.ts';
+import { type Column, columnsOf, type TableRow, tableRow } from './columns.ts';
 import type { Product, ProductOrder, ProductStores } from './product.ts';
 
 /** Writes rows in one file format. */
 export interface TableFormat {
-  rows(receipts: readonly Receipt[]): void;
+  rows(rows: readonly TableRow[]): void;
   finish(): void;
 }
 
@@ -19,10 +19,11 @@ const pieceSize = 100;
 export function tableProduct(
   { db, key, seals }: ProductStores,
   { about, pack, writer }: ProductOrder,
-  open: (write: (bytes: Uint8Array | string) => void) => TableFormat,
+  open: (columns: readonly Column[], write: (bytes: Uint8Array | string) => void) => TableFormat,
 ): Product {
   const digest = createHash('sha256');
-  const table = open((bytes) => {
+  const withRouting = pack.request.asked.include_routing;
+  const table = open(columnsOf(withRouting), (bytes) => {
     digest.update(bytes);
     writer.write(0, bytes);
   });
@@ -32,7 +33,10 @@ export function tableProduct(
       const selected = await selectReceipts({ db, seals }, about.accountId, window);
       for (let at = 0; at < selected.rows.length; at += pieceSize) {
         await setImmediate();
-        table.rows(selected.rows.slice(at, at + pieceSize).map(receiptOfRow));
+        const rows = selected.rows.slice(at, at + pieceSize);
+        table.rows(
+          rows.map((row) => (withRouting ? tableRow(receiptOfRow(row), row.routing_trace) : receiptOfRow(row))),
+        );
       }
       receipts += selected.rows.length;
       excluded += selected.excluded.length;

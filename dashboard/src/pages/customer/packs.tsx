@@ -72,6 +72,7 @@ function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
       to: String(form.get('to')),
       format,
       include_lineage: form.get('lineage') !== null,
+      include_routing: form.get('routing') !== null,
     });
   };
   if (order.data)
@@ -115,6 +116,7 @@ function OrderForm({ onAgain }: { readonly onAgain: () => void }) {
               data={formats.map((value) => ({ value, label: words.packs.formats[value] }))}
             />
           </Group>
+          <Switch name="routing" label="With the routing of each call, so that pins and savings can be checked" />
           {format === 'jsonld' && (
             <Switch name="lineage" label="With the lineage of each receipt, so that its numbers can be made again" />
           )}
@@ -156,6 +158,7 @@ interface Order {
   readonly to: string;
   readonly format: (typeof formats)[number];
   readonly include_lineage: boolean;
+  readonly include_routing: boolean;
 }
 
 type Ordered =

@@ -1,0 +1,13 @@
+/** The order in which calls try deployments unless carbon decides. */
+import type { Snapshot, SnapshotDeployment } from './snapshot.ts';
+
+/** Returns the deployments by the preference of their regions, those of one region by their ids. */
+export function inPreference({
+  deployments,
+  regions,
+}: Pick<Snapshot, 'deployments' | 'regions'>): SnapshotDeployment[] {
+  const byPreference = [...regions].sort((a, b) => a.preference - b.preference || (a.code < b.code ? -1 : 1));
+  const ranks = new Map(byPreference.map(({ code }, index) => [code, index]));
+  const rankOf = ({ region }: SnapshotDeployment) => ranks.get(region) ?? byPreference.length;
+  return deployments.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.id < b.id ? -1 : 1));
+}
