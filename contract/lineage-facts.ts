@@ -81,6 +81,11 @@ export const factsSchema = z
         completionTokens: z.number(),
         estimated: z.enum(['prompt', 'completion', 'both']).optional(),
         outsideCounts: z.number().optional(),
+        promptLeast: z.number().optional().describe('The fewest tokens that the count can stand for; absent: itself'),
+        promptMost: z.number().optional(),
+        completionLeast: z.number().optional(),
+        completionMost: z.number().optional(),
+        doubts: z.array(z.string()).optional().describe('Why the counts have such bounds'),
       })
       .nullable(),
     upstreamLatencyS: z.number().nullable(),

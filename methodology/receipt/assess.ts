@@ -17,7 +17,7 @@ import { type Figures, type Impact, impactOf, type Trace } from '../generated/re
 import { matchOf } from './grid-provenance.ts';
 import { estimateUnused, type Measurement, measure } from './measured.ts';
 import { run } from './programs.ts';
-import { cutShortText, exclusions, measuredReason, tierReason } from './words.ts';
+import { cutShortText, exclusions, hasUncountedParts, measuredReason, tierReason } from './words.ts';
 
 export { availableTiers } from '../choice/tier.ts';
 export type { CallFacts, GridReading, ModelFacts, SiteFacts, TokenUsage } from '../facts/facts.ts';
@@ -140,9 +140,10 @@ function wordsOf(
       embodied: figures.carbon_embodied_g !== null,
       overhead: !isTotal || measured.includes_pue !== false,
       output: isCutShort !== true,
+      input: !hasUncountedParts(usage),
     }),
     grid_zone: grid.zone,
-    prompt_tokens: usage?.promptTokens ?? null,
+    prompt_tokens: hasUncountedParts(usage) ? null : (usage?.promptTokens ?? null),
     completion_tokens: usage?.completionTokens ?? null,
     energy_split: measured === null ? 'modelled' : isTotal ? 'unavailable' : 'measured',
     energy_failed_attempts_wh: null,

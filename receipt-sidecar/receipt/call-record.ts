@@ -16,6 +16,7 @@ import type { Caller } from '../guards/caller.ts';
 import { routingTrace } from '../routing/routing-trace.ts';
 import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
+import { callToCount, type EndOfCall } from './counted-call.ts';
 import type { EndedBy } from './ends.ts';
 import {
   type CallIdentity,
@@ -170,7 +171,7 @@ export class CallRecord {
 
   /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
   complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
-    const counted = this.#count(said, !failed);
+    const counted = this.#count(said, { isWhole: !failed, isCutShort: failed });
     if (failed) return this.#finishBroken({ status: 'upstream_error', ...counted, telemetry, isCutShort: true });
     return this.finish({ status: 'complete', ...counted, telemetry });
   }
@@ -180,10 +181,10 @@ export class CallRecord {
     this.#books.metrics.wentOn();
   }
 
-  #count(said: SaidSoFar, isWhole: boolean): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
-    const { request } = this.identity;
-    const contextWindow = this.#model.contextWindow ?? null;
-    const counted = countCall(said, { request, contextWindow, elapsedS: this.#elapsedS(), isWhole });
+  #count(said: SaidSoFar, end: Omit<EndOfCall, 'elapsedS'>): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
+    const site = this.#servedBy?.deployment ?? null;
+    const call = callToCount(this.identity.request, this.#model, site, { ...end, elapsedS: this.#elapsedS() });
+    const counted = countCall(said, call);
     if (counted.ok) return { usage: counted.value };
     return { usage: null, unmeasured: 'usage_implausible', explanation: counted.error };
   }
@@ -201,7 +202,12 @@ export class CallRecord {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
     if (seen === null) return this.#finishBroken({ status, usage: null });
     const { isWritten, said, telemetry } = seen;
-    return this.#finishBroken({ status, ...this.#count(said, false), telemetry, isCutShort: !isWritten });
+    return this.#finishBroken({
+      status,
+      ...this.#count(said, { isWhole: false, isCutShort: !isWritten }),
+      telemetry,
+      isCutShort: !isWritten,
+    });
   }
 
   /** Records a call that did not end well as unmeasured, unless it has counts or energy that was read. */
