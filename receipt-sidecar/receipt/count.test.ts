@@ -260,7 +260,7 @@ describe('a count beyond what the call shows', () => {
     expect(counted({ body: completion, endpoint: 'completions', usage })).toMatchObject({ doubts: ['read_elsewhere'] });
     expect(counted({ usage, readsByItself: true })).toMatchObject({ doubts: ['read_elsewhere'] });
     expect(counted({ usage })).toMatchObject({ promptTokens: 15_000, promptLeast: 4, doubts: ['read_unstated'] });
-    for (const more of [{}, { search_parameters: { mode: 'off' } }, { enable_search: false }, { plugins: null }])
+    for (const more of [{}, { search_parameters: { mode: 'off' } }, { enable_search: false }])
       refused({ body: { ...hello, ...more }, usage, readsByItself: false }).toContain('the request has');
     const embedded = { model: 'm', input: 'Hello' };
     refused({ body: embedded, endpoint: 'embeddings', usage }).toContain('the request has');
