@@ -92,6 +92,7 @@ export const factsSchema = z
     telemetry: z.looseObject({}).nullable().optional().describe('As `telemetry` below, with the names of the package'),
     telemetryFollows: z.boolean().optional(),
     isCutShort: z.literal(true).optional(),
+    failedAttemptsMostWh: z.number().nullable().optional().describe('Absent: nothing was computed; null: not known'),
     simulated: z.literal(true).optional(),
     model: modelFactsSchema,
     site: siteFactsSchema,

@@ -5,10 +5,11 @@
  */
 import { type CallFacts, countDoubts, type ModelFacts, type ParameterRange, type TokenUsage } from './facts.ts';
 
-export function areSound({ grid, model, site, usage, upstreamLatencyS }: CallFacts): boolean {
+export function areSound({ failedAttemptsMostWh, grid, model, site, usage, upstreamLatencyS }: CallFacts): boolean {
   return (
     (usage === null || areCounts(usage)) &&
     isAmount(upstreamLatencyS) &&
+    isAmount(failedAttemptsMostWh) &&
     isAmount(model.ttftS) &&
     isPositive(model.tokensPerS) &&
     isPositive(model.quantizationBits) &&

@@ -166,6 +166,11 @@ export interface CallFacts {
    * every provider stops when its connection is closed.
    */
   readonly isCutShort?: true;
+  /**
+   * Wh: the most that earlier attempts which failed can have taken, as the receipt states it. Absent: none of them reached a provider that can have computed
+   * anything, or there was none. Null: not known.
+   */
+  readonly failedAttemptsMostWh?: number | null;
   /** True while there is no measured energy yet, but counters that cover the call are to be read after it. */
   readonly telemetryFollows?: boolean;
   /** The provider is a simulator: nothing was computed, and what it says of energy was made up. Absent: it is none. */

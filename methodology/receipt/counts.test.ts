@@ -85,9 +85,12 @@ describe('a count that can stand for fewer tokens, or for more', () => {
   });
 
   it('has the bounds of the count itself where nothing is said of it', () => {
-    const { tier_reason: _r, methodology_hash: _h, ...now } = impactOf({ ...call, usage }).impact;
+    const { impact: now } = impactOf({ ...call, usage });
     const { impact: before } = impactOf({ ...call, usage }, 'gw-1.4');
-    expect(before).toMatchObject({ ...now, methodology: 'gw-1.4', methodology_version: '1.4.0' });
+    const { methodology_hash: hash } = before;
+    const of14 = { methodology: 'gw-1.4', methodology_version: '1.4.0', methodology_hash: hash };
+    const failed = { energy_failed_attempts_wh: null, energy_failed_attempts_high_wh: undefined };
+    expect(before).toEqual({ ...now, ...of14, ...failed });
   });
 
   it('says why in words', () => {
@@ -115,6 +118,19 @@ describe('a count that can stand for fewer tokens, or for more', () => {
       expect(assess({ ...call, usage: { ...usage, ...wrong } })).toMatchObject({ reason: 'calculator_fault' });
     const stranger = { ...usage, doubts: ['a hunch' as CountDoubt] };
     expect(assess({ ...call, usage: stranger })).toMatchObject({ reason: 'calculator_fault' });
+  });
+});
+
+describe('attempts that failed', () => {
+  const of = (failedAttemptsMostWh?: number | null) =>
+    impactOf({ ...call, usage, ...(failedAttemptsMostWh !== undefined && { failedAttemptsMostWh }) }).impact;
+
+  it('took nothing unless the facts say more, which is in no sum', () => {
+    expect(of()).toMatchObject({ energy_failed_attempts_wh: 0, energy_failed_attempts_high_wh: 0 });
+    expect(of(1.5)).toMatchObject({ energy_failed_attempts_wh: null, energy_failed_attempts_high_wh: 1.5 });
+    expect(of(null)).toMatchObject({ energy_failed_attempts_wh: null, energy_failed_attempts_high_wh: null });
+    expect(of(1.5).energy_high_wh).toBe(of().energy_high_wh);
+    expect(assess({ ...call, usage, failedAttemptsMostWh: -1 })).toMatchObject({ reason: 'calculator_fault' });
   });
 });
 

@@ -18,6 +18,7 @@ import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
 import { callToCount, type EndOfCall } from './counted-call.ts';
 import type { EndedBy } from './ends.ts';
+import { failedAttemptsMostWh } from './failed-attempts-energy.ts';
 import {
   type CallIdentity,
   type CallOutcome,
@@ -30,7 +31,7 @@ import {
 import type { StreamFacts } from './reply-facts.ts';
 import { countedReceipt } from './usage-metrics.ts';
 
-type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS'>;
+type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS' | 'failedAttemptsMostWh'>;
 
 /** One call: `begin`, then at most one of `finish`, `complete`, `breakOff` and `discard`. */
 export class CallRecord {
@@ -124,8 +125,11 @@ export class CallRecord {
     const { identity } = this;
     const servedBy = this.#servedBy;
     const upstreamLatencyS = this.#elapsedS();
-    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS };
-    const made = makeReceipt(identity, outcome, (error) => this.#books.faults.fault('receipt', error));
+    const failures = this.#books.failedAttempts.of(identity.receiptId);
+    const onFault = (error: unknown) => this.#books.faults.fault('receipt', error);
+    const failedWh = failedAttemptsMostWh(identity, { servedBy, attempts: this.#attempts, failures }, onFault);
+    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS, failedAttemptsMostWh: failedWh };
+    const made = makeReceipt(identity, outcome, onFault);
     const used = this.#reservation && amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     if (used) this.#reservation?.settle(used);

@@ -7,6 +7,7 @@ import type { TokenUsage } from '@gw/methodology/assess';
 import { estimatedCounts } from '@gw/methodology/factors';
 import type { CountDoubt } from '@gw/methodology/facts';
 import type { PowerUse } from '@gw/methodology/power';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { bytesPerToken } from '../api/port/prompt-size.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import { densest, limitOf, mostTokensPerPrompt, shownBytes, unseenPerAnswer } from './count-limits.ts';
@@ -65,10 +66,10 @@ function doubtsOfPrompt({ claimedPrompt, usage }: Counted, call: CountedCall): W
 }
 
 function doubtsOfWritten({ said, written }: Counted, call: CountedCall): Widening {
-  const { hidesReasoning, isCutShort, request } = call;
+  const { contextWindow, hidesReasoning, isCutShort, request } = call;
   const { claim } = written;
   const tokens = written.tokens ?? 0;
-  const most = isCutShort ? mostWritten(call) : null;
+  const most = isCutShort ? mostWritten(request, contextWindow) : null;
   const end = most === null ? {} : { most };
   if (claim === null || written.isEstimate) return { doubts: [], ...end };
   const text = shownBytes(said);
@@ -85,9 +86,11 @@ function doubtsOfWritten({ said, written }: Counted, call: CountedCall): Widenin
   return { doubts, ...end, ...(doubts.length > 0 && { least }) };
 }
 
-/** How much the provider can have written for a call that broke off; null if nothing bounds it. */
-function mostWritten({ contextWindow, request }: CountedCall): number | null {
-  const { candidates, maxTokens } = request;
+/** How many tokens the answers to a request can have; null if nothing bounds them. */
+export function mostWritten(
+  { candidates, maxTokens }: Pick<ParsedRequest, 'candidates' | 'maxTokens'>,
+  contextWindow: number | null,
+): number | null {
   const window = contextWindow ?? Number.POSITIVE_INFINITY;
   const each = Math.min(maxTokens ?? Number.POSITIVE_INFINITY, window);
   return Number.isFinite(each) ? each * candidates : null;
