@@ -74,7 +74,15 @@ export async function probeProvider(
   const failure = reasonOf(status, provider) ?? shapeFault(json, isEmbedding);
   const fields = fieldsOf(json);
   const unshown = unshownCounts(json, mostRequestBytes);
-  return { asked, status, durationMs, works: failure === null, message: failure ?? 'It answers as it should.', fields, unshown };
+  return {
+    asked,
+    status,
+    durationMs,
+    works: failure === null,
+    message: failure ?? 'It answers as it should.',
+    fields,
+    unshown,
+  };
 }
 
 function reasonOf(status: number, { credential_ref: ref }: ProviderEntry): string | null {

@@ -20,7 +20,8 @@ const admin = { access: { kind: 'operator', role: 'admin' } } as const;
 
 const params = z.object({ id: slugSchema });
 const testBody = z.strictObject({ model: z.string().min(1).max(200).optional() }).nullish();
-const unshown = (what: string) => z.literal(true).nullable().describe(`True: it ${what}; null: this call does not tell`);
+const unshown = (what: string) =>
+  z.literal(true).nullable().describe(`True: it ${what}; null: this call does not tell`);
 const testSchema = z.strictObject({
   object: z.literal('provider_test'),
   provider: z.string(),
@@ -74,7 +75,11 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
       const publicId = offered.find(([, name]) => name === model)?.[0];
       const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
-      const { durationMs, unshown: counts, ...probe } = await probeProvider(provider, credentials, { guard, model, isEmbedding });
+      const {
+        durationMs,
+        unshown: counts,
+        ...probe
+      } = await probeProvider(provider, credentials, { guard, model, isEmbedding });
       return {
         object: 'provider_test' as const,
         provider: id,

@@ -30,7 +30,9 @@ const counted = z.looseObject({
 export function unshownCounts(reply: unknown, requestBytes: number): UnshownCounts {
   const { choices = [], usage } = counted.safeParse(reply).data ?? {};
   if (usage === undefined) return { hiddenReasoning: null, readsByItself: null };
-  const text = choices.flatMap(({ message }) => Object.values(message).filter((value) => typeof value === 'string'));
+  const text = choices.flatMap(({ message: { role: _, ...said } }) =>
+    Object.values(said).filter((value) => typeof value === 'string'),
+  );
   const shown = Buffer.byteLength(text.join(''));
   const named = usage.completion_tokens_details?.reasoning_tokens ?? 0;
   return {

@@ -188,7 +188,7 @@ describe('a count beyond what the call shows', () => {
 
   it('is charged with bounds from the text that was delivered, as a model may think unseen', () => {
     const message = { content: words(8) };
-    const least = { completionTokens: 900, completionLeast: 4 };
+    const least = { completionTokens: 900, completionLeast: 5 };
     expect(counted({ usage: visible, message })).toMatchObject({ ...least, doubts: ['hidden_unstated'] });
     expect(counted({ usage: visible, message, hidesReasoning: true })).toMatchObject({ ...least, doubts: ['hidden'] });
     refused({ usage: visible, message, hidesReasoning: false }).toContain('900 visible completion tokens');
@@ -259,7 +259,7 @@ describe('a count beyond what the call shows', () => {
     const completion = { model: 'm', prompt: 'Hello', enable_search: true };
     expect(counted({ body: completion, endpoint: 'completions', usage })).toMatchObject({ doubts: ['read_elsewhere'] });
     expect(counted({ usage, readsByItself: true })).toMatchObject({ doubts: ['read_elsewhere'] });
-    expect(counted({ usage })).toMatchObject({ promptTokens: 15_000, promptLeast: 4, doubts: ['read_unstated'] });
+    expect(counted({ usage })).toMatchObject({ promptTokens: 15_000, promptLeast: 5, doubts: ['read_unstated'] });
     for (const more of [{}, { search_parameters: { mode: 'off' } }, { enable_search: false }])
       refused({ body: { ...hello, ...more }, usage, readsByItself: false }).toContain('the request has');
     const embedded = { model: 'm', input: 'Hello' };
@@ -287,6 +287,11 @@ describe('a count beyond what the call shows', () => {
     expect(doubtful).toMatchObject({ completionTokens: 5001, doubts: ['too_fast'] });
     expect(doubtful?.completionLeast).toBeLessThan(500);
     expect(counted(thinking(99_000, 300, large))).not.toHaveProperty('doubts');
+    // What the request holds, a cache can have read.
+    const long = { ...hello, messages: [{ role: 'user', content: words(20_000) }] };
+    const { powerOf } = thinking(0, 0.03, large);
+    const read = { prompt_tokens: 30_000, completion_tokens: 1 };
+    expect(counted({ body: long, usage: read, powerOf })).not.toHaveProperty('doubts');
     const unknown = { activeParametersB: null, totalParametersB: null };
     expect(counted(thinking(5000, 0.03, unknown))).not.toHaveProperty('doubts');
     refused(thinking(99_000, 0.03, { ...unknown, modelClass: 'frontier' })).toContain('accelerators draw');

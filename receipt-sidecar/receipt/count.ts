@@ -36,12 +36,16 @@ export function countCall(said: SaidSoFar, call: CountedCall): Result<TokenUsage
 
 const writesNothing = ({ endpoint }: ParsedRequest): boolean => shapeOf(endpoint).kind === 'embedding';
 
-/** No model is so slow to bound that fewer tokens in this time are worth looking at: hundreds at once, and hundreds a second. */
+/** No accelerators take fewer tokens than these and so many a second for remarkable. */
 const unremarkable = { tokens: 50, perS: 500, readPerWritten: 20 } as const;
 
-function powerFor(usage: TokenUsage, { elapsedS, powerOf }: CountedCall): PowerUse | null {
-  const work = usage.completionTokens + (usage.promptTokens - usage.cachedPromptTokens) / unremarkable.readPerWritten;
-  return work > unremarkable.tokens + unremarkable.perS * elapsedS ? powerOf(usage) : null;
+/** A prompt that the request holds is left out: a cache can have served it without a word. */
+function powerFor(usage: TokenUsage, { elapsedS, powerOf, request }: CountedCall): PowerUse | null {
+  const isHeld = request.mostPromptTokens === null || usage.promptTokens <= request.mostPromptTokens;
+  const computed = isHeld ? { ...usage, cachedPromptTokens: usage.promptTokens } : usage;
+  const read = computed.promptTokens - computed.cachedPromptTokens;
+  const work = usage.completionTokens + read / unremarkable.readPerWritten;
+  return work > unremarkable.tokens + unremarkable.perS * elapsedS ? powerOf(computed) : null;
 }
 
 /** An embedding writes nothing, even if the provider claims a completion. */

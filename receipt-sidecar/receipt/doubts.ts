@@ -38,7 +38,8 @@ export function doubtsOf(counted: Counted, call: CountedCall): TokenUsage {
   // What there was no power for may come from a cache, or never have been.
   const powered = (count: number, { least = count }: Widening): number =>
     isTooFast ? Math.min(least, Math.floor(count / power.share)) : least;
-  const [read, wrote] = [powered(usage.promptTokens, prompt), powered(usage.completionTokens, completion)];
+  const wrote = powered(usage.completionTokens, completion);
+  const read = prompt.doubts.length === 0 ? usage.promptTokens : powered(usage.promptTokens, prompt);
   return {
     ...usage,
     ...(read < usage.promptTokens && { promptLeast: read }),
@@ -49,7 +50,7 @@ export function doubtsOf(counted: Counted, call: CountedCall): TokenUsage {
   };
 }
 
-const sparsest = (tokens: number): number => Math.floor(tokens / estimatedCounts.ratio);
+const sparsest = (tokens: number): number => Math.ceil(tokens / estimatedCounts.ratio);
 
 function doubtsOfPrompt({ claimedPrompt, usage }: Counted, call: CountedCall): Widening {
   const { contextWindow, readsByItself, request } = call;
