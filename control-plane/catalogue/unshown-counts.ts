@@ -34,14 +34,15 @@ export function unshownCounts(reply: unknown, requestBytes: number): UnshownCoun
     Object.values(said).filter((value) => typeof value === 'string'),
   );
   const shown = Buffer.byteLength(text.join(''));
-  const named = usage.completion_tokens_details?.reasoning_tokens ?? 0;
+  const { completion_tokens_details: details } = usage;
+  const named = details ? details.reasoning_tokens : 0;
   return {
     hiddenReasoning: usage.completion_tokens - named > shown + framing ? true : null,
     readsByItself: usage.prompt_tokens > requestBytes + template ? true : null,
   };
 }
 
-/** What to do about it, for the end of a message; empty if there is nothing. `model`: its public id. */
+/** Tells what to do about it, for the end of a message; empty if there is nothing. `model`: its public id. */
 export function adviceOn({ hiddenReasoning, readsByItself }: UnshownCounts, model: string | null): string {
   const options = [
     ...(hiddenReasoning ? ['--hidden-reasoning yes'] : []),

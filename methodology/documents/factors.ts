@@ -89,7 +89,7 @@ export const uncountedCalls = { ceilingPowerW: 120_000 } as const;
 export const uncountedBounds = { longestS: 3600, fewestTokens: 1 } as const;
 
 /**
- * What accelerators can have drawn for a call, against which claimed tokens are held (receipt/power.ts). No formula has them. An
+ * Claimed tokens are held against what accelerators can have drawn for a call (receipt/power.ts). No formula has them. An
  * H100 draws 700 W and no accelerator that is sold 1,400 W or more. The times allow for what a provider did beside the call: a second
  * for a reply that it had begun before it was asked, a tenth of one for what clocks and networks hide. All three are assumptions.
  */

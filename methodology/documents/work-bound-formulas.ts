@@ -24,7 +24,7 @@ interface CountTexts {
   readonly context: readonly [read: string, wrote: string];
   readonly least: string;
   readonly writingMost: string;
-  /** What writes, before the spreads. */
+  /** Gives the formula of what writes, before the spreads. */
   readonly wroteLeast: (tokens: string) => string;
 }
 const takenAsTheyAre: CountTexts = {

@@ -68,13 +68,13 @@ export function powerUse(model: ModelFacts, site: SiteFacts, usage: TokenUsage, 
   };
 }
 
-/** Those that hold the largest model that it can be, or that the deployment states, whichever are more. */
+/** Counts those that hold the largest model that it can be, or that the deployment states, whichever are more. */
 function acceleratorsFor(model: ModelFacts, { accelerators }: SiteFacts): number {
   const { gpuMemoryGb, memoryOverhead, weightBits } = serving;
   const total = totalOf(model) ?? (model.modelClass === null ? null : classSpans[model.modelClass].total);
-  const memoryGb = ((total?.max ?? 0) * memoryOverhead * (model.quantizationBits ?? weightBits)) / 8;
+  const memoryGb = ((total === null ? 0 : total.max) * memoryOverhead * (model.quantizationBits ?? weightBits)) / 8;
   const holding = 2 ** Math.ceil(Math.log2(Math.max(1, Math.ceil(memoryGb / gpuMemoryGb))));
-  return Math.max(holding, accelerators?.count ?? 0);
+  return accelerators ? Math.max(holding, accelerators.count) : holding;
 }
 
 const acceleratorPowerW = ({ accelerators }: SiteFacts): number =>

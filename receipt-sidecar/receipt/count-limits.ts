@@ -36,7 +36,7 @@ export const densest = (bytes: number): number => Math.ceil((bytes / bytesPerTok
 export const limitOf = ({ claim }: Written, { reasoningBytes }: SaidSoFar, { request }: CountedCall): number | null =>
   request.maxTokens === null
     ? null
-    : request.maxTokens * request.candidates + Math.max(reasoningBytes, claim?.apart ?? 0);
+    : request.maxTokens * request.candidates + Math.max(reasoningBytes, claim === null ? 0 : claim.apart);
 
 export function promptProblem(
   prompt: number | null,
@@ -67,7 +67,7 @@ export function writtenProblem(written: Written, said: SaidSoFar, call: CountedC
   const time = Math.ceil((elapsedS + graceS) * mostTokensPerS * candidates);
   const text = shownBytes(said);
   // Where reasoning is claimed beyond what another bound allows, that one is told.
-  const isTold = limit !== null && limit <= Math.max(window ?? 0, time);
+  const isTold = limit !== null && limit <= (window === null ? time : Math.max(window, time));
   // A provider can ignore the limit, which its text then shows, or count thoughts beside it.
   const ignores = limit !== null && tokens > limit + mostOvershoot * candidates && tokens > densest(text);
   if (isTold && ignores && hidesReasoning !== true)

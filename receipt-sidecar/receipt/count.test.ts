@@ -287,7 +287,7 @@ describe('a count beyond what the call shows', () => {
     expect(doubtful).toMatchObject({ completionTokens: 5001, doubts: ['too_fast'] });
     expect(doubtful?.completionLeast).toBeLessThan(500);
     expect(counted(thinking(99_000, 300, large))).not.toHaveProperty('doubts');
-    // What the request holds, a cache can have read.
+    // A cache can have read what the request holds.
     const long = { ...hello, messages: [{ role: 'user', content: words(20_000) }] };
     const { powerOf } = thinking(0, 0.03, large);
     const read = { prompt_tokens: 30_000, completion_tokens: 1 };

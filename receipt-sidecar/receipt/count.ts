@@ -53,7 +53,8 @@ const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, clai
 const untold: Written = { ...nothingWritten, tokens: null };
 
 function usageOf(said: SaidSoFar, claimed: number | null, written: Written, request: ParsedRequest): TokenUsage {
-  const promptTokens = claimed ?? request.estimatedPromptTokens - (request.parts?.estimatedTokens ?? 0);
+  const promptTokens =
+    claimed ?? request.estimatedPromptTokens - (request.parts === null ? 0 : request.parts.estimatedTokens);
   const { isEstimate, outside, tokens } = written;
   const estimated = claimed === null ? (isEstimate ? 'both' : 'prompt') : isEstimate ? 'completion' : null;
   return {

@@ -1,4 +1,4 @@
-/** What the counts of a call are judged by, and what its provider claims to have written. */
+/** The facts by which the counts of a call are judged, and the claim of its provider. */
 import type { SnapshotDeployment, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { type PowerUse, powerUse } from '@gw/methodology/power';
@@ -21,7 +21,7 @@ export interface CountedCall extends EndOfCall {
   /** Whether the model thinks without showing it, and whether it reads what nobody sent; null if the catalogue does not say. */
   readonly hidesReasoning: boolean | null;
   readonly readsByItself: boolean | null;
-  /** What part of what its accelerators draw the tokens would take; null if that cannot be told, or nothing was computed. */
+  /** Returns the part of what its accelerators draw that the tokens would take; null if that cannot be told, or nothing was computed. */
   readonly powerOf: (usage: TokenUsage) => PowerUse | null;
 }
 
@@ -30,7 +30,7 @@ export interface Written {
   readonly tokens: number | null;
   readonly isEstimate: boolean;
   readonly outside: number;
-  /** What the provider claims; null where that plays no part. */
+  /** The provider's claim; null where that plays no part. */
   readonly claim: WrittenClaim | null;
 }
 

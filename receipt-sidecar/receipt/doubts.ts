@@ -22,7 +22,7 @@ interface Counted {
   readonly power: PowerUse | null;
 }
 
-/** What widens one count. A bound that is absent stays that of the count. */
+/** The widening of one count. A bound that is absent stays that of the count. */
 interface Widening {
   readonly doubts: readonly CountDoubt[];
   readonly least?: number;
@@ -35,7 +35,7 @@ export function doubtsOf(counted: Counted, call: CountedCall): TokenUsage {
   const completion = doubtsOfWritten(counted, call);
   const isTooFast = power !== null && power.share > 1;
   const doubts = [...prompt.doubts, ...completion.doubts, ...(isTooFast ? (['too_fast'] as const) : [])];
-  // What there was no power for may come from a cache, or never have been.
+  // Tokens that there was no power for may come from a cache, or never have been.
   const powered = (count: number, { least = count }: Widening): number =>
     isTooFast ? Math.min(least, Math.floor(count / power.share)) : least;
   const wrote = powered(usage.completionTokens, completion);
@@ -66,10 +66,10 @@ function doubtsOfPrompt({ claimedPrompt, usage }: Counted, call: CountedCall): W
   return { doubts: [why], least: sparsest(estimatedPromptTokens) };
 }
 
-function doubtsOfWritten({ said, written }: Counted, call: CountedCall): Widening {
+function doubtsOfWritten({ said, usage, written }: Counted, call: CountedCall): Widening {
   const { contextWindow, hidesReasoning, isCutShort, request } = call;
   const { claim } = written;
-  const tokens = written.tokens ?? 0;
+  const tokens = usage.completionTokens;
   const most = isCutShort ? mostWritten(request, contextWindow) : null;
   const end = most === null ? {} : { most };
   if (claim === null || written.isEstimate) return { doubts: [], ...end };

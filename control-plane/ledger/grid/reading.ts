@@ -96,9 +96,7 @@ const highestGPerKwh = 3000;
 const lowestLifecycleGPerKwh = 3;
 
 const isPlausible = (gPerKwh: number, basis: Basis): boolean =>
-  Number.isFinite(gPerKwh) &&
-  gPerKwh >= (basis === 'direct' ? 0 : lowestLifecycleGPerKwh) &&
-  gPerKwh <= highestGPerKwh;
+  Number.isFinite(gPerKwh) && gPerKwh >= (basis === 'direct' ? 0 : lowestLifecycleGPerKwh) && gPerKwh <= highestGPerKwh;
 
 /** No source that is read here publishes for more than an hour or less than a minute. */
 const longestPeriodMs = hourMs;

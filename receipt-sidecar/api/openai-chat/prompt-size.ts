@@ -83,7 +83,7 @@ function inlineBytes(part: unknown, depth = 0): number | null {
     const value = part[key];
     const isData = typeof value === 'string' && (value.startsWith('data:') || dataFields.has(key));
     const found = isData ? Math.ceil(value.length * bytesPerBase64) : inlineBytes(value, depth + 1);
-    if (found !== null) bytes = (bytes ?? 0) + found;
+    if (found !== null) bytes = bytes === null ? found : bytes + found;
   }
   return bytes;
 }

@@ -30,7 +30,7 @@ export interface PromptSize {
 }
 
 export interface UncountedParts {
-  /** What the estimate has for them, so that budgets reserve something. */
+  /** The estimate has so many for them, so that budgets reserve something. */
   readonly estimatedTokens: number;
   /** How many tokens they have at most, by their size; null if one is only named, so that its size is unknown. */
   readonly mostTokens: number | null;
