@@ -28,7 +28,7 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   },
   usage_implausible: {
     explanation: 'The provider states more tokens than this call can have had.',
-    when: 'The token counts that the provider states are above what the request, the text of the reply, the context window or the time of the call allow. The `explanation` names the claim and the bound.',
+    when: 'The token counts that the provider states are above what the limit of the request, the context window, the time of the call or the power of the accelerators allow, or above what request and reply show though the catalogue says that the model neither thinks unseen nor reads by itself. The `explanation` names the claim and the bound.',
     action: 'Tell the platform team, which contacts the provider; the claim is not charged.',
     // The provider's claim stays wrong.
     recalculable: false,

@@ -60,14 +60,14 @@ export const receiptSchema = z
     boundary_excludes: z
       .array(z.string())
       .describe(
-        'What is not counted, because it is outside the boundary or unknown. Each name is a part without a number. `undelivered_output`: the reply broke off, so the amounts are lower bounds',
+        'What is not counted, because it is outside the boundary or unknown. Each name is a part without a number. `undelivered_output`: the reply broke off, so the amounts are lower bounds. `uncounted_input`: the prompt has pictures, sound or files that nobody counted',
       ),
     model: z.string().describe('The requested model; for an alias, the model that answered'),
     provider: text('Who served the call'),
     region: text('Region that served the call, a code of `GET /v1/regions`'),
     pinned_region: text('Region that the request asked for in `gw.region`; null: none, so the gateway chose'),
     grid_zone: text('The electricity grid of that region'),
-    prompt_tokens: tokens('Tokens read, including cached ones; null: not counted'),
+    prompt_tokens: tokens('Tokens read, including cached ones; null: not counted, or not all of the prompt was'),
     completion_tokens: tokens('Tokens written, including reasoning'),
     simulated: z
       .literal(true)
@@ -100,7 +100,10 @@ export const receiptSchema = z
       .nullable()
       .describe('Where the accelerator part comes from; `unavailable`: the source gives only a total'),
     energy_failed_attempts_wh: amount(
-      'Wh. Earlier attempts that failed, not part of the sum. Always null: no provider reports it, and the methodologies count output tokens, which are unknown for a failed attempt; `routing_trace.attempts` counts the attempts',
+      'Wh. Earlier attempts that failed, not part of the sum. 0 if there was none, or none that reached a provider which can have computed anything; otherwise null, since no provider reports it. `routing_trace.attempts` has the attempts',
+    ),
+    energy_failed_attempts_high_wh: newAmount(
+      'Wh. Upper bound of `energy_failed_attempts_wh`: each attempt as if it had written all that the request or the context window allows; null: not known. Not in receipts by methodologies before `gw-1.5`',
     ),
     modelled_energy_wh: z
       .number()

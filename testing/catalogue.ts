@@ -18,6 +18,8 @@ export const plainModel: SnapshotModel = {
   quantizationBits: null,
   tokensPerS: null,
   ttftS: null,
+  hiddenReasoning: null,
+  readsByItself: null,
 };
 
 export const plainDeployment: SnapshotDeployment = {

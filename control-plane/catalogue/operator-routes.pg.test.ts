@@ -48,6 +48,8 @@ test('an entry is added with what nobody has said as unknown, is read and listed
     quantization_bits: null,
     tokens_per_s: null,
     ttft_s: null,
+    hidden_reasoning: null,
+    reads_by_itself: null,
     warnings: [expect.stringContaining('degraded')],
   });
   expect(await shown('regions')).toEqual({

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { CredentialView } from './credentials/credentials.ts';
 import type { ProviderEntry } from './entries/provider-entry.ts';
 import type { ProviderCalls } from './provider-calls.ts';
+import { type UnshownCounts, unshownCounts } from './unshown-counts.ts';
 
 export interface Probe {
   readonly asked: string;
@@ -21,7 +22,11 @@ export interface Probe {
   readonly message: string;
   /** Fields of its usage, and of measured energy, as names. */
   readonly fields: readonly string[];
+  readonly unshown: UnshownCounts;
 }
+
+/** The bodies that are sent here are shorter. */
+const mostRequestBytes = 512;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -49,7 +54,7 @@ export async function probeProvider(
   const url = endpointUrl(provider, isEmbedding ? 'embeddings' : 'chat/completions', model);
   const asked = `POST ${url}`;
   const headers = headersFor(provider, credentials);
-  const none = { asked, status: null, durationMs: 0, works: false, fields: [] };
+  const none = { asked, status: null, durationMs: 0, works: false, fields: [], unshown: unshownCounts(null, 0) };
   if (!headers.ok) return { ...none, message: headers.error };
   const chat = (limit: string) => ({ messages: [{ role: 'user', content: 'Hello' }], [limit]: 16 });
   const send = (request: object) => {
@@ -64,7 +69,16 @@ export async function probeProvider(
   const json = jsonIn(reply.value.body);
   const failure = reasonOf(status, provider) ?? shapeFault(json, isEmbedding);
   const fields = fieldsOf(json);
-  return { asked, status, durationMs, works: failure === null, message: failure ?? 'It answers as it should.', fields };
+  const unshown = unshownCounts(json, mostRequestBytes);
+  return {
+    asked,
+    status,
+    durationMs,
+    works: failure === null,
+    message: failure ?? 'It answers as it should.',
+    fields,
+    unshown,
+  };
 }
 
 function reasonOf(status: number, { credential_ref: ref }: ProviderEntry): string | null {

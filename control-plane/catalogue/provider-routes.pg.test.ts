@@ -94,6 +94,8 @@ test('one call with its credential, by a model that it serves, and which fields 
     status: 200,
     duration_ms: expect.any(Number),
     fields: ['usage.prompt_tokens', 'usage.completion_tokens', 'usage.queue_time', 'energy_consumption'],
+    hidden_reasoning: null,
+    reads_by_itself: null,
   });
   expect(shown).toEqual([
     ['POST', '/v1/chat/completions', `Bearer ${credential}`, expect.objectContaining({ model: 'm1', max_tokens: 16 })],

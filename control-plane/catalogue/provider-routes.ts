@@ -14,12 +14,15 @@ import { modelKind } from './entries/model-entry.ts';
 import { providerKind } from './entries/provider-entry.ts';
 import type { ProviderCalls } from './provider-calls.ts';
 import { listedModels, probeProvider } from './provider-probe.ts';
+import { adviceOn } from './unshown-counts.ts';
 
 // It may cost money, and it tells who asks what is reachable from here.
 const admin = { access: { kind: 'operator', role: 'admin' } } as const;
 
 const params = z.object({ id: slugSchema });
 const testBody = z.strictObject({ model: z.string().min(1).max(200).optional() }).nullish();
+const unshown = (what: string) =>
+  z.literal(true).nullable().describe(`True: it ${what}; null: this call does not tell`);
 const testSchema = z.strictObject({
   object: z.literal('provider_test'),
   provider: z.string(),
@@ -30,6 +33,8 @@ const testSchema = z.strictObject({
   status: z.int().nullable().describe('Null: there was no reply'),
   duration_ms: z.int(),
   fields: z.array(z.string()).describe('Names of the fields of its usage and of measured energy'),
+  hidden_reasoning: unshown('counted more tokens than the text of its answer shows'),
+  reads_by_itself: unshown('counted more tokens than the request has'),
 });
 const guessSchema = z.strictObject({
   kind: z.enum(['chat', 'embedding']),
@@ -75,12 +80,19 @@ export function providerRoutes(
       const publicId = offered.find(([, name]) => name === model)?.[0];
       const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
-      const { durationMs, ...probe } = await probeProvider(provider, credentials, { calls, model, isEmbedding });
+      const {
+        durationMs,
+        unshown: counts,
+        ...probe
+      } = await probeProvider(provider, credentials, { calls, model, isEmbedding });
       return {
         object: 'provider_test' as const,
         provider: id,
         model,
         ...probe,
+        message: probe.message + adviceOn(counts, publicId ?? null),
+        hidden_reasoning: counts.hiddenReasoning,
+        reads_by_itself: counts.readsByItself,
         duration_ms: durationMs,
         fields: [...probe.fields],
       };

@@ -4,6 +4,7 @@ from datetime import datetime, timezone
 
 # EcoLogits' own methodology: its receipts need not state a digest, and its lineages say less.
 EARLIER = ["ecologits-0.11.3"]
+BEFORE_COUNT_BOUNDS = ("gw-1.4", *EARLIER)
 MATCHES = ["live_window", "fresh", "forecast", "prior_week", "annual_fallback", "none"]
 # The numbers of every receipt, and those that receipts by EcoLogits' methodology do not have. Made from the schema.
 AMOUNTS = """energy_wh energy_accelerator_wh energy_host_wh energy_idle_wh energy_overhead_wh energy_low_wh energy_high_wh
@@ -217,7 +218,8 @@ def lineage_words(lineage, receipt, outputs):
         **({"call": stated_call(call, facts)} if call else {}),
         **{name: stated[name] for name in agreed},
         "sources": sources(facts, (call or {}).get("provider")), "calculation": calculation(lineage, tier),
-        "prompt_tokens": usage.get("promptTokens"), "completion_tokens": usage.get("completionTokens"),
+        "prompt_tokens": None if "parts_uncounted" in usage.get("doubts", ()) else usage.get("promptTokens"),
+        "completion_tokens": usage.get("completionTokens"),
         "energy_split": "modelled" if not measured else "unavailable" if measured["scope"] == "total" else "measured",
         "grid": grid_words(lineage), "telemetry": telemetry(facts, tier),
         **({"accelerators": accelerators} if accelerators else {}),
@@ -245,6 +247,9 @@ def receipt_words(lineage, outputs):
     if lineage["methodology"] not in EARLIER:
         words.update({name: outputs.get(name) for name in OWN_AMOUNTS.split()})
         words.update({f"grid_{name}": lineage["grid"][name] for name in ("basis", "vintage")})
+    if lineage["methodology"] not in BEFORE_COUNT_BOUNDS:
+        most = facts.get("failedAttemptsMostWh", 0)
+        words.update({"energy_failed_attempts_wh": 0 if most == 0 else None, "energy_failed_attempts_high_wh": most})
     if "modelled_energy_wh" in outputs:
         words["modelled_energy_wh"] = outputs["modelled_energy_wh"]
     if facts.get("simulated"):

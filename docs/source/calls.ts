@@ -97,6 +97,8 @@ function modelOf(id: string): SnapshotModel {
     quantizationBits: null,
     tokensPerS: null,
     ttftS: null,
+    hiddenReasoning: null,
+    readsByItself: null,
   };
 }
 

@@ -5,8 +5,8 @@ import { amounts } from '@gw/methodology/amounts';
 const takes = (field: (typeof amounts)[number], value: null | undefined): boolean =>
   receiptSchema.shape[field].safeParse(value).success;
 
-/** No step gives it, so the file states it by itself. */
-const steps = amounts.filter((field) => field !== 'energy_failed_attempts_wh');
+/** No step gives them, so the file states them by itself. */
+const steps = amounts.filter((field) => !field.startsWith('energy_failed_attempts_'));
 const lists = {
   AMOUNTS: steps.filter((field) => !takes(field, undefined)),
   OWN_AMOUNTS: steps.filter((field) => takes(field, undefined) && takes(field, null)),

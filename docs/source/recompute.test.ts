@@ -102,7 +102,7 @@ describe('recompute.py', () => {
     const loop = `import sys; sys.path.insert(0, sys.argv[1]); import recompute
 for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}-{i}.json" for each in ("lineage", "receipt", "methodology"))) == 0, i`;
     const args = ['-B', '-c', loop, join(root, 'docs/examples'), folder, String(random.length)];
-    const { status, stdout, stderr } = spawnSync('python3', args, { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync('python3', args, { encoding: 'utf8', maxBuffer: 2 ** 24 });
     expect(status, stderr + stdout.slice(-3000)).toBe(0);
     expect(stdout.match(/ 0 faults/g)).toHaveLength(random.length);
     expect(new Set(random.map(({ impact }) => impact.methodology))).toEqual(new Set(methodologyIds));
@@ -135,7 +135,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
       ...(JSON.parse(facts) as CallFacts),
       usage: { promptTokens: 9, cachedPromptTokens: 0, completionTokens: 9 },
     };
-    const traced = lineageOf(other, 'gw-1.4', lineage?.call);
+    const traced = lineageOf(other, 'gw-1.5', lineage?.call);
     const forged = traced.ok ? assess(other) : traced;
     if (!traced.ok || !forged.ok) throw new Error('no lineage');
     const { out } = python({ ...lineageReply, lineage: traced.lineage }, { ...receipt, ...forged.impact });
@@ -212,7 +212,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     const known = JSON.parse(examples.parametric.facts) as CallFacts;
     const pueEvidence = { kind: 'measured', source: 'meter 4', period: '2025-01-01/2026-01-01' } as const;
     const facts = { ...known, model: { ...known.model, entry }, site: { ...known.site, pueEvidence } };
-    const traced = lineageOf(facts, 'gw-1.4', examples.parametric.lineage?.call);
+    const traced = lineageOf(facts, 'gw-1.5', examples.parametric.lineage?.call);
     const { out } = python({ lineage: traced.ok && traced.lineage }, null);
     expect(out).toMatch(
       /^model catalogue: .*P_active.*; vouched by jo, 2026-10-01T00:00:00.000Z, catalogue version 7$/m,
@@ -220,7 +220,9 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     expect(out).toMatch(
       /^deployment catalogue: PUE .*nobody that is named.*; PUE measured: meter 4, 2025-01-01\/2026-01-01$/m,
     );
-    expect(out).toMatch(/^usage of the call: T_cached T_in T_out; vouched by simulator/m);
+    expect(out).toMatch(
+      /^usage of the call: T_cached T_in T_in_least T_in_most T_out T_out_least T_out_most; vouched by simulator/m,
+    );
   });
 
   it('says in a sentence what is no lineage', () => {

@@ -11,6 +11,7 @@ import { addToObject } from '@gw/receipt-sidecar/internals/wire/json-body';
 import { chatReply as simulated } from '@gw/simulator/internals/chat';
 import { plainDirectives } from '@gw/simulator/internals/directives';
 import { slice } from '@gw/simulator/internals/text';
+import { countedForTests } from '@gw/testing/receipt-sidecar/asked';
 import { type Call, type MadeCall, madeCall } from './calls.ts';
 
 export const chatRequest = {
@@ -49,7 +50,7 @@ function countedIn(said: SaidSoFar) {
   const parsed = parseRequest('chat', Buffer.from(JSON.stringify(chatRequest)));
   if (!parsed.ok) throw new Error(parsed.error.message);
   const { request } = parsed.value;
-  const counted = countCall(said, { request, contextWindow: null, elapsedS: 0.45, isWhole: true });
+  const counted = countCall(said, countedForTests(request, { elapsedS: 0.45 }));
   if (!counted.ok) throw new Error(counted.error);
   return counted.value;
 }

@@ -1,22 +1,37 @@
 /** Which formulas make up a receipt by our own methodology, whose bounds are combined from their sources. The rules are those of plan.ts. */
+import type { Methodology } from '../documents/methodologies.ts';
 import type { Calculation } from './calculation.ts';
 import { bounded, type Chosen, once, reading, works, writing } from './chosen-steps.ts';
 
 /** The formulas that the ends of an amount need stand before them. */
-export function ownSteps(calculation: Calculation): Chosen[] {
+export function ownSteps(calculation: Calculation, { boundsCounts }: Pick<Methodology, 'boundsCounts'>): Chosen[] {
+  const counts = boundsCounts ? countEnds(calculation) : noCountEnds;
   const { boundary, measured } = calculation;
   const total = measured?.scope === 'total';
   return [
     ...['pue', 'grid_intensity_g_per_kwh', 'grid_intensity_age_minutes', 'grid_temporal_match_number'].map(once),
     ...[...sides('world_ratio'), ...sides('grid_ratio'), ...sides('water_ratio')],
     ...[once('grid_most'), once('overhead_ratio'), ...sides('pue_ratio')],
-    ...combinedWork(calculation),
+    ...combinedWork(calculation, counts),
     ...comparedSteps(calculation),
-    ...uncomparedSteps(calculation),
+    ...uncomparedSteps(calculation, counts),
     ...(measured === null ? [] : combinedMeasured(measured, calculation)),
     ...(total ? combinedTotal(calculation) : boundary === 'narrow' ? combinedNarrow() : combinedComprehensive()),
   ];
 }
+
+/** The steps for the ends of the counts: before those of the context, and behind them. */
+interface CountEnds {
+  readonly before: readonly Chosen[];
+  readonly behind: readonly Chosen[];
+}
+const noCountEnds: CountEnds = { before: [], behind: [] };
+const countEnds = ({ uncompared }: Calculation): CountEnds => ({
+  before: ['completion_least', 'completion_most', 'prompt_least', 'prompt_most'].map((id) =>
+    once(uncompared === 'tokens' ? `${id}/uncounted` : id),
+  ),
+  behind: [once('writing_most')],
+});
 
 const sized = ['size_ratio', 'attention_most', 'writing_attention_most'];
 const ratios = [
@@ -55,7 +70,7 @@ const countRatios = (estimated: Calculation['estimated_counts']): Chosen[] =>
     once(`${count}_ratio/${estimated === count || estimated === 'both' ? 'estimated' : 'reported'}`),
   );
 
-function combinedWork({ estimated_counts: estimated, ...calculation }: Calculation): Chosen[] {
+function combinedWork({ estimated_counts: estimated, ...calculation }: Calculation, counts: CountEnds): Chosen[] {
   const { measured, modelled_by, parameter_range } = calculation;
   if (modelled_by === null) return [];
   const { end, of } = variantOf(calculation);
@@ -65,7 +80,7 @@ function combinedWork({ estimated_counts: estimated, ...calculation }: Calculati
     ...[...countRatios(estimated), once('charged_input_tokens'), ...readAll],
     ...runs.flatMap((run) => [...writing, ...reading].map((program) => ({ program, run }))),
     once(modelled_by === 'proxy' ? 'guess_ratio/class' : 'guess_ratio'),
-    ...[...sized.map((id) => once(id + of)), ...ratios.map(once)],
+    ...[...counts.before, ...sized.map((id) => once(id + of)), ...counts.behind, ...ratios.map(once)],
     ...modelled.flatMap((id) => [
       once(id + of),
       ...Object.entries(endsOfWork).map(([run, program]) => ({ program: `${id}/${end}${program}`, run })),
@@ -106,7 +121,10 @@ function comparedSteps(calculation: Calculation): Chosen[] {
 }
 
 /** The same where no model is known, by the smallest and the largest class, or where no tokens are, by the fewest. */
-function uncomparedSteps({ estimated_counts, measured, model_kind, uncompared }: Calculation): Chosen[] {
+function uncomparedSteps(
+  { estimated_counts, measured, model_kind, uncompared }: Calculation,
+  counts: CountEnds,
+): Chosen[] {
   if (measured === null || uncompared === undefined) return [];
   const { includes_pue, scope } = measured;
   const run = runsOf(scope);
@@ -122,8 +140,8 @@ function uncomparedSteps({ estimated_counts, measured, model_kind, uncompared }:
   return [
     ...countRatios(estimated_counts),
     ...[once('charged_input_tokens'), ...readAll, once('size_ratio/floor')],
-    ...[once('guess_ratio/class'), ...(uncompared === 'model' ? most.slice(0, 2) : [])],
-    ...ratios.map(once),
+    ...[once('guess_ratio/class'), ...counts.before, ...(uncompared === 'model' ? most.slice(0, 2) : [])],
+    ...[...counts.behind, ...ratios.map(once)],
     ...[...run('modelled_least', `/${least}_least`), ...run('modelled_low', `/${least}_low_combined`)],
     ...(scope === 'total' ? [once('idle_ratio'), once('modelled_work_least')] : []),
     once(`modelled_energy_least${what}`),

@@ -13,8 +13,10 @@ export interface Words {
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;
   readonly energy_split: 'modelled' | 'measured' | 'unavailable';
-  /** Always null: no provider reports it. */
-  readonly energy_failed_attempts_wh: null;
+  /** 0 where nothing was computed, else null: no provider reports it. */
+  readonly energy_failed_attempts_wh: 0 | null;
+  /** Absent in methodologies before gw-1.5. */
+  readonly energy_failed_attempts_high_wh?: number | null | undefined;
   readonly uncertainty_basis: 'combined' | 'parameter_range' | 'literature_default';
   readonly grid_intensity_source: string;
   /** RFC 3339, UTC, milliseconds. */
@@ -40,6 +42,7 @@ export const wordFields = Object.keys({
   completion_tokens: 0,
   energy_split: 0,
   energy_failed_attempts_wh: 0,
+  energy_failed_attempts_high_wh: 0,
   uncertainty_basis: 0,
   grid_intensity_source: 0,
   grid_intensity_observed_at: 0,

@@ -156,9 +156,10 @@ const statements = {
   ),
 };
 
-export const boundFormulas: Readonly<Record<string, Step>> = {
-  ...workBoundFormulas,
+/** `boundsCounts`: whether a count can stand for fewer tokens, or for more. */
+export const boundFormulas = (boundsCounts: boolean): Readonly<Record<string, Step>> => ({
+  ...workBoundFormulas(boundsCounts),
   ...measuring,
   ...footprint,
   ...statements,
-};
+});

@@ -30,7 +30,7 @@ export const ecologitsFormulas: Readonly<Record<string, Step>> = {
   ...step('exact_age', 'min', age),
   ...step(
     'grid_temporal_match_number',
-    boundFormulas.grid_temporal_match_number?.unit ?? '1',
+    boundFormulas(false).grid_temporal_match_number?.unit ?? '1',
     'is_annual = 1 ? 4 : known_or(exact_age + 1, 0) = 0 ? 2 : known_or(stated_match, 0) > 2 ? stated_match : exact_age > 120 ? 5 : exact_age <= 15 ? 0 : 1',
   ),
 };

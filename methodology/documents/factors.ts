@@ -89,6 +89,13 @@ export const uncountedCalls = { ceilingPowerW: 120_000 } as const;
 export const uncountedBounds = { longestS: 3600, fewestTokens: 1 } as const;
 
 /**
+ * Claimed tokens are held against what accelerators can have drawn for a call (receipt/power.ts). No formula has them. An
+ * H100 draws 700 W and no accelerator that is sold 1,400 W or more. The times allow for what a provider did beside the call: a second
+ * for a reply that it had begun before it was asked, a tenth of one for what clocks and networks hide. All three are assumptions.
+ */
+export const powerLimits = { otherAcceleratorW: 1400, graceS: 1, travelS: 0.1 } as const;
+
+/**
  * How far each part can be from its value, as ratios either way (at least 1), which the bounds combine. Each is taken for the
  * 90 % interval of a log-normal distribution. The sources stand in bound-factors.ts.
  */

@@ -33,10 +33,10 @@ import {
 } from './factors.ts';
 import { formulas } from './formulas.ts';
 
-export type MethodologyId = 'gw-1.4' | 'ecologits-0.11.3';
+export type MethodologyId = 'gw-1.5' | 'gw-1.4' | 'ecologits-0.11.3';
 
 /** A receipt is made with this one unless another methodology is named. */
-export const defaultMethodology: MethodologyId = 'gw-1.4';
+export const defaultMethodology: MethodologyId = 'gw-1.5';
 
 export interface Methodology {
   readonly id: MethodologyId;
@@ -51,13 +51,15 @@ export interface Methodology {
    * receipts say less of the grid and state no digest.
    */
   readonly isOwn: boolean;
+  /** Whether a count can stand for fewer tokens, or for more (`TokenUsage.promptLeast` and the like). */
+  readonly boundsCounts: boolean;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
   /** The formula texts that are evaluated: those of the document, or what its texts for readers stand for. */
   readonly formulas: Readonly<Record<string, Step>>;
 }
 
-type MethodologyBase = Pick<Methodology, 'id' | 'version' | 'idleShare' | 'isOwn' | 'steps' | 'formulas'>;
+type MethodologyBase = Omit<Methodology, 'hash' | 'document'>;
 
 function methodology(known: MethodologyBase, rules: object, constants: object, explained: object = {}): Methodology {
   const { id, steps, version } = known;
@@ -66,7 +68,7 @@ function methodology(known: MethodologyBase, rules: object, constants: object, e
   return { ...known, document, hash: sha256Of(document) };
 }
 
-/** The rules that the formulas of gw-1.4 do not say. The document names the rules by which it differed from versions before it. */
+/** The rules that our formulas do not say. A document names the rules by which it differed from versions before it. */
 const rules = {
   idleShare,
   chargesInput: true,
@@ -84,42 +86,51 @@ const rules = {
   estimatesAreForecasts: true,
   combinesBounds: true,
 } as const;
-const steps = { ...formulas, ...boundFormulas };
+
+/** Our own methodologies have these in common, beside their formulas. */
+const constants = {
+  serving,
+  embodied,
+  standIns,
+  prefill,
+  spreads,
+  attention,
+  worldWaterLPerKwh,
+  gridEnds,
+  telemetry: telemetryLimits,
+  estimatedCounts,
+  uncountedCalls,
+  uncountedBounds,
+  comparison,
+  classFactors,
+  classSpans,
+  classEnds,
+};
+
+function own(id: MethodologyId, version: string, boundsCounts: boolean): Methodology {
+  const steps = { ...formulas, ...boundFormulas(boundsCounts) };
+  return methodology(
+    { id, version, idleShare, isOwn: true, boundsCounts, steps, formulas: steps },
+    boundsCounts ? { ...rules, boundsCounts } : rules,
+    constants,
+    { functions: { ...functionTexts, ...functionTextsOf14 }, ...documentTables(steps, { idleShare, isOwn: true }) },
+  );
+}
 
 /**
  * Frozen: a published methodology is never changed, so that every receipt can be recomputed with the one that made it. A new
  * constant or formula is a new entry; the tests pin each hash.
  */
 const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
-  'gw-1.4': methodology(
-    { id: 'gw-1.4', version: '1.4.0', idleShare, isOwn: true, steps, formulas: steps },
-    rules,
-    {
-      serving,
-      embodied,
-      standIns,
-      prefill,
-      spreads,
-      attention,
-      worldWaterLPerKwh,
-      gridEnds,
-      telemetry: telemetryLimits,
-      estimatedCounts,
-      uncountedCalls,
-      uncountedBounds,
-      comparison,
-      classFactors,
-      classSpans,
-      classEnds,
-    },
-    { functions: { ...functionTexts, ...functionTextsOf14 }, ...documentTables(steps, { idleShare, isOwn: true }) },
-  ),
+  'gw-1.5': own('gw-1.5', '1.5.0', true),
+  'gw-1.4': own('gw-1.4', '1.4.0', false),
   'ecologits-0.11.3': methodology(
     {
       id: 'ecologits-0.11.3',
       version: '0.11.3',
       idleShare: null,
       isOwn: false,
+      boundsCounts: false,
       steps: { ...decodeSteps, ...requestSteps },
       formulas: ecologitsFormulas,
     },

@@ -24,6 +24,18 @@ export interface Version {
 }
 
 export const versions: Readonly<Record<MethodologyId, Version>> = {
+  'gw-1.5': {
+    about: 'as gw-1.4, with bounds for counts that can stand for fewer tokens or for more',
+    changes: [
+      {
+        what: 'A count can stand for fewer tokens, or for more: `usage.promptLeast`, `promptMost`, `completionLeast` and `completionMost` of the facts, with the reasons in `usage.doubts`. The bounds are taken at its ends',
+        numbers:
+          '`energy_low_wh`, `energy_high_wh` and what follows from them, of calls whose counts go beyond what they show (hidden reasoning, withheld text, what a provider read by itself), whose answer broke off, or whose prompt has pictures, sound or files that nobody counted; no value moves, and no bound of another call',
+        why: 'Such counts were refused, so that the calls had no numbers for ever, and the upper bounds of an answer that broke off were those of what was delivered',
+        parts: ['rules.boundsCounts', 'inputs', 'steps'],
+      },
+    ],
+  },
   'gw-1.4': {
     about: 'the output as in EcoLogits; reading, idle machines, a measured tier, and bounds from their sources by us',
     changes: [

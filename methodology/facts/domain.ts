@@ -3,12 +3,13 @@
  *
  * Invariant: facts outside it are not calculated with; null and undefined are "not known", which is inside.
  */
-import type { CallFacts, ModelFacts, ParameterRange, TokenUsage } from './facts.ts';
+import { type CallFacts, countDoubts, type ModelFacts, type ParameterRange, type TokenUsage } from './facts.ts';
 
-export function areSound({ grid, model, site, usage, upstreamLatencyS }: CallFacts): boolean {
+export function areSound({ failedAttemptsMostWh, grid, model, site, usage, upstreamLatencyS }: CallFacts): boolean {
   return (
     (usage === null || areCounts(usage)) &&
     isAmount(upstreamLatencyS) &&
+    isAmount(failedAttemptsMostWh) &&
     isAmount(model.ttftS) &&
     isPositive(model.tokensPerS) &&
     isPositive(model.quantizationBits) &&
@@ -42,11 +43,17 @@ const isOrdered = (range: ParameterRange | null): boolean => range === null || r
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
-const areCounts = ({ cachedPromptTokens, completionTokens, estimated, promptTokens }: TokenUsage): boolean =>
-  isCount(promptTokens) &&
-  isCount(cachedPromptTokens) &&
-  isCount(completionTokens) &&
-  (estimated === undefined || ['prompt', 'completion', 'both'].includes(estimated));
+const areCounts = (usage: TokenUsage): boolean =>
+  isCount(usage.promptTokens) &&
+  isCount(usage.cachedPromptTokens) &&
+  isCount(usage.completionTokens) &&
+  isBetween(usage.promptLeast, usage.promptTokens, usage.promptMost) &&
+  isBetween(usage.completionLeast, usage.completionTokens, usage.completionMost) &&
+  (usage.estimated === undefined || ['prompt', 'completion', 'both'].includes(usage.estimated)) &&
+  (usage.doubts === undefined || usage.doubts.every((doubt) => countDoubts.includes(doubt)));
+
+const isBetween = (least = 0, count: number, most = count): boolean =>
+  isCount(least) && isCount(most) && least <= count && count <= most;
 
 const isAmount = (value: number | null | undefined): boolean => value == null || (Number.isFinite(value) && value >= 0);
 

@@ -115,7 +115,33 @@ export interface TokenUsage {
   readonly estimated?: EstimatedCounts;
   /** The provider's total less its two counts, where they differ; what is over is in `completionTokens`. */
   readonly outsideCounts?: number;
+  /** How few and how many tokens each count can stand for; absent: it is taken as it is. */
+  readonly promptLeast?: number;
+  readonly promptMost?: number;
+  readonly completionLeast?: number;
+  readonly completionMost?: number;
+  /** Why the counts have such bounds, or were believed beyond what the call shows. Absent: for no reason. */
+  readonly doubts?: readonly CountDoubt[];
 }
+
+/**
+ * `hidden`: more is counted than the delivered text shows, by a model of which the catalogue says that it thinks unseen; by any other
+ * model `hidden_unstated`. `filtered`: the same, and the provider says that it withheld text. `above_limit`: more is counted than
+ * the request allows. `read_elsewhere`: more is counted than the request holds, which asks to search, or whose model reads by itself
+ * as the catalogue says; `read_unstated`: without either. `parts_uncounted`: pictures, sound or files of the prompt are in no count.
+ * `too_fast`: the accelerators draw less in the time of the call than the tokens take.
+ */
+export const countDoubts = [
+  'hidden',
+  'hidden_unstated',
+  'filtered',
+  'above_limit',
+  'read_elsewhere',
+  'read_unstated',
+  'parts_uncounted',
+  'too_fast',
+] as const;
+export type CountDoubt = (typeof countDoubts)[number];
 
 export type EstimatedCounts = 'prompt' | 'completion' | 'both';
 
@@ -140,6 +166,11 @@ export interface CallFacts {
    * every provider stops when its connection is closed.
    */
   readonly isCutShort?: true;
+  /**
+   * Wh: the most that earlier attempts which failed can have taken, as the receipt states it. Absent: none of them reached a provider that can have computed
+   * anything, or there was none. Null: not known.
+   */
+  readonly failedAttemptsMostWh?: number | null;
   /** True while there is no measured energy yet, but counters that cover the call are to be read after it. */
   readonly telemetryFollows?: boolean;
   /** The provider is a simulator: nothing was computed, and what it says of energy was made up. Absent: it is none. */

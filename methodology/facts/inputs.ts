@@ -35,6 +35,10 @@ const givens: Readonly<Record<string, Given>> = {
   T_in: given('token', usage, 'usage.promptTokens'),
   T_cached: given('token', usage, 'usage.cachedPromptTokens'),
   T_out: given('token', usage, 'usage.completionTokens'),
+  T_in_least: given('token', usage, 'usage.promptLeast'),
+  T_in_most: given('token', usage, 'usage.promptMost'),
+  T_out_least: given('token', usage, 'usage.completionLeast'),
+  T_out_most: given('token', usage, 'usage.completionMost'),
   P_active: given(parameters, model, 'model.activeParametersB'),
   P_total: given(parameters, model, null),
   bits: given('bit', model, 'model.quantizationBits'),
@@ -88,6 +92,10 @@ export interface Inputs extends GridInputs {
   readonly T_in: number;
   readonly T_cached: number;
   readonly T_out: number;
+  readonly T_in_least: number | null;
+  readonly T_in_most: number | null;
+  readonly T_out_least: number | null;
+  readonly T_out_most: number | null;
   readonly P_active_min: number;
   readonly P_active_max: number;
   readonly P_total_min: number;
@@ -124,6 +132,10 @@ export const nullableInputs: ReadonlySet<string> = new Set<keyof Inputs>([
   'WUE_site',
   'WUE_grid',
   'stated_match',
+  'T_in_least',
+  'T_in_most',
+  'T_out_least',
+  'T_out_most',
 ]);
 
 const flag = (is: boolean): number => (is ? 1 : 0);
@@ -169,6 +181,10 @@ export function inputsOf(
     T_in: usage?.promptTokens ?? absent,
     T_cached: usage?.cachedPromptTokens ?? absent,
     T_out: model.kind === 'embedding' ? 0 : (usage?.completionTokens ?? absent),
+    T_in_least: usage?.promptLeast ?? null,
+    T_in_most: usage?.promptMost ?? null,
+    T_out_least: usage?.completionLeast ?? null,
+    T_out_most: usage?.completionMost ?? null,
     P_active_min: model.activeParametersB?.min ?? absent,
     P_active_max: model.activeParametersB?.max ?? absent,
     P_total_min: total?.min ?? absent,

@@ -54,6 +54,7 @@ const callFields: Fields<Omit<CallFacts, 'model' | 'site' | 'grid'>> = {
   upstreamLatencyS: true,
   telemetry: true,
   isCutShort: true,
+  failedAttemptsMostWh: true,
   telemetryFollows: true,
   simulated: true,
 };

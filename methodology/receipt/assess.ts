@@ -17,7 +17,7 @@ import { type Figures, type Impact, impactOf, type Trace } from '../generated/re
 import { matchOf } from './grid-provenance.ts';
 import { estimateUnused, type Measurement, measure } from './measured.ts';
 import { run } from './programs.ts';
-import { cutShortText, exclusions, measuredReason, tierReason } from './words.ts';
+import { cutShortText, exclusions, hasUncountedParts, measuredReason, tierReason } from './words.ts';
 
 export { availableTiers } from '../choice/tier.ts';
 export type { CallFacts, GridReading, ModelFacts, SiteFacts, TokenUsage } from '../facts/facts.ts';
@@ -124,13 +124,19 @@ function areFinite(figures: Figures): boolean {
 }
 
 function wordsOf(
-  { boundary, grid, isCutShort, requestedAt, usage }: PlacedFacts,
+  facts: PlacedFacts,
   { measured, parameter_range, tier }: Calculation,
   figures: Figures,
   reason: string,
   method: Methodology,
 ): Words {
+  const { boundary, grid, isCutShort, requestedAt, usage } = facts;
   const isTotal = measured?.scope === 'total';
+  const failedMostWh = method.boundsCounts
+    ? facts.failedAttemptsMostWh === undefined
+      ? 0
+      : facts.failedAttemptsMostWh
+    : undefined;
   return {
     tier,
     tier_reason: reason,
@@ -140,12 +146,14 @@ function wordsOf(
       embodied: figures.carbon_embodied_g !== null,
       overhead: !isTotal || measured.includes_pue !== false,
       output: isCutShort !== true,
+      input: !hasUncountedParts(usage),
     }),
     grid_zone: grid.zone,
-    prompt_tokens: usage?.promptTokens ?? null,
+    prompt_tokens: hasUncountedParts(usage) ? null : (usage?.promptTokens ?? null),
     completion_tokens: usage?.completionTokens ?? null,
     energy_split: measured === null ? 'modelled' : isTotal ? 'unavailable' : 'measured',
-    energy_failed_attempts_wh: null,
+    energy_failed_attempts_wh: failedMostWh === 0 ? 0 : null,
+    energy_failed_attempts_high_wh: failedMostWh,
     uncertainty_basis: method.isOwn ? 'combined' : parameter_range ? 'parameter_range' : 'literature_default',
     grid_intensity_source: grid.source,
     grid_intensity_observed_at: textOf(msOf(grid.signal === 'annual' ? grid.periodEnd : grid.observedAt)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MethodologyId } from '../documents/methodologies.ts';
-import type { EstimatedCounts } from '../facts/facts.ts';
+import { type CountDoubt, countDoubts, type EstimatedCounts } from '../facts/facts.ts';
 import { readNeuralwatt } from '../facts/telemetry/neuralwatt.ts';
 import { lineageOf } from '../lineage/lineage.ts';
 import { verify } from '../lineage/recompute.ts';
@@ -54,6 +54,83 @@ describe('an estimated token count', () => {
     expect(over.tier_reason).toContain('500 tokens that the provider states outside of its two counts');
     const under = impactOf({ ...call, usage: { ...usage, outsideCounts: -30 } }).impact;
     expect(under.tier_reason).toContain("the provider's total is 30 less than its two counts");
+  });
+});
+
+describe('a count that can stand for fewer tokens, or for more', () => {
+  const ends = { promptLeast: 480, promptMost: 50_000, completionLeast: 30, completionMost: 8000 };
+  const range = { activeParametersB: { min: 20, max: 90 }, totalParametersB: { min: 200, max: 600 } };
+  const untimed: CallFacts = { ...call, upstreamLatencyS: null };
+  const uncached = { ...usage, cachedPromptTokens: 0 };
+
+  it.each([
+    ['known parameters', untimed],
+    ['a range of parameters', { ...untimed, model: { ...call.model, ...range } }],
+    ['a size class', { ...untimed, requestedTier: 'proxy' }],
+    ['the narrow boundary', { ...untimed, boundary: 'narrow' }],
+  ] as const)('has the bounds of those, and the value of the count, by %s', (_, facts) => {
+    const counted = impactOf({ ...facts, usage: uncached }).impact;
+    const { impact } = impactOf({ ...facts, usage: { ...uncached, ...ends } });
+    const fewest = { ...uncached, promptTokens: ends.promptLeast, completionTokens: ends.completionLeast };
+    const most = { ...uncached, promptTokens: ends.promptMost, completionTokens: ends.completionMost };
+    const [least, highest] = [fewest, most].map((each) => impactOf({ ...facts, usage: each }).impact);
+    expect(impact.energy_wh).toBe(counted.energy_wh);
+    expect(impact.carbon_g).toBe(counted.carbon_g);
+    const about = (value: number | null | undefined) => expect.closeTo(value ?? Number.NaN, 9);
+    expect(impact.energy_low_wh).toEqual(about(least?.energy_low_wh));
+    expect(impact.energy_high_wh).toEqual(about(highest?.energy_high_wh));
+    expect(impact.carbon_low_g).toEqual(about(least?.carbon_low_g));
+    expect(impact.carbon_high_g).toEqual(about(highest?.carbon_high_g));
+    expect(impact.tier_reason).toContain('480 to 50000 prompt tokens and 30 to 8000 completion tokens');
+  });
+
+  it('has the bounds of the count itself where nothing is said of it', () => {
+    const { impact: now } = impactOf({ ...call, usage });
+    const { impact: before } = impactOf({ ...call, usage }, 'gw-1.4');
+    const { methodology_hash: hash } = before;
+    const of14 = { methodology: 'gw-1.4', methodology_version: '1.4.0', methodology_hash: hash };
+    const failed = { energy_failed_attempts_wh: null, energy_failed_attempts_high_wh: undefined };
+    expect(before).toEqual({ ...now, ...of14, ...failed });
+  });
+
+  it('says why in words', () => {
+    const doubted = (...doubts: CountDoubt[]) => impactOf({ ...call, usage: { ...usage, ...ends, doubts } }).impact;
+    for (const doubt of countDoubts) {
+      const { tier_reason } = doubted(doubt);
+      expect(tier_reason.includes('doubtful')).toBe(/unstated|too_fast/.test(doubt));
+      expect(tier_reason.length).toBeGreaterThan(doubted().tier_reason.length);
+    }
+  });
+
+  it('has no prompt tokens where parts of the prompt were not counted', () => {
+    const { impact } = impactOf({ ...call, usage: { ...usage, promptMost: 9000, doubts: ['parts_uncounted'] } });
+    expect(impact).toMatchObject({ prompt_tokens: null, completion_tokens: 400 });
+    expect(impact.boundary_excludes).toContain('uncounted_input');
+  });
+
+  it('is refused where its ends are none', () => {
+    for (const wrong of [
+      { promptLeast: 1201 },
+      { completionMost: 399 },
+      { completionLeast: -1 },
+      { promptMost: 1e300 },
+    ])
+      expect(assess({ ...call, usage: { ...usage, ...wrong } })).toMatchObject({ reason: 'calculator_fault' });
+    const stranger = { ...usage, doubts: ['a hunch' as CountDoubt] };
+    expect(assess({ ...call, usage: stranger })).toMatchObject({ reason: 'calculator_fault' });
+  });
+});
+
+describe('attempts that failed', () => {
+  const of = (failedAttemptsMostWh?: number | null) =>
+    impactOf({ ...call, usage, ...(failedAttemptsMostWh !== undefined && { failedAttemptsMostWh }) }).impact;
+
+  it('took nothing unless the facts say more, which is in no sum', () => {
+    expect(of()).toMatchObject({ energy_failed_attempts_wh: 0, energy_failed_attempts_high_wh: 0 });
+    expect(of(1.5)).toMatchObject({ energy_failed_attempts_wh: null, energy_failed_attempts_high_wh: 1.5 });
+    expect(of(null)).toMatchObject({ energy_failed_attempts_wh: null, energy_failed_attempts_high_wh: null });
+    expect(of(1.5).energy_high_wh).toBe(of().energy_high_wh);
+    expect(assess({ ...call, usage, failedAttemptsMostWh: -1 })).toMatchObject({ reason: 'calculator_fault' });
   });
 });
 

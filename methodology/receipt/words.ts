@@ -4,7 +4,7 @@ import type { ModelledTier } from '../choice/tier.ts';
 import { comparison, estimatedCounts, serving, spreads, uncountedCalls } from '../documents/factors.ts';
 import type { Methodology } from '../documents/methodologies.ts';
 import { isGuessed, isOtherHardware } from '../facts/assumptions.ts';
-import type { Boundary, CallFacts, EstimatedCounts, SiteFacts, TokenUsage } from '../facts/facts.ts';
+import type { Boundary, CallFacts, CountDoubt, EstimatedCounts, SiteFacts, TokenUsage } from '../facts/facts.ts';
 import type { TelemetryReading } from '../facts/telemetry/reading.ts';
 import type { Results } from '../generated/receipt.ts';
 
@@ -40,10 +40,12 @@ export function tierReason(
 }
 
 /** For the end of a `tier_reason`; empty where the reply came to its end. */
-export const cutShortText = ({ isCutShort }: Pick<CallFacts, 'isCutShort'>): string =>
-  isCutShort
-    ? '; the reply broke off: what was generated without being delivered is not counted, so all amounts are lower bounds, and the upper bounds are those of what was delivered'
-    : '';
+export function cutShortText({ isCutShort, usage }: Pick<CallFacts, 'isCutShort' | 'usage'>): string {
+  if (!isCutShort) return '';
+  const most = usage?.completionMost;
+  const end = most === undefined ? 'what was delivered' : `the ${most} tokens that the provider can have gone on to`;
+  return `; the reply broke off: what was generated without being delivered is not counted, so all amounts are lower bounds, and the upper bounds are those of ${end}`;
+}
 
 /** The accelerators that the deployment states, if they are not those that the models assume. */
 const otherHardware = ({ accelerators }: SiteFacts): string | null =>
@@ -117,15 +119,49 @@ const estimateTexts: Readonly<Record<EstimatedCounts, string>> = {
 export function countsText(usage: TokenUsage | null): string {
   if (usage === null) return '';
   const { estimated, outsideCounts: over = 0 } = usage;
-  const wide =
+  const estimate =
     estimated === undefined
       ? ''
       : `; ${estimateTexts[estimated]}, within a ratio of ${estimatedCounts.ratio} either way`;
+  const wide = estimate + doubtsText(usage);
   if (over > 0)
     return `${wide}; ${over} tokens that the provider states outside of its two counts are charged as completion`;
   if (over < 0) return `${wide}; the provider's total is ${-over} less than its two counts, which are charged`;
   return wide;
 }
+
+const doubtTexts: Readonly<Record<CountDoubt, string>> = {
+  hidden: 'more completion tokens are counted than the delivered text shows, as the model thinks unseen',
+  hidden_unstated:
+    'doubtful: more completion tokens are counted than the delivered text shows, as if the model thought unseen',
+  filtered: 'more completion tokens are counted than the delivered text shows, since the provider withheld some of it',
+  above_limit: 'more completion tokens are counted than the request allows',
+  read_elsewhere: 'more prompt tokens are counted than the request holds, for what the provider read by itself',
+  read_unstated:
+    'doubtful: more prompt tokens are counted than the request holds, as if the provider had read by itself, unasked',
+  parts_uncounted:
+    'the tokens of pictures, sound and files in the prompt are not counted: they are in the upper bounds alone, by their size',
+  too_fast: 'doubtful: the accelerators draw less in the upstream time than the counted tokens take',
+};
+
+/** Why the counts are believed only within bounds, and which those are. */
+function doubtsText(usage: TokenUsage): string {
+  const doubts = usage.doubts ?? [];
+  const { completionLeast, completionMost, completionTokens, promptLeast, promptMost, promptTokens } = usage;
+  const bounds = [
+    boundsText('prompt', promptTokens, promptLeast, promptMost),
+    boundsText('completion', completionTokens, completionLeast, completionMost),
+  ].filter((text) => text !== '');
+  const reach = bounds.length === 0 ? [] : [`the bounds are those of ${bounds.join(' and ')}`];
+  return [...doubts.map((doubt) => doubtTexts[doubt]), ...reach].map((text) => `; ${text}`).join('');
+}
+
+const boundsText = (kind: string, count: number, least = count, most = count): string =>
+  least === most ? '' : `${least} to ${most} ${kind} tokens`;
+
+/** Whether the prompt has parts that nobody counted. */
+export const hasUncountedParts = (usage: TokenUsage | null): boolean =>
+  usage?.doubts?.includes('parts_uncounted') === true;
 
 /** Outside every boundary of every methodology here. */
 const neverCounted = ['network', 'storage', 'redundancy', 'training', 'end_user_devices', 'embodied_water'];
@@ -139,6 +175,8 @@ export interface KnownParts {
   readonly overhead: boolean;
   /** False if the reply broke off, so that something may have been generated that was not delivered. */
   readonly output: boolean;
+  /** False if the prompt has parts that nobody counted. */
+  readonly input: boolean;
 }
 
 /**
@@ -155,5 +193,6 @@ export function exclusions(boundary: Boundary, { idleShare, isOwn }: Methodology
   }
   if (!isOwn) left.push('input_tokens');
   if (!parts.output) left.push('undelivered_output');
+  if (isOwn && !parts.input) left.push('uncounted_input');
   return left.concat(neverCounted);
 }

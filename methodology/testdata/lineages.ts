@@ -4,7 +4,7 @@ import { type MethodologyId, methodologyIds } from '../documents/methodologies.t
 import type { EstimatedCounts } from '../facts/facts.ts';
 import { type Lineage, lineageOf } from '../lineage/lineage.ts';
 import { recompute, verify } from '../lineage/recompute.ts';
-import { assess, type CallFacts, type Impact } from '../receipt/assess.ts';
+import { assess, type CallFacts, type Impact, type TokenUsage } from '../receipt/assess.ts';
 import { leaves, whileChanged } from './changes.ts';
 import { calls } from './facts.ts';
 import { measuredCalls } from './telemetry.ts';
@@ -18,13 +18,27 @@ const signals = fc.record({
   source: fc.constantFrom('test', 'ember-2023'),
 });
 
-/** The counts that are said to be estimated; `none`: nobody counted. */
-const counts = fc.constantFrom(undefined, undefined, 'prompt', 'completion', 'both', 'none');
+/** The counts that are said to be estimated; `none`: nobody counted; `ends`: they can stand for fewer and for more. */
+const counts = fc.constantFrom(undefined, undefined, 'prompt', 'completion', 'both', 'none', 'ends');
 
-function withCounts(call: CallFacts, said: EstimatedCounts | 'none' | undefined): CallFacts {
+function withCounts(call: CallFacts, said: EstimatedCounts | 'none' | 'ends' | undefined): CallFacts {
   if (said === undefined || call.usage === null) return call;
+  if (said === 'ends') return withEnds(call, call.usage);
   return { ...call, usage: said === 'none' ? null : { ...call.usage, estimated: said } };
 }
+
+const withEnds = (call: CallFacts, usage: TokenUsage): CallFacts => ({
+  ...call,
+  failedAttemptsMostWh: 0.125,
+  usage: {
+    ...usage,
+    promptLeast: Math.floor(usage.promptTokens / 3),
+    promptMost: usage.promptTokens * 7 + 1,
+    completionLeast: Math.floor(usage.completionTokens / 5),
+    completionMost: usage.completionTokens + 4000,
+    doubts: ['hidden_unstated', 'parts_uncounted'],
+  },
+});
 
 const facts: fc.Arbitrary<CallFacts> = fc
   .tuple(fc.oneof(calls, measuredCalls), signals, counts)

@@ -165,6 +165,25 @@ describe('what a call is charged to', () => {
   });
 });
 
+it('a degraded receipt states what is known of the grid', async () => {
+  const unknown = { activeParametersB: null, totalParametersB: null };
+  const { shown } = await callOn(catalogueOf({ model: unknown }));
+  expect(shown).toMatchObject({
+    degraded_reason: 'model_parameters_unknown',
+    carbon_g: null,
+    grid_intensity_g_per_kwh: 369,
+    grid_intensity_source: 'ember-2023',
+    grid_intensity_observed_at: '2024-01-01T00:00:00.000Z',
+    grid_intensity_requested_at: at,
+    grid_intensity_age_minutes: expect.any(Number),
+    grid_temporal_match: 'annual_fallback',
+  });
+  const lost = await callOn(catalogueOf(), { takes: false });
+  expect(lost.shown).toMatchObject({ degraded_reason: 'receipt_not_stored', grid_intensity_source: 'ember-2023' });
+  const marginal = await callOn(catalogueOf({ grid: { signal: 'marginal' } }));
+  expect(marginal.shown).toMatchObject({ grid_intensity_source: null, grid_temporal_match: 'none' });
+});
+
 const withoutNumbers = { tier: 'degraded', degraded_reason: 'calculator_fault', energy_wh: null, prompt_tokens: 12 };
 
 describe('the facts of a call say who vouches for what', () => {

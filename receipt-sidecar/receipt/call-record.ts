@@ -16,7 +16,9 @@ import type { Caller } from '../guards/caller.ts';
 import { routingTrace, type ServedCall } from '../routing/routing-trace.ts';
 import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
+import { callToCount, type EndOfCall } from './counted-call.ts';
 import type { EndedBy } from './ends.ts';
+import { failedAttemptsMostWh } from './failed-attempts-energy.ts';
 import {
   type CallIdentity,
   type CallOutcome,
@@ -30,7 +32,7 @@ import {
 import type { StreamFacts } from './reply-facts.ts';
 import { countedReceipt } from './usage-metrics.ts';
 
-type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS'>;
+type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS' | 'failedAttemptsMostWh'>;
 
 /** One call: `begin`, then at most one of `finish`, `complete`, `breakOff` and `discard`. */
 export class CallRecord {
@@ -124,8 +126,11 @@ export class CallRecord {
     const { identity } = this;
     const servedBy = this.#servedBy;
     const upstreamLatencyS = this.#elapsedS();
-    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS };
-    const made = makeReceipt(identity, outcome, (error) => this.#books.faults.fault('receipt', error));
+    const failures = this.#books.failedAttempts.of(identity.receiptId);
+    const onFault = (error: unknown) => this.#books.faults.fault('receipt', error);
+    const failedWh = failedAttemptsMostWh(identity, { servedBy, attempts: this.#attempts, failures }, onFault);
+    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS, failedAttemptsMostWh: failedWh };
+    const made = makeReceipt(identity, outcome, onFault);
     const used = this.#reservation && amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     if (used) this.#reservation?.settle(used);
@@ -171,7 +176,7 @@ export class CallRecord {
 
   /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
   complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
-    const counted = this.#count(said, !failed);
+    const counted = this.#count(said, { isWhole: !failed, isCutShort: failed });
     if (failed) return this.#finishBroken({ status: 'upstream_error', ...counted, telemetry, isCutShort: true });
     return this.finish({ status: 'complete', ...counted, telemetry });
   }
@@ -181,10 +186,10 @@ export class CallRecord {
     this.#books.metrics.wentOn();
   }
 
-  #count(said: SaidSoFar, isWhole: boolean): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
-    const { request } = this.identity;
-    const contextWindow = this.#model.contextWindow ?? null;
-    const counted = countCall(said, { request, contextWindow, elapsedS: this.#elapsedS(), isWhole });
+  #count(said: SaidSoFar, end: Omit<EndOfCall, 'elapsedS'>): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
+    const site = this.#servedBy?.deployment ?? null;
+    const call = callToCount(this.identity.request, this.#model, site, { ...end, elapsedS: this.#elapsedS() });
+    const counted = countCall(said, call);
     if (counted.ok) return { usage: counted.value };
     return { usage: null, unmeasured: 'usage_implausible', explanation: counted.error };
   }
@@ -202,7 +207,12 @@ export class CallRecord {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
     if (seen === null) return this.#finishBroken({ status, usage: null });
     const { isWritten, said, telemetry } = seen;
-    return this.#finishBroken({ status, ...this.#count(said, false), telemetry, isCutShort: !isWritten });
+    return this.#finishBroken({
+      status,
+      ...this.#count(said, { isWhole: false, isCutShort: !isWritten }),
+      telemetry,
+      isCutShort: !isWritten,
+    });
   }
 
   /** Records a call that did not end well as unmeasured, unless it has counts or energy that was read. */

@@ -1,10 +1,15 @@
 import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { ModelFacts, TokenUsage } from '@gw/methodology/assess';
+import { powerUse } from '@gw/methodology/power';
 import { cases } from '@gw/testing/cases';
+import { plainModel } from '@gw/testing/catalogue';
+import { countedForTests } from '@gw/testing/receipt-sidecar/asked';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReplyCounts } from '../api/openai/reply-counts.ts';
 import { parseRequest } from '../api/parse.ts';
-import { type CountedCall, countCall } from './count.ts';
+import { countCall } from './count.ts';
+import type { CountedCall } from './counted-call.ts';
 
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `word${index % 10}`).join(' ');
 const hello = { model: 'm', messages: [{ role: 'user', content: 'Hello, what is there to say?' }] };
@@ -25,8 +30,8 @@ interface Told extends Partial<Omit<CountedCall, 'request'>> {
 function count({ usage, body = hello, message = { content: 'hi' }, endpoint, ...more }: Told) {
   const said = new ReplyCounts();
   said.take({ choices: [{ index: 0, message }], usage });
-  const call = { request: requestOf(body, endpoint), contextWindow: 128_000, elapsedS: 0.05, isWhole: true, ...more };
-  return countCall(said, call);
+  const call = { contextWindow: 128_000, elapsedS: 0.05, ...more };
+  return countCall(said, countedForTests(requestOf(body, endpoint), call));
 }
 
 const counted = (told: Told) => {
@@ -58,8 +63,7 @@ describe("a provider's counts", () => {
     refused({ body: limited, usage: { prompt_tokens: 12, completion_tokens: 1_000_000 } }).toBe(
       'The provider states 1000000 completion tokens, and no more than 5 can be true: the request limits them.',
     );
-    refused({ body: { ...limited, n: 2 }, usage: { prompt_tokens: 12, completion_tokens: 11 } }).toContain('than 10 ');
-    refused({ usage: { prompt_tokens: 12, completion_tokens: 1000 } }).toContain('1000 visible completion tokens');
+    refused({ body: { ...limited, n: 2 }, usage: { prompt_tokens: 12, completion_tokens: 99 } }).toContain('than 10 ');
   });
 
   it('are bounded by the time where nothing else bounds them', () => {
@@ -116,7 +120,7 @@ describe("a provider's counts", () => {
 
   it('of a prompt leave room for templates, tools and images, and for what is sent by reference', () => {
     const usage = { prompt_tokens: 40_000, completion_tokens: 1 };
-    refused({ usage }).toContain('the request has');
+    refused({ usage, readsByItself: false }).toContain('the request has');
     const image = { type: 'image_url', image_url: { url: 'https://img.test/a.png' } };
     const with_ = (part: object) => ({ ...hello, messages: [{ role: 'user', content: [part] }] });
     expect(counted({ usage, body: with_(image) })).toMatchObject({ promptTokens: 40_000 });
@@ -176,6 +180,161 @@ describe("a provider's counts", () => {
     expect(cached({ prompt_cache_miss_tokens: 11 })).toMatchObject({ cachedPromptTokens: 9 });
     expect(cached({ prompt_tokens_details: { cached_tokens: 30 } })).toMatchObject({ cachedPromptTokens: 20 });
     expect(cached({ cache_read_input_tokens: 9 })).toMatchObject({ cachedPromptTokens: 0 });
+  });
+});
+
+describe('a count beyond what the call shows', () => {
+  const visible = { prompt_tokens: 12, completion_tokens: 900 };
+
+  it('is charged with bounds from the text that was delivered, as a model may think unseen', () => {
+    const message = { content: words(8) };
+    const least = { completionTokens: 900, completionLeast: 5 };
+    expect(counted({ usage: visible, message })).toMatchObject({ ...least, doubts: ['hidden_unstated'] });
+    expect(counted({ usage: visible, message, hidesReasoning: true })).toMatchObject({ ...least, doubts: ['hidden'] });
+    refused({ usage: visible, message, hidesReasoning: false }).toContain('900 visible completion tokens');
+    const named = { ...visible, completion_tokens_details: { reasoning_tokens: 890 } };
+    expect(counted({ usage: named, message })).not.toHaveProperty('doubts');
+  });
+
+  it('is that of a text that the provider withheld, by the words of several', () => {
+    for (const reason of [
+      'content_filter',
+      'SAFETY',
+      'content_filtered',
+      'guardrail_intervened',
+      'sensitive',
+      'PROHIBITED_CONTENT',
+    ])
+      for (const streamed of [false, true]) {
+        const said = new ReplyCounts();
+        const choice = { index: 0, finish_reason: reason, [streamed ? 'delta' : 'message']: { role: 'assistant' } };
+        said.take({ choices: [choice] });
+        said.take({ choices: [], usage: visible });
+        const result = countCall(said, countedForTests(requestOf(hello), { hidesReasoning: false }));
+        expect(result).toMatchObject({ value: { completionTokens: 900, completionLeast: 0, doubts: ['filtered'] } });
+      }
+    for (const reason of ['stop', 'length', 'tool_calls', 'x'.repeat(1e6)]) {
+      const said = new ReplyCounts();
+      said.take({ choices: [{ index: 0, finish_reason: reason, text: '' }], usage: visible });
+      expect(said.isFiltered).toBe(false);
+    }
+  });
+
+  it('is charged a little above the limit, or where the text bears it out', () => {
+    const body = { ...hello, max_tokens: 5 };
+    const six = { prompt_tokens: 9, completion_tokens: 6 };
+    expect(counted({ body, usage: six, message: { content: 'a b c d e f' } })).toEqual({
+      promptTokens: 9,
+      cachedPromptTokens: 0,
+      completionTokens: 6,
+      completionLeast: 5,
+      doubts: ['above_limit'],
+    });
+    const ignored = { prompt_tokens: 9, completion_tokens: 150 };
+    expect(counted({ body, usage: ignored, message: { content: words(100) } })).toMatchObject({
+      completionTokens: 150,
+    });
+    refused({ body, usage: ignored }).toContain('the request limits them');
+    // A server that thinks beside the limit.
+    expect(counted({ body, usage: ignored, hidesReasoning: true })).toMatchObject({ completionTokens: 150 });
+  });
+
+  it('is charged for a prompt that the provider added to, with its own text as the least', () => {
+    const usage = { prompt_tokens: 15_000, completion_tokens: 1 };
+    const asking = [
+      { search_parameters: { mode: 'on' } },
+      { enable_search: true },
+      { web_search_options: {} },
+      { tools: [{ type: 'web_search' }] },
+      { tools: [{ type: 'builtin_function', function: { name: 'web_search' } }] },
+      { compound_custom: { models: {} } },
+      { venice_parameters: { enable_web_search: 'on' } },
+    ];
+    for (const more of asking)
+      expect(counted({ body: { ...hello, ...more }, usage, readsByItself: false })).toMatchObject({
+        promptTokens: 15_000,
+        promptLeast: expect.closeTo(8, -1),
+        doubts: ['read_elsewhere'],
+      });
+    const completion = { model: 'm', prompt: 'Hello', enable_search: true };
+    expect(counted({ body: completion, endpoint: 'completions', usage })).toMatchObject({ doubts: ['read_elsewhere'] });
+    expect(counted({ usage, readsByItself: true })).toMatchObject({ doubts: ['read_elsewhere'] });
+    expect(counted({ usage })).toMatchObject({ promptTokens: 15_000, promptLeast: 5, doubts: ['read_unstated'] });
+    for (const more of [{}, { search_parameters: { mode: 'off' } }, { enable_search: false }])
+      refused({ body: { ...hello, ...more }, usage, readsByItself: false }).toContain('the request has');
+    const embedded = { model: 'm', input: 'Hello' };
+    refused({ body: embedded, endpoint: 'embeddings', usage }).toContain('the request has');
+    refused({ usage: { ...usage, prompt_tokens: 128_001 } }).toContain('context window');
+  });
+
+  it('is refused above the power of the accelerators in the time, and doubtful from there down', () => {
+    const site = { pue: 1.2, wueOnsiteLPerKwh: null, accelerators: { model: 'H100', count: 1 } };
+    const thinking = (reasoning_tokens: number, elapsedS: number, model: Partial<ModelFacts> = {}) => ({
+      usage: {
+        prompt_tokens: 20,
+        completion_tokens: reasoning_tokens + 1,
+        completion_tokens_details: { reasoning_tokens },
+      },
+      elapsedS,
+      powerOf: (usage: TokenUsage) => powerUse({ ...plainModel, ...model }, site, usage, elapsedS),
+    });
+    refused(thinking(99_000, 0.03)).toMatch(
+      /99001 completion tokens, and no more than \d{4} can be true: 1 accelerator draws no more power in the time/,
+    );
+    const large = { activeParametersB: { min: 70, max: 70 }, totalParametersB: { min: 70, max: 70 } };
+    refused(thinking(20_000, 0.03, large)).toContain('4 accelerators draw');
+    const doubtful = counted(thinking(5000, 0.03, large));
+    expect(doubtful).toMatchObject({ completionTokens: 5001, doubts: ['too_fast'] });
+    expect(doubtful?.completionLeast).toBeLessThan(500);
+    expect(counted(thinking(99_000, 300, large))).not.toHaveProperty('doubts');
+    // A cache can have read what the request holds.
+    const long = { ...hello, messages: [{ role: 'user', content: words(20_000) }] };
+    const { powerOf } = thinking(0, 0.03, large);
+    const read = { prompt_tokens: 30_000, completion_tokens: 1 };
+    expect(counted({ body: long, usage: read, powerOf })).not.toHaveProperty('doubts');
+    const unknown = { activeParametersB: null, totalParametersB: null };
+    expect(counted(thinking(5000, 0.03, unknown))).not.toHaveProperty('doubts');
+    refused(thinking(99_000, 0.03, { ...unknown, modelClass: 'frontier' })).toContain('accelerators draw');
+  });
+});
+
+describe('what nobody counted', () => {
+  const message = { content: words(10) };
+
+  it('of an answer that broke off is bounded by its limit, or by the window', () => {
+    const end = { message, isWhole: false, isCutShort: true };
+    expect(counted({ ...end, body: { ...hello, max_tokens: 2000, n: 2 } })).toMatchObject({
+      completionTokens: 15,
+      completionMost: 4000,
+    });
+    expect(counted(end)).toMatchObject({ completionMost: 128_000 });
+    expect(counted({ ...end, contextWindow: null })).not.toHaveProperty('completionMost');
+    expect(counted({ ...end, isCutShort: false })).not.toHaveProperty('completionMost');
+  });
+
+  it('of a prompt with pictures, sound or files is unknown, and bounded by their size', () => {
+    const data = 'x'.repeat(40_000);
+    const text = { type: 'text', text: 'What is it?' };
+    const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+    for (const [part, most] of [
+      [image('https://img.test/a.png'), 100_000],
+      [image(`data:image/png;base64,${data}`), 40_017],
+      [{ type: 'input_audio', input_audio: { data, format: 'wav' } }, 30_000],
+      [{ type: 'file', file: { file_data: `data:application/pdf;base64,${data}`, filename: 'a.pdf' } }, 30_021],
+      [{ type: 'video_url', video_url: { url: 'https://img.test/a.mp4' } }, 128_000],
+      [{ type: 'file', file: { file_id: 'f' } }, 128_000],
+    ] as const) {
+      const body = { ...hello, messages: [{ role: 'user', content: [text, part] }] };
+      const usage = counted({ body, message, contextWindow: 128_000 });
+      expect(usage).toMatchObject({ promptTokens: 7, estimated: 'both', doubts: ['parts_uncounted'] });
+      expect(usage?.promptMost).toBe(Math.min(128_000, most + 7));
+      const told = { prompt_tokens: 900, completion_tokens: 15 };
+      expect(counted({ body, message, usage: told })).toEqual({
+        promptTokens: 900,
+        cachedPromptTokens: 0,
+        completionTokens: 15,
+      });
+    }
   });
 });
 
@@ -242,7 +401,7 @@ describe('a stream', () => {
   const streamed = (chunks: readonly { choices: unknown; usage?: object | undefined }[]) => {
     const said = new ReplyCounts();
     for (const each of chunks) said.take(each);
-    const result = countCall(said, { request: requestOf(hello), contextWindow: null, elapsedS: 1, isWhole: true });
+    const result = countCall(said, countedForTests(requestOf(hello)));
     return result.ok ? result.value : result.error;
   };
 
@@ -313,13 +472,26 @@ it('nothing that a reply says makes more tokens than request, text, window and t
       }
       if (result.value === null) return;
       const { cachedPromptTokens, completionTokens, estimated, outsideCounts, promptTokens } = result.value;
+      const { completionLeast, completionMost, doubts, promptLeast, promptMost } = result.value;
       const { mostPromptTokens, promptTextBytes } = requestOf(body);
-      expect(promptTokens).toBeLessThanOrEqual(mostPromptTokens ?? contextWindow ?? 10_000_000);
+      expect(promptTokens).toBeLessThanOrEqual(contextWindow ?? 10_000_000);
+      const isBeyond = mostPromptTokens !== null && promptTokens > mostPromptTokens;
+      expect((doubts ?? []).some((doubt) => doubt.startsWith('read'))).toBe(isBeyond);
+      for (const [least, count, most] of [
+        [promptLeast, promptTokens, promptMost],
+        [completionLeast, completionTokens, completionMost],
+      ] as const) {
+        expect(least ?? 0).toBeLessThanOrEqual(count);
+        expect(most ?? count).toBeGreaterThanOrEqual(count);
+      }
       expect(promptTokens * 128).toBeGreaterThanOrEqual(promptTextBytes);
       expect(cachedPromptTokens).toBeLessThanOrEqual(promptTokens);
       const most = contextWindow ?? 200_000;
       if (estimated) expect(Number.isSafeInteger(completionTokens)).toBe(true);
-      else expect(completionTokens - Math.max(0, outsideCounts ?? 0)).toBeLessThanOrEqual(max_tokens ?? most);
+      else
+        expect(completionTokens - Math.max(0, outsideCounts ?? 0)).toBeLessThanOrEqual(
+          max_tokens === null ? most : max_tokens + 16,
+        );
       if (!estimated) expect(completionTokens).toBeLessThanOrEqual(most);
     }),
     { numRuns: cases(1000) },

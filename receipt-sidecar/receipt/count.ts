@@ -1,65 +1,60 @@
 /**
- * The token counts of a call: the provider's, as far as they can be true, else estimates from text.
+ * The token counts of a call: the provider's, as far as any reading of the call makes them possible, else estimates from text.
  *
- * Invariants: a count that is missing, or too small for its text, is estimated or null, never 0. A count above what
- * request, reply, model and time allow is not charged, and not corrected either: the receipt is degraded, with the
- * claim and the bound. Of two readings of what a provider states the larger is charged.
+ * Invariants: a count that is missing, or too small for its text, is estimated or null, never 0. A count that goes beyond what
+ * request and reply show is charged as stated, with wider bounds and the reason (doubts.ts), as long as a provider can have read or
+ * written so much unseen. One above what limits, window, time and power allow is not charged, and not corrected either: the receipt
+ * is degraded, with the claim and the bound. Of two readings of what a provider states the larger is charged.
  */
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { estimatedCounts } from '@gw/methodology/factors';
+import type { PowerUse } from '@gw/methodology/power';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { bytesPerToken } from '../api/port/prompt-size.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import { shapeOf } from '../api/shapes.ts';
-
-/** Facts that bound the counts of a call. */
-export interface CountedCall {
-  readonly request: ParsedRequest;
-  /** The context window in tokens; null if the catalogue does not know it. */
-  readonly contextWindow: number | null;
-  /** Seconds from asking the provider to the end of its reply. */
-  readonly elapsedS: number;
-  /** Whether the reply came to its end; otherwise a count of 0 says only that no word had come yet. */
-  readonly isWhole: boolean;
-}
-
-/** An assumption: the fastest published service of one stream writes some thousands, so no hardware reaches this. */
-const mostTokensPerS = 100_000;
-/** An assumption, for where no window is known: the longest that is published is a million or two. */
-const mostTokensPerPrompt = 10_000_000;
-/** Seconds that are added to the time, for a reply that was computed before it was asked for. */
-const graceS = 1;
-/** How many tokens of an answer leave no text: its end, and the frame of channels and tool calls. */
-const unseenPerAnswer = 64;
+import { powerProblem, promptProblem, writtenProblem } from './count-limits.ts';
+import type { CountedCall, Written } from './counted-call.ts';
+import { doubtsOf } from './doubts.ts';
 
 /** Returns the counts; null if nothing says them. The error is a sentence that names the claim and what can be true. */
 export function countCall(said: SaidSoFar, call: CountedCall): Result<TokenUsage | null, string> {
   const { request } = call;
   const prompt = claimedPrompt(said, call);
   const written = writesNothing(request) ? nothingWritten : writtenBy(said, call);
-  const explanation = promptProblem(prompt, call) ?? written.problem;
-  if (explanation !== null) return err(explanation);
-  return ok(written.tokens === null ? null : usageOf(said, prompt, written, request));
+  const problem = promptProblem(prompt, writesNothing(request), call) ?? writtenProblem(written, said, call);
+  if (problem !== null) return err(problem);
+  if (written.tokens === null) return ok(null);
+  const usage = usageOf(said, prompt, written, request);
+  const power = powerFor(usage, call);
+  const beyond = power && powerProblem(usage, power);
+  if (beyond) return err(beyond);
+  return ok(doubtsOf({ usage, claimedPrompt: prompt, written, said, power }, call));
 }
 
 const writesNothing = ({ endpoint }: ParsedRequest): boolean => shapeOf(endpoint).kind === 'embedding';
 
-interface Written {
-  /** Null if nothing says it. */
-  readonly tokens: number | null;
-  readonly isEstimate: boolean;
-  readonly outside: number;
-  readonly problem: string | null;
+/** No accelerators take fewer tokens than these and so many a second for remarkable. */
+const unremarkable = { tokens: 50, perS: 500, readPerWritten: 20 } as const;
+
+/** A prompt that the request holds is left out: a cache can have served it without a word. */
+function powerFor(usage: TokenUsage, { elapsedS, powerOf, request }: CountedCall): PowerUse | null {
+  const isHeld = request.mostPromptTokens === null || usage.promptTokens <= request.mostPromptTokens;
+  const computed = isHeld ? { ...usage, cachedPromptTokens: usage.promptTokens } : usage;
+  const read = computed.promptTokens - computed.cachedPromptTokens;
+  const work = usage.completionTokens + read / unremarkable.readPerWritten;
+  return work > unremarkable.tokens + unremarkable.perS * elapsedS ? powerOf(computed) : null;
 }
 
 /** An embedding writes nothing, even if the provider claims a completion. */
-const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, problem: null };
+const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, claim: null };
 const untold: Written = { ...nothingWritten, tokens: null };
 
 function usageOf(said: SaidSoFar, claimed: number | null, written: Written, request: ParsedRequest): TokenUsage {
-  const promptTokens = claimed ?? request.estimatedPromptTokens;
+  const promptTokens =
+    claimed ?? request.estimatedPromptTokens - (request.parts === null ? 0 : request.parts.estimatedTokens);
   const { isEstimate, outside, tokens } = written;
   const estimated = claimed === null ? (isEstimate ? 'both' : 'prompt') : isEstimate ? 'completion' : null;
   return {
@@ -91,70 +86,23 @@ function writtenBy(said: SaidSoFar, call: CountedCall): Written {
   const rest = claim !== null && claim.total !== null && claim.prompt !== null ? claim.total - claim.prompt : null;
   const stated = claim?.completion ?? (rest !== null && rest >= 0 ? rest : null);
   if (stated === 0 && bytes === 0 && !call.isWhole) return untold;
-  if (claim === null || stated === null || said.isStale) return estimated(bytes, stated, said, call);
+  if (claim === null || stated === null || said.isStale) return estimated(bytes, stated);
   const reasoning = claim.reasoning ?? 0;
   const isApart = reasoning > stated;
   const over = rest === null ? 0 : rest - stated;
   const outside = isApart ? Math.max(over, reasoning) : over;
   const tokens = stated + Math.max(0, outside);
   // The text of a completion that repeats its prompt says nothing of how little was written.
-  if (tokens * longestTokenBytes < bytes && !call.request.echoes) return estimated(bytes, null, said, call);
+  if (tokens * longestTokenBytes < bytes && !call.request.echoes) return estimated(bytes, null);
   const hidden = (isApart ? 0 : reasoning) + (claim.rejected ?? 0);
   const apart = Math.max(0, Math.min(outside, reasoning));
-  return {
-    tokens,
-    isEstimate: false,
-    outside,
-    problem: writtenProblem({ tokens, visible: stated - hidden, apart }, said, call),
-  };
+  return { tokens, isEstimate: false, outside, claim: { tokens, visible: stated - hidden, apart } };
 }
 
 /** Estimates tokens from bytes of text. `running` is what the provider had counted when there was less of it. */
-function estimated(bytes: number, running: number | null, said: SaidSoFar, call: CountedCall): Written {
+function estimated(bytes: number, running: number | null): Written {
   if (bytes === 0 && running === null) return untold;
   const tokens = Math.max(Math.ceil(bytes / bytesPerToken), running ?? 0);
-  const problem = running === null ? null : writtenProblem({ tokens: running, visible: running, apart: 0 }, said, call);
-  return { tokens, isEstimate: true, outside: 0, problem };
-}
-
-const claims = (count: number, kind: string, most: number, why: string): string =>
-  `The provider states ${count} ${kind} tokens, and no more than ${most} can be true: ${why}.`;
-
-function promptProblem(prompt: number | null, { contextWindow, request }: CountedCall): string | null {
-  if (prompt === null) return null;
-  const { mostPromptTokens: bytes, prompts } = request;
-  if (bytes !== null && prompt > bytes)
-    return claims(prompt, 'prompt', bytes, `the request has ${request.promptBytes} bytes, and templates add little`);
-  const most = (contextWindow ?? mostTokensPerPrompt) * prompts;
-  if (prompt <= most) return null;
-  const why = contextWindow === null ? 'no model reads so much' : 'the context window of the model holds no more';
-  return claims(prompt, 'prompt', most, why);
-}
-
-interface WrittenClaim {
-  readonly tokens: number;
-  /** Tokens whose text was delivered. */
-  readonly visible: number;
-  /** Tokens of reasoning that the provider counts outside of the completion. */
-  readonly apart: number;
-}
-
-function writtenProblem({ apart, tokens, visible }: WrittenClaim, said: SaidSoFar, call: CountedCall): string | null {
-  const { contextWindow, elapsedS, request } = call;
-  const { candidates } = request;
-  // Some servers do not count reasoning towards the limit: what was delivered of it, or is counted apart, is allowed beside.
-  const beside = Math.max(said.reasoningBytes, apart);
-  const asked = request.maxTokens === null ? null : request.maxTokens * candidates + beside;
-  const window = contextWindow === null ? null : contextWindow * candidates;
-  const time = Math.ceil((elapsedS + graceS) * mostTokensPerS * candidates);
-  // Where reasoning is claimed beyond what another bound allows, that one is told.
-  if (asked !== null && tokens > asked && asked <= Math.max(window ?? 0, time))
-    return claims(tokens, 'completion', asked, 'the request limits them');
-  if (window !== null && tokens > window)
-    return claims(tokens, 'completion', window, 'the context window of the model holds no more');
-  const text = said.answerBytes + said.reasoningBytes + said.otherBytes + unseenPerAnswer * request.answers;
-  if (candidates === request.answers && visible > text)
-    return claims(visible, 'visible completion', text, 'the reply has no more bytes of text');
-  if (tokens > time) return claims(tokens, 'completion', time, 'no hardware writes so fast');
-  return null;
+  const claim = running === null ? null : { tokens: running, visible: running, apart: 0 };
+  return { tokens, isEstimate: true, outside: 0, claim };
 }

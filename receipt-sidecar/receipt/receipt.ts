@@ -17,6 +17,7 @@ import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
+import { gridStated } from './known-grid.ts';
 import { digestOfCall, factsText } from './receipt-facts.ts';
 
 /** The facts of a call before its provider answers. */
@@ -43,6 +44,8 @@ export interface CallOutcome {
   readonly telemetry?: TelemetryResult;
   /** Whether the reply broke off before the answer was whole; absent: it did not. */
   readonly isCutShort?: boolean;
+  /** Wh: as `CallFacts.failedAttemptsMostWh`. */
+  readonly failedAttemptsMostWh?: number | null | undefined;
   /** Why the receipt is degraded, if there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;
   /** Replaces the explanation in the definition of `unmeasured`. */
@@ -94,13 +97,16 @@ interface DegradedDetails {
   readonly explanation?: string;
 }
 
+/** `createdAt`: null where nobody knows who answered. */
 function degradedTail(
   boundary: Receipt['boundary'],
+  createdAt: string | null,
   outcome: Pick<CallOutcome, 'servedBy' | 'usage'>,
   reason: DegradedReason,
   { hasFacts, explanation = degradedDefinitions[reason].explanation }: DegradedDetails,
 ): string {
   const { servedBy, usage } = outcome;
+  const grid = servedBy === null || createdAt === null ? null : gridStated(servedBy, createdAt);
   const tail: ReceiptNumbers = {
     tier: 'degraded',
     tier_reason: null,
@@ -109,6 +115,7 @@ function degradedTail(
     grid_zone: servedBy?.region.gridZone ?? null,
     ...receiptCounts(usage),
     ...unknownNumbers,
+    ...grid,
     degraded_reason: reason,
     explanation,
     recalculable: degradedDefinitions[reason].recalculable && usage !== null && hasFacts,
@@ -118,16 +125,16 @@ function degradedTail(
 
 const pinnedRegion = ({ request }: CallIdentity): string | null => request.options.region ?? null;
 
-const boundaryOf = (call: CallIdentity): Receipt['boundary'] => call.request.options.boundary ?? 'comprehensive';
+export const boundaryOf = (call: CallIdentity): Receipt['boundary'] => call.request.options.boundary ?? 'comprehensive';
 
 function degraded(call: CallIdentity, outcome: CallOutcome, reason: DegradedReason, details: DegradedDetails): string {
-  return join(receiptHead(call, outcome), degradedTail(boundaryOf(call), outcome, reason, details));
+  return join(receiptHead(call, outcome), degradedTail(boundaryOf(call), call.createdAt, outcome, reason, details));
 }
 
 const nothingKnown = { servedBy: null, usage: null } as const;
 const unattendedTails = {
-  comprehensive: degradedTail('comprehensive', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
-  narrow: degradedTail('narrow', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
+  comprehensive: degradedTail('comprehensive', null, nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
+  narrow: degradedTail('narrow', null, nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
 };
 
 /**
@@ -149,6 +156,7 @@ function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate
     site: servedBy.deployment,
     grid: servedBy.gridAt(new Date(call.createdAt)),
     ...(outcome.isCutShort && { isCutShort: true }),
+    ...(outcome.failedAttemptsMostWh !== undefined && { failedAttemptsMostWh: outcome.failedAttemptsMostWh }),
     ...simulatedBy(servedBy),
   };
   if (outcome.telemetry) return { ...facts, telemetry: outcome.telemetry };

@@ -95,13 +95,13 @@ export function readReply(bytes: Uint8Array, { provider, request, status, teleme
   if (reply.isFailure(value)) return failed(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
   const tally = reply.tally();
   tally.take(value);
-  const { answerBytes, claim, isStale, otherBytes, reasoningBytes } = tally;
+  const { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes } = tally;
   const energyReader = createEnergyReader(telemetryShape, () => ({}));
   energyReader?.takeObject(value);
   return {
     ok: true,
     clean: cleanObject(text === original ? unmarked : encoder.encode(text), text, value),
-    said: { answerBytes, claim, isStale, otherBytes, reasoningBytes },
+    said: { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes },
     telemetry: energyReader?.said ?? null,
   };
 }

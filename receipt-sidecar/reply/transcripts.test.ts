@@ -2,6 +2,7 @@
 
 import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
 import { cases } from '@gw/testing/cases';
+import { countedForTests } from '@gw/testing/receipt-sidecar/asked';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import { errorTextOf, streamTextOf, type Transcript, textOf, transcripts } from '@gw/testing/transcripts';
 import { describe, expect, it } from 'vitest';
@@ -26,8 +27,7 @@ const embeddingsOf = ({ provider }: Transcript) =>
 /** Compares what is charged and what was said of a cache and of reasoning. */
 function expectCounted(said: SaidSoFar | null, wanted: Transcript['json']['counts'], request: ParsedRequest) {
   if (said === null) throw new Error('Nothing was read.');
-  const call = { request, contextWindow: null, elapsedS: 1, isWhole: true };
-  const counted = countCall(said, call);
+  const counted = countCall(said, countedForTests(request));
   const { completion, prompt } = wanted;
   expect(counted).toMatchObject({
     ok: true,

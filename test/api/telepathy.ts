@@ -27,6 +27,7 @@ class Tally implements ReplyTally {
   answerBytes = 0;
   readonly reasoningBytes = 0;
   readonly otherBytes = 0;
+  readonly isFiltered = false;
 
   take({ answer, effort }: JsonObject): void {
     if (typeof answer === 'string') this.answerBytes += Buffer.byteLength(answer);
@@ -94,6 +95,7 @@ function describe({ stream, thought }: JsonObject, promptBytes: number): Request
     echoes: false,
     outputField: null,
     maxTokens: null,
+    asksToRead: false,
   };
 }
 

@@ -123,7 +123,7 @@ test.concurrent.each(cases.map((what) => [title(what), what] as const))(
     const receipt = await receiptFor(what);
     expect(receipt).toMatchObject({ model: what.model, region: what.region, completion_tokens: what.tokens });
     expect(receipt).toMatchObject({ tier: what.tier ?? 'parametric', boundary: what.boundary ?? 'comprehensive' });
-    expect(receipt).toMatchObject({ usage_source: 'provider', energy_split: 'modelled', methodology: 'gw-1.4' });
+    expect(receipt).toMatchObject({ usage_source: 'provider', energy_split: 'modelled', methodology: 'gw-1.5' });
     expectNumbers(receipt, inputsOf(receipt));
     expectSums(receipt);
   },

@@ -2,6 +2,7 @@
 import { anyTolerance } from '@gw/contract/access';
 import type { ParsedRequest } from '@gw/receipt-sidecar/internals/api/port/parsed-request';
 import type { Caller } from '@gw/receipt-sidecar/internals/guards/caller';
+import type { CountedCall } from '@gw/receipt-sidecar/internals/receipt/counted-call';
 import type { Steering } from '@gw/receipt-sidecar/internals/routing/choose-region';
 
 export const caller = (more: Partial<Caller> = {}): Caller => ({
@@ -29,11 +30,26 @@ export const parsedForTests = (more: Partial<ParsedRequest> = {}): ParsedRequest
   estimatedPromptTokens: 0,
   promptTextBytes: 0,
   mostPromptTokens: null,
+  parts: null,
   prompts: 1,
   candidates: 1,
   echoes: false,
   outputField: null,
   maxTokens: null,
+  asksToRead: false,
+  ...more,
+});
+
+/** A call that came to its end in a second, of a model of which the catalogue says nothing. */
+export const countedForTests = (request: ParsedRequest, more: Partial<CountedCall> = {}): CountedCall => ({
+  request,
+  contextWindow: null,
+  hidesReasoning: null,
+  readsByItself: null,
+  elapsedS: 1,
+  isWhole: true,
+  isCutShort: false,
+  powerOf: () => null,
   ...more,
 });
 

@@ -142,4 +142,24 @@ export const modelFields = {
     help: 'measured seconds to the first token, or none',
     doc: 'measured seconds to the first token; else fitted to the size',
   },
+  hidden_reasoning: {
+    entry: z.boolean().nullable(),
+    /** Null: unknown, so a count of unseen tokens is doubtful, and charged. */
+    snapshot: z.boolean().nullable(),
+    otherwise: null,
+    option: 'hidden-reasoning',
+    form: 'yes_or_no',
+    help: 'whether it thinks without showing it: yes, no or none',
+    doc: 'whether it thinks without showing or itemising it. [With `false`](receipts.md#whose-token-counts-they-are) a count of more tokens than the text shows degrades the receipt; null where nobody knows',
+  },
+  reads_by_itself: {
+    entry: z.boolean().nullable(),
+    /** The same for what it read. */
+    snapshot: z.boolean().nullable(),
+    otherwise: null,
+    option: 'reads-by-itself',
+    form: 'yes_or_no',
+    help: 'whether it searches or reads what nobody sent: yes, no or none',
+    doc: 'whether it searches, or reads what nobody sent, without being asked to. [With `false`](receipts.md#whose-token-counts-they-are) a count of more tokens than the request can have degrades the receipt; null where nobody knows',
+  },
 } as const satisfies FieldTable;

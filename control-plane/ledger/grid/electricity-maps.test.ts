@@ -59,8 +59,16 @@ test('the zone that the caller is in, in place of the one asked for, is refused'
   expect(await read({ zone: 'FR' })).toMatchObject({ refused: 'wrong_zone' });
 });
 
-test.each([-1, 3000.1, 322_000])('%d g/kWh is refused', async (carbonIntensity) => {
+test.each([-1, 0, 2, 3000.1, 322_000])('%d g/kWh over a life cycle is refused', async (carbonIntensity) => {
   expect(await read({ carbonIntensity })).toMatchObject({ refused: 'implausible_value' });
+});
+
+test('0 g/kWh is refused in a forecast, and where the source does not repeat what it counts', async () => {
+  const zero = { carbonIntensity: 0 };
+  const refused = expect.objectContaining({ refused: 'implausible_value' });
+  expect(await read({ ...zero, datetime: '2026-11-21T10:00:00.000Z' })).toEqual(refused);
+  expect(await read({ ...zero, emissionFactorType: undefined })).toEqual(refused);
+  expect(await read({ carbonIntensity: 3 })).toMatchObject([{ gPerKwh: 3 }]);
 });
 
 test('a datetime in the future is a forecast, whatever the source says', async () => {

@@ -31,6 +31,10 @@ test('the actual of a slot is measured, on direct emissions, and dated by the en
   ]);
 });
 
+test('0 g/kWh of combustion is an ordinary value', async () => {
+  expect(await read({ data: [nesoSlot(0)] })).toMatchObject([{ gPerKwh: 0, basis: 'direct' }]);
+});
+
 test('a slot without an actual is a forecast, even when it is over', async () => {
   const slots = [nesoSlot(null), nesoSlot(null, '2026-11-21T09:30Z', '2026-11-21T10:00Z')];
   expect(await read({ data: slots })).toMatchObject([

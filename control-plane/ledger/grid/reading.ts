@@ -1,8 +1,8 @@
 /**
  * Turns the reply of a grid source into readings, without anything doubtful, or into the reason why there are none.
  *
- * Invariant: a reading is never for another zone than the one asked for, never null, negative or absurd, and never
- * calls measured what lies in the future. Its times are the source's own, not those of our request, and its period is
+ * Invariant: a reading is never for another zone than the one asked for, never null, negative or absurd (over a life cycle 0 is,
+ * too), and never calls measured what lies in the future. Its times are the source's own, not those of our request, and its period is
  * one that the source publishes: the settled value of a longer one would restate receipts that it says nothing about.
  */
 import { createHash } from 'node:crypto';
@@ -88,6 +88,15 @@ export interface GridAdapter {
 
 /** More than any power station emits, so a larger value is in another unit. */
 const highestGPerKwh = 3000;
+/**
+ * Less than any zone causes over the life of its power stations: the least that IPCC AR5 WG3 (Annex III, Table A.III.2) has is 3.7 for
+ * nuclear and 7 for wind power, and hydropower of a whole zone is above that. Zero is a gap in the data of the source. Of combustion
+ * alone zero is an ordinary value.
+ */
+const lowestLifecycleGPerKwh = 3;
+
+const isPlausible = (gPerKwh: number, basis: Basis): boolean =>
+  Number.isFinite(gPerKwh) && gPerKwh >= (basis === 'direct' ? 0 : lowestLifecycleGPerKwh) && gPerKwh <= highestGPerKwh;
 
 /** No source that is read here publishes for more than an hour or less than a minute. */
 const longestPeriodMs = hourMs;
@@ -135,12 +144,11 @@ export function observations(origin: Origin, statements: readonly Statement[]): 
   const rawSha256 = createHash('sha256').update(origin.raw).digest('hex');
   const readings: GridObservation[] = [];
   for (const statement of statements) {
-    const { gPerKwh } = statement;
+    const { basis, gPerKwh } = statement;
     const problem = periodProblem(origin, statement);
     if (problem !== null) return { refused: 'wrong_period', detail: problem };
     if (gPerKwh === null) continue;
-    if (!Number.isFinite(gPerKwh) || gPerKwh < 0 || gPerKwh > highestGPerKwh)
-      return { refused: 'implausible_value', detail: `${gPerKwh} g/kWh` };
+    if (!isPlausible(gPerKwh, basis)) return { refused: 'implausible_value', detail: `${gPerKwh} g/kWh` };
     readings.push(observation(origin, { ...statement, gPerKwh }, rawSha256));
   }
   return readings.length > 0 ? readings : { refused: 'null_value', detail: 'every value is null' };

@@ -510,6 +510,8 @@ CREATE TABLE "models" (
   "quantization_bits" DOUBLE PRECISION CHECK ("quantization_bits" > 0),
   "tokens_per_s" DOUBLE PRECISION CHECK ("tokens_per_s" > 0),
   "ttft_s" DOUBLE PRECISION CHECK ("ttft_s" >= 0),
+  "hidden_reasoning" BOOLEAN,
+  "reads_by_itself" BOOLEAN,
   -- The vocabulary with which prompts are counted; null where it is not known.
   "tokenizer" TEXT CHECK ("tokenizer" <> ''),
   "changed_in" INTEGER,

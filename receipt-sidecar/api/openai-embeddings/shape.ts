@@ -28,6 +28,7 @@ export const openaiEmbeddings: ApiShape = {
         echoes: false,
         outputField: null,
         maxTokens: null,
+        asksToRead: false,
       };
     },
     prompt: ({ input }) => ({ texts: promptTexts(input), frame: 0, isWhole: true, together: false }),

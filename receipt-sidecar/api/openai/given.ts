@@ -11,6 +11,39 @@ export const streamContradiction = ({ stream, stream_options: options }: JsonObj
     ? fieldError('stream_options', '`stream_options` is only allowed with `stream: true`.')
     : null;
 
+/** Parts of the names of fields by which providers are asked to search, or to read what the request does not hold. */
+const readingWords =
+  /search|retriev|ground|browse|connector|knowledge|vector_?store|tool_?resources|plugins|compound|venice/i;
+/** Values by which such a field asks for nothing. */
+const restful: ReadonlySet<unknown> = new Set([
+  null,
+  undefined,
+  false,
+  0,
+  '',
+  'off',
+  'none',
+  'disabled',
+  'never',
+  'false',
+]);
+const isRestful = (value: unknown): boolean =>
+  restful.has(value) ||
+  (value !== null &&
+    typeof value === 'object' &&
+    restful.has((value as JsonObject).mode ?? (value as JsonObject).type ?? true));
+/** Kinds of tools that the client runs by itself; a provider runs all others, and reads what they bring. */
+const ownTools: ReadonlySet<unknown> = new Set(['function', 'custom']);
+
+/** Whether a body asks the provider to read more than it holds: web search of several makes, or tools that run there. */
+function asksToRead(body: JsonObject): boolean {
+  for (const field in body) if (readingWords.test(field) && !isRestful(body[field])) return true;
+  const { tools } = body;
+  return (
+    Array.isArray(tools) && tools.some((tool) => !ownTools.has((tool as { readonly type?: unknown } | null)?.type))
+  );
+}
+
 const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
 
 /** Reads the fields about streaming and the bound of the output. */
@@ -23,6 +56,7 @@ export function outputOf(body: JsonObject) {
     wantsUsage: stream && options?.include_usage === true,
     outputField,
     maxTokens: outputField && (body[outputField] as number),
+    asksToRead: asksToRead(body),
   };
 }
 

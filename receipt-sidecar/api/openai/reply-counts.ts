@@ -46,6 +46,17 @@ function textBytes(value: unknown, depth = 0): number {
   return bytes;
 }
 
+/** Parts of the words by which providers say that they withheld an answer: OpenAI's, Gemini's, Bedrock's, Anthropic's, Zhipu's. */
+const withheld =
+  /filter|safety|moderat|guardrail|sensitive|recitation|prohibited|blocklist|^blocked|spii|refusal|policy|^language$/i;
+/** The fields of a choice in which they say it; a gateway in front of a provider repeats its word under another name. */
+const reasons = ['finish_reason', 'native_finish_reason', 'stop_reason'];
+/** A longer text is no such word. */
+const longestReason = 64;
+
+const saysWithheld = (reason: unknown): boolean =>
+  typeof reason === 'string' && reason.length <= longestReason && withheld.test(reason);
+
 const answers = new Set(['content', 'refusal', 'tool_calls', 'function_call']);
 
 /** Tallies a reply, whole or chunk by chunk. */
@@ -55,6 +66,7 @@ export class ReplyCounts implements ReplyTally {
   answerBytes = 0;
   reasoningBytes = 0;
   otherBytes = 0;
+  isFiltered = false;
 
   /** Whether nothing was delivered that a model could have written. */
   get isEmpty(): boolean {
@@ -79,6 +91,7 @@ export class ReplyCounts implements ReplyTally {
   }
 
   #choice(choice: unknown): void {
+    this.#end(choice);
     const legacy = field(choice, 'text');
     if (typeof legacy === 'string') this.answerBytes += Buffer.byteLength(legacy);
     const said = field(choice, 'delta') ?? field(choice, 'message');
@@ -94,6 +107,10 @@ export class ReplyCounts implements ReplyTally {
       else this.otherBytes += bytes;
     }
     this.reasoningBytes += reasoning;
+  }
+
+  #end(choice: unknown): void {
+    if (reasons.some((name) => saysWithheld(field(choice, name)))) this.isFiltered = true;
   }
 }
 

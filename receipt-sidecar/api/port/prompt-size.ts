@@ -23,8 +23,17 @@ export interface PromptSize {
   readonly estimatedPromptTokens: number;
   /** UTF-8 bytes of text that is certain to be read. */
   readonly promptTextBytes: number;
-  /** How many tokens the prompt can have at most; null if the body does not tell. */
+  /** How many tokens the prompt of this body can have at most; null if the body does not tell. */
   readonly mostPromptTokens: number | null;
+  /** Pictures, sound and files, whose tokens nobody can tell from the body; null if there are none. */
+  readonly parts: UncountedParts | null;
+}
+
+export interface UncountedParts {
+  /** The estimate has so many for them, so that budgets reserve something. */
+  readonly estimatedTokens: number;
+  /** How many tokens they have at most, by their size; null if one is only named, so that its size is unknown. */
+  readonly mostTokens: number | null;
 }
 
 /** A sum over the parts of a prompt. */
@@ -53,6 +62,7 @@ export function sizeOfTexts(prompt: unknown, promptBytes: number): PromptSize {
     estimatedPromptTokens: Math.ceil(size.tokens),
     promptTextBytes: size.bytes,
     mostPromptTokens: promptBytes + allowance.template,
+    parts: null,
   };
 }
 

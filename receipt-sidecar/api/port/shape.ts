@@ -75,6 +75,8 @@ export interface RequestSummary extends PromptSize {
   /** The field by which the client bounds the generated tokens, and that bound for each answer; null: no bound. */
   readonly outputField: string | null;
   readonly maxTokens: number | null;
+  /** Whether the request asks the provider to search, or to read what it does not hold. */
+  readonly asksToRead: boolean;
 }
 
 export interface Prompt {
@@ -117,6 +119,8 @@ export interface SaidSoFar {
   readonly reasoningBytes: number;
   /** UTF-8 bytes that may be text of the model. */
   readonly otherBytes: number;
+  /** Whether the provider says that it withheld text of an answer, which was written all the same. */
+  readonly isFiltered: boolean;
 }
 
 export interface ReplyTally extends SaidSoFar {
