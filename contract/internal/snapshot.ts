@@ -121,6 +121,9 @@ export const atCapacityHeader = 'x-gw-at-capacity';
 /** Set only by Envoy, on its own reply if a deployment has no healthy server or its name was never resolved. */
 export const unhealthyHeader = 'x-gw-unhealthy';
 
+/** Set only by Envoy, on its own reply if it could not connect to the provider, so that nothing was sent there. */
+export const unreachedHeader = 'x-gw-unreached';
+
 /**
  * The Envoy cluster of a fail-over chain; the control plane makes it, the sidecar names it. From the first release on the prefix stays, since
  * parts of two releases run side by side during an upgrade.
