@@ -74,7 +74,8 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
       status: 'complete',
       servedBy,
       usage: { promptTokens: 200, cachedPromptTokens: 0, completionTokens: 150 },
-      upstreamLatencyS: 2,
+      noLostWork: true,
+    upstreamLatencyS: 2,
       telemetry,
     },
   };

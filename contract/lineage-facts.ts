@@ -87,6 +87,7 @@ export const factsSchema = z
     telemetry: z.looseObject({}).nullable().optional().describe('As `telemetry` below, with the names of the package'),
     telemetryFollows: z.boolean().optional(),
     isCutShort: z.literal(true).optional(),
+    noLostWork: z.literal(true).optional(),
     simulated: z.literal(true).optional(),
     model: modelFactsSchema,
     site: siteFactsSchema,

@@ -99,7 +99,7 @@ export const receiptSchema = z
       .nullable()
       .describe('Where the accelerator part comes from; `unavailable`: the source gives only a total'),
     energy_failed_attempts_wh: amount(
-      'Wh. Earlier attempts that failed, not part of the sum. Always null: no provider reports it, and the methodologies count output tokens, which are unknown for a failed attempt; `routing_trace.attempts` counts the attempts',
+      'Wh. Earlier attempts that failed, not part of the sum. 0 if there was none, or none in which a provider can have generated anything (no connection, a 4xx); otherwise null, since no provider reports it. `routing_trace.attempts` names the attempts',
     ),
     modelled_energy_wh: z
       .number()

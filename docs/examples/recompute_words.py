@@ -234,7 +234,7 @@ def receipt_words(lineage, outputs):
     words.update({name: lineage[name] for name in same})
     words.update({
         "tier": lineage["calculation"]["tier"], "boundary": facts["boundary"], "grid_zone": grid["zone"],
-        "energy_failed_attempts_wh": None, "grid_intensity_source": grid["source"],
+        "energy_failed_attempts_wh": 0 if facts.get("noLostWork") else None, "grid_intensity_source": grid["source"],
         "grid_intensity_observed_at": iso(observed_at(grid)), "grid_intensity_requested_at": iso(millis(facts["requestedAt"])),
     })
     if "sci_g_per_request" not in outputs:  # EcoLogits' methodology has no step for it

@@ -204,6 +204,7 @@ export function madeCall(number: number, call: Call): MadeCall {
   const outcome = {
     status: call.status ?? 'complete',
     servedBy: candidate,
+    noLostWork: true,
     ...(call.isCutShort && { isCutShort: call.isCutShort }),
     usage,
     upstreamLatencyS: call.latencyS ?? 14.2,

@@ -13,8 +13,8 @@ export interface Words {
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;
   readonly energy_split: 'modelled' | 'measured' | 'unavailable';
-  /** Always null: no provider reports it. */
-  readonly energy_failed_attempts_wh: null;
+  /** Null where an earlier attempt may have generated something, since no provider reports that. */
+  readonly energy_failed_attempts_wh: 0 | null;
   readonly uncertainty_basis: 'combined' | 'parameter_range' | 'literature_default';
   readonly grid_intensity_source: string;
   /** RFC 3339, UTC, milliseconds. */

@@ -140,6 +140,8 @@ export interface CallFacts {
    * every provider stops when its connection is closed.
    */
   readonly isCutShort?: true;
+  /** True if no attempt before the one that ended the call can have generated anything: none failed, or none got to work. */
+  readonly noLostWork?: true;
   /** True while there is no measured energy yet, but counters that cover the call are to be read after it. */
   readonly telemetryFollows?: boolean;
   /** The provider is a simulator: nothing was computed, and what it says of energy was made up. Absent: it is none. */

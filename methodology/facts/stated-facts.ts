@@ -54,6 +54,7 @@ const callFields: Fields<Omit<CallFacts, 'model' | 'site' | 'grid'>> = {
   upstreamLatencyS: true,
   telemetry: true,
   isCutShort: true,
+  noLostWork: true,
   telemetryFollows: true,
   simulated: true,
 };

@@ -124,7 +124,7 @@ function areFinite(figures: Figures): boolean {
 }
 
 function wordsOf(
-  { boundary, grid, isCutShort, requestedAt, usage }: PlacedFacts,
+  { boundary, grid, isCutShort, noLostWork, requestedAt, usage }: PlacedFacts,
   { measured, parameter_range, tier }: Calculation,
   figures: Figures,
   reason: string,
@@ -145,7 +145,7 @@ function wordsOf(
     prompt_tokens: usage?.promptTokens ?? null,
     completion_tokens: usage?.completionTokens ?? null,
     energy_split: measured === null ? 'modelled' : isTotal ? 'unavailable' : 'measured',
-    energy_failed_attempts_wh: null,
+    energy_failed_attempts_wh: noLostWork ? 0 : null,
     uncertainty_basis: method.isOwn ? 'combined' : parameter_range ? 'parameter_range' : 'literature_default',
     grid_intensity_source: grid.source,
     grid_intensity_observed_at: textOf(msOf(grid.signal === 'annual' ? grid.periodEnd : grid.observedAt)),

@@ -6,8 +6,10 @@
  * admitted, however it ends, so the day has no column.
  */
 import { unreachedHeader } from '@gw/contract/internal/snapshot';
+import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { type AttemptOutcome, ownOutcome } from './attempt-outcome.ts';
+import type { FailedAttempt } from './failed-attempts.ts';
 
 /**
  * How an attempt ended, if not as `AttemptOutcome` says. `refused`: a 4xx of the provider. `error_reply`: an error in place of an answer,
@@ -65,3 +67,10 @@ export function endOfReply(headers: Headers, deployment: string | null): Attempt
   // A 504 of the provider itself is a failure that it states.
   return status === 429 ? 'rate_limited' : status < 500 ? 'refused' : 'server_error';
 }
+
+/** Whether none of these attempts, which have failed, can have generated anything. One whose reason is unknown can. */
+export const lostNoWork = (failed: readonly Candidate[], known: readonly FailedAttempt[]): boolean =>
+  failed.every(({ deployment: { id } }) => {
+    const outcome = known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed';
+    return !settlements[outcome].mayHaveGenerated;
+  });

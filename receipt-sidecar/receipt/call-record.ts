@@ -7,7 +7,8 @@ import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import type { ProviderNames } from '../api/provider-errors/provider-error.ts';
-import type { AttemptEnd } from '../attempts/settlement.ts';
+import { failedBefore } from '../attempts/failed-attempts.ts';
+import { type AttemptEnd, lostNoWork } from '../attempts/settlement.ts';
 import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import type { Reservation } from '../guards/budgets/budgets.ts';
 import { amountsUsed } from '../guards/budgets/estimate.ts';
@@ -30,7 +31,7 @@ import type { StreamFacts } from './reply-facts.ts';
 import { settleCall, withoutBudgets } from './settle-call.ts';
 import { countedReceipt } from './usage-metrics.ts';
 
-type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS'>;
+type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS' | 'noLostWork'>;
 
 /** One call: `begin`, then at most one of `finish`, `complete`, `breakOff` and `discard`. */
 export class CallRecord {
@@ -132,7 +133,7 @@ export class CallRecord {
     const { identity } = this;
     const servedBy = this.#servedBy;
     const upstreamLatencyS = this.#elapsedS();
-    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS };
+    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS, noLostWork: this.#noLostWork };
     const made = makeReceipt(identity, outcome, (error) => this.#books.faults.fault('receipt', error));
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     const used = () => amountsUsed(made, facts.usage, identity, this.#model, servedBy);
@@ -157,6 +158,12 @@ export class CallRecord {
       return is ? wanted : notStored();
     });
     return { ...wanted, routingTrace: trace, counts: facts.usage, saved };
+  }
+
+  get #noLostWork(): boolean {
+    const { receiptId, route } = this.identity;
+    const before = failedBefore(route.failoverChain, this.#servedBy?.deployment.id ?? null, this.#attempts ?? 0);
+    return before.length === 0 || lostNoWork(before, this.#books.failedAttempts.of(receiptId));
   }
 
   /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */

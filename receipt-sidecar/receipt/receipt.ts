@@ -42,6 +42,8 @@ export interface CallOutcome {
   readonly telemetry?: TelemetryResult;
   /** Whether the reply broke off before the answer was whole; absent: it did not. */
   readonly isCutShort?: boolean;
+  /** Whether no earlier attempt can have generated anything. */
+  readonly noLostWork: boolean;
   /** Why the receipt is degraded, if there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;
   /** Replaces the explanation in the definition of `unmeasured`. */
@@ -145,6 +147,7 @@ function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate
     site: servedBy.deployment,
     grid: servedBy.gridAt(new Date(call.createdAt)),
     ...(outcome.isCutShort && { isCutShort: true }),
+    ...(outcome.noLostWork && { noLostWork: true }),
     ...simulatedBy(servedBy),
   };
   if (outcome.telemetry) return { ...facts, telemetry: outcome.telemetry };
