@@ -75,7 +75,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
       servedBy,
       usage: { promptTokens: 200, cachedPromptTokens: 0, completionTokens: 150 },
       noLostWork: true,
-    upstreamLatencyS: 2,
+      upstreamLatencyS: 2,
       telemetry,
     },
   };

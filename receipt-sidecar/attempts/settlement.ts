@@ -31,9 +31,9 @@ interface Settlement {
 const notCalled: Settlement = { hasReceipt: false, unstated: 'nothing', mayHaveGenerated: false };
 /** The provider did not begin to work, or says that it did not. */
 const idle: Settlement = { hasReceipt: true, unstated: 'nothing', mayHaveGenerated: false };
-/** The provider states a failure, so it charges nothing; it may have failed while it generated. */
+/** The provider failed and delivered nothing, which no budget pays for; it may have failed while it generated. */
 const failedAtWork: Settlement = { hasReceipt: true, unstated: 'nothing', mayHaveGenerated: true };
-/** The provider got the request, and nobody knows what it made of it. */
+/** The provider answered, or could have, and nobody knows what it generated. */
 const untold: Settlement = { hasReceipt: true, unstated: 'assumed', mayHaveGenerated: true };
 
 export const settlements: Readonly<Record<AttemptEnd, Settlement>> = {
@@ -46,11 +46,11 @@ export const settlements: Readonly<Record<AttemptEnd, Settlement>> = {
   nothing_generated: idle,
   server_error: failedAtWork,
   error_reply: failedAtWork,
-  timed_out: untold,
-  connection_lost: untold,
-  failed: untold,
+  timed_out: failedAtWork,
+  connection_lost: failedAtWork,
+  failed: failedAtWork,
+  cut_off: failedAtWork,
   unreadable: untold,
-  cut_off: untold,
   client_left: untold,
   // The answer was delivered, and only its numbers are missing.
   answered: { hasReceipt: true, unstated: 'assumed', mayHaveGenerated: false },

@@ -193,7 +193,7 @@ export class CallRecord {
     if (failed)
       return this.#finishBroken(
         { status: 'upstream_error', ...counted, telemetry, isCutShort: true },
-        isNothing ? 'error_reply' : 'cut_off',
+        isNothing ? 'error_reply' : 'answered',
       );
     return this.finish({ status: 'complete', ...counted, telemetry }, isNothing ? 'nothing_generated' : 'answered');
   }

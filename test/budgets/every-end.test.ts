@@ -9,7 +9,7 @@ import { addBrokenProviders, balanceOf, endInEveryWay, setEveryBudget, ways } fr
 test('what is used is the sum of the receipts, and each call explains what is estimated', async () => {
   const api = apiOf(stack);
   const accounts = openTestAccounts(stack);
-  const removeProviders = await addBrokenProviders(api);
+  const removeProviders = await addBrokenProviders(api, { publicUrl: stack.publicUrl, key: stack.keys.enterprise });
   try {
     const key = await accounts.create({ perDay: 1_000_000, perS: 10_000, streams: 100 });
     const accountId = `acct_test_${key.split('_')[1]}`;

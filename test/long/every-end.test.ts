@@ -12,7 +12,7 @@ test('10,000 calls use what their receipts say, and each explains what is estima
   const { dir, stack } = gateway;
   const api = apiOf(stack);
   const accounts = openTestAccounts({ ...stack, dir });
-  const removeProviders = await addBrokenProviders(api);
+  const removeProviders = await addBrokenProviders(api, { publicUrl: stack.publicUrl, key: stack.keys.enterprise });
   try {
     const key = await accounts.create({ perDay: 1_000_000, perS: 10_000, streams: 100 });
     const accountId = `acct_test_${key.split('_')[1]}`;
