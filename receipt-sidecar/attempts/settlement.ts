@@ -9,7 +9,7 @@ import { unreachedHeader } from '@gw/contract/internal/snapshot';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { type AttemptOutcome, ownOutcome } from './attempt-outcome.ts';
-import type { FailedAttempt } from './failed-attempts.ts';
+import { type FailedAttempt, failedBefore } from './failed-attempts.ts';
 
 /**
  * How an attempt ended, if not as `AttemptOutcome` says. `refused`: a 4xx of the provider. `error_reply`: an error in place of an answer,
@@ -68,9 +68,14 @@ export function endOfReply(headers: Headers, deployment: string | null): Attempt
   return status === 429 ? 'rate_limited' : status < 500 ? 'refused' : 'server_error';
 }
 
-/** Whether none of these attempts, which have failed, can have generated anything. One whose reason is unknown can. */
-export const lostNoWork = (failed: readonly Candidate[], known: readonly FailedAttempt[]): boolean =>
-  failed.every(({ deployment: { id } }) => {
+/** Whether no attempt before the last one can have generated anything. One that failed for an unknown reason can. */
+export const lostNoWork = (
+  chain: readonly Candidate[],
+  servedBy: Candidate | null,
+  attempts: number,
+  known: readonly FailedAttempt[],
+): boolean =>
+  failedBefore(chain, servedBy?.deployment.id ?? null, attempts).every(({ deployment: { id } }) => {
     const outcome = known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed';
     return !settlements[outcome].mayHaveGenerated;
   });

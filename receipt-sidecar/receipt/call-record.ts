@@ -7,7 +7,6 @@ import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import type { ProviderNames } from '../api/provider-errors/provider-error.ts';
-import { failedBefore } from '../attempts/failed-attempts.ts';
 import { type AttemptEnd, lostNoWork } from '../attempts/settlement.ts';
 import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import type { Reservation } from '../guards/budgets/budgets.ts';
@@ -123,17 +122,16 @@ export class CallRecord {
     return this.#servedBy?.deployment.telemetry ?? null;
   }
 
-  /**
-   * Records the call. Throws if it was recorded before. `end`: how the attempt ended, unless the head of the reply has said it. Without
-   * `seen` the client gets only the id of the receipt.
-   */
+  /** Records the call, once. `end` holds unless the head of the reply has said it. Without `seen` the client gets only the id of the receipt. */
   finish(facts: OutcomeFacts, end: AttemptEnd, seen = true): Recorded {
     if (this.#recorded) throw new Error('A call was recorded twice.');
     this.#recorded = true;
     const { identity } = this;
     const servedBy = this.#servedBy;
     const upstreamLatencyS = this.#elapsedS();
-    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS, noLostWork: this.#noLostWork };
+    const known = this.#books.failedAttempts.of(identity.receiptId);
+    const noLostWork = lostNoWork(identity.route.failoverChain, servedBy, this.#attempts ?? 0, known);
+    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS, noLostWork };
     const made = makeReceipt(identity, outcome, (error) => this.#books.faults.fault('receipt', error));
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     const used = () => amountsUsed(made, facts.usage, identity, this.#model, servedBy);
@@ -158,12 +156,6 @@ export class CallRecord {
       return is ? wanted : notStored();
     });
     return { ...wanted, routingTrace: trace, counts: facts.usage, saved };
-  }
-
-  get #noLostWork(): boolean {
-    const { receiptId, route } = this.identity;
-    const before = failedBefore(route.failoverChain, this.#servedBy?.deployment.id ?? null, this.#attempts ?? 0);
-    return before.length === 0 || lostNoWork(before, this.#books.failedAttempts.of(receiptId));
   }
 
   /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */
