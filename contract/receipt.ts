@@ -100,7 +100,7 @@ export const receiptSchema = z
       .nullable()
       .describe('Where the accelerator part comes from; `unavailable`: the source gives only a total'),
     energy_failed_attempts_wh: amount(
-      'Wh. Earlier attempts that failed, not part of the sum. 0 if there was none, or none that reached a provider which can have computed anything; otherwise null, since no provider reports it. `routing_trace.attempts` has the attempts',
+      'Wh. Earlier attempts that failed, not part of the sum. 0 if there was none, or none in which a provider can have generated anything (no connection, a 4xx); otherwise null, since no provider reports it. `routing_trace.attempts` names the attempts',
     ),
     energy_failed_attempts_high_wh: newAmount(
       'Wh. Upper bound of `energy_failed_attempts_wh`: each attempt as if it had written all that the request or the context window allows; null: not known. Not in receipts by methodologies before `gw-1.5`',

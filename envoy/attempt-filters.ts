@@ -2,7 +2,12 @@
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
-import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
+import {
+  atCapacityHeader,
+  credentialMissingHeader,
+  unhealthyHeader,
+  unreachedHeader,
+} from '@gw/contract/internal/snapshot';
 import { typed } from './typed.ts';
 
 /** The sidecar and degraded.lua trust these headers of a reply, so a provider's own are removed. */
@@ -10,6 +15,7 @@ export const trustedHeaders = [
   credentialMissingHeader,
   atCapacityHeader,
   unhealthyHeader,
+  unreachedHeader,
   firstAttemptHeader,
   finishedHeader,
   requestTimeHeader,

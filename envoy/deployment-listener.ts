@@ -1,5 +1,10 @@
 /** The internal listener of a deployment, which sets path, beginning of the body, headers, credential and host of an attempt. */
-import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
+import {
+  atCapacityHeader,
+  credentialMissingHeader,
+  unhealthyHeader,
+  unreachedHeader,
+} from '@gw/contract/internal/snapshot';
 import { attemptScript } from './attempt.lua.ts';
 import {
   cleanUpFilter,
@@ -44,6 +49,12 @@ const unhealthy = (id: string): object => ({
   filter: { response_flag_filter: { flags: ['UH'] } },
   headers_to_add: [overwriting('x-gw-deployment', id), overwriting(unhealthyHeader, '1')],
 });
+
+/** Nothing was sent to the provider, which the status 503 does not say. */
+const unreached: object = {
+  filter: { response_flag_filter: { flags: ['UF', 'DF'] } },
+  headers_to_add: [overwriting(unreachedHeader, '1')],
+};
 
 /**
  * Tells the sidecar why an attempt failed after which another deployment may be tried, which it cannot see otherwise. Status 0 is a
@@ -103,7 +114,7 @@ function listener(deployment: DeploymentEndpoint): object {
     server_header_transformation: 'PASS_THROUGH',
     access_log: [failedAttempts],
     local_reply_config: {
-      mappers: [withoutCredential(deployment.id), atCapacity(deployment.id), unhealthy(deployment.id)],
+      mappers: [withoutCredential(deployment.id), atCapacity(deployment.id), unhealthy(deployment.id), unreached],
     },
     route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
     http_filters: [

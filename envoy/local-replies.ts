@@ -8,7 +8,7 @@ import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { requestIdField } from '@gw/contract/internal/first-attempt';
 import { identityNamespace } from '@gw/contract/internal/identity';
-import { credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
+import { credentialMissingHeader, unhealthyHeader, unreachedHeader } from '@gw/contract/internal/snapshot';
 import { statusIs } from './attempt-filters.ts';
 import { refusedRequests } from './refused-requests.ts';
 import { typed } from './typed.ts';
@@ -58,6 +58,7 @@ const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
 const keptRequestId = addIfMissing('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`);
 /** The sidecar sets it before a provider is asked, since it cannot add it to an aborted reply. */
 const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_id)%');
+const unreached = addIfMissing(unreachedHeader, '1');
 /** A local reply after the provider's headers bypasses the filter that adds these, so they come from the metadata of the step that decided the limits. */
 const limits = ['limit', 'remaining', 'reset'].flatMap((what) =>
   ['requests', 'day'].flatMap((of) => {
@@ -115,8 +116,10 @@ export function localReplies(addresses: Addresses): object[] {
     known(both(toProvider, flags('UH', 'NC')), 'upstream_error', [keptRequestId, addIfMissing(unhealthyHeader, '1')]),
     ...fromProvider('upstream_timeout', either(statusIs('EQ', 504), flags('UT', 'SI'))),
     ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
+    // The last attempt got no connection, and no other was left.
+    known(both(toProvider, flags('UF'), flags('URX')), 'upstream_error', [keptRequestId, receiptId, unreached]),
     ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
-    known(both(toProvider, flags('UF')), 'upstream_error', [keptRequestId]),
+    known(both(toProvider, flags('UF')), 'upstream_error', [keptRequestId, unreached]),
     // The check of the key and its limits took too long.
     known(both(details('ext_authz_error', 'rate_limiter_error'), hasWaited), 'overloaded'),
     known(flags('UF', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE'), 'internal_error'),

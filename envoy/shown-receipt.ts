@@ -64,12 +64,12 @@ export function unattendedReceipt(logged: AccessLogEntry): ShownReceipt | null {
 
 /** `rest` has further members of the JSON object. */
 function degradedEntry(logged: AccessLogEntry, rest: string): string | null {
-  const { degraded: block, reserved: estimate } = gwFields(logged) ?? {};
+  const { degraded: block, assumed: amounts } = gwFields(logged) ?? {};
   const degraded = block?.stringValue;
-  const reserved = estimate?.stringValue;
+  const assumed = amounts?.stringValue;
   const caller = loggedCaller(logged);
   const endpoint = logged.request?.path?.split('?', 1)[0];
   if (!degraded || !caller || !endpoint) return null;
   const head = JSON.stringify({ ...caller, endpoint });
-  return `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null${reserved ? `,"reserved":${reserved}` : ''}${rest}}`;
+  return `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null${assumed ? `,"assumed":${assumed}` : ''}${rest}}`;
 }

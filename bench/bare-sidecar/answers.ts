@@ -71,7 +71,7 @@ export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers
       ],
     },
     slot: stream ? 'slot_of_a_stream' : null,
-    reserved: null,
+    assumed: null,
     isRerun: false,
   });
   const dynamicMetadata = withGwFields(response.dynamicMetadata ?? {}, metadataOf(limits));

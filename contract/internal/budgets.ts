@@ -14,6 +14,9 @@ export type BudgetScope = (typeof budgetScopes)[number];
 /** Amounts that calls use or may use, by unit; null: unknown. */
 export type Amounts = Readonly<Record<BudgetUnit, number | null>>;
 
+/** Use of nothing. */
+export const noAmounts: Amounts = { carbon_g: 0, energy_wh: 0, tokens: 0, cost: 0 };
+
 /** A budget that applies to a call, as ext-authz reports it. */
 export interface HeldBudget {
   readonly id: string;

@@ -23,8 +23,8 @@ export const ledgerEntrySchema = z.object({
   facts: z.unknown().nullable(),
   /** The client is known to have seen this receipt, so it replaces an earlier one of this id and version. */
   shown: z.literal(true).optional(),
-  /** The estimate of the call, if it has budgets and its receipt lacks some numbers. */
-  reserved: z.record(z.string(), z.number().nullable()).optional(),
+  /** Counts in the budgets of the call where its receipt has no number, if it has budgets and lacks some. */
+  assumed: z.record(z.string(), z.number().nullable()).optional(),
 });
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
 

@@ -120,3 +120,6 @@ export const atCapacityHeader = 'x-gw-at-capacity';
 
 /** Set only by Envoy, on its own reply if a deployment has no healthy server or its name was never resolved. */
 export const unhealthyHeader = 'x-gw-unhealthy';
+
+/** Set only by Envoy, on its own reply if it could not connect to the provider, so that nothing was sent there. */
+export const unreachedHeader = 'x-gw-unreached';

@@ -13,7 +13,7 @@ export interface Words {
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;
   readonly energy_split: 'modelled' | 'measured' | 'unavailable';
-  /** 0 where nothing was computed, else null: no provider reports it. */
+  /** Null where an earlier attempt may have generated something, since no provider reports that. */
   readonly energy_failed_attempts_wh: 0 | null;
   /** Absent in methodologies before gw-1.5. */
   readonly energy_failed_attempts_high_wh?: number | null | undefined;

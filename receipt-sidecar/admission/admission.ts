@@ -14,7 +14,7 @@ import type { Outgoing } from '../api/provider-body.ts';
 import type { DeploymentHealth } from '../attempts/resting-deployments.ts';
 import { type MeasuredTrouble, ofAccount } from '../attempts/unavailable-deployments.ts';
 import type { Budgets, Reservation } from '../guards/budgets/budgets.ts';
-import { estimateCall } from '../guards/budgets/estimate.ts';
+import { estimatesOf } from '../guards/budgets/estimate.ts';
 import { projectOf } from '../guards/caller.ts';
 import type { Claims, RequestWithKey } from '../guards/idempotency/claims.ts';
 import type { Slot, StreamSlots } from '../guards/slots/slots.ts';
@@ -136,7 +136,7 @@ async function withReservation(
   gates: Gates,
 ): Promise<Admission> {
   const { request, route } = admitted;
-  const estimateAt = (at: string) => estimateCall(request, route.model, route.failoverChain[0], at);
+  const estimateAt = (at: string) => estimatesOf(request, route.model, route.failoverChain[0], at);
   const reserved = await gates.budgets.reserve(asked.caller.accountId, budgets, estimateAt);
   if (!reserved.ok) return refused(reserved.error);
   if (asked.isOpen()) return { ...admitted, reservation: reserved.value };

@@ -1,10 +1,10 @@
 /** A call's reservation is settled or released in every kind of end. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { apiError } from '@gw/contract/errors';
-import { type Amounts, budgetsText } from '@gw/contract/internal/budgets';
+import { type Amounts, budgetsText, noAmounts } from '@gw/contract/internal/budgets';
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import { err, ok } from '@gw/contract/internal/result';
-import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { credentialMissingHeader, unreachedHeader } from '@gw/contract/internal/snapshot';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { expect, test } from 'vitest';
 import { newReceiptId } from '../wire/receipt-id.ts';
@@ -12,7 +12,7 @@ import { newReceiptId } from '../wire/receipt-id.ts';
 const ofAccount = { id: 'bud_a', scope: 'account', project: '', unit: 'tokens', amount: 10, isHard: true } as const;
 const ofProject = { ...ofAccount, id: 'bud_p', scope: 'project', project: 'x' } as const;
 const budgets = budgetsText([ofAccount, ofProject]);
-const estimate: Amounts = { carbon_g: 1, energy_wh: 2, tokens: 3, cost: 4 };
+const assumed: Amounts = { carbon_g: 1, energy_wh: 2, tokens: 3, cost: 4 };
 const at = Date.parse('2026-01-01T00:00:00.000Z');
 
 function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
@@ -25,9 +25,9 @@ function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
       return ok({
         receiptId,
         at,
-        estimate,
+        assumed,
         header: 'tokens;scope=account;kind=hard;used=0.900',
-        settle: (used) => void told.push(used),
+        settle: (used, unstated) => void told.push(used, unstated),
         release: () => void told.push('released'),
         forget: () => void told.push('forgotten'),
       });
@@ -66,7 +66,7 @@ test('a call reserves before its provider is asked, and is settled by its receip
   expect([told, ledger.begun]).toEqual([['bud_a'], [receiptId]]);
   call.replyHeaders(json);
   call.replyBody(reply({ prompt_tokens: 4, completion_tokens: 5, total_tokens: 9 }), true);
-  await expect.poll(() => told.length).toBe(2);
+  await expect.poll(() => told.length).toBe(3);
   // There is no grid value in this test, so only the tokens are known.
   expect(told[1]).toEqual({ carbon_g: null, energy_wh: null, tokens: 9, cost: null });
   const headers = call.answers.flatMap((each) => each.responseHeaders?.response?.headerMutation?.setHeaders ?? []);
@@ -74,7 +74,7 @@ test('a call reserves before its provider is asked, and is settled by its receip
     'x-gw-budget',
     'tokens;scope=account;kind=hard;used=0.900',
   ]);
-  await expect.poll(() => entries().map(({ reserved }) => reserved)).toEqual([estimate, estimate]);
+  await expect.poll(() => entries().map((entry) => entry.assumed)).toEqual([assumed, { ...assumed, tokens: 9 }]);
 });
 
 test.each([
@@ -142,4 +142,55 @@ test('what a provider has answered was sent, whatever is said of it', async () =
   call.close();
   await turn();
   expect(ledger.finished).toHaveLength(1);
+});
+
+const noNumbers = { carbon_g: null, energy_wh: null, tokens: null, cost: null };
+const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
+const failure = { error: { message: 'Too much to do', code: 503 } };
+
+test.each([
+  ['a 401', { ':status': '401' }, '{}', noAmounts],
+  ['a 403', { ':status': '403' }, '{}', noAmounts],
+  ['a 404', { ':status': '404' }, '{}', noAmounts],
+  ['a 429', { ':status': '429' }, '{}', noAmounts],
+  ['a 500', { ':status': '500' }, JSON.stringify(failure), noAmounts],
+  ['a 502 of HTML', { ':status': '502', 'content-type': 'text/html' }, '<h1>Bad gateway</h1>', noAmounts],
+  ['an error in a 200', {}, JSON.stringify(failure), noAmounts],
+  ['a whole answer without text or counts', {}, JSON.stringify({ choices: [] }), noAmounts],
+  ['an error as the first event', { 'content-type': 'text/event-stream' }, event(failure), noAmounts],
+  ['HTML in a 200', {}, '<h1>Welcome</h1>', assumed],
+])('%s takes what it shows, and no longest answer', async (_what, headers, body, unstated) => {
+  const { call, entries, told } = budgeted();
+  call.ask(chatBody({ stream: 'content-type' in headers && headers['content-type'] === 'text/event-stream' }), {
+    budgets,
+  });
+  await turn();
+  call.replyHeaders({ ...json, ...headers });
+  call.replyBody(body, true);
+  await expect.poll(() => told.slice(1)).toEqual([noNumbers, unstated]);
+  await expect.poll(() => entries().at(-1)?.assumed).toEqual(unstated);
+});
+
+test.each([
+  ['502 without a connection', { ':status': '502', [unreachedHeader]: '1' }, noAmounts],
+  ['502 after the connection was lost', { ':status': '502' }, noAmounts],
+  ['504 before the first byte', { ':status': '504' }, noAmounts],
+])("Envoy's own %s takes what it shows", async (_what, headers, unstated) => {
+  const { call, told } = budgeted();
+  call.ask(chatBody(), { budgets });
+  await turn();
+  call.envoyReplies(headers);
+  await expect.poll(() => told.slice(1)).toEqual([noNumbers, unstated]);
+});
+
+test('a stream that breaks off takes what was delivered', async () => {
+  const { call, told } = budgeted();
+  call.ask(chatBody({ stream: true }), { budgets });
+  await turn();
+  call.replyHeaders({ 'content-type': 'text/event-stream' });
+  call.replyBody(event({ choices: [{ index: 0, delta: { content: 'Hello there' } }] }), false);
+  await turn();
+  call.close();
+  await expect.poll(() => told.length).toBe(3);
+  expect(told[1]).toMatchObject({ tokens: expect.any(Number) });
 });

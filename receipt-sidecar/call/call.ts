@@ -11,6 +11,7 @@ import { type Admission, type Admitted, admit } from '../admission/admission.ts'
 import { serialise } from '../api/provider-body.ts';
 import { shapeAt } from '../api/shapes.ts';
 import { attemptsOf } from '../attempts/attempt-requests.ts';
+import { endOfReply } from '../attempts/settlement.ts';
 import { type AttemptWatch, watchAttempts } from '../attempts/watch-attempts.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { type Caller, projectOf, readCaller } from '../guards/caller.ts';
@@ -183,7 +184,7 @@ export class Call implements Processor {
       attempts,
       length: parts.reduce((sum, part) => sum + part.length, 0),
       slot: this.#slot?.id ?? null,
-      reserved: reservation ? JSON.stringify(reservation.estimate) : null,
+      assumed: reservation ? JSON.stringify(reservation.assumed) : null,
       isRerun: this.#kept?.mayHaveRun ?? false,
     });
     this.#call.answer(head, parts);
@@ -198,7 +199,7 @@ export class Call implements Processor {
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
     const status = Number(headers.get(':status'));
-    record.answeredBy(deployment, attempts, status);
+    record.answeredBy(deployment, attempts, status, endOfReply(headers, deployment));
     const answered = { deployment, attempts, headers };
     this.#attempts?.arrived(answered);
     if (isNotAsked(headers)) {

@@ -45,8 +45,8 @@ interface OutgoingHead {
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
-  /** The estimate of the call as JSON, which then counts in its budgets; null if it has none. */
-  readonly reserved: string | null;
+  /** The amounts that then count in the budgets of the call, as JSON; null if it has none. */
+  readonly assumed: string | null;
   /** Whether an earlier call with its idempotency key may have run. */
   readonly isRerun: boolean;
   /** The id of the slot of a stream; null for any other call. */
@@ -55,7 +55,7 @@ interface OutgoingHead {
 
 /** Returns the last answer to the request, which names the clusters of the attempts. The body goes beside it. */
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
-  const { attempts, degraded, headers, isRerun, length, path, receiptId, request, reserved, route, slot, timeouts } =
+  const { assumed, attempts, degraded, headers, isRerun, length, path, receiptId, request, route, slot, timeouts } =
     outgoing;
   const forAttempts = [...attempts.headers, ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
   const setHeaders = [
@@ -74,7 +74,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     [requestIdField]: headers.get('x-request-id') ?? '',
     degraded,
     ...streamFields(request.endpoint),
-    ...(reserved === null ? {} : { reserved }),
+    ...(assumed === null ? {} : { assumed }),
     ...(slot === null ? {} : { slot }),
     ...(isRerun ? { reexecuted } : {}),
   };

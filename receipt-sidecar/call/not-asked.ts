@@ -7,14 +7,12 @@ import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract
 import type { ProcessorCall } from '@gw/grpc/service';
 import { type AttemptOutcome, ownOutcome } from '../attempts/attempt-outcome.ts';
 import { type FailedAttempts, failedBefore } from '../attempts/failed-attempts.ts';
+import { settlements } from '../attempts/settlement.ts';
 import type { Answered, AttemptWatch } from '../attempts/watch-attempts.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import { optionPath } from '../routing/route.ts';
 import { answerAfter, finished, type Headers, immediate } from '../wire/ext-proc.ts';
 import { andThen } from '../wire/maybe-promise.ts';
-
-/** After which a provider has nothing of a call. */
-const unasked: ReadonlySet<AttemptOutcome> = new Set<AttemptOutcome>(['no_credential', 'at_capacity', 'unhealthy']);
 
 /** Whether the reply with these headers is Envoy's own, in place of a provider's. */
 export const isNotAsked = (headers: Headers): boolean => ownOutcome(headers) !== null;
@@ -55,7 +53,7 @@ function answer(
   const outcomes = failedBefore(route.failoverChain, ending.deployment, attempts).map(
     ({ deployment: { id } }) => known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed',
   );
-  const last = outcomes.filter((outcome) => !unasked.has(outcome)).at(-1);
+  const last = outcomes.filter((outcome) => settlements[outcome].hasReceipt).at(-1);
   const own = ownOutcome(headers);
   const error =
     own === 'no_credential'
@@ -72,7 +70,7 @@ function answer(
   if (own && ending.deployment)
     failedAttempts.tell(receiptId, { deployment: ending.deployment, outcome: own, result: 'full', retryAfterMs: null });
   // It is not this one that served the call.
-  record.answeredBy(null, attempts, Number(headers.get(':status')));
+  record.answeredBy(null, attempts, Number(headers.get(':status')), last);
   answerAfter(record.breakOff('provider', null).saved, call, immediate(error, body, receiptId), record);
 }
 

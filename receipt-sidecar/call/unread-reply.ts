@@ -45,7 +45,7 @@ export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept
   kept?.free();
   const status = Number(headers.get(':status'));
   const error = status === 200 ? apiError('upstream_invalid_response') : providerError(status, '', request);
-  const { saved } = record.breakOff('provider', null);
+  const { saved } = record.breakOff('provider', null, isEmpty ? 'nothing_generated' : 'unreadable');
   answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun), record);
   return true;
 }

@@ -60,7 +60,7 @@ function saying(chunk: object): ReplyCounts {
 }
 
 const finishes = (record: CallRecord, completionTokens: number) =>
-  record.finish({ status: 'complete', usage: { ...usage, completionTokens } });
+  record.finish({ status: 'complete', usage: { ...usage, completionTokens } }, 'answered');
 
 interface Told {
   readonly takes?: boolean;
@@ -109,7 +109,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   };
   const record = new CallRecord(identity, caller(), catalogue, books);
   const begin = record.begin();
-  record.answeredBy(by, 1, 200);
+  record.answeredBy(by, 1, 200, null);
   const made = ends(record, completionTokens);
   const shown = receiptSchema.parse(JSON.parse((await made.saved).gw));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);

@@ -3,12 +3,11 @@
  *
  * Invariant: a call that reached a provider is recorded exactly once, however it ends.
  */
-import type { Amounts } from '@gw/contract/internal/budgets';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import type { ProviderNames } from '../api/provider-errors/provider-error.ts';
-import { shapeOf } from '../api/shapes.ts';
+import type { AttemptEnd } from '../attempts/settlement.ts';
 import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import type { Reservation } from '../guards/budgets/budgets.ts';
 import { amountsUsed } from '../guards/budgets/estimate.ts';
@@ -18,6 +17,7 @@ import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
 import { callToCount, type EndOfCall } from './counted-call.ts';
 import type { EndedBy } from './ends.ts';
+import { entryText } from './entry-text.ts';
 import { failedAttemptsMostWh } from './failed-attempts-energy.ts';
 import {
   type CallIdentity,
@@ -30,6 +30,7 @@ import {
   unattendedReceipt,
 } from './receipt.ts';
 import type { StreamFacts } from './reply-facts.ts';
+import { settleCall, withoutBudgets } from './settle-call.ts';
 import { countedReceipt } from './usage-metrics.ts';
 
 type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS' | 'failedAttemptsMostWh'>;
@@ -47,6 +48,8 @@ export class CallRecord {
   /** Null until somebody has answered. */
   #attempts: number | null = null;
   #status = 200;
+  /** How the last attempt ended, where the head of the reply says it; null while an answer may follow. */
+  #end: AttemptEnd | null = null;
   #recorded = false;
   #unsaved: string | null = null;
 
@@ -85,15 +88,18 @@ export class CallRecord {
   /** Stores the receipt as pending. Returns the degraded block that the client gets if this process dies. */
   begin(): string {
     const { identity } = this;
-    this.#books.ledger.begin(identity.receiptId, this.#entry(unattendedReceipt(identity, 'pending'), 'null', 'null'));
+    const receipt = unattendedReceipt(identity, 'pending');
+    const assumed = this.#reservation?.assumed ?? null;
+    this.#books.ledger.begin(identity.receiptId, this.#entry({ receipt, trace: 'null', facts: 'null', assumed }));
     return unattendedReceipt(identity, 'complete');
   }
 
-  /** Notes who answered, as Envoy says; null if it does not say. */
-  answeredBy(deployment: string | null, attempts: number, status: number): void {
+  /** Notes who answered, as Envoy says, and how; null if it does not say. */
+  answeredBy(deployment: string | null, attempts: number, status: number, end: AttemptEnd | null): void {
     this.#servedBy = deployment === null ? null : (this.#catalogue.candidate(deployment) ?? null);
     this.#attempts = attempts;
     this.#status = status;
+    this.#end = end;
   }
 
   /** Notes that the provider has finished, and returns when: the time until then is its latency. */
@@ -119,8 +125,8 @@ export class CallRecord {
     return this.#servedBy?.deployment.telemetry ?? null;
   }
 
-  /** Records the call. Throws if it was recorded before. Without `seen` the client gets only the id of the receipt. */
-  finish(facts: OutcomeFacts, seen = true): Recorded {
+  /** Records the call, once. `end` holds unless the head of the reply has said it. Without `seen` the client gets only the id of the receipt. */
+  finish(facts: OutcomeFacts, end: AttemptEnd, seen = true): Recorded {
     if (this.#recorded) throw new Error('A call was recorded twice.');
     this.#recorded = true;
     const { identity } = this;
@@ -131,15 +137,17 @@ export class CallRecord {
     const failedWh = failedAttemptsMostWh(identity, { servedBy, attempts: this.#attempts, failures }, onFault);
     const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS, failedAttemptsMostWh: failedWh };
     const made = makeReceipt(identity, outcome, onFault);
-    const used = this.#reservation && amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
-    if (used) this.#reservation?.settle(used);
+    const used = () => amountsUsed(made, facts.usage, identity, this.#model, servedBy);
+    const settled = this.#reservation ? settleCall(this.#reservation, used(), this.#end ?? end) : withoutBudgets;
     const trace = this.#trace((candidate) => footprintAt(identity, outcome, made.numbers, candidate));
-    const entry = this.#entry(made.receipt, trace || 'null', made.facts, false, used);
+    const texts = { receipt: made.receipt, trace: trace || 'null', facts: made.facts };
+    const entry = this.#entry({ ...texts, assumed: settled.assumed });
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
     const notStored = (): ShownReceipt => {
       const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
-      this.#unsaved = this.#entry(shown.gw, trace || 'null', made.facts, seen);
+      // The receipt has no numbers yet, although they are known.
+      this.#unsaved = this.#entry({ ...texts, receipt: shown.gw, assumed: settled.counted, isShown: seen });
       this.#books.ledger.keep(identity.receiptId, this.#unsaved);
       return shown;
     };
@@ -177,8 +185,13 @@ export class CallRecord {
   /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
   complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
     const counted = this.#count(said, { isWhole: !failed, isCutShort: failed });
-    if (failed) return this.#finishBroken({ status: 'upstream_error', ...counted, telemetry, isCutShort: true });
-    return this.finish({ status: 'complete', ...counted, telemetry });
+    const isNothing = counted.usage === null && counted.unmeasured === undefined;
+    if (failed)
+      return this.#finishBroken(
+        { status: 'upstream_error', ...counted, telemetry, isCutShort: true },
+        isNothing ? 'error_reply' : 'answered',
+      );
+    return this.finish({ status: 'complete', ...counted, telemetry }, isNothing ? 'nothing_generated' : 'answered');
   }
 
   /** Counts that text came behind the receipt. */
@@ -203,24 +216,27 @@ export class CallRecord {
    * Whether the provider stops when its connection is closed nobody knows, so unless the answer was whole already, the
    * receipt says that more may have been generated.
    */
-  breakOff(by: 'client' | 'provider', seen: Omit<StreamFacts, 'failed'> | null): Recorded {
+  breakOff(
+    by: 'client' | 'provider',
+    seen: Omit<StreamFacts, 'failed'> | null,
+    end: AttemptEnd = by === 'client' ? 'client_left' : 'cut_off',
+  ): Recorded {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
-    if (seen === null) return this.#finishBroken({ status, usage: null });
+    if (seen === null) return this.#finishBroken({ status, usage: null }, end);
     const { isWritten, said, telemetry } = seen;
-    return this.#finishBroken({
-      status,
-      ...this.#count(said, { isWhole: false, isCutShort: !isWritten }),
-      telemetry,
-      isCutShort: !isWritten,
-    });
+    const counted = this.#count(said, { isWhole: false, isCutShort: !isWritten });
+    return this.#finishBroken({ status, ...counted, telemetry, isCutShort: !isWritten }, end);
   }
 
   /** Records a call that did not end well as unmeasured, unless it has counts or energy that was read. */
-  #finishBroken(facts: OutcomeFacts & { readonly status: 'client_aborted' | 'upstream_error' }): Recorded {
+  #finishBroken(
+    facts: OutcomeFacts & { readonly status: 'client_aborted' | 'upstream_error' },
+    end: AttemptEnd,
+  ): Recorded {
     const { status, telemetry, unmeasured, usage } = facts;
     const isRead = telemetry != null && !('refused' in telemetry);
     const reason = unmeasured ?? (usage === null && !isRead ? (`${status}_unmeasured` as const) : undefined);
-    return this.finish({ ...facts, ...(reason && { unmeasured: reason }) }, false);
+    return this.finish({ ...facts, ...(reason && { unmeasured: reason }) }, end, false);
   }
 
   /** Settles by Envoy's word what becomes of a call that broke off. Resolves when its receipt is stored, if it makes one. */
@@ -241,13 +257,7 @@ export class CallRecord {
     this.#books.ledger.discard(this.identity.receiptId);
   }
 
-  /** Returns a LedgerEntry, put together from JSON texts. An entry without all numbers carries the reserved amounts. */
-  #entry(receipt: string, trace: string, facts: string, shown = false, used: Amounts | null = null): string {
-    const isKnown = used !== null && !Object.values(used).includes(null);
-    const reserved = isKnown ? undefined : this.#reservation?.estimate;
-    const { accountId, keyId } = this.#caller;
-    const head = JSON.stringify({ accountId, keyId, endpoint: shapeOf(this.identity.request.endpoint).path });
-    const tail = `${reserved === undefined ? '' : `,"reserved":${JSON.stringify(reserved)}`}${shown ? ',"shown":true' : ''}`;
-    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}${tail}}`;
+  #entry(texts: Parameters<typeof entryText>[2]): string {
+    return entryText(this.#caller, this.identity.request.endpoint, texts);
   }
 }

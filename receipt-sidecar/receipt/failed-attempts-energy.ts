@@ -5,20 +5,11 @@
  * whose outcome nobody told counts, too.
  */
 import { assess } from '@gw/methodology/assess';
-import type { AttemptOutcome } from '../attempts/attempt-outcome.ts';
 import { type FailedAttempt, failedBefore } from '../attempts/failed-attempts.ts';
+import { mayHaveGenerated } from '../attempts/settlement.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import { mostWritten } from './doubts.ts';
 import { boundaryOf, type CallIdentity } from './receipt.ts';
-
-/** Nothing was computed: the provider was not asked, or refused before it began. */
-const computedNothing: ReadonlySet<AttemptOutcome> = new Set([
-  'no_connection',
-  'rate_limited',
-  'no_credential',
-  'at_capacity',
-  'unhealthy',
-]);
 
 /** As all amounts of a receipt have. */
 const receiptDigits = 12;
@@ -38,8 +29,7 @@ export function failedAttemptsMostWh(
 ): number | null | undefined {
   if (attempts === null) return null;
   const failed = failedBefore(call.route.failoverChain, servedBy?.deployment.id ?? null, attempts);
-  const outcomes = new Map(failures.map(({ deployment, outcome }) => [deployment, outcome]));
-  const asked = failed.filter(({ deployment }) => !computedNothing.has(outcomes.get(deployment.id) ?? 'failed'));
+  const asked = mayHaveGenerated(failed, failures);
   if (asked.length === 0) return undefined;
   try {
     const each = asked.map((candidate) => attemptMostWh(call, candidate));

@@ -85,7 +85,8 @@ export class JsonReply implements Reply {
     const { record, addresses, call, kept } = this.#context;
     kept?.free();
     const body = Buffer.from(errorBody(error, addresses));
-    const { saved } = record.breakOff('provider', null);
+    const end = error.code === 'upstream_invalid_response' ? 'unreadable' : 'error_reply';
+    const { saved } = record.breakOff('provider', null, end);
     const setHeaders = [
       setHeader(':status', String(error.status)),
       ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),

@@ -23,12 +23,16 @@ const call = fc.nat(5);
 const month = fc.nat(1);
 const steps = fc.array(fc.nat(300), { minLength: 3, maxLength: 3 });
 const which = fc.subarray(ids, { minLength: 1 });
+const assumed = fc.subarray(ids);
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('reserve' as const), call, month, steps, which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('again' as const), call, month, steps, which }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('settle' as const), call, month, steps, which }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('settle' as const), call, month, steps, which, assumed }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), call, month }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('rebase' as const), month, steps, late: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('rebase' as const), month, steps, assumed, late: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const) }) },
 );
 
@@ -37,13 +41,19 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 interface Month {
   turn: number;
   readonly bases: Map<string, number>;
-  readonly calls: Map<string, { reserved: boolean; shares: Map<string, number> }>;
+  /** The assumed part of the bases. */
+  readonly estimates: Map<string, number>;
+  readonly calls: Map<string, { reserved: boolean; shares: Map<string, number>; assumed: readonly string[] }>;
 }
-const newMonth = (): Month => ({ turn: 0, bases: new Map(), calls: new Map() });
+const newMonth = (): Month => ({ turn: 0, bases: new Map(), estimates: new Map(), calls: new Map() });
 const sum = (of: Month, id: string, reservedAlone = false) =>
   [...of.calls.values()]
     .filter(({ reserved }) => reserved || !reservedAlone)
     .reduce((total, { shares }) => total + (shares.get(id) ?? 0), reservedAlone ? 0 : (of.bases.get(id) ?? 0));
+const sumEstimated = (of: Month, id: string) =>
+  [...of.calls.values()]
+    .filter((each) => each.assumed.includes(id))
+    .reduce((total, { shares }) => total + (shares.get(id) ?? 0), of.estimates.get(id) ?? 0);
 
 test('whatever comes in whatever order, what is used is the base and each call once', async () => {
   const check = async (all: readonly Step[]) => {
@@ -75,20 +85,35 @@ test('whatever comes in whatever order, what is used is the base and each call o
         const known = asked.map(({ id }) => of.bases.has(id));
         expect(reply).toEqual({ refusedBy: anyway || full === -1 ? null : full, used: expected, known });
         if (taken)
-          of.calls.set(name, { reserved: true, shares: new Map(sharesOf().map((each) => [each.id, each.steps])) });
+          of.calls.set(name, {
+            reserved: true,
+            shares: new Map(sharesOf().map((each) => [each.id, each.steps])),
+            assumed: [],
+          });
       } else if (one.do === 'settle') {
-        await use.settle(book, name, sharesOf());
-        of.calls.set(name, { reserved: false, shares: new Map(sharesOf().map((each) => [each.id, each.steps])) });
+        const settled = sharesOf().map((each) => ({ ...each, isEstimate: one.assumed.includes(each.id) }));
+        await use.settle(book, name, settled);
+        of.calls.set(name, {
+          reserved: false,
+          shares: new Map(sharesOf().map((each) => [each.id, each.steps])),
+          assumed: one.assumed,
+        });
       } else if (one.do === 'release') {
         await use.release(book, name);
         of.calls.delete(name);
       } else {
         const gone = [...of.calls].filter(([, { reserved }]) => !reserved).map(([id]) => id);
-        const bases = ids.map((id, at) => ({ id, steps: one.steps[at] as number }));
+        const bases = ids.map((id, at) => {
+          const all = one.steps[at] as number;
+          return { id, steps: all, estimated: one.assumed.includes(id) ? Math.floor(all / 2) : 0 };
+        });
         expect(await use.rebase(book, one.late ? of.turn + 7 : of.turn, bases, gone)).toBe(!one.late);
         if (!one.late) {
           of.turn += 1;
-          for (const { id, steps: base } of bases) of.bases.set(id, base);
+          for (const { estimated, id, steps: base } of bases) {
+            of.bases.set(id, base);
+            of.estimates.set(id, estimated);
+          }
           for (const id of gone) of.calls.delete(id);
         }
       }
@@ -106,6 +131,7 @@ test('whatever comes in whatever order, what is used is the base and each call o
           base: of.bases.get(id) ?? null,
           used: sum(of, id),
           held: sum(of, id, true),
+          estimated: sumEstimated(of, id),
         });
     }
   };
@@ -114,7 +140,7 @@ test('whatever comes in whatever order, what is used is the base and each call o
 
 test('calls that are reserved at once never take more than there is', async () => {
   const book = { accountId: 'acct', month: '2026-11' };
-  await use.rebase(book, 0, [{ id: 'bud_a', steps: 0 }], []);
+  await use.rebase(book, 0, [{ id: 'bud_a', steps: 0, estimated: 0 }], []);
   const asked = [{ id: 'bud_a', steps: 7, most: 1000, floor: 0 }];
   const other = redis.duplicate();
   const both = [use, redisBudgetUse(other)];
@@ -123,5 +149,5 @@ test('calls that are reserved at once never take more than there is', async () =
   );
   other.disconnect();
   expect(replies.filter(({ refusedBy }) => refusedBy === null)).toHaveLength(142);
-  expect(await use.state(book, 'bud_a')).toEqual({ base: 0, used: 994, held: 994 });
+  expect(await use.state(book, 'bud_a')).toEqual({ base: 0, used: 994, held: 994, estimated: 0 });
 });

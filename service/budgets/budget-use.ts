@@ -21,6 +21,18 @@ export interface BudgetShare {
   readonly steps: number;
 }
 
+/** The use of a call that has ended. */
+export interface SettledShare extends BudgetShare {
+  /** Whether its receipt has no number, so that the steps are assumed. */
+  readonly isEstimate: boolean;
+}
+
+/** The sum of the receipts of one budget. */
+export interface BudgetBase extends BudgetShare {
+  /** The part of the steps that is assumed for receipts without a number. */
+  readonly estimated: number;
+}
+
 export interface WantedShare extends BudgetShare {
   /** The most steps that may be used; null: unlimited. */
   readonly most: number | null;
@@ -40,8 +52,11 @@ export interface Reserved {
 export interface BudgetState {
   /** Null: Redis does not have the sum of the receipts yet. */
   readonly base: number | null;
+  /** All that counts: receipts, assumptions and reservations. */
   readonly used: number;
   readonly held: number;
+  /** The part that is assumed for calls whose receipts have no number. */
+  readonly estimated: number;
 }
 
 export interface CountedCall {
@@ -52,7 +67,7 @@ export interface CountedCall {
 export interface BudgetUse {
   /** Reserves from all budgets of a call, or from none. `anyway`: also above a limit, unless the call is already known. */
   reserve(book: Book, receiptId: string, asked: readonly WantedShare[], anyway?: boolean): Promise<Reserved>;
-  settle(book: Book, receiptId: string, shares: readonly BudgetShare[]): Promise<unknown>;
+  settle(book: Book, receiptId: string, shares: readonly SettledShare[]): Promise<unknown>;
   release(book: Book, receiptId: string): Promise<unknown>;
   /** Returns the receipts whose calls Redis does not know. */
   missing(book: Book, receiptIds: readonly string[]): Promise<string[]>;
@@ -61,7 +76,7 @@ export interface BudgetUse {
   /** Returns the calls that no base includes, by receipt id. */
   calls(book: Book): Promise<ReadonlyMap<string, CountedCall>>;
   /** Sets the bases and forgets the calls in them. Returns false if another instance has done so since `turn`. */
-  rebase(book: Book, turn: number, bases: readonly BudgetShare[], inBases: readonly string[]): Promise<boolean>;
+  rebase(book: Book, turn: number, bases: readonly BudgetBase[], inBases: readonly string[]): Promise<boolean>;
   state(book: Book, id: string): Promise<BudgetState>;
 }
 
@@ -69,7 +84,6 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
   // EVAL and not EVALSHA: a script that has to be sent again would arrive after later commands.
   const run = (script: string, { accountId, month }: Book, args: readonly (string | number)[]) =>
     redis.eval(script, 2, budgetUseKey(accountId, month), budgetCallsKey(accountId, month), ...args);
-  const flat = (shares: readonly BudgetShare[]) => shares.flatMap(({ id, steps }) => [id, steps]);
   return {
     async reserve(book, receiptId, asked, anyway = false) {
       const rules = asked.flatMap(({ floor, id, most, steps }) => [id, steps, most ?? -1, floor]);
@@ -79,7 +93,11 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
       const known = asked.map((_, at) => found[2 * at + 1] === 1);
       return { refusedBy: refused === 0 ? null : refused - 1, used, known };
     },
-    settle: (book, receiptId, shares) => run(settleScript, book, [receiptId, ...flat(shares)]),
+    settle: (book, receiptId, shares) =>
+      run(settleScript, book, [
+        receiptId,
+        ...shares.flatMap(({ id, isEstimate, steps }) => [id, steps, isEstimate ? '~' : '=']),
+      ]),
     release: (book, receiptId) => run(releaseScript, book, [receiptId]),
     async missing({ accountId, month }, receiptIds) {
       const entries = await redis.hmget(budgetCallsKey(accountId, month), ...receiptIds);
@@ -91,16 +109,26 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
       return new Map(entries.map(([id, entry]) => [id, callOf(entry)]));
     },
     rebase: async (book, turn, bases, inBases) =>
-      (await run(rebaseScript, book, [turn, bases.length, ...flat(bases), ...inBases])) === 1,
+      (await run(rebaseScript, book, [
+        turn,
+        bases.length,
+        ...bases.flatMap(({ estimated, id, steps }) => [id, steps, estimated]),
+        ...inBases,
+      ])) === 1,
     async state({ accountId, month }, id) {
-      const fields = [`base:${id}`, `used:${id}`, `held:${id}`];
-      const [base, used, held] = await redis.hmget(budgetUseKey(accountId, month), ...fields);
-      return { base: base == null ? null : Number(base), used: Number(used ?? 0), held: Number(held ?? 0) };
+      const fields = [`base:${id}`, `used:${id}`, `held:${id}`, `estimated:${id}`];
+      const [base, used, held, estimated] = await redis.hmget(budgetUseKey(accountId, month), ...fields);
+      const [all, reserved, assumed] = [used, held, estimated].map((steps) => Number(steps ?? 0)) as [
+        number,
+        number,
+        number,
+      ];
+      return { base: base == null ? null : Number(base), used: all, held: reserved, estimated: assumed };
     },
   };
 }
 
 const callOf = (entry: string): CountedCall => ({
   state: entry.startsWith('r') ? 'reserved' : 'settled',
-  shares: [...entry.matchAll(/([\w-]+)=(\d+)/g)].map(([, id = '', steps]) => ({ id, steps: Number(steps) })),
+  shares: [...entry.matchAll(/([\w-]+)[=~](\d+)/g)].map(([, id = '', steps]) => ({ id, steps: Number(steps) })),
 });

@@ -1,9 +1,10 @@
 /**
  * Scripts that count the use of an account's budgets in a month inside Redis, so that any number of instances agree.
  *
- * There are two hashes. The first has three fields for each budget: `base:<id>`, the sum of the receipts in Postgres; `used:<id>`, the
- * base and all calls of the second hash; `held:<id>`, the reserved part of it. Its field `turn` counts the bases. The second maps the
- * receipt id of each call that no base includes to `r:` (reserved) or `s:` (settled) and `<id>=<steps>;` for each of its budgets.
+ * There are two hashes. The first has four fields for each budget: `base:<id>`, the sum of the receipts in Postgres; `used:<id>`, the
+ * base and all calls of the second hash; `held:<id>`, the reserved part of it; `estimated:<id>`, the part that is assumed for receipts
+ * without a number. Its field `turn` counts the bases. The second maps the receipt id of each call that no base includes to `r:`
+ * (reserved) or `s:` (settled) and `<id>=<steps>;` for each of its budgets, or `<id>~<steps>;` if the steps are assumed.
  *
  * Invariants: `used` is the base plus the calls, and a call is in only one of them. Steps are added as integers.
  */
@@ -17,21 +18,24 @@ local function take_out(receipt)
   local entry = redis.call('HGET', calls, receipt)
   if not entry then return false end
   local reserved = string.sub(entry, 1, 1) == 'r'
-  for id, steps in string.gmatch(entry, '([%w_-]+)=(%d+)') do
+  for id, sign, steps in string.gmatch(entry, '([%w_-]+)([=~])(%d+)') do
     -- Redis does not accept "-0" as a number.
     local less = steps == '0' and '0' or '-' .. steps
     redis.call('HINCRBY', use, 'used:' .. id, less)
     if reserved then redis.call('HINCRBY', use, 'held:' .. id, less) end
+    if sign == '~' then redis.call('HINCRBY', use, 'estimated:' .. id, less) end
   end
   redis.call('HDEL', calls, receipt)
   return true
 end
-local function put_in(receipt, state, ids, steps)
+local function put_in(receipt, state, ids, steps, signs)
   local entry = state .. ':'
   for i, id in ipairs(ids) do
     redis.call('HINCRBY', use, 'used:' .. id, steps[i])
     if state == 'r' then redis.call('HINCRBY', use, 'held:' .. id, steps[i]) end
-    entry = entry .. id .. '=' .. steps[i] .. ';'
+    local sign = signs and signs[i] or '='
+    if sign == '~' then redis.call('HINCRBY', use, 'estimated:' .. id, steps[i]) end
+    entry = entry .. id .. sign .. steps[i] .. ';'
   end
   redis.call('HSET', calls, receipt, entry)
   redis.call('EXPIRE', use, ${keptS})
@@ -70,12 +74,12 @@ end
 return reply
 `;
 
-/** Replaces a call's reservation by its actual use. ARGV: receipt, then for each budget id and steps. */
+/** Replaces a call's reservation by its actual use. ARGV: receipt, then for each budget id, steps, and `=` or `~`. */
 export const settleScript = `${head}
-local ids, steps = {}, {}
-for i = 2, #ARGV, 2 do ids[#ids + 1], steps[#steps + 1] = ARGV[i], ARGV[i + 1] end
+local ids, steps, signs = {}, {}, {}
+for i = 2, #ARGV, 3 do ids[#ids + 1], steps[#steps + 1], signs[#signs + 1] = ARGV[i], ARGV[i + 1], ARGV[i + 2] end
 take_out(ARGV[1])
-put_in(ARGV[1], 's', ids, steps)
+put_in(ARGV[1], 's', ids, steps, signs)
 return 0
 `;
 
@@ -86,33 +90,36 @@ return 0
 `;
 
 /**
- * Sets the bases, removes the calls that they include, and recomputes `used` and `held`, unless another instance has done so since
+ * Sets the bases, removes the calls that they include, and recomputes the other fields, unless another instance has done so since
  * `turn`.
  *
- * ARGV: turn, number of budgets, id and base in steps of each, then receipts. Returns 1 if done, otherwise 0.
+ * ARGV: turn, number of budgets, then of each its id, its base and the assumed part of that in steps, then receipts. Returns 1 if done, otherwise 0.
  */
 export const rebaseScript = `${head}
 if (redis.call('HGET', use, 'turn') or '0') ~= ARGV[1] then return 0 end
 local turn, count = tonumber(ARGV[1]), tonumber(ARGV[2])
-local used, held = {}, {}
-for i = 3, 2 + 2 * count, 2 do used[ARGV[i]], held[ARGV[i]] = tonumber(ARGV[i + 1]), 0 end
-for i = 3 + 2 * count, #ARGV do redis.call('HDEL', calls, ARGV[i]) end
+local used, held, estimated = {}, {}, {}
+for i = 3, 2 + 3 * count, 3 do
+  used[ARGV[i]], held[ARGV[i]], estimated[ARGV[i]] = tonumber(ARGV[i + 1]), 0, tonumber(ARGV[i + 2])
+end
+for i = 3 + 3 * count, #ARGV do redis.call('HDEL', calls, ARGV[i]) end
 local entries = redis.call('HGETALL', calls)
 for i = 2, #entries, 2 do
   local reserved = string.sub(entries[i], 1, 1) == 'r'
-  for id, steps in string.gmatch(entries[i], '([%w_-]+)=(%d+)') do
+  for id, sign, steps in string.gmatch(entries[i], '([%w_-]+)([=~])(%d+)') do
     if used[id] then
       used[id] = used[id] + tonumber(steps)
       if reserved then held[id] = held[id] + tonumber(steps) end
+      if sign == '~' then estimated[id] = estimated[id] + tonumber(steps) end
     end
   end
 end
 redis.call('DEL', use)
 redis.call('HSET', use, 'turn', string.format('%.0f', turn + 1))
-for i = 3, 2 + 2 * count, 2 do
+for i = 3, 2 + 3 * count, 3 do
   local id = ARGV[i]
   redis.call('HSET', use, 'base:' .. id, ARGV[i + 1], 'used:' .. id, string.format('%.0f', used[id]),
-    'held:' .. id, string.format('%.0f', held[id]))
+    'held:' .. id, string.format('%.0f', held[id]), 'estimated:' .. id, string.format('%.0f', estimated[id]))
 end
 redis.call('EXPIRE', use, ${keptS})
 return 1

@@ -115,6 +115,8 @@ export interface CallForTests {
   ask(body: string, metadata?: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>): void;
   /** Sends the provider's headers, with the deployment's name as its listener adds it. */
   replyHeaders(headers?: Readonly<Record<string, string>>): void;
+  /** Sends the headers of Envoy's own reply after one attempt. */
+  envoyReplies(headers: Readonly<Record<string, string>>): void;
   replyBody(text: string, end: boolean): void;
   close(): void;
 }
@@ -155,6 +157,15 @@ export function callForTests(context: CallContext): CallForTests {
             'x-gw-deployment': 'd',
             ...headers,
           }),
+        }),
+      ),
+    envoyReplies: (headers) =>
+      call.message(
+        message({
+          responseHeaders: headerList(headers),
+          attributes: {
+            'envoy.filters.http.ext_proc': { fields: { 'upstream.request_attempt_count': { numberValue: 1 } } },
+          },
         }),
       ),
     replyBody: (text, end) => call.message(message({ responseBody: { body: Buffer.from(text), endOfStream: end } })),

@@ -45,12 +45,11 @@ async function newAccount(): Promise<string> {
   return id;
 }
 const used = async (letter: string) => {
-  const { held, used: steps } = await use().state(
-    { accountId: `acct_budget_${accounts}`, month },
-    `bud_${letter}${accounts}`,
-  );
+  const { held, used: steps } = await stateOf(letter);
   return [letter === 't' ? steps : steps / 1e6, letter === 't' ? held : held / 1e6];
 };
+const stateOf = (letter: string) =>
+  use().state({ accountId: `acct_budget_${accounts}`, month }, `bud_${letter}${accounts}`);
 const rebased = (accountId: string) => rebase(stores(), { accountId, month });
 
 test('the sums are those of the newest versions, of the month, the key and the project, with simulated calls', async () => {
@@ -89,11 +88,11 @@ test('a call is counted once, whether its receipt is in Postgres or not, and wha
   await rebased(id);
   expect(await used('c')).toEqual([4, 0]);
   // A late word of the sidecar counts until the sums are put below again.
-  await use().settle(book, receipt.receipt.id, [{ id: `bud_c${accounts}`, steps: 4e6 }]);
+  await use().settle(book, receipt.receipt.id, [{ id: `bud_c${accounts}`, steps: 4e6, isEstimate: false }]);
   await rebased(id);
   expect(await used('c')).toEqual([4, 0]);
   // And one that was settled and has no receipt in Postgres yet stays.
-  await use().settle(book, at(), [{ id: `bud_c${accounts}`, steps: 2e6 }]);
+  await use().settle(book, at(), [{ id: `bud_c${accounts}`, steps: 2e6, isEstimate: false }]);
   await rebased(id);
   expect(await used('c')).toEqual([6, 0]);
 });
@@ -108,7 +107,7 @@ test('an emptied Valkey begins from the sums of the receipts, not from 0', async
   await job.stop();
 });
 
-test('a receipt without numbers counts as it was estimated, never as 0, until it has some', async () => {
+test('what is assumed for a receipt without numbers counts apart, until it has some', async () => {
   const id = await newAccount();
   const none = {
     carbon_g: null,
@@ -118,9 +117,9 @@ test('a receipt without numbers counts as it was estimated, never as 0, until it
     completion_tokens: null,
   } as const;
   const degraded = { ...entry({ ...none, project: 'Köln' }, id), facts: null };
-  const reserved = { carbon_g: 3, energy_wh: 6, tokens: 500 };
+  const assumed = { carbon_g: 3, energy_wh: 6, tokens: 500 };
   const { redis } = running.stores;
-  await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify({ ...degraded, reserved }));
+  await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify({ ...degraded, assumed }));
   const ingester = startIngester({
     ...running.stores,
     redis: running.stores.connect(),
@@ -136,6 +135,8 @@ test('a receipt without numbers counts as it was estimated, never as 0, until it
     [500, 0],
     [3, 0],
   ]);
+  const estimated = async () => [(await stateOf('c')).estimated, (await stateOf('t')).estimated];
+  expect(await estimated()).toEqual([3e6, 500]);
   await running.store(entryOf({ ...degraded.receipt, version: 2, supersedes: 1, carbon_g: 1, energy_wh: 2 }, id));
   await rebased(id);
   expect([await used('c'), await used('e'), await used('t')]).toEqual([
@@ -143,6 +144,7 @@ test('a receipt without numbers counts as it was estimated, never as 0, until it
     [2, 0],
     [500, 0],
   ]);
+  expect(await estimated()).toEqual([0, 500]);
 });
 
 test('what was reserved for a call that reached no provider is given back, and for one that runs it is not', async () => {
@@ -242,8 +244,8 @@ test('the shell shows what is used, and sets, changes and removes', async () => 
   await gw(`budgets set ${account} --unit energy_wh --amount 2.5 --kind hard --project batch`);
   const rows = (await gw(`budgets ${account}`)).split('\n').map((line) => line.split(/ +/).slice(1));
   expect(rows.slice(1, 3)).toEqual([
-    ['account', '-', 'tokens', 'soft', '1000', '0', '0', '0', 'operator'],
-    ['project', 'batch', 'energy_wh', 'hard', '2.5', '0', '0', '0', 'operator'],
+    ['account', '-', 'tokens', 'soft', '1000', '0', '0', '0', '0', 'operator'],
+    ['project', 'batch', 'energy_wh', 'hard', '2.5', '0', '0', '0', '0', 'operator'],
   ]);
   await gw(`budgets remove ${account} ${made.id}`);
   expect((await gw(`budgets ${account}`)).split('\n')).toHaveLength(3);

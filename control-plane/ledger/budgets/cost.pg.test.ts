@@ -103,7 +103,7 @@ test('a budget of money that is set in the middle of the month counts what was u
   expect(await set(0.002)).toMatchObject({ used: 0.001, percent: 50 });
 });
 
-test('a call of which nobody knows the tokens costs what it was estimated at', async () => {
+test('a call of which nobody knows the tokens costs what was assumed for it, apart from what receipts say', async () => {
   await enter('2026-04-01T00:00:00.000Z', '1', '0');
   await set(1);
   const none = {
@@ -119,5 +119,8 @@ test('a call of which nobody knows the tokens costs what it was estimated at', a
   await running.stores.db.budgetEstimate.create({
     data: { receiptId: id, createdAt: new Date(created_at), accountId, cost: 0.25, tokens: 500 },
   });
-  expect(await used()).toEqual([[0.251, 0]]);
+  expect(await used()).toEqual([[0.001, 0]]);
+  expect((await admin('GET', path())).json().data).toMatchObject([
+    { used: 0.001, used_estimated: 0.25, percent: 25.1 },
+  ]);
 });

@@ -81,7 +81,11 @@ export async function rebase({ currency, db, redis, log, now }: Stores, book: Bo
       { accountId: book.accountId, lapsed: lapsed.length },
       'gave back what calls had reserved that reached no provider',
     );
-  const bases = budgets.map((budget) => ({ id: budget.id, steps: nearestSteps(budget.unit, used(budget)) }));
+  const bases = budgets.map((budget) => {
+    const { estimated, stated } = used(budget);
+    const assumed = nearestSteps(budget.unit, estimated);
+    return { id: budget.id, steps: nearestSteps(budget.unit, stated) + assumed, estimated: assumed };
+  });
   const isPut = await use.rebase(book, turn, bases, [...gone, ...lapsed]);
   // Another instance may have noted it before; its note stays as it is.
   const withUse = budgets.map((budget) => ({ ...budget, used: used(budget) }));

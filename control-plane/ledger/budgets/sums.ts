@@ -11,12 +11,20 @@ interface Groups {
   readonly project?: string | null | undefined;
 }
 
+/** Amounts in the unit of a budget. */
+export interface UsedAmounts {
+  /** The sum of the receipts. */
+  readonly stated: number;
+  /** The sum of what is assumed for receipts without a number. */
+  readonly estimated: number;
+}
+
 /** Returns what the account, one of its keys or one of its projects has used. */
-export type Used = (of: { readonly scope: string; readonly name: string; readonly unit: BudgetUnit }) => number;
+export type Used = (of: { readonly scope: string; readonly name: string; readonly unit: BudgetUnit }) => UsedAmounts;
 
 /**
  * Sums the newest versions of the receipts of a month, those of simulated calls too: a budget counts what receipts say.
- * A receipt without a number counts with its estimate.
+ * What counts for a receipt without a number is summed apart.
  */
 export async function usedIn(
   db: Queryable,
@@ -36,16 +44,20 @@ export async function usedIn(
   const usage = await usageOf(db, { ...question, group_by: ['key_id', 'project'] });
   if (usage === null)
     throw new Error('An account has more keys and projects in one month than usage can be told apart by.');
-  const sums = new Map<string, number>();
-  const add = ({ key_id, project }: Groups, amounts: Amounts): void => {
+  const stated = new Map<string, number>();
+  const estimated = new Map<string, number>();
+  const add = (sums: Map<string, number>, { key_id, project }: Groups, amounts: Amounts): void => {
     const whose = ['account ', `key ${key_id}`, ...(project == null ? [] : [`project ${project}`])];
     for (const unit of budgetUnits)
       for (const of of whose) sums.set(`${of} ${unit}`, (sums.get(`${of} ${unit}`) ?? 0) + (amounts[unit] ?? 0));
   };
   for (const row of usage.data) {
     const { carbon_g, completion_tokens, cost, energy_wh, prompt_tokens } = row;
-    add(row, { carbon_g, cost, energy_wh, tokens: (prompt_tokens ?? 0) + (completion_tokens ?? 0) });
+    add(stated, row, { carbon_g, cost, energy_wh, tokens: (prompt_tokens ?? 0) + (completion_tokens ?? 0) });
   }
-  for (const row of await estimatesOf(db, accountId, from, to)) add(row, row);
-  return ({ name, scope, unit }) => sums.get(`${scope} ${name} ${unit}`) ?? 0;
+  for (const row of await estimatesOf(db, accountId, from, to)) add(estimated, row, row);
+  return ({ name, scope, unit }) => {
+    const place = `${scope} ${name} ${unit}`;
+    return { stated: stated.get(place) ?? 0, estimated: estimated.get(place) ?? 0 };
+  };
 }

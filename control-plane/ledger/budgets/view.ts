@@ -18,10 +18,13 @@ export const budgetSchema = z
     kind: z.enum(budgetKinds),
     set_by: z.enum(['operator', 'organisation']),
     created_at: z.iso.datetime({ precision: 3 }),
-    month: z.string().describe('The UTC month that the next three are of'),
-    used: z.number().describe('By calls that have ended'),
+    month: z.string().describe('The UTC month that the next four are of'),
+    used: z.number().describe('By calls that have ended: the sum of their receipts'),
+    used_estimated: z
+      .number()
+      .describe('Assumed for calls that have ended and whose receipts have no number; not part of `used`'),
     reserved: z.number().nullable().describe('By calls under way; null: the store that counts them does not answer'),
-    percent: z.number().describe('Of the amount, used and reserved'),
+    percent: z.number().describe('Of the amount: used, estimated and reserved'),
     begins_anew_at: z.iso.datetime({ precision: 3 }),
   })
   .meta({ id: 'Budget' });
@@ -53,11 +56,14 @@ export async function viewsOf(
     if (unit === undefined || kind === undefined) return [];
     const state = states && elementAt(states, at);
     const reserved = state && amountOf(unit, state.held);
-    const used =
+    const { estimated, stated } =
       state && !summed
-        ? amountOf(unit, state.used - state.held)
+        ? {
+            stated: amountOf(unit, state.used - state.held - state.estimated),
+            estimated: amountOf(unit, state.estimated),
+          }
         : defined(summed, 'The use of budgets')({ ...row, unit });
-    const percent = Number(((100 * (used + (reserved ?? 0))) / row.amount).toFixed(1));
+    const percent = Number(((100 * (stated + estimated + (reserved ?? 0))) / row.amount).toFixed(1));
     return {
       id: row.id,
       object: 'gw.budget' as const,
@@ -69,7 +75,8 @@ export async function viewsOf(
       set_by: row.setBy === 'operator' ? ('operator' as const) : ('organisation' as const),
       created_at: row.createdAt.toISOString(),
       month,
-      used,
+      used: stated,
+      used_estimated: estimated,
       reserved,
       percent,
       begins_anew_at: boundsOfMonth(month).to.toISOString(),

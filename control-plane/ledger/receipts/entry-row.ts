@@ -75,5 +75,5 @@ export function parseEntry(text: string | undefined): ParsedEntry {
     facts: raw.facts ?? null,
     shown: parsed.data.shown ?? false,
   };
-  return { row, estimate: parsed.data.reserved ?? null };
+  return { row, estimate: parsed.data.assumed ?? null };
 }

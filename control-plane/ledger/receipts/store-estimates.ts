@@ -1,4 +1,4 @@
-/** Stores what was reserved for calls with budgets, which counts in their budgets until their receipts have all numbers. */
+/** Stores what is assumed for calls with budgets, which counts in their budgets until their receipts have all numbers. */
 import { budgetUnits } from '@gw/contract/internal/budgets';
 import type { Queryable } from '@gw/prisma/client';
 import type { Estimate, ReceiptRow } from './entry-row.ts';

@@ -77,9 +77,9 @@ const columns: readonly Column<Budget>[] = [
 ];
 
 function Used({ budget }: { readonly budget: Budget }) {
-  const { percent, unit, used, reserved } = budget;
+  const { percent, unit, used, used_estimated: estimated, reserved } = budget;
   const most = budgetAmount(budget.amount, unit);
-  const text = `${reserved === null ? words.unknown : budgetAmount(used + reserved, unit)} of ${most} (${percent} %)`;
+  const text = `${reserved === null ? words.unknown : budgetAmount(used + estimated + reserved, unit)} of ${most} (${percent} %)`;
   return (
     <Stack gap={2} miw={180}>
       <Progress
@@ -88,6 +88,11 @@ function Used({ budget }: { readonly budget: Budget }) {
         aria-label={text}
       />
       <Text size="xs">{text}</Text>
+      {estimated > 0 && (
+        <Text size="xs" c="dimmed">
+          {budgetAmount(estimated, unit)} of it estimated, for calls whose receipts have no number
+        </Text>
+      )}
     </Stack>
   );
 }

@@ -28,7 +28,7 @@ beforeEach(async () => {
   connections = [1, 2].map(() => openRedis(valkey.url, log, { commandTimeoutMs: 1000, autoPipelining: true }));
   await Promise.all(connections.map((connection) => untilReady(connection, 5000)));
   // As the control plane does, of a month without receipts.
-  const bases = ['bud_t', 'bud_s', 'bud_k'].map((id) => ({ id, steps: 0 }));
+  const bases = ['bud_t', 'bud_s', 'bud_k'].map((id) => ({ id, steps: 0, estimated: 0 }));
   await redisBudgetUse(connections[0] as Redis).rebase(book, 0, bases, []);
   sidecars = connections.map((redis) =>
     openBudgets({
@@ -67,8 +67,13 @@ const using = (tokens: number, more: Partial<Amounts> = {}): Amounts => ({
   ...more,
 });
 const each = (at: number): Budgets => sidecars[at % 2] as Budgets;
+/** Estimates a call that reserves so many tokens, and counts as 7 where its receipt has no number. */
+const estimating = (tokens: number, more: Partial<Amounts> = {}) => ({
+  estimate: using(tokens, more),
+  assumed: using(7),
+});
 const ask = (at: number, tokens: number, budgets = [budget()]) =>
-  each(at).reserve('acct', budgets, () => using(tokens));
+  each(at).reserve('acct', budgets, () => estimating(tokens));
 const askAll = (count: number, tokens: number) =>
   Promise.all(Array.from({ length: count }, (_, at) => ask(at, tokens)));
 const taken = (decisions: readonly Result<Reservation, ApiError>[]) =>
@@ -82,7 +87,8 @@ test('both together reserve no more than there is, and settle what was used in i
   const decisions = await askAll(200, 3);
   expect(taken(decisions)).toHaveLength(33);
   expect(await state()).toMatchObject({ used: 99, held: 99 });
-  for (const [at, reservation] of taken(decisions).entries()) reservation.settle(using(at % 2 === 0 ? 1 : 2));
+  for (const [at, reservation] of taken(decisions).entries())
+    reservation.settle(using(at % 2 === 0 ? 1 : 2), reservation.assumed);
   await told();
   expect(await state()).toMatchObject({ used: 17 + 32, held: 0 });
 });
@@ -111,7 +117,7 @@ test('a call takes of all of its budgets or of none, and a soft one refuses noth
   const soft = budget({ id: 'bud_s', isHard: false, amount: 10 });
   const key = budget({ id: 'bud_k', scope: 'key', unit: 'carbon_g', amount: 2 });
   const decide = (tokens: number, carbon_g: number) =>
-    each(0).reserve('acct', [budget(), soft, key], () => using(tokens, { carbon_g }));
+    each(0).reserve('acct', [budget(), soft, key], () => estimating(tokens, { carbon_g }));
   const one = await decide(5, 0.5);
   expect(one).toMatchObject({ ok: true, value: { header: null } });
   const two = await decide(5, 1.2);
@@ -122,13 +128,13 @@ test('a call takes of all of its budgets or of none, and a soft one refuses noth
   expect(await state('bud_k')).toMatchObject({ used: 1_700_000 });
 });
 
-test('what has no number is settled by the estimate, once, and not given back after that', async () => {
+test('what has no number is settled by the assumption and shown apart, once, and not given back after that', async () => {
   const [reservation] = taken([await ask(0, 40)]);
-  reservation?.settle({ carbon_g: null, energy_wh: null, tokens: null, cost: null });
-  reservation?.settle(using(1));
+  reservation?.settle({ carbon_g: null, energy_wh: null, tokens: null, cost: null }, reservation.assumed);
+  reservation?.settle(using(1), reservation.assumed);
   reservation?.release();
   await told();
-  expect(await state()).toMatchObject({ used: 40, held: 0 });
+  expect(await state()).toMatchObject({ used: 7, held: 0, estimated: 7 });
 });
 
 test('while Valkey is away each lets through its share of what was left, and counts it together again afterwards', async () => {
@@ -154,7 +160,7 @@ test('while Valkey is away each lets through its share of what was left, and cou
 });
 
 test('a Valkey that was emptied does not give out again what an instance knows to be used', async () => {
-  for (const reservation of taken(await askAll(10, 9))) reservation.settle(using(9));
+  for (const reservation of taken(await askAll(10, 9))) reservation.settle(using(9), reservation.assumed);
   await told();
   await ask(0, 1);
   await ask(1, 1);

@@ -2,20 +2,21 @@
  * Reserves a call's estimated use of its budgets, and later replaces the reservation by the actual use.
  *
  * Invariants: a call reserves once, from all of its budgets or from none, however many deployments it tries. A reservation is settled or
- * released once; if this process dies, the control plane replaces it by the receipt. An amount that is unknown is settled by the estimate,
- * never by 0. While Redis is unavailable, each instance goes on with its share of what was left when Redis last answered: never unlimited,
+ * released once; if this process dies, the control plane replaces it by the receipt. Where a receipt has no number, `attempts/settlement.ts`
+ * says whether nothing or an assumption counts, and an assumption is counted apart. While Redis is unavailable, each instance goes on with its share of what was left when Redis last answered: never unlimited,
  * never closed.
  */
 import type { ApiError } from '@gw/contract/errors';
 import { type Amounts, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
-import type { Book, BudgetShare, BudgetUse, Reserved } from '@gw/service/budgets';
+import type { Book, BudgetShare, BudgetUse, Reserved, SettledShare } from '@gw/service/budgets';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../../wire/bounded.ts';
 import { newReceiptId } from '../../wire/receipt-id.ts';
 import { type AvailabilityOptions, watchAvailability } from '../slots/availability.ts';
 import type { BudgetMetrics } from './budget-metrics.ts';
+import type { Estimates } from './estimate.ts';
 import { KnownUse } from './known-use.ts';
 import { budgetExceeded, budgetHeader } from './words.ts';
 
@@ -24,11 +25,12 @@ export interface Reservation {
   readonly receiptId: string;
   /** The time of the call, ms since 1970. */
   readonly at: number;
-  readonly estimate: Amounts;
+  /** Counts if the call ran and its receipt has no number. */
+  readonly assumed: Amounts;
   /** The value of the reply's `x-gw-budget`; null: the reply has none. */
   readonly header: string | null;
-  /** Replaces the estimate by the actual use, once; an amount of null keeps the estimate. */
-  settle(used: Amounts): void;
+  /** Replaces the estimate by the actual use, once. `unstated` counts where an amount is null, as an estimate. */
+  settle(used: Amounts, unstated: Amounts): void;
   /** Gives the reservation back, because no provider was asked. Does nothing if it was settled. */
   release(): void;
   /** Leaves the reservation to the control plane, which replaces it by the receipt. Does nothing if it was settled or released. */
@@ -56,7 +58,7 @@ export interface Budgets {
   reserve(
     accountId: string,
     budgets: readonly HeldBudget[],
-    estimate: (at: string) => Amounts,
+    estimate: (at: string) => Estimates,
   ): Promise<Result<Reservation, ApiError>>;
   /** Whether this instance counts alone. */
   readonly local: () => boolean;
@@ -145,13 +147,13 @@ export function openBudgets(options: BudgetOptions): Budgets {
   const reservationOf = (
     one: HeldReservation,
     at: number,
-    estimate: Amounts,
+    assumed: Amounts,
     used: readonly number[],
     isAlone: boolean,
   ) => {
     const { book, budgets, receiptId, shares } = one;
     held.set(receiptId, one);
-    const end = (settled: readonly BudgetShare[] | null): void => {
+    const end = (settled: readonly SettledShare[] | null): void => {
       if (!held.delete(receiptId)) return;
       if (isAlone) known.correct(book.month, shares, settled ?? shares.map(({ id }) => ({ id, steps: 0 })));
       // Without Redis, the sums from Postgres include it later.
@@ -162,13 +164,14 @@ export function openBudgets(options: BudgetOptions): Budgets {
     const reservation: Reservation = {
       receiptId,
       at,
-      estimate,
+      assumed,
       header: budgetHeader(budgets, used),
-      settle: (amounts) =>
+      settle: (amounts, unstated) =>
         end(
-          budgets.map(({ id, unit }, place) => {
+          budgets.map(({ id, unit }) => {
             const amount = amounts[unit];
-            return { id, steps: amount === null ? elementAt(shares, place).steps : nearestSteps(unit, amount) };
+            if (amount !== null) return { id, steps: nearestSteps(unit, amount), isEstimate: false };
+            return { id, steps: nearestSteps(unit, unstated[unit] ?? 0), isEstimate: true };
           }),
         ),
       release: () => end(null),
@@ -182,7 +185,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
       const at = now();
       const receiptId = newReceiptId(at);
       const book = { accountId, month: monthOf(at) };
-      const estimate = estimateAt(new Date(at).toISOString());
+      const { assumed, estimate } = estimateAt(new Date(at).toISOString());
       const shares = budgets.map(({ id, unit }) => ({ id, steps: stepsOf(unit, estimate[unit] ?? 0) }));
       const one: HeldReservation = { book, receiptId, budgets, shares };
       const found = availability.together() ? await ask(one) : null;
@@ -201,7 +204,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
       }
       for (const [place, { amount, unit }] of budgets.entries())
         metrics.decided(unit, elementAt(decision.used, place) > nearestSteps(unit, amount) ? 'exceeded' : 'reserved');
-      return ok(reservationOf(one, at, estimate, decision.used, !found));
+      return ok(reservationOf(one, at, assumed, decision.used, !found));
     },
     local: () => !availability.together(),
     stop() {

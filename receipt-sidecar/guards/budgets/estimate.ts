@@ -84,6 +84,29 @@ function estimatedImpact(
   return assessment.ok ? assessment.impact : null;
 }
 
+/** The two estimates of a call. */
+export interface Estimates {
+  /** With the longest answer that it allows: so much is reserved. */
+  readonly estimate: Amounts;
+  /** With an answer of typical length at most: so much counts where the receipt of a call that ran has no number. */
+  readonly assumed: Amounts;
+}
+
+export function estimatesOf(request: EstimatedRequest, model: SnapshotModel, by: Candidate, at: string): Estimates {
+  const estimate = estimateCall(request, model, by, at);
+  const { candidates, endpoint, estimatedPromptTokens, maxTokens, mostPromptTokens, options } = request;
+  if (maxTokens === null || maxTokens <= typicalAnswerTokens) return { estimate, assumed: estimate };
+  const typical = {
+    candidates,
+    endpoint,
+    estimatedPromptTokens,
+    mostPromptTokens,
+    options,
+    maxTokens: typicalAnswerTokens,
+  };
+  return { estimate, assumed: estimateCall(typical, model, by, at) };
+}
+
 /** Returns the use that the receipt of a call states; null where it has no number. */
 export function amountsUsed(
   { numbers }: { readonly numbers: Pick<ReceiptNumbers, 'carbon_g' | 'energy_wh'> | null },

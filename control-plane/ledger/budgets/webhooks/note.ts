@@ -7,6 +7,7 @@
 import { amountOf, type BudgetUnit, nearestSteps } from '@gw/contract/internal/budgets';
 import type { Queryable } from '@gw/prisma/client';
 import type { Book } from '@gw/service/budgets';
+import type { UsedAmounts } from '../sums.ts';
 
 /** Percent of the amount. */
 const thresholds = [80, 100] as const;
@@ -18,8 +19,7 @@ interface UsedBudget {
   readonly unit: BudgetUnit;
   readonly amount: number;
   readonly kind: string;
-  /** The amount in the unit, as the receipts state it. */
-  readonly used: number;
+  readonly used: UsedAmounts;
 }
 
 export async function noteThresholds(
@@ -45,7 +45,8 @@ export async function noteThresholds(
 
 /** The threshold in whole steps, so that a rounding does not miss an amount that is exactly at it. */
 const hasPassed = ({ amount, unit, used }: UsedBudget, threshold: number): boolean =>
-  nearestSteps(unit, used) * 100 >= nearestSteps(unit, amount) * threshold;
+  (nearestSteps(unit, used.stated) + nearestSteps(unit, used.estimated)) * 100 >=
+  nearestSteps(unit, amount) * threshold;
 
 interface Moment {
   readonly month: string;
@@ -59,6 +60,7 @@ const bodyOf = ({ amount, id, kind, name, scope, unit, used }: UsedBudget, { at,
     budget: { id, scope, name: name || null, unit, amount, kind },
     month,
     threshold,
-    used: amountOf(unit, nearestSteps(unit, used)),
+    used: amountOf(unit, nearestSteps(unit, used.stated)),
+    used_estimated: amountOf(unit, nearestSteps(unit, used.estimated)),
     at: at.toISOString(),
   });

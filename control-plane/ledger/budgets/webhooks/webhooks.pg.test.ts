@@ -146,6 +146,7 @@ test('what is sent says which budget, and is signed with the secret that was sho
     month,
     threshold: 80,
     used: 85.5,
+    used_estimated: 0,
     at: now.toISOString(),
   });
   expect([asked, headers['content-type']]).toEqual(['/hook?team=1', 'application/json']);
