@@ -217,6 +217,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       by: candidate,
       attempts: 1,
       status: 200,
+      fault: null,
       failures: [],
       requestedAt: callTime,
       energyWh: made.numbers?.energy_wh ?? null,

@@ -57,7 +57,7 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
     return record !== undefined && Math.max(record.restsUntil, record.probedUntil) > now();
   };
 
-  const failed = ({ beganAt, deployment, retryAfterMs }: AttemptAtDeployment): void => {
+  const failed = ({ beganAt, deployment, ...verdict }: AttemptAtDeployment): void => {
     const at = now();
     const known = records.get(deployment);
     const isFresh = known && at - Math.max(known.lastAt, known.restsUntil) <= staleMs;
@@ -68,7 +68,7 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
     record.failures += 1;
     record.lastAt = at;
     record.probedUntil = 0;
-    const restMs = restOf(record.failures, retryAfterMs);
+    const restMs = restOf(record.failures, verdict);
     if (restMs === 0) return;
     // Logged once for each outage.
     if (record.restsUntil === 0) log.warn({ deployment, restMs }, 'a deployment fails; free calls go elsewhere first');
@@ -109,7 +109,9 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
 }
 
 /** Returns how long a deployment rests after this many consecutive failures, ms. */
-function restOf(failures: number, retryAfterMs: number | null): number {
+function restOf(failures: number, { result, retryAfterMs }: AttemptVerdict): number {
+  // It stays as it is until its operator acts.
+  if (result === 'needs_operator') return longestRestMs;
   const over = failures - failuresBeforeRest;
   const byFailures = over < 0 ? 0 : Math.min(longestRestMs, shortestRestMs * 2 ** Math.min(over, 10));
   return Math.max(byFailures, retryAfterMs === null ? 0 : Math.min(retryAfterMs, longestRetryAfterMs));

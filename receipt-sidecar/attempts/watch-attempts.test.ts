@@ -27,7 +27,8 @@ describe('what came of the attempts', () => {
     const trouble = createMeasuredTrouble(() => 0);
     const failedAttempts = createFailedAttempts(null);
     const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
-    const watchers = { health, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
+    const notices = { note: () => undefined, register: () => undefined };
+    const watchers = { health, notices, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
     const watch = watchAttempts(watchers, call, new Map(), { others: 2, order });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
@@ -39,7 +40,7 @@ describe('what came of the attempts', () => {
   };
 
   it('is told of a first attempt at once by the header of the reply behind it, and only there', () => {
-    const header = { 'x-gw-first-attempt': '503 9' };
+    const header = { 'x-gw-first-attempt': '503 -;retry-after=9' };
     expect(noted('b', 2, header, [], ['first:a', 'listener:b'])).toEqual(['a busy 9000', 'b answered']);
     // A provider's own.
     expect(noted('b', 2, header)).toEqual(['a failed', 'b answered']);

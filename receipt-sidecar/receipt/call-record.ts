@@ -4,6 +4,7 @@
  * Invariant: a call that reached a provider is recorded exactly once, however it ends.
  */
 import type { Amounts } from '@gw/contract/internal/budgets';
+import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { SaidSoFar } from '../api/port/shape.ts';
@@ -44,6 +45,7 @@ export class CallRecord {
   /** Null until somebody has answered. */
   #attempts: number | null = null;
   #status = 200;
+  #fault: OperatorFault | null = null;
   #recorded = false;
   #unsaved: string | null = null;
 
@@ -87,10 +89,11 @@ export class CallRecord {
   }
 
   /** Notes who answered, as Envoy says; null if it does not say. */
-  answeredBy(deployment: string | null, attempts: number, status: number): void {
+  answeredBy(deployment: string | null, attempts: number, status: number, fault: OperatorFault | null = null): void {
     this.#servedBy = deployment === null ? null : (this.#catalogue.candidate(deployment) ?? null);
     this.#attempts = attempts;
     this.#status = status;
+    this.#fault = fault;
   }
 
   /** Notes that the provider has finished, and returns when: the time until then is its latency. */
@@ -157,6 +160,7 @@ export class CallRecord {
         by: this.#servedBy,
         attempts: this.#attempts ?? 0,
         status: this.#status,
+        fault: this.#fault,
         failures,
         requestedAt,
         energyWh,

@@ -6,11 +6,12 @@
  * Invariant: what is left of a reply that was read holds nothing that only we may say (see json-body.ts).
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import { contextError } from '../api/provider-errors/context-error.ts';
-import { type ProviderNames, providerError } from '../api/provider-errors/provider-error.ts';
+import { faultError, type ProviderNames, providerError } from '../api/provider-errors/provider-error.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { shapeOf } from '../api/shapes.ts';
 import {
@@ -30,6 +31,8 @@ import { createEnergyReader } from './energy-reader.ts';
 /** The inputs of reading besides the body. It is plain data, since it is sent to a thread. */
 export interface ReplyFacts {
   readonly status: number;
+  /** Why the deployment needs its operator; null if it does not. */
+  readonly fault: OperatorFault | null;
   readonly request: ParsedRequest;
   readonly provider: ProviderNames;
   /** The shape in which the deployment reports energy; null if it reports none. */
@@ -79,8 +82,10 @@ const encoder = new TextEncoder();
 const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
 
 /** Reads a reply. Whatever is wrong with it is the error of the result. */
-export function readReply(bytes: Uint8Array, { provider, request, status, telemetryShape }: ReplyFacts): ReplyReading {
+export function readReply(bytes: Uint8Array, facts: ReplyFacts): ReplyReading {
+  const { fault, provider, request, status, telemetryShape } = facts;
   if (bytes.length > maxReplyBytes) return failed(apiError('upstream_invalid_response'));
+  if (fault !== null) return failed(faultError(fault));
   const text = decodeUtf8(bytes);
   if (status !== 200) return failed(providerError(status, text ?? '', request, provider));
   if (text !== null && holdsMoreThan(mostParts, text)) return failed(null);

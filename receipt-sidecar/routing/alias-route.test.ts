@@ -218,6 +218,7 @@ describe('the trace of a call that names an alias', () => {
       attempts: place + 1,
       failures: [],
       status,
+      fault: null,
       requestedAt: at,
       energyWh: 2,
     };

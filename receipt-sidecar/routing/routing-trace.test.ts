@@ -76,6 +76,7 @@ const answeredBy = (by: Candidate | null, attempts = 1) => ({
   requestedAt: at,
   energyWh: 2,
   status: 200,
+  fault: null,
   failures: [] as FailedAttempt[],
 });
 

@@ -75,6 +75,7 @@ export function contextForTests({
     idempotencyMetrics: { ended: () => undefined },
     lastRegions: new Map(),
     health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
+    notices: { note: () => undefined, register: () => undefined },
     trouble: createMeasuredTrouble(() => 0),
     accountTrouble: createMeasuredTrouble(() => 0),
     ledger: {

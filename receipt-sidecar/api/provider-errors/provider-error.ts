@@ -5,6 +5,7 @@
  * names: they are about the client's own request. Its 401, 402 and 403 are our fault and never shown as the client's.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { ParsedRequest } from '../port/parsed-request.ts';
 import { contextError } from './context-error.ts';
 import { type ProviderWords, readWords } from './provider-words.ts';
@@ -32,6 +33,19 @@ function rejection(words: ProviderWords | null, request: ParsedRequest, provider
     return fieldError(param, text ?? 'The model provider rejected this field.');
   return apiError('upstream_rejected_request', text ? { message: text } : {});
 }
+
+const faults: Readonly<Record<OperatorFault, ApiError>> = {
+  auth_failed: apiError('upstream_auth_failed'),
+  quota_exhausted: apiError('upstream_auth_failed', {
+    message: 'The account of the gateway with the model provider has no credit left. Only the operator can fix this.',
+  }),
+  model_missing: apiError('upstream_error', {
+    message: 'The model provider does not know the model of this deployment. Only the operator can fix this.',
+  }),
+};
+
+/** Returns what the client is told of a deployment that needs its operator. */
+export const faultError = (fault: OperatorFault): ApiError => faults[fault];
 
 /** Statuses with which a provider refuses the request itself; llama.cpp answers 500 if a prompt is too long. */
 const rejecting = new Set([400, 404, 413, 422]);
