@@ -7,7 +7,7 @@ import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 
 interface FaultWords {
   readonly codes: readonly string[];
-  readonly messages: readonly string[];
+  readonly beginnings: readonly string[];
 }
 
 export const faultWords: Readonly<Record<OperatorFault, FaultWords>> = {
@@ -24,7 +24,7 @@ export const faultWords: Readonly<Record<OperatorFault, FaultWords>> = {
       'expiredtokenexception',
       'invalidsignatureexception',
     ],
-    messages: [
+    beginnings: [
       '^api key not valid',
       '^api key expired',
       '^incorrect api key',
@@ -50,7 +50,7 @@ export const faultWords: Readonly<Record<OperatorFault, FaultWords>> = {
       'accountoverdueerror',
       '1113',
     ],
-    messages: [
+    beginnings: [
       // Anthropic answers 400.
       '^your credit balance is too low',
       '^insufficient balance',
@@ -90,7 +90,7 @@ export const faultWords: Readonly<Record<OperatorFault, FaultWords>> = {
       'invalidendpointormodel.notfound',
       '1211',
     ],
-    messages: [
+    beginnings: [
       // OpenAI, vLLM, xAI, Groq, DeepInfra
       '^the model:? [^ ]+ does not exist',
       '^the model:? [^ ]+ has been de',
@@ -147,10 +147,10 @@ export const faultWords: Readonly<Record<OperatorFault, FaultWords>> = {
   },
 };
 
-/** Codes and messages of a 404 that is about the path or the deployment and names no model. */
+/** Codes and beginnings of a 404 that is about the path or the deployment and names no model. */
 export const unknownPlace: FaultWords = {
   codes: ['notfounderror', 'not_found_error', 'resource_not_found_error', 'resourcenotfound'],
-  messages: [
+  beginnings: [
     '^not found%.?$',
     '^404 page not found',
     '^404 not found',

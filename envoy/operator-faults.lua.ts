@@ -14,8 +14,8 @@ import { faultWords, unknownPlace } from './operator-fault-words.ts';
 const list = (items: readonly string[]): string => `{ ${items.map(luaString).join(', ')} }`;
 const set = (items: readonly string[]): string =>
   `{ ${items.map((item) => `[${luaString(item)}] = true`).join(', ')} }`;
-const words = ({ codes, messages }: typeof unknownPlace): string =>
-  `{ codes = ${set(codes)}, messages = ${list(messages)} }`;
+const words = ({ codes, beginnings }: typeof unknownPlace): string =>
+  `{ codes = ${set(codes)}, beginnings = ${list(beginnings)} }`;
 
 /** Defines `mark_operator_fault(handle)`, which returns the fault or nil, for a filter's `envoy_on_response`. */
 export const operatorFaultFunctions = `
@@ -103,7 +103,7 @@ local function says(codes, texts, words)
   end
   for _, text in ipairs(texts) do
     local plain = unwrapped(text)
-    for _, pattern in ipairs(words.messages) do
+    for _, pattern in ipairs(words.beginnings) do
       if text:find(pattern) or plain:find(pattern) then return true end
     end
   end

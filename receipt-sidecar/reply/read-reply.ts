@@ -10,8 +10,7 @@ import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
-import { contextError } from '../api/provider-errors/context-error.ts';
-import { faultError, type ProviderNames, providerError } from '../api/provider-errors/provider-error.ts';
+import { faultError, type ProviderNames, providerError, toldError } from '../api/provider-errors/provider-error.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { shapeOf } from '../api/shapes.ts';
 import {
@@ -92,7 +91,7 @@ export function readReply(bytes: Uint8Array, facts: ReplyFacts): ReplyReading {
   const value = text === null ? null : parseObject(text);
   if (text === null || !value) return failed(apiError('upstream_invalid_response'));
   const { reply } = shapeOf(request.endpoint);
-  if (reply.isFailure(value)) return failed(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
+  if (reply.isFailure(value)) return failed(toldError(wordsOf(value), request, false) ?? apiError('upstream_error'));
   const tally = reply.tally();
   tally.take(value);
   const { answerBytes, claim, isStale, otherBytes, reasoningBytes } = tally;
