@@ -47,6 +47,17 @@ describe('a deployment', () => {
     }
   });
 
+  it('rests at once, and for long, where it needs its operator', () => {
+    const { answers, fails, health, restsFor } = healthAt();
+    fails(1, null, 'needs_operator');
+    expect(restsFor()).toBe(30_000);
+    fails(1, null, 'needs_operator');
+    expect(health.isResting('d')).toBe(true);
+    restsFor();
+    answers();
+    expect(health.isResting('d')).toBe(false);
+  });
+
   it('does not rest for having as many calls as it takes', () => {
     const { fails, health, told } = healthAt();
     fails(20, null, 'full');

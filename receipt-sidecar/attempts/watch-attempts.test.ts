@@ -104,6 +104,15 @@ describe('what came of the attempts', () => {
     expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a busy 7000']);
   });
 
+  it('is told of a deployment that needs its operator, first or last', () => {
+    const fault = (name: string) => ({ ':status': '401', 'x-gw-operator-fault': name });
+    expect(noted('a', 1, fault('auth_failed'))).toEqual(['a needs_operator']);
+    expect(noted('a', 1, { ...fault('auth_failed'), ':status': '403' })).toEqual(['a failed']);
+    expect(noted('a', 1, fault('unknown'))).toEqual(['a answered']);
+    const first = { 'x-gw-first-attempt': '404 model_missing;retry-after=9' };
+    expect(noted('b', 2, first, [], ['first:a', 'listener:b'])).toEqual(['a needs_operator', 'b answered']);
+  });
+
   it('is told with what the access log says of those that failed', () => {
     const busy = { deployment: 'a', outcome: 'rate_limited', result: 'busy', retryAfterMs: 5000 } as const;
     expect(noted('b', 2, {}, [busy])).toEqual(['a busy 5000', 'b answered']);
