@@ -65,7 +65,7 @@ export interface WatchedCall {
 }
 
 /**
- * A pinned call only counts for its own account: otherwise a client who provokes failures could move everybody's free calls. A call that
+ * A pinned call that fails only counts for its own account: otherwise a client who provokes failures could move everybody's free calls. A call that
  * directs the simulated provider does not count at all. `others`: how many more deployments may be tried.
  */
 export function watchAttempts(
@@ -95,8 +95,10 @@ export function watchAttempts(
       for (const { candidate, outcome, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId))) {
         const [deployment, model] = [candidate.deployment.id, route.modelOf(candidate).id];
         notices.note(troubleField(deployment, model), { outcome, result: verdict.result });
-        if (route.pinned) accountTrouble.note(ofAccount(accountId, deployment, model), verdict);
-        else {
+        if (route.pinned) {
+          accountTrouble.note(ofAccount(accountId, deployment, model), verdict);
+          if (verdict.result === 'answered') health.answeredPinned({ deployment, beganAt });
+        } else {
           health.note({ deployment, beganAt, ...verdict });
           trouble.note(troubleField(deployment, model), verdict);
         }
