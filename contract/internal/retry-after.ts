@@ -1,4 +1,5 @@
 /** Reads from the headers of a reply when its server wants to be asked again. */
+import { defined } from './defined.ts';
 import { dayMs, hourMs, minuteMs } from './durations.ts';
 
 /**
@@ -36,21 +37,28 @@ export function waitMs(header: HeaderOf, now: number): number | null {
 
 /** Takes the longest, since all limits need room. */
 function untilReset(header: HeaderOf): number | null {
-  const waits = (['requests', 'tokens'] as const).flatMap((what) =>
-    header(`x-ratelimit-remaining-${what}`)?.trim() === '0'
-      ? (duration(header(`x-ratelimit-reset-${what}`) ?? '') ?? [])
-      : [],
-  );
+  const waits = (['requests', 'tokens'] as const).flatMap((what) => {
+    if (header(`x-ratelimit-remaining-${what}`)?.trim() !== '0') return [];
+    const reset = header(`x-ratelimit-reset-${what}`);
+    const ms = reset === undefined ? null : duration(reset);
+    return ms === null ? [] : [ms];
+  });
   return waits.length === 0 ? null : bounded(Math.max(...waits));
 }
 
-const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: hourMs, m: minuteMs, s: 1000, ms: 1 };
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['d', dayMs],
+  ['h', hourMs],
+  ['m', minuteMs],
+  ['s', 1000],
+  ['ms', 1],
+]);
 
 /** Reads a duration such as `6m0s`, `7.66s` or `20ms` as ms; null if it is none. */
 function duration(text: string): number | null {
   if (text.length > longestText || !/^\s*(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[dhms]))+\s*$/.test(text)) return null;
-  const parts = text.matchAll(/([\d.]+)(ms|[dhms])/g);
-  return [...parts].reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (unitMs[unit] ?? 0), 0);
+  const parts = [...text.matchAll(/([\d.]+)(ms|[dhms])/g)];
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * defined(unitMs.get(String(unit)), 'A unit'), 0);
 }
 
 const bounded = (ms: number): number | null => (Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), dayMs));

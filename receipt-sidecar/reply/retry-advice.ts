@@ -1,4 +1,4 @@
-/** What a failed reply of a provider tells the client about asking again. */
+/** Tells the client, by what a provider's failure says, whether and when to ask again. */
 import type { ApiError } from '@gw/contract/errors';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 

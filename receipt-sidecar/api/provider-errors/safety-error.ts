@@ -21,14 +21,14 @@ const isSafetyCode = (value: unknown): boolean =>
 /** Returns null if the provider says something else. `isQuoted` says whether its text can be shown. */
 export function safetyError(words: ProviderWords, request: ParsedRequest, isQuoted: boolean): ApiError | null {
   const { code, fields, message, type } = words;
-  const text = (message ?? '').slice(0, longestText);
-  const lower = text.toLowerCase();
+  const text = message?.slice(0, longestText);
+  const lower = text?.toLowerCase();
   const isSafety =
     [code, type, fields.status, fields.reason].some(isSafetyCode) ||
-    safetyPhrases.some((phrase) => lower.includes(phrase)) ||
+    safetyPhrases.some((phrase) => lower?.includes(phrase)) ||
     isPromptBlocked(fields);
   if (!isSafety) return null;
-  const shown = isQuoted ? redacted(text) : null;
+  const shown = isQuoted && text !== undefined ? redacted(text) : null;
   const param = shapeOf(request.endpoint).request.promptField;
   return apiError('content_filter', { param, ...(shown !== null && { message: shown }) });
 }
