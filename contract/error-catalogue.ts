@@ -101,7 +101,7 @@ const inferenceErrors = defineErrors({
   upstream_error: {
     ...inference,
     message: 'The model provider failed.',
-    when: 'In each region that was tried, the provider answered with a 5xx, broke the connection, or could not be reached; or the last provider answered 424; or no region serves the model at the moment.',
+    when: 'In each region that was tried, the provider answered with a 5xx, broke the connection, could not be reached, or did not know the model that the operator named to it; or the last provider answered 424; or no region serves the model at the moment. `Retry-After` is there if the last provider sent it with a 503 or 529.',
   },
   upstream_timeout: {
     ...inference,
@@ -111,7 +111,7 @@ const inferenceErrors = defineErrors({
   upstream_rate_limited: {
     ...inference,
     message: 'The model provider is at its own rate limit.',
-    when: 'The provider answered 429 in each region that was tried. This says nothing about the limits of this account.',
+    when: 'The provider answered 429 in each region that was tried. This says nothing about the limits of this account. `Retry-After` is there if the last provider said when to come back.',
   },
   upstream_invalid_response: {
     ...inference,
@@ -121,7 +121,7 @@ const inferenceErrors = defineErrors({
   upstream_auth_failed: {
     ...inference,
     message: 'The model provider refused the credential of the gateway. Only the operator can fix this.',
-    when: 'The provider answered 401 or 403, or 402 since the account of the gateway has no credit left there. The key of the client is not at fault.',
+    when: 'In each region that was tried, the provider refused the credential of the gateway (401, 403), or the account of the gateway has no credit left there (402, or 429 with `insufficient_quota`). The key of the client is not at fault. `x-should-retry: false` is there if no other deployment was tried.',
     action: 'Send it again with backoff; tell the operator if it persists.',
   },
   upstream_credential_missing: {

@@ -20,6 +20,8 @@ export interface ApiError {
   readonly param: string | null;
   /** Whole seconds, at least 1, after which the same request may succeed. */
   readonly retryAfterS?: number;
+  /** True if a retry cannot succeed, although it often can after this code. */
+  readonly isFutile?: boolean;
 }
 
 /** `status` is 404 for a lookup by path, where the same code in a body gives 400. */
@@ -103,8 +105,8 @@ export function errorBody(error: ApiError, addresses: Addresses): string {
 export const retriedBySdks = (error: ApiError): boolean => retriedByStatus(error.status) && !retryIsFutile(error);
 
 /** True if a retry cannot succeed, or cannot succeed soon enough for a program to wait. */
-const retryIsFutile = ({ code, retryAfterS = 1 }: ApiError): boolean =>
-  definitionOf(code).retry === 'never' || retryAfterS > patienceS;
+const retryIsFutile = ({ code, isFutile = false, retryAfterS = 1 }: ApiError): boolean =>
+  isFutile || definitionOf(code).retry === 'never' || retryAfterS > patienceS;
 
 /** Returns the headers that an error adds to its reply, with names in lower case. A 429 always has a `Retry-After`. */
 export function errorHeaders(error: ApiError): ReadonlyMap<string, string> {

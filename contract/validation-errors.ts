@@ -70,6 +70,13 @@ export const validationErrors = defineErrors({
     when: 'The prompt has more tokens than the context window of the model holds. The gateway counted them, or the provider said so.',
     action: 'Shorten the prompt, or choose a model with a larger context window.',
   },
+  content_filter: {
+    ...fixRequest,
+    message: 'A safety filter of the model provider blocked the request.',
+    when: 'The provider refused the request, or broke off its answer, because of the content. `param` is the field of the prompt. The message is the provider’s if it answered 400 or 422. Where a filter ends an answer in the ordinary way, there is no error but `finish_reason: "content_filter"`.',
+    action: 'Change the prompt, or choose a model whose provider allows it.',
+    headers: ['x-gw-receipt-id'],
+  },
   unsupported_field: {
     ...fixRequest,
     message: 'A field of the body is not supported.',

@@ -4,7 +4,11 @@ import { healthSchema } from '@gw/contract/management';
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type CatalogueView, registerMetrics as registerCatalogueMetrics } from './catalogue/index.ts';
+import {
+  type CatalogueView,
+  deploymentsNeedingOperator,
+  registerMetrics as registerCatalogueMetrics,
+} from './catalogue/index.ts';
 import { unscreenedCount } from './customers/index.ts';
 import { countFaults, countWaiting, isCheckOverdue, registerMetrics } from './ledger/index.ts';
 import type { Services } from './services.ts';
@@ -32,6 +36,10 @@ const operatorHealthSchema = z.strictObject({
   postgres: z.boolean(),
   redis: z.boolean(),
   catalogue: z.boolean(),
+  deployments_needing_operator: z
+    .int()
+    .nullable()
+    .describe('Deployments whose providers refuse the credential or do not know the model. Null: not known'),
   audit_chain_faults: z.int().nullable().describe('Null: not known'),
   receipt_integrity_faults: z.int().nullable().describe('Null: not known'),
   receipt_log_faults: z.int().nullable().describe('Null: not known'),
@@ -62,17 +70,19 @@ export function operatorHealthRoutes(
 ): void {
   const { db, redis } = context;
   app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
-    const [health, faults, overdue, waiting] = await Promise.all([
+    const [health, faults, overdue, waiting, needing] = await Promise.all([
       probe(context, catalogue.keeper),
       bounded(countFaults(db)),
       bounded(isCheckOverdue(db, ledger.checkPeriodS)),
       bounded(countWaiting(redis)),
+      bounded(deploymentsNeedingOperator(context)),
     ]);
     const ok = stays() && health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
     const isUnaltered = (faults === null || faults.audit + faults.log + faults.receipt === 0) && overdue !== true;
     const isWhole = isUnaltered && !waiting?.setAside;
     const integrity = {
+      deployments_needing_operator: needing,
       audit_chain_faults: faults?.audit ?? null,
       receipt_integrity_faults: faults?.receipt ?? null,
       receipt_log_faults: faults?.log ?? null,

@@ -1,6 +1,7 @@
 /** Filters for every request to a provider: they add the credential and remove our own headers. */
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
+import { operatorFaultHeader } from '@gw/contract/internal/operator-faults';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import {
   atCapacityHeader,
@@ -16,6 +17,7 @@ export const trustedHeaders = [
   atCapacityHeader,
   unhealthyHeader,
   unreachedHeader,
+  operatorFaultHeader,
   firstAttemptHeader,
   finishedHeader,
   requestTimeHeader,

@@ -1,4 +1,6 @@
 /** The internal listener of a deployment, which sets path, beginning of the body, headers, credential and host of an attempt. */
+import { operatorFaultField, operatorFaultHeader } from '@gw/contract/internal/operator-faults';
+import { waitHeaders } from '@gw/contract/internal/retry-after';
 import {
   atCapacityHeader,
   credentialMissingHeader,
@@ -56,6 +58,13 @@ const unreached: object = {
   headers_to_add: [overwriting(unreachedHeader, '1')],
 };
 
+const hasField = (key: string): object => ({
+  metadata_filter: {
+    matcher: { filter: 'gw', path: [{ key }], value: { present_match: true } },
+    match_if_key_not_found: false,
+  },
+});
+
 /**
  * Tells the sidecar why an attempt failed after which another deployment may be tried, which it cannot see otherwise. Status 0 is a
  * time-out before the reply began. All deployments share one logger, since each logger keeps a connection per worker.
@@ -65,13 +74,8 @@ const failedAttempts = {
   filter: {
     and_filter: {
       filters: [
-        {
-          metadata_filter: {
-            matcher: { filter: 'gw', path: [{ key: 'attempt_of' }], value: { present_match: true } },
-            match_if_key_not_found: false,
-          },
-        },
-        { or_filter: { filters: [statusIs('GE', 429), statusIs('EQ', 0)] } },
+        hasField('attempt_of'),
+        { or_filter: { filters: [statusIs('GE', 429), statusIs('EQ', 0), hasField(operatorFaultField)] } },
       ],
     },
   },
@@ -82,7 +86,12 @@ const failedAttempts = {
       buffer_size_bytes: 0,
       grpc_service: { envoy_grpc: { cluster_name: 'receipt_sidecar' } },
     },
-    additional_response_headers_to_log: ['retry-after', credentialMissingHeader, atCapacityHeader],
+    additional_response_headers_to_log: [
+      ...waitHeaders,
+      operatorFaultHeader,
+      credentialMissingHeader,
+      atCapacityHeader,
+    ],
   }),
 };
 

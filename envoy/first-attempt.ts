@@ -15,10 +15,12 @@ import {
   laterHeaders,
   listenerCluster,
 } from '@gw/contract/internal/first-attempt';
+import { waitHeaders } from '@gw/contract/internal/retry-after';
 import { cleanUpFilter, credentialFilter, luaFilter, overwriting, trustedHeaders } from './attempt-filters.ts';
 import { type DeploymentPlace, internalCluster, leaf, listenerName } from './clusters.ts';
 import type { DeploymentEndpoint } from './deployment-listener.ts';
 import { luaString } from './lua-string.ts';
+import { operatorFaultFunctions } from './operator-faults.lua.ts';
 import { typed } from './typed.ts';
 
 export const firstAttemptName = ({ baseUrl, id }: DeploymentPlace): string =>
@@ -51,12 +53,20 @@ interface FirstTarget
 
 /** Records a reply after which another deployment may be tried, for the later attempt. */
 const failing = `
+${operatorFaultFunctions}
+local WAIT_HEADERS = { ${waitHeaders.map(luaString).join(', ')} }
+
 function envoy_on_response(handle)
+  local fault = mark_operator_fault(handle)
   local headers = handle:headers()
   local status = headers:get(':status')
-  if tonumber(status) < 429 then return end
-  local metadata = handle:streamInfo():dynamicMetadata()
-  metadata:set(${luaString(firstAttemptNamespace)}, 'reply', status .. ' ' .. (headers:get('retry-after') or ''))
+  if not fault and tonumber(status) < 429 then return end
+  local reply = status .. ' ' .. (fault or '-')
+  for _, name in ipairs(WAIT_HEADERS) do
+    local value = headers:get(name)
+    if value then reply = reply .. ';' .. name .. '=' .. value end
+  end
+  handle:streamInfo():dynamicMetadata():set(${luaString(firstAttemptNamespace)}, 'reply', reply)
 end
 `;
 
@@ -75,8 +85,8 @@ function firstAttempt(deployment: DeploymentEndpoint): object {
 }
 
 /**
- * Undoes the header changes of a first attempt in front of the listener of a deployment. The reply reports the first attempt: its status
- * and `Retry-After`, or the client's address, by which the sidecar finds the access log entry that says why there was no reply.
+ * Undoes the header changes of a first attempt in front of the listener of a deployment. The reply reports the first attempt: its status,
+ * the operator fault and when to come back, or the client's address, by which the sidecar finds the access log entry that says why there was no reply.
  */
 const restoring = `
 local KEPT = { ['content-type'] = true, ['content-length'] = true, accept = true, ['accept-encoding'] = true,

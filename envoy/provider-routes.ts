@@ -1,5 +1,6 @@
 /** The way of a call to providers, as a route action. */
 import { requestIdField } from '@gw/contract/internal/first-attempt';
+import { operatorFaultHeader } from '@gw/contract/internal/operator-faults';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import { overwriting } from './attempt-filters.ts';
 import { orderOfAttempts } from './first-attempt.ts';
@@ -13,8 +14,9 @@ export const toProviders = {
   timeout: '0s',
   // The sidecar sets x-envoy-max-retries, the number of further deployments to try, at most nine.
   retry_policy: {
-    retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
+    retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes,retriable-headers',
     retriable_status_codes: [429],
+    retriable_headers: [{ name: operatorFaultHeader, present_match: true }],
     num_retries: 0,
     retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
     refresh_cluster_on_retry: true,

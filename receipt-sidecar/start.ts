@@ -23,6 +23,7 @@ import { RequestReader } from './admission/reader.ts';
 import { createScreenMetrics } from './admission/screen-metrics.ts';
 import { createFirstAttempts, lostAttemptSchema } from './attempts/direct-first-attempts.ts';
 import { createFailedAttempts, failedAttemptSchema } from './attempts/failed-attempts.ts';
+import { createOperatorNotices } from './attempts/operator-notices.ts';
 import { createDeploymentHealth } from './attempts/resting-deployments.ts';
 import { createMeasuredTrouble, showTrouble } from './attempts/unavailable-deployments.ts';
 import { readAccessLog } from './call/access-log.ts';
@@ -143,6 +144,8 @@ export async function startSidecar(config: Config) {
   const failedAttempts = createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema));
   const firstAttempts = createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema));
   const deploymentHealth = createDeploymentHealth(clock, log);
+  const show = showTrouble(redis, Date.now);
+  const notices = createOperatorNotices(log, show);
   const context: CallContext = {
     addresses: config.addresses,
     catalogue: catalogue.current,
@@ -168,7 +171,8 @@ export async function startSidecar(config: Config) {
     slots,
     budgets,
     health: deploymentHealth,
-    trouble: createMeasuredTrouble(clock, showTrouble(redis, Date.now)),
+    notices,
+    trouble: createMeasuredTrouble(clock, show),
     accountTrouble: createMeasuredTrouble(clock),
     ledger,
     metrics: receiptMetrics,
@@ -218,7 +222,7 @@ export async function startSidecar(config: Config) {
   });
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
-        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, deploymentHealth, faults];
+        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, deploymentHealth, notices, faults];
         const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
         for (const metrics of [...ofCalls, ...ofSteps]) metrics.register(registry);
       })

@@ -30,6 +30,7 @@ export const faults = [
   'too-long-vllm',
   'too-long-tgi',
   'too-long-event',
+  'content-filter',
   'no-done',
   'no-usage',
   'running-usage',

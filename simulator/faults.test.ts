@@ -204,6 +204,11 @@ test('a fault can be meant for one site only, and several hold together', async 
   expect((await readJson(at('rome'))).usage).toBeDefined();
 });
 
+test('a prompt can be blocked by a safety filter', async () => {
+  const reply = await withFault('content-filter', stream);
+  expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('"code":"content_filter"')]);
+});
+
 test('a prompt that is too long is refused in the ways of three servers, and in the first event of a stream', async () => {
   for (const [fault, status] of [
     ['too-long-openai', 400],

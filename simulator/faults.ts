@@ -56,6 +56,18 @@ const TOO_LONG = {
 } as const;
 const TOO_LONG_EVENT = sse(JSON.stringify(TOO_LONG['too-long-openai'].body));
 
+/** Azure's answer to a prompt that its safety filter blocks. */
+const CONTENT_FILTER = {
+  error: {
+    message: 'The response was filtered due to the prompt triggering a simulated content management policy.',
+    type: null,
+    param: 'prompt',
+    code: 'content_filter',
+    status: 400,
+    innererror: { code: 'ResponsibleAIPolicyViolation' },
+  },
+};
+
 const isTooLong = (fault: Fault): fault is keyof typeof TOO_LONG => fault in TOO_LONG;
 
 const isStatus = (fault: Fault): boolean => fault.startsWith('status-');
@@ -135,6 +147,7 @@ export function applyFaults(reply: Reply, directives: Directives): Reply {
   if (status !== undefined) return statusReply(status);
   const tooLong = [...faults].find(isTooLong);
   if (tooLong !== undefined) return { ...jsonReply(TOO_LONG[tooLong].body), status: TOO_LONG[tooLong].status };
+  if (faults.has('content-filter')) return { ...jsonReply(CONTENT_FILTER), status: 400 };
   if (faults.has('html')) return { ...jsonReply(HTML), status: 502, contentType: 'text/html; charset=utf-8' };
   if (faults.has('empty')) {
     return reply.kind === 'json'

@@ -1,7 +1,9 @@
-/** `./gw status`: what runs. Exit code 1 unless everything does. */
+/** `./gw status`: what runs, and which deployments need their operator. Exit code 1 unless everything runs. */
+import { operatorFaults } from '@gw/contract/internal/operator-faults';
 import { stateFolder } from '@gw/stack/checkout';
 import { ask } from '@gw/stack/readiness';
 import { findSupervisor, isRunning, type RunFile, readRunFile, type Supervisor } from '@gw/stack/run-file';
+import { z } from 'zod';
 
 interface Status {
   readonly running: boolean;
@@ -11,7 +13,13 @@ interface Status {
   readonly publicUrl: string | null;
   readonly controlUrl: string | null;
   readonly parts: readonly { readonly name: string; readonly pid: number; readonly running: boolean }[];
+  /** Null if the control plane does not say. */
+  readonly needOperator: readonly Needy[] | null;
 }
+
+const needySchema = z.object({ deployment: z.string(), model: z.string(), status: z.string(), failed_at: z.string() });
+type Needy = z.infer<typeof needySchema>;
+const healthSchema = z.object({ data: z.array(needySchema) });
 
 async function look(run: RunFile | null, supervisor: Supervisor | null): Promise<Status> {
   const names = Object.entries(run?.pids ?? {});
@@ -23,6 +31,7 @@ async function look(run: RunFile | null, supervisor: Supervisor | null): Promise
     publicUrl: run?.publicUrl ?? null,
     controlUrl: run?.controlUrl ?? null,
     parts,
+    needOperator: run && (await needOperator(run)),
   };
 }
 
@@ -32,6 +41,16 @@ async function answers(run: RunFile): Promise<boolean> {
   } catch {
     // No answer at all is an answer to our question.
     return false;
+  }
+}
+
+async function needOperator({ controlUrl, operatorToken }: RunFile): Promise<readonly Needy[] | null> {
+  try {
+    const { body } = await ask(`${controlUrl}/operator/v1/deployment-health`, operatorToken);
+    const { data } = healthSchema.parse(JSON.parse(body));
+    return data.filter(({ status }) => operatorFaults.some((fault) => fault === status));
+  } catch {
+    return null;
   }
 }
 
@@ -48,5 +67,9 @@ function describe(found: Status): string {
     ({ name, pid, running }) => `${name.padEnd(18)} ${running ? `runs as process ${pid}` : 'is down'}`,
   );
   const gateway = found.answers ? 'answers' : 'does not answer';
-  return `${lines.join('\n')}\n\nThe gateway at ${found.publicUrl} ${gateway}.\n`;
+  const needs = (found.needOperator ?? []).map(
+    ({ deployment, failed_at, model, status }) =>
+      `Deployment ${deployment} needs its operator: ${model} failed with ${status}, last at ${failed_at}.\n`,
+  );
+  return `${lines.join('\n')}\n\nThe gateway at ${found.publicUrl} ${gateway}.\n${needs.join('')}`;
 }

@@ -50,6 +50,21 @@ test('a viewer sees which deployments take no calls, since when and for how long
   expect(await gw('deployments', 'health')).toContain('simulator-se  acme/m-1  degraded  6');
 });
 
+test('a deployment that needs its operator is shown beside what is measured, and counted once', async () => {
+  await found('acme-pl m-1', trouble);
+  await found('acme-pl m-1 operator', { ...trouble, status: 'auth_failed' });
+  await found('acme-pl m-2 operator', { ...trouble, status: 'model_missing' });
+  const { data } = (await as('viewer')('GET', path)).json();
+  expect(data.map(({ deployment, model, status }: Record<string, string>) => [deployment, model, status])).toEqual([
+    ['acme-pl', 'm-1', 'degraded'],
+    ['acme-pl', 'm-1', 'auth_failed'],
+    ['acme-pl', 'm-2', 'model_missing'],
+  ]);
+  expect(await gw('deployments', 'health')).toContain('acme-pl     m-1    auth_failed');
+  const health = await fetch(`${testApp().operatorUrl}/healthz`);
+  expect(await health.json()).toMatchObject({ deployments_needing_operator: 1 });
+});
+
 test('where nothing fails it says so', async () => {
   expect((await as('viewer')('GET', path)).json()).toEqual({ object: 'list', known: true, data: [] });
   expect(await gw('deployments', 'health')).toBe('No call has found one that fails.\n');

@@ -1,5 +1,6 @@
 /** `/operator/v1/deployment-health`: which deployments the calls themselves have found to take none at this moment. */
 import { deploymentTroubleSchema, troubleNamed } from '@gw/contract/internal/deployment-trouble';
+import { operatorFaults } from '@gw/contract/internal/operator-faults';
 import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -12,15 +13,31 @@ const troubleSchema = z.strictObject({
   deployment: z.string(),
   model: z.string(),
   status: shape.status.describe(
-    '`degraded`: its provider is out of reach; `saturated`: it says that it has too much to do',
+    '`degraded`: its provider is out of reach; `saturated`: it says that it has too much to do; `auth_failed`, `quota_exhausted`, `model_missing`: it needs its operator, since it refuses the credential, has no credit left, or does not know the model',
   ),
   failures: shape.failures.describe('How many calls in a row it did not answer'),
   failed_at: z.iso.datetime().describe('When the last of them failed'),
-  until: z.iso.datetime().describe('Until when pinned calls of the model are refused, unless it answers before'),
+  until: z.iso
+    .datetime()
+    .describe(
+      'Until when this is shown, unless it answers before. While it is degraded or saturated, pinned calls of the model are refused until then',
+    ),
 });
 const healthSchema = listSchema(troubleSchema).extend({
   known: z.boolean().describe('False: Valkey is away, so nothing is known of any deployment'),
 });
+
+/** How many deployments need their operator; null if nobody knows. */
+export async function deploymentsNeedingOperator({
+  now,
+  redis,
+}: Pick<Context, 'now' | 'redis'>): Promise<number | null> {
+  const troubles = await troublesAt(redis, now());
+  if (troubles === null) return null;
+  const faults: ReadonlySet<string> = new Set(operatorFaults);
+  const needing = [...troubles].filter(([, { status }]) => faults.has(status));
+  return new Set(needing.map(([name]) => troubleNamed(name).deployment)).size;
+}
 
 export function deploymentHealthRoute(app: FastifyInstance, { now, redis }: Context): void {
   const config = { access: { kind: 'operator', role: 'viewer' }, reply: healthSchema } as const;

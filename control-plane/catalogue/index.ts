@@ -23,6 +23,7 @@ import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from 
 import { xdsRoutes } from './xds/routes.ts';
 
 export type { CredentialView } from './credentials/credentials.ts';
+export { deploymentsNeedingOperator } from './deployment-health.ts';
 export type { CatalogueView } from './snapshot/keeper.ts';
 
 export interface CatalogueServices {

@@ -218,6 +218,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       by: candidate,
       attempts: 1,
       status: 200,
+      fault: null,
       failures: [],
       requestedAt: callTime,
       footprintAt: () => null,

@@ -74,7 +74,7 @@ describe('why it failed', () => {
 
   it('says the reply, with the time that it asks for', () => {
     const { attempts } = opened();
-    expect(attempts.failed('d', '429 7', 0)).toEqual({
+    expect(attempts.failed('d', '429 -;retry-after=7', 0)).toEqual({
       deployment: 'd',
       outcome: 'rate_limited',
       result: 'busy',

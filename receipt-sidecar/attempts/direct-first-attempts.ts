@@ -6,11 +6,12 @@
  * reason under the client's address, and if several reasons are found there, the reason is unknown.
  */
 import { deploymentOf, firstAttemptCluster } from '@gw/contract/internal/first-attempt';
+import { operatorFaultHeader } from '@gw/contract/internal/operator-faults';
 import type { SnapshotDeployment } from '@gw/contract/internal/snapshot';
 import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
 import { z } from 'zod';
 import type { Shared } from '../wire/shared.ts';
-import { outcomeOf, outcomeOfStatus, verdictOf } from './attempt-outcome.ts';
+import { type JudgedReply, judgedReply, outcomeOf, outcomeOfReply, verdictOf } from './attempt-outcome.ts';
 import type { FailedAttempt } from './failed-attempts.ts';
 
 /** A first attempt without a reply. `client`: the client's address and port as Envoy sees them. */
@@ -91,8 +92,10 @@ export function createFirstAttempts(now: () => number, shared: Shared<LostAttemp
     },
     failed: (deployment, header, since) => {
       const [status = '', rest = ''] = splitOnce(header);
-      if (status !== '-')
-        return { deployment, outcome: outcomeOfStatus(Number(status)), ...verdictOf(Number(status), rest) };
+      if (status !== '-') {
+        const reply = repliedFirst(Number(status), rest);
+        return { deployment, outcome: outcomeOfReply(reply), ...verdictOf(reply) };
+      }
       const found = losses.filter((each) => each.client === rest && each.deployment === deployment && each.at >= since);
       const outcomes = new Set(found.map(({ outcome }) => outcome));
       const [outcome = 'failed'] = outcomes.size === 1 ? outcomes : [];
@@ -101,11 +104,18 @@ export function createFirstAttempts(now: () => number, shared: Shared<LostAttemp
   };
 }
 
+/** Reads the operator fault, or `-`, and headers of the reply, which Envoy joins by semicolons (envoy/first-attempt.ts). */
+function repliedFirst(status: number, text: string): JudgedReply {
+  const [fault = '', ...told] = text.split(';');
+  const headers = new Map(told.map((each) => splitOnce(each, '=')));
+  return judgedReply((name) => (name === operatorFaultHeader ? fault : headers.get(name)), status);
+}
+
 const isSame = (a: DirectTarget['firstAttempt'], b: DirectTarget['firstAttempt']): boolean =>
   a?.origin === b?.origin && a?.credential === b?.credential;
 
-function splitOnce(text: string): [string, string] {
-  const at = text.indexOf(' ');
+function splitOnce(text: string, by = ' '): [string, string] {
+  const at = text.indexOf(by);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 

@@ -34,6 +34,10 @@ test.each([
   [entry({ status: 504 }), 'timed_out', 'down'],
   [entry({ status: 429 }), 'rate_limited', 'busy'],
   [entry({ status: 500 }), 'server_error', 'failed'],
+  [entry({ status: 401, headers: { 'x-gw-operator-fault': 'auth_failed' } }), 'auth_failed', 'needs_operator'],
+  [entry({ status: 403, headers: { 'x-gw-operator-fault': 'auth_failed' } }), 'auth_failed', 'failed'],
+  [entry({ status: 404, headers: { 'x-gw-operator-fault': 'model_missing' } }), 'model_missing', 'needs_operator'],
+  [entry({ status: 429, headers: { 'x-gw-operator-fault': 'quota_exhausted' } }), 'quota_exhausted', 'needs_operator'],
   [entry({ status: 429, headers: { 'x-gw-credential-missing': '1' } }), 'no_credential', 'failed'],
   [entry({ status: 429, headers: { 'x-gw-at-capacity': '1' } }), 'at_capacity', 'full'],
 ])('an entry tells why an attempt failed (%#)', (logged, outcome, result) => {

@@ -16,6 +16,7 @@ import {
   attemptOutcomes,
   attemptResults,
   outcomeOf,
+  repliedIn,
   verdictOf,
 } from './attempt-outcome.ts';
 
@@ -108,14 +109,11 @@ export function failedAttempt(entry: AccessLogEntry): { receiptId: string; attem
   const gw = gwFields(entry);
   const [receiptId, deployment] = [gw?.attempt_of?.stringValue, gw?.deployment?.stringValue];
   if (!receiptId || !deployment) return null;
-  const { responseCode, responseHeaders } = entry.response ?? {};
   const outcome = outcomeOf(entry);
   // The listener returns 429 so that Envoy tries the next deployment; the provider was not asked.
   if (outcome === 'no_credential' || outcome === 'at_capacity') {
     const result = outcome === 'at_capacity' ? 'full' : 'failed';
     return { receiptId, attempt: { deployment, outcome, result, retryAfterMs: null } };
   }
-  // Without a status, the main route cancelled the attempt when its time was up.
-  const status = responseCode?.value || 504;
-  return { receiptId, attempt: { deployment, outcome, ...verdictOf(status, responseHeaders?.['retry-after']) } };
+  return { receiptId, attempt: { deployment, outcome, ...verdictOf(repliedIn(entry.response)) } };
 }

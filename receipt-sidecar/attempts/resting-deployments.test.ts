@@ -47,6 +47,27 @@ describe('a deployment', () => {
     }
   });
 
+  it('rests at once, and for long, where it needs its operator', () => {
+    const { answers, fails, health, restsFor } = healthAt();
+    fails(1, null, 'needs_operator');
+    expect(restsFor()).toBe(30_000);
+    fails(1, null, 'needs_operator');
+    expect(health.isResting('d')).toBe(true);
+    restsFor();
+    answers();
+    expect(health.isResting('d')).toBe(false);
+  });
+
+  it('ends that rest when a pinned call is answered, and no other rest', () => {
+    const { at, fails, health } = healthAt();
+    fails(1, null, 'needs_operator');
+    health.answeredPinned({ deployment: 'd', beganAt: at() });
+    expect(health.isResting('d')).toBe(false);
+    fails(3, null, 'down');
+    health.answeredPinned({ deployment: 'd', beganAt: at() });
+    expect(health.isResting('d')).toBe(true);
+  });
+
   it('does not rest for having as many calls as it takes', () => {
     const { fails, health, told } = healthAt();
     fails(20, null, 'full');

@@ -29,6 +29,8 @@ export interface AttemptAtDeployment extends AttemptVerdict {
 
 export interface DeploymentHealth {
   note(attempt: AttemptAtDeployment): void;
+  /** A pinned call was answered, which ends a rest for the operator's sake: a client cannot provoke that. */
+  answeredPinned(attempt: Pick<AttemptAtDeployment, 'beganAt' | 'deployment'>): void;
   isResting(deployment: string): boolean;
   /** Call when a free call starts there. Returns whether it probes the deployment after a rest; others avoid it until the probe ends. */
   begins(deployment: string): boolean;
@@ -46,6 +48,8 @@ interface DeploymentFailures {
   restsUntil: number;
   /** The end of the current probe; 0 if there is none. */
   probedUntil: number;
+  /** Whether it last failed because it needs its operator. */
+  needsOperator: boolean;
 }
 
 /** `now`: a monotonic clock, ms. */
@@ -57,23 +61,33 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
     return record !== undefined && Math.max(record.restsUntil, record.probedUntil) > now();
   };
 
-  const failed = ({ beganAt, deployment, retryAfterMs }: AttemptAtDeployment): void => {
+  const failed = ({ beganAt, deployment, ...verdict }: AttemptAtDeployment): void => {
     const at = now();
     const known = records.get(deployment);
     const isFresh = known && at - Math.max(known.lastAt, known.restsUntil) <= staleMs;
-    const record = isFresh ? known : { failures: 0, lastAt: at, restsFrom: 0, restsUntil: 0, probedUntil: 0 };
+    const record = isFresh
+      ? known
+      : { failures: 0, lastAt: at, restsFrom: 0, restsUntil: 0, probedUntil: 0, needsOperator: false };
     records.set(deployment, record);
     // A call that was in flight when the rest began says nothing new.
     if (beganAt < record.restsFrom) return;
     record.failures += 1;
     record.lastAt = at;
     record.probedUntil = 0;
-    const restMs = restOf(record.failures, retryAfterMs);
+    record.needsOperator = verdict.result === 'needs_operator';
+    const restMs = restOf(record.failures, verdict);
     if (restMs === 0) return;
     // Logged once for each outage.
     if (record.restsUntil === 0) log.warn({ deployment, restMs }, 'a deployment fails; free calls go elsewhere first');
     record.restsFrom = at;
     record.restsUntil = Math.max(record.restsUntil, at + restMs);
+  };
+
+  const answered = ({ beganAt, deployment }: Pick<AttemptAtDeployment, 'beganAt' | 'deployment'>): void => {
+    const record = records.get(deployment);
+    if (!record || beganAt < record.restsFrom) return;
+    records.delete(deployment);
+    if (record.restsUntil > 0) log.info({ deployment }, 'a deployment answers again');
   };
 
   const givesUp = (deployment: string): void => {
@@ -92,11 +106,10 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
     givesUp,
     note: (attempt) => {
       if (attempt.result === 'full') return givesUp(attempt.deployment);
-      if (attempt.result !== 'answered') return failed(attempt);
-      const record = records.get(attempt.deployment);
-      if (!record || attempt.beganAt < record.restsFrom) return;
-      records.delete(attempt.deployment);
-      if (record.restsUntil > 0) log.info({ deployment: attempt.deployment }, 'a deployment answers again');
+      return attempt.result === 'answered' ? answered(attempt) : failed(attempt);
+    },
+    answeredPinned: (attempt) => {
+      if (records.get(attempt.deployment)?.needsOperator) answered(attempt);
     },
     register: registering(
       gauge(
@@ -109,7 +122,9 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
 }
 
 /** Returns how long a deployment rests after this many consecutive failures, ms. */
-function restOf(failures: number, retryAfterMs: number | null): number {
+function restOf(failures: number, { result, retryAfterMs }: AttemptVerdict): number {
+  // It stays as it is until its operator acts.
+  if (result === 'needs_operator') return longestRestMs;
   const over = failures - failuresBeforeRest;
   const byFailures = over < 0 ? 0 : Math.min(longestRestMs, shortestRestMs * 2 ** Math.min(over, 10));
   return Math.max(byFailures, retryAfterMs === null ? 0 : Math.min(retryAfterMs, longestRetryAfterMs));

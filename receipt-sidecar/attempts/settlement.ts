@@ -8,7 +8,7 @@
 import { unreachedHeader } from '@gw/contract/internal/snapshot';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
-import { type AttemptOutcome, ownOutcome } from './attempt-outcome.ts';
+import { type AttemptOutcome, type JudgedReply, ownOutcome } from './attempt-outcome.ts';
 import type { FailedAttempt } from './failed-attempts.ts';
 
 /**
@@ -41,6 +41,9 @@ export const settlements: Readonly<Record<AttemptEnd, Settlement>> = {
   at_capacity: notCalled,
   unhealthy: notCalled,
   no_connection: idle,
+  auth_failed: idle,
+  quota_exhausted: idle,
+  model_missing: idle,
   rate_limited: idle,
   refused: idle,
   nothing_generated: idle,
@@ -57,10 +60,13 @@ export const settlements: Readonly<Record<AttemptEnd, Settlement>> = {
 };
 
 /** Returns how the attempt ended whose reply has these headers; null if an answer may follow. `deployment`: who replied; null: Envoy. */
-export function endOfReply(headers: Headers, deployment: string | null): AttemptEnd | null {
-  const own = ownOutcome(headers);
+export function endOfReply(
+  headers: Headers,
+  deployment: string | null,
+  { fault, status }: Pick<JudgedReply, 'fault' | 'status'>,
+): AttemptEnd | null {
+  const own = ownOutcome(headers) ?? fault;
   if (own !== null) return own;
-  const status = Number(headers.get(':status'));
   if (headers.has(unreachedHeader)) return 'no_connection';
   if (deployment === null) return status === 504 ? 'timed_out' : 'connection_lost';
   if (status < 400) return null;

@@ -31,6 +31,12 @@ it('a deployment that has as many calls as it takes is in no trouble, and has no
   expect(of()).toMatchObject({ status: 'saturated', failures: 3 });
 });
 
+it('a deployment that needs its operator tells pinned calls so itself', () => {
+  const { notes, of, told } = troubleAt();
+  notes('needs_operator', 20);
+  expect([of(), told]).toEqual([null, []]);
+});
+
 describe('a provider that has too much to do', () => {
   it('is spared after three refusals in a row, for as long as it asks', () => {
     const { notes, of, told, waits } = troubleAt();

@@ -87,8 +87,8 @@ export function createMeasuredTrouble(
         if (known && known.until > 0) onChange(name, null);
         return;
       }
-      // A 500 may be due to the request, and a full deployment was not asked.
-      if (result === 'failed' || result === 'full') return;
+      // A 500 may be due to the request, a full deployment was not asked, and one that needs its operator says so itself.
+      if (result !== 'busy' && result !== 'down') return;
       const at = now();
       const record = recordOf(name, at);
       record.until = Math.max(
@@ -115,8 +115,12 @@ function downUntil(record: ConsecutiveFailures, at: number): number {
   return record.down < downBefore || at - record.downSince < downForMs ? 0 : at + refusedMs;
 }
 
-/** Longer than any trouble lasts, ms. */
-const shownForMs = 120_000;
+/** Longer than any trouble is shown, ms. */
+const shownForMs = 900_000;
+
+export interface ShownTrouble extends Omit<Trouble, 'status'> {
+  readonly status: DeploymentTrouble['status'];
+}
 
 /**
  * Publishes troubles in Redis for `GET /v1/regions`; `now`: ms since 1970. It fails open: without Redis nothing is shown, and each entry
@@ -124,7 +128,7 @@ const shownForMs = 120_000;
  */
 export function showTrouble(redis: Redis, now: () => number) {
   const shown = new Set<string>();
-  return (name: string, trouble: Trouble | null): void => {
+  return (name: string, trouble: ShownTrouble | null): void => {
     if (trouble === null) {
       if (shown.delete(name)) redis.hdel(deploymentTroublesKey, name).catch(() => undefined);
       return;

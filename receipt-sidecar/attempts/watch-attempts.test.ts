@@ -27,7 +27,8 @@ describe('what came of the attempts', () => {
     const trouble = createMeasuredTrouble(() => 0);
     const failedAttempts = createFailedAttempts(null);
     const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
-    const watchers = { health, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
+    const notices = { note: () => undefined, register: () => undefined };
+    const watchers = { health, notices, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
     const watch = watchAttempts(watchers, call, new Map(), { others: 2, isDirect });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
@@ -39,7 +40,7 @@ describe('what came of the attempts', () => {
   };
 
   it('is told of a first attempt at once by the header of the reply behind it, and only there', () => {
-    const header = { 'x-gw-first-attempt': '503 9' };
+    const header = { 'x-gw-first-attempt': '503 -;retry-after=9' };
     expect(noted('b', 2, header, [], true)).toEqual(['a busy 9000', 'b answered']);
     // A provider's own.
     expect(noted('b', 2, header)).toEqual(['a failed', 'b answered']);
@@ -101,6 +102,15 @@ describe('what came of the attempts', () => {
     expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a busy']);
     expect(noted('a', 1, { ':status': '503' })).toEqual(['a down']);
     expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a busy 7000']);
+  });
+
+  it('is told of a deployment that needs its operator, first or last', () => {
+    const fault = (name: string) => ({ ':status': '401', 'x-gw-operator-fault': name });
+    expect(noted('a', 1, fault('auth_failed'))).toEqual(['a needs_operator']);
+    expect(noted('a', 1, { ...fault('auth_failed'), ':status': '403' })).toEqual(['a failed']);
+    expect(noted('a', 1, fault('unknown'))).toEqual(['a answered']);
+    const first = { 'x-gw-first-attempt': '404 model_missing;retry-after=9' };
+    expect(noted('b', 2, first, [], true)).toEqual(['a needs_operator', 'b answered']);
   });
 
   it('is told with what the access log says of those that failed', () => {

@@ -6,6 +6,7 @@
  * - failed-attempts.ts: which attempts of a call failed, and why
  * - direct-first-attempts.ts: which first attempts go to their provider directly
  * - resting-deployments.ts: which deployments free calls avoid at first
+ * - operator-notices.ts: which deployments need their operator
  * - unavailable-deployments.ts: which deployments refuse pinned calls, and for how long (`Retry-After`)
  */
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
@@ -14,10 +15,18 @@ import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { isDirected } from '../wire/headers.ts';
-import { type AttemptResult, type AttemptVerdict, ownOutcome, verdictOf } from './attempt-outcome.ts';
+import {
+  type AttemptResult,
+  type AttemptVerdict,
+  judgedReply,
+  outcomeOfReply,
+  ownOutcome,
+  verdictOf,
+} from './attempt-outcome.ts';
 import type { AttemptedRoute, Attempts } from './attempt-requests.ts';
 import type { FirstAttempts } from './direct-first-attempts.ts';
 import { type FailedAttempt, type FailedAttempts, failedBefore } from './failed-attempts.ts';
+import type { JudgedOutcome, OperatorNotices } from './operator-notices.ts';
 import type { DeploymentHealth } from './resting-deployments.ts';
 import { type MeasuredTrouble, ofAccount } from './unavailable-deployments.ts';
 
@@ -41,6 +50,7 @@ export interface Watchers {
   readonly failedAttempts: FailedAttempts;
   readonly firstAttempts: FirstAttempts;
   readonly health: DeploymentHealth;
+  readonly notices: OperatorNotices;
   /** Measured by free calls, under names of `troubleField`. */
   readonly trouble: MeasuredTrouble;
   /** Measured by the pinned calls of each account, under names of `ofAccount`. */
@@ -55,11 +65,11 @@ export interface WatchedCall {
 }
 
 /**
- * A pinned call only counts for its own account: otherwise a client who provokes failures could move everybody's free calls. A call that
+ * A pinned call that fails only counts for its own account: otherwise a client who provokes failures could move everybody's free calls. A call that
  * directs the simulated provider does not count at all. `others`: how many more deployments may be tried.
  */
 export function watchAttempts(
-  { accountTrouble, failedAttempts, firstAttempts, health, trouble }: Watchers,
+  { accountTrouble, failedAttempts, firstAttempts, health, notices, trouble }: Watchers,
   { accountId, identity: { receiptId, route }, startedAt: beganAt }: WatchedCall,
   requestHeaders: Headers,
   { isDirect, others }: Pick<Attempts, 'isDirect' | 'others'>,
@@ -82,10 +92,13 @@ export function watchAttempts(
     answered: (answer) => {
       isAwaited = false;
       if (!isTold) return;
-      for (const { candidate, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId))) {
+      for (const { candidate, outcome, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId))) {
         const [deployment, model] = [candidate.deployment.id, route.modelOf(candidate).id];
-        if (route.pinned) accountTrouble.note(ofAccount(accountId, deployment, model), verdict);
-        else {
+        notices.note(troubleField(deployment, model), { outcome, result: verdict.result });
+        if (route.pinned) {
+          accountTrouble.note(ofAccount(accountId, deployment, model), verdict);
+          if (verdict.result === 'answered') health.answeredPinned({ deployment, beganAt });
+        } else {
           health.note({ deployment, beganAt, ...verdict });
           trouble.note(troubleField(deployment, model), verdict);
         }
@@ -98,7 +111,7 @@ export function watchAttempts(
   };
 }
 
-type JudgedAttempt = AttemptVerdict & { readonly candidate: Candidate };
+type JudgedAttempt = AttemptVerdict & JudgedOutcome & { readonly candidate: Candidate };
 
 /** Returns the result of each attempt whose deployment can be judged by it. */
 function verdicts(
@@ -109,7 +122,8 @@ function verdicts(
   const { attempts, deployment, headers } = answer;
   const failureOf = (candidate: Candidate, result: AttemptResult): JudgedAttempt => {
     const told = known.find((each) => each.deployment === candidate.deployment.id);
-    return { candidate, result: told?.result ?? result, retryAfterMs: told?.retryAfterMs ?? null };
+    const outcome = told?.outcome ?? 'failed';
+    return { candidate, outcome, result: told?.result ?? result, retryAfterMs: told?.retryAfterMs ?? null };
   };
   // Without a known reason, a deployment with a limit may just have been full.
   const failed = failedBefore(failoverChain, deployment, attempts).map((each) =>
@@ -125,6 +139,10 @@ function verdicts(
     // If Envoy replies after a single attempt, the provider was unreachable or timed out.
     return [...failed, failureOf(last, attempts === 1 ? 'down' : 'failed')];
   }
-  if (headers.has(atCapacityHeader)) return [...failed, { candidate: by, result: 'full', retryAfterMs: null }];
-  return [...failed, { candidate: by, ...verdictOf(status, headers.get('retry-after')) }];
+  if (headers.has(atCapacityHeader))
+    return [...failed, { candidate: by, outcome: 'at_capacity', result: 'full', retryAfterMs: null }];
+  const reply = judgedReply((name) => headers.get(name));
+  const verdict = verdictOf(reply);
+  const outcome = verdict.result === 'answered' ? null : outcomeOfReply(reply);
+  return [...failed, { candidate: by, outcome, ...verdict }];
 }

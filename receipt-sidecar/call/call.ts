@@ -10,6 +10,7 @@ import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/servi
 import { type Admission, type Admitted, admit } from '../admission/admission.ts';
 import { serialise } from '../api/provider-body.ts';
 import { shapeAt } from '../api/shapes.ts';
+import { judgedReply } from '../attempts/attempt-outcome.ts';
 import { attemptsOf } from '../attempts/attempt-requests.ts';
 import { endOfReply } from '../attempts/settlement.ts';
 import { type AttemptWatch, watchAttempts } from '../attempts/watch-attempts.ts';
@@ -198,8 +199,8 @@ export class Call implements Processor {
     if (!stream) this.#slot?.release();
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
-    const status = Number(headers.get(':status'));
-    record.answeredBy(deployment, attempts, status, endOfReply(headers, deployment));
+    const judged = judgedReply((name) => headers.get(name));
+    record.answeredBy(deployment, attempts, judged, endOfReply(headers, deployment, judged));
     const answered = { deployment, attempts, headers };
     this.#attempts?.arrived(answered);
     if (isNotAsked(headers)) {
@@ -208,16 +209,16 @@ export class Call implements Processor {
       return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
     }
     this.#attempts?.answered(answered);
-    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses: this.#context.addresses };
-    if (answerUnread({ ...reply, attempts, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
+    const { addresses, readReply } = this.#context;
+    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses, attempts, judged };
+    if (answerUnread({ ...reply, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
     const overhead = this.#context.overhead.of(headers, attempts);
     this.#reply = openReply({
       ...reply,
       overhead,
       message: request.responseHeaders,
       stream,
-      status,
-      readReply: this.#context.readReply,
+      readReply,
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),
     });

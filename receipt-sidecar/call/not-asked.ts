@@ -4,12 +4,15 @@
  * Invariant: no receipt where no provider was asked at all. Where that is not known, one counts as asked.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { operatorFaults } from '@gw/contract/internal/operator-faults';
 import type { ProcessorCall } from '@gw/grpc/service';
+import { faultError } from '../api/provider-errors/provider-error.ts';
 import { type AttemptOutcome, ownOutcome } from '../attempts/attempt-outcome.ts';
 import { type FailedAttempts, failedBefore } from '../attempts/failed-attempts.ts';
 import { settlements } from '../attempts/settlement.ts';
 import type { Answered, AttemptWatch } from '../attempts/watch-attempts.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
+import { retryAfterS } from '../reply/retry-advice.ts';
 import { optionPath } from '../routing/route.ts';
 import { answerAfter, finished, type Headers, immediate } from '../wire/ext-proc.ts';
 import { andThen } from '../wire/maybe-promise.ts';
@@ -54,12 +57,13 @@ function answer(
     ({ deployment: { id } }) => known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed',
   );
   const last = outcomes.filter((outcome) => settlements[outcome].hasReceipt).at(-1);
+  const waitMs = known.find(({ outcome }) => outcome === last)?.retryAfterMs ?? null;
   const own = ownOutcome(headers);
   const error =
     own === 'no_credential'
       ? apiError('upstream_credential_missing')
       : last !== undefined
-        ? apiError(errorAfter(last))
+        ? errorAfter(last, waitMs)
         : nobodyAsked(record.identity, own === 'at_capacity' || outcomes.includes('at_capacity'));
   const body = errorBody(error, addresses);
   if (last === undefined) {
@@ -70,7 +74,7 @@ function answer(
   if (own && ending.deployment)
     failedAttempts.tell(receiptId, { deployment: ending.deployment, outcome: own, result: 'full', retryAfterMs: null });
   // It is not this one that served the call.
-  record.answeredBy(null, attempts, Number(headers.get(':status')), last);
+  record.answeredBy(null, attempts, { status: Number(headers.get(':status')), fault: null }, last);
   answerAfter(record.breakOff('provider', null).saved, call, immediate(error, body, receiptId), record);
 }
 
@@ -92,8 +96,11 @@ function nobodyAsked({ request, route }: CallRecord['identity'], isFull: boolean
   });
 }
 
-/** Returns the code of the error about the provider that was asked last. */
-function errorAfter(outcome: AttemptOutcome) {
-  if (outcome === 'rate_limited') return 'upstream_rate_limited';
-  return outcome === 'timed_out' ? 'upstream_timeout' : 'upstream_error';
+/** Returns the error about the provider that was asked last. `waitMs`: when it wants to be asked again; null if it did not say. */
+function errorAfter(outcome: AttemptOutcome, waitMs: number | null): ApiError {
+  const fault = operatorFaults.find((each) => each === outcome);
+  if (fault) return faultError(fault);
+  const advice = waitMs === null ? {} : { retryAfterS: retryAfterS(waitMs) };
+  if (outcome === 'rate_limited') return apiError('upstream_rate_limited', advice);
+  return apiError(outcome === 'timed_out' ? 'upstream_timeout' : 'upstream_error', advice);
 }

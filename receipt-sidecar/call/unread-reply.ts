@@ -5,9 +5,11 @@
  */
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/grpc/service';
-import { providerError } from '../api/provider-errors/provider-error.ts';
+import { faultError, providerError } from '../api/provider-errors/provider-error.ts';
+import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
+import { advised } from '../reply/retry-advice.ts';
 import { answerAfter, finished, type Headers, immediate, replyHeaders, unchanged } from '../wire/ext-proc.ts';
 
 interface UnreadReply {
@@ -20,10 +22,12 @@ interface UnreadReply {
   readonly attempts: number;
   /** Whether there is no body. */
   readonly isEmpty: boolean;
+  readonly judged: JudgedReply;
 }
 
 /** Returns whether it has answered: false for a reply whose body is to be read. */
-export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept, record }: UnreadReply): boolean {
+export function answerUnread(unread: UnreadReply): boolean {
+  const { addresses, attempts, call, headers, isEmpty, judged, kept, record } = unread;
   const { receiptId, request } = record.identity;
   const isRerun = kept?.mayHaveRun ?? false;
   if (!headers.has('x-gw-deployment')) {
@@ -43,8 +47,14 @@ export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
   if (encoding === 'identity' && !isEmpty) return false;
   kept?.free();
-  const status = Number(headers.get(':status'));
-  const error = status === 200 ? apiError('upstream_invalid_response') : providerError(status, '', request);
+  const { fault, status } = judged;
+  const failure =
+    fault !== null
+      ? faultError(fault)
+      : status === 200
+        ? apiError('upstream_invalid_response')
+        : providerError(status, '', request);
+  const error = advised(failure, judged, attempts);
   const { saved } = record.breakOff('provider', null, isEmpty ? 'nothing_generated' : 'unreadable');
   answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun), record);
   return true;

@@ -109,7 +109,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   };
   const record = new CallRecord(identity, caller(), catalogue, books);
   const begin = record.begin();
-  record.answeredBy(by, 1, 200, null);
+  record.answeredBy(by, 1, { status: 200, fault: null }, null);
   const made = ends(record, completionTokens);
   const shown = receiptSchema.parse(JSON.parse((await made.saved).gw));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);

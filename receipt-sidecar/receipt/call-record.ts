@@ -7,6 +7,7 @@ import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import type { ProviderNames } from '../api/provider-errors/provider-error.ts';
+import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 import type { AttemptEnd } from '../attempts/settlement.ts';
 import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import type { Reservation } from '../guards/budgets/budgets.ts';
@@ -47,7 +48,8 @@ export class CallRecord {
   #servedBy: Candidate | null = null;
   /** Null until somebody has answered. */
   #attempts: number | null = null;
-  #status = 200;
+  /** The head of the reply, as far as it tells about the deployment. */
+  #reply: Pick<JudgedReply, 'fault' | 'status'> = { fault: null, status: 200 };
   /** How the last attempt ended, where the head of the reply says it; null while an answer may follow. */
   #end: AttemptEnd | null = null;
   #recorded = false;
@@ -95,10 +97,15 @@ export class CallRecord {
   }
 
   /** Notes who answered, as Envoy says, and how; null if it does not say. */
-  answeredBy(deployment: string | null, attempts: number, status: number, end: AttemptEnd | null): void {
+  answeredBy(
+    deployment: string | null,
+    attempts: number,
+    { fault, status }: Pick<JudgedReply, 'fault' | 'status'>,
+    end: AttemptEnd | null,
+  ): void {
     this.#servedBy = deployment === null ? null : (this.#catalogue.candidate(deployment) ?? null);
     this.#attempts = attempts;
-    this.#status = status;
+    this.#reply = { fault, status };
     this.#end = end;
   }
 
@@ -170,7 +177,7 @@ export class CallRecord {
       const served = {
         by: this.#servedBy,
         attempts: this.#attempts ?? 0,
-        status: this.#status,
+        ...this.#reply,
         failures,
         requestedAt,
         footprintAt: footprint,

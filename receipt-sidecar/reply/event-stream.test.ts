@@ -15,8 +15,8 @@ const delta = (content: string, finish: string | null = null, index = 0) => ({
   choices: [{ index, delta: { content }, finish_reason: finish }],
 });
 /** Stands for what the words of providers mean, which has tests of its own. */
-const tooLong = ({ error }: { readonly error?: unknown }) =>
-  error === 'too long' ? apiError('prompt_too_long', { param: 'messages' }) : null;
+const tooLong = ({ error }: { readonly error?: unknown }, isEmpty: boolean) =>
+  error === 'too long' && isEmpty ? apiError('prompt_too_long', { param: 'messages' }) : null;
 const nothingElse = { telemetry: null, isWritten: true, failed: false };
 const sevenAndThree = { prompt: 7, completion: 3 };
 const usageChunk = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } };

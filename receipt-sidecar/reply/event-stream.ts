@@ -169,9 +169,8 @@ export class EventStream {
     this.#reader.stop();
   }
 
-  /** Returns what `tooLong` says, but only before anything was generated. */
   #refusal(value: JsonObject): ApiError | null {
-    return this.#api.isEmpty ? this.#options.tooLong(value) : null;
+    return this.#options.tooLong(value, this.#api.isEmpty);
   }
 
   #keepBounded(): void {

@@ -7,6 +7,7 @@
  */
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
+import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
 import { answerAfter, finishedWith, setHeader } from '../wire/ext-proc.ts';
 import { andThen } from '../wire/maybe-promise.ts';
@@ -15,12 +16,15 @@ import type { JobResult } from '../wire/threads/thread-pool.ts';
 import { type ReplyReading, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
 import type { ReadReply } from './reply-reader.ts';
+import { advised } from './retry-advice.ts';
 
 /** Tells the filter of the last resort what `finishedWith` tells the access log. */
 const isFinished = setHeader(finishedHeader, '1');
 
 export interface JsonReplyContext extends ReplyContext {
-  readonly status: number;
+  readonly judged: JudgedReply;
+  /** How often Envoy sent the request to a deployment. */
+  readonly attempts: number;
   readonly readReply: ReadReply;
   readonly overhead: Overhead;
 }
@@ -36,11 +40,12 @@ export class JsonReply implements Reply {
   }
 
   chunk(bytes: Buffer): void {
-    const { call, readReply, record, status } = this.#context;
+    const { call, judged, readReply, record } = this.#context;
     const { request } = record.identity;
     // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
-    const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
+    const { fault, status } = judged;
+    const facts = { status, fault, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
     const read = andThen(readReply(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }
@@ -81,8 +86,9 @@ export class JsonReply implements Reply {
     recorded.saved.then(answer).catch(call.fail);
   }
 
-  #fail(error: ApiError): void {
-    const { record, addresses, call, kept } = this.#context;
+  #fail(failure: ApiError): void {
+    const { record, addresses, attempts, call, judged, kept } = this.#context;
+    const error = advised(failure, judged, attempts);
     kept?.free();
     const body = Buffer.from(errorBody(error, addresses));
     const end = error.code === 'upstream_invalid_response' ? 'unreadable' : 'error_reply';

@@ -7,13 +7,13 @@
  * sent back: NUL and halves of surrogate pairs are U+FFFD.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import { withoutMark } from '@gw/contract/internal/strict-json';
 import { wellFormed } from '@gw/contract/internal/well-formed';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
-import { contextError } from '../api/provider-errors/context-error.ts';
-import { type ProviderNames, providerError } from '../api/provider-errors/provider-error.ts';
+import { faultError, type ProviderNames, providerError, toldError } from '../api/provider-errors/provider-error.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { shapeOf } from '../api/shapes.ts';
 import {
@@ -33,6 +33,8 @@ import { createEnergyReader } from './energy-reader.ts';
 /** The inputs of reading besides the body. It is plain data, since it is sent to a thread. */
 export interface ReplyFacts {
   readonly status: number;
+  /** Why the deployment needs its operator; null if it does not. */
+  readonly fault: OperatorFault | null;
   readonly request: ParsedRequest;
   readonly provider: ProviderNames;
   /** The shape in which the deployment reports energy; null if it reports none. */
@@ -82,8 +84,10 @@ const encoder = new TextEncoder();
 const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
 
 /** Reads a reply. Whatever is wrong with it is the error of the result. */
-export function readReply(bytes: Uint8Array, { provider, request, status, telemetryShape }: ReplyFacts): ReplyReading {
+export function readReply(bytes: Uint8Array, facts: ReplyFacts): ReplyReading {
+  const { fault, provider, request, status, telemetryShape } = facts;
   if (bytes.length > maxReplyBytes) return failed(apiError('upstream_invalid_response'));
+  if (fault !== null) return failed(faultError(fault));
   const unmarked = withoutMark(bytes);
   const original = decodeUtf8(unmarked);
   const text = original === null ? null : wellFormed(original);
@@ -92,7 +96,7 @@ export function readReply(bytes: Uint8Array, { provider, request, status, teleme
   const value = text === null ? null : parseObject(text);
   if (text === null || !value) return failed(apiError('upstream_invalid_response'));
   const { reply } = shapeOf(request.endpoint);
-  if (reply.isFailure(value)) return failed(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
+  if (reply.isFailure(value)) return failed(toldError(wordsOf(value), request, false) ?? apiError('upstream_error'));
   const tally = reply.tally();
   tally.take(value);
   const { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes } = tally;

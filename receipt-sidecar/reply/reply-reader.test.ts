@@ -40,6 +40,7 @@ if (!parsed.ok) throw new Error('The request of the test is not valid.');
 const { request } = parsed.value;
 const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
   status: 200,
+  fault: null,
   request,
   provider: { model: 'inner', fields: {} },
   telemetryShape: null,

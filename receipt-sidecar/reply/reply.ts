@@ -2,8 +2,9 @@
 import type { Addresses } from '@gw/contract/errors';
 import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
 import type { StreamReader } from '../api/port/shape.ts';
-import { contextError } from '../api/provider-errors/context-error.ts';
+import { toldError } from '../api/provider-errors/provider-error.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
+import { safetyError } from '../api/provider-errors/safety-error.ts';
 import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
@@ -95,7 +96,10 @@ export class StreamReply implements Reply {
       reader,
       addresses,
       energyReader,
-      tooLong: (event) => contextError(wordsOf(event), record.identity.request, false),
+      tooLong: (event, isEmpty) => {
+        const [words, { request }] = [wordsOf(event), record.identity];
+        return isEmpty ? toldError(words, request, false) : safetyError(words, request, false);
+      },
       receipt: (facts) => this.#receipt(facts),
     });
   }

@@ -21,8 +21,8 @@ export interface EventStreamOptions {
   readonly addresses: Addresses;
   /** Null if the provider reports no energy. */
   readonly energyReader: EnergyReader | null;
-  /** Returns the error for a failure that says that the prompt is too long; null for any other. */
-  readonly tooLong: (event: JsonObject) => ApiError | null;
+  /** Returns the error for a failure whose words are about the request; null for any other. `isEmpty`: nothing was generated before. */
+  readonly tooLong: (event: JsonObject, isEmpty: boolean) => ApiError | null;
   /** Makes the receipt, once, when everything that counts is known. */
   readonly receipt: (facts: StreamFacts) => StreamReceipt;
 }

@@ -82,7 +82,8 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   it('its tokens are counted as it says', () => {
     const { embeddings, json } = transcript;
     const read = (reply: typeof json, request = chatOf(transcript)) => {
-      const facts = { status: 200, request, provider: { model: transcript.model, fields: {} }, telemetryShape: null };
+      const provider = { model: transcript.model, fields: {} };
+      const facts = { status: 200, fault: null, request, provider, telemetryShape: null };
       const reading = readReply(Buffer.from(textOf(reply)), facts);
       if (!reading.ok) throw new Error('The reply was not read.');
       expectCounted(reading.said, reply.counts, request);
@@ -94,6 +95,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   it.each(transcript.errors)('its $status says $told.code', (error) => {
     const reading = readReply(Buffer.from(errorTextOf(error)), {
       status: error.status,
+      fault: null,
       request: chatOf(transcript),
       provider: { model: transcript.model, fields: {} },
       telemetryShape: null,

@@ -199,6 +199,7 @@ describe('the trace of a call that names an alias', () => {
       attempts: place + 1,
       failures: [],
       status,
+      fault: null,
       requestedAt: at,
       footprintAt: () => ({ energyWh: 2, embodiedG: null }),
     };

@@ -185,6 +185,7 @@ it('of 200 tables the choice has the lowest grams of those eligible, and saving 
       by: served,
       attempts: failed + 1,
       status: 200,
+      fault: null,
       failures: [],
       requestedAt: at,
       footprintAt: (candidate) => footprintAt(identity, outcome, made.numbers, candidate),

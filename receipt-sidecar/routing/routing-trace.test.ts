@@ -78,6 +78,7 @@ const answeredBy = (by: Candidate | null, attempts = 1) => ({
   requestedAt: at,
   footprintAt: () => ({ energyWh: 2, embodiedG: null }) as Footprint | null,
   status: 200,
+  fault: null,
   failures: [] as FailedAttempt[],
 });
 

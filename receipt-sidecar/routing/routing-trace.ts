@@ -4,11 +4,12 @@
  * Invariant: every region that serves the model, or the chosen target of an alias, is listed as a candidate, with the carbon intensity that
  * was compared or else the best known one. Annual averages are never compared, since they do not tell one hour from another.
  */
+import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { type Footprint, gramsOf } from '@gw/methodology/footprint';
 import { gridProvenance } from '@gw/methodology/grid';
-import { outcomeOfStatus, verdictOf } from '../attempts/attempt-outcome.ts';
+import { type JudgedReply, outcomeOfReply, verdictOf } from '../attempts/attempt-outcome.ts';
 import { type FailedAttempt, failedBefore } from '../attempts/failed-attempts.ts';
 import { basisOf, kindOf, type LiveSignal } from '../catalogue/grid-signals.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
@@ -23,6 +24,8 @@ export interface ServedCall {
   readonly attempts: number;
   /** The status of the reply, whether a provider's or Envoy's own. */
   readonly status: number;
+  /** Why the deployment that answered needs its operator; null if it does not. */
+  readonly fault: OperatorFault | null;
   /** The failed attempts whose reasons are known. */
   readonly failures: readonly FailedAttempt[];
   /** RFC 3339 */
@@ -149,29 +152,31 @@ function fallbackOf({ comparison }: Route, by: Candidate | null): FallbackReason
   return by !== null && by.region.code !== comparison.value.region ? 'failed_over' : null;
 }
 
-const isAnswer = (status: number): boolean => verdictOf(status, undefined).result === 'answered';
+const replyOf = ({ fault, status }: ServedCall): JudgedReply => ({ status, fault, waitMs: null });
+const isAnswer = (served: ServedCall): boolean => verdictOf(replyOf(served)).result === 'answered';
 
 /** Returns the attempts that failed, in their order; the last one is among them if it was answered by a failure, or by Envoy alone. */
-function failedOf({ failoverChain }: Route, { attempts, by, failures, status }: ServedCall): FailedCandidate[] {
+function failedOf({ failoverChain }: Route, served: ServedCall): FailedCandidate[] {
+  const { attempts, by, failures, status } = served;
   const before = failedBefore(failoverChain, by?.deployment.id ?? null, attempts);
-  const last = isAnswer(status) ? null : (by ?? failoverChain[attempts - 1] ?? null);
+  const last = isAnswer(served) ? null : (by ?? failoverChain[attempts - 1] ?? null);
   const outcomeOf = ({ deployment: { id } }: Candidate) =>
     failures.find(({ deployment }) => deployment === id)?.outcome;
   const failed = before.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) ?? ('failed' as const) }));
   if (last === null) return failed;
   // Envoy's own 502 and 503 do not tell the reason.
-  const outcome = outcomeOf(last) ?? (by === null && status !== 504 ? 'failed' : outcomeOfStatus(status));
+  const outcome = outcomeOf(last) ?? (by === null && status !== 504 ? 'failed' : outcomeOfReply(replyOf(served)));
   return [...failed, { candidate: last, outcome }];
 }
 
 export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
   const { comparison, pinned } = route;
-  const { attempts, by, requestedAt, status } = served;
+  const { attempts, by, requestedAt } = served;
   const failed = failedOf(route, served);
   const fallback = fallbackOf(route, by);
   return {
     policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
-    decision: decisionText(route, by, failed, isAnswer(status)),
+    decision: decisionText(route, by, failed, isAnswer(served)),
     fallback: fallback !== null,
     fallback_reason: fallback,
     region: by?.region.code ?? null,

@@ -9,7 +9,7 @@ export async function startHeldProvider() {
   let isHeld = false;
   let health = 200;
   let asked = 0;
-  let fault: { readonly status: number; readonly headers: Record<string, string> } | null = null;
+  let fault: { readonly status: number; readonly headers: Record<string, string>; readonly body: string } | null = null;
   let checks: Record<string, unknown>[] = [];
   const waiting = new Set<() => void>();
   const server = createServer((request, response) => {
@@ -21,7 +21,7 @@ export async function startHeldProvider() {
     request.resume().on('end', () => {
       const answer = () => {
         waiting.delete(answer);
-        if (fault) response.writeHead(fault.status, fault.headers).end('{"error":{"message":"broken"}}');
+        if (fault) response.writeHead(fault.status, fault.headers).end(fault.body);
         else answerChat(response, { model: 'm' }, 'Sunny.');
       };
       response.on('close', () => waiting.delete(answer));
@@ -45,8 +45,13 @@ export async function startHeldProvider() {
       for (const answer of [...waiting]) answer();
     },
     /** Sets the status of its answers; null: it answers that the sun shines. */
-    failWith: (status: number | null, headers: Record<string, string> = {}) => {
-      fault = status === null ? null : { status, headers: { 'content-type': 'application/json', ...headers } };
+    failWith: (
+      status: number | null,
+      headers: Record<string, string> = {},
+      body: object = { error: { message: 'broken' } },
+    ) => {
+      const json = { 'content-type': 'application/json' };
+      fault = status === null ? null : { status, headers: { ...json, ...headers }, body: JSON.stringify(body) };
     },
     waiting: () => waiting.size,
     asked: () => asked,

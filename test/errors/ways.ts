@@ -211,6 +211,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   // So long that no token has to be counted.
   prompt_too_long: () =>
     asked({ path: '/v1/embeddings', body: JSON.stringify({ model: 'sim-embed', input: 'word '.repeat(400_000) }) }),
+  content_filter: fault('content-filter'),
   upstream_rejected_request: fault('status-404'),
   receipt_not_found: () => read(`/v1/gw/receipts/${nobody}`),
   methodology_not_found: () => read(`/v1/gw/methodology/sha256:${'0'.repeat(64)}`),

@@ -49,6 +49,7 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
   it.each([
     ['status-401', upstream('upstream_auth_failed')],
     ['status-403', upstream('upstream_auth_failed')],
+    ['content-filter', invalid('content_filter', 'messages')],
     ['status-404', invalid('upstream_rejected_request')],
     ['status-413', invalid('upstream_rejected_request')],
     ['status-422', invalid('upstream_rejected_request')],
@@ -72,7 +73,7 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
     expect(await receiptOf(reply)).toMatchObject(failed);
   });
 
-  it.each(['status-429', 'status-500', 'reset'])(
+  it.each(['status-401', 'status-429', 'status-500', 'reset'])(
     '%s is tried in every region, or in the pinned one alone',
     async (name) => {
       const free = newMarker();
@@ -85,11 +86,14 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
     },
   );
 
-  it.each(['status-400', 'status-401', 'malformed', 'cut'])('%s is not tried again: it was answered', async (name) => {
-    const marker = newMarker();
-    await fault(name, { stream }, { 'x-sim-marker': marker });
-    expect(await reachedProvider(marker)).toBe(1);
-  });
+  it.each(['status-400', 'content-filter', 'malformed', 'cut'])(
+    '%s is not tried again: it was answered',
+    async (name) => {
+      const marker = newMarker();
+      await fault(name, { stream }, { 'x-sim-marker': marker });
+      expect(await reachedProvider(marker)).toBe(1);
+    },
+  );
 });
 
 describe('a JSON reply', () => {

@@ -1,10 +1,11 @@
-/** A real Envoy with the Lua of the last resort alone, and metadata as a sidecar leaves it that then died. */
+/** A real Envoy with a Lua filter alone: that of the last resort, with metadata as a sidecar leaves it that then died, or another one. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttp2Server, type Http2ServerRequest } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { luaFilter } from '@gw/envoy/internals/attempt-filters';
 import { degradedLua } from '@gw/envoy/render';
 import type { ApiShape } from '@gw/receipt-sidecar/internals/api/port/shape';
 import { streamFields } from '@gw/receipt-sidecar/internals/call/handover';
@@ -49,8 +50,21 @@ export interface ProviderOptions {
   readonly http2?: boolean;
 }
 
-function config(port: number, upstreamPort: number, api: ApiShape, { http2 = false }: ProviderOptions): object {
+/** The filters of a gateway whose sidecar has died after its metadata. */
+function lastResort(api: ApiShape): readonly object[] {
   const metadata = { receipt_id: receiptId, degraded: block, ...streamFields(api.name) };
+  return [
+    {
+      name: 'envoy.filters.http.set_metadata',
+      typed_config: typed('envoy.extensions.filters.http.set_metadata.v3.Config', {
+        metadata: [{ metadata_namespace: 'gw', value: metadata }],
+      }),
+    },
+    luaFilter(degradedLua(errors, inCheckout('envoy'))),
+  ];
+}
+
+function config(port: number, upstreamPort: number, filters: readonly object[], http2: boolean): object {
   const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
     stat_prefix: 'x',
     route_config: {
@@ -59,18 +73,7 @@ function config(port: number, upstreamPort: number, api: ApiShape, { http2 = fal
       ],
     },
     http_filters: [
-      {
-        name: 'envoy.filters.http.set_metadata',
-        typed_config: typed('envoy.extensions.filters.http.set_metadata.v3.Config', {
-          metadata: [{ metadata_namespace: 'gw', value: metadata }],
-        }),
-      },
-      {
-        name: 'envoy.filters.http.lua',
-        typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
-          default_source_code: { inline_string: degradedLua(errors, inCheckout('envoy')) },
-        }),
-      },
+      ...filters,
       { name: 'envoy.filters.http.router', typed_config: typed('envoy.extensions.filters.http.router.v3.Router') },
     ],
   });
@@ -133,14 +136,21 @@ async function startProvider(sent: () => Sent, { http2 = false }: ProviderOption
   return { port: (provider.address() as AddressInfo).port, stop: () => provider.close() };
 }
 
-export async function startLuaEnvoy(api: ApiShape, options: ProviderOptions = {}): Promise<LuaEnvoy> {
+export const startLuaEnvoy = (api: ApiShape, options: ProviderOptions = {}): Promise<LuaEnvoy> =>
+  startFilteringEnvoy(lastResort(api), options);
+
+/** `filters`: in front of the provider. */
+export async function startFilteringEnvoy(
+  filters: readonly object[],
+  options: ProviderOptions = {},
+): Promise<LuaEnvoy> {
   let sent: Sent = { pieces: [] };
   const provider = await startProvider(() => sent, options);
   const [port = 0] = await freePorts(1);
   mkdirSync(inCheckout('.gw'), { recursive: true });
   const dir = mkdtempSync(inCheckout('.gw', 'test-lua-'));
   const file = join(dir, 'envoy.json');
-  writeFileSync(file, JSON.stringify(config(port, provider.port, api, options)));
+  writeFileSync(file, JSON.stringify(config(port, provider.port, filters, options.http2 ?? false)));
   const envoy = await startChild({
     command: await envoyBinary(() => undefined),
     args: ['-c', file, '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'],

@@ -73,6 +73,7 @@ export function contextForTests({
     budgets: { reserve },
     idempotencyMetrics: { ended: () => undefined },
     health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
+    notices: { note: () => undefined, register: () => undefined },
     trouble: createMeasuredTrouble(() => 0),
     accountTrouble: createMeasuredTrouble(() => 0),
     ledger: {

@@ -2,6 +2,57 @@
 type TooLong = readonly [server: string, status: number, body: unknown, tokens?: number, limit?: number];
 export const tooLong: readonly TooLong[] = [
   [
+    'LiteLLM, in front of OpenAI',
+    400,
+    {
+      error: {
+        message:
+          "litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException - This model's maximum context length is 128000 tokens. However, your messages resulted in 130112 tokens.",
+        type: null,
+        param: null,
+        code: '400',
+      },
+    },
+    130112,
+    128000,
+  ],
+  [
+    'LiteLLM, in front of others',
+    400,
+    {
+      error: {
+        message: 'litellm.ContextWindowExceededError: too much text for this model.',
+        type: null,
+        param: null,
+        code: '400',
+      },
+    },
+  ],
+  ['Zhipu', 400, { error: { code: '1261', message: 'Prompt is too long.' } }],
+  [
+    'Moonshot',
+    400,
+    {
+      error: {
+        message: 'Invalid request: Your request exceeded model token limit: 8192',
+        type: 'invalid_request_error',
+      },
+    },
+  ],
+  ['Ollama', 400, { error: { message: 'the input length exceeds the context length', type: 'invalid_request_error' } }],
+  [
+    'OpenAI, of a prompt and what it reads',
+    400,
+    {
+      error: {
+        message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+        type: 'invalid_request_error',
+        param: 'input',
+        code: 'context_length_exceeded',
+      },
+    },
+  ],
+  [
     'OpenAI and Azure',
     400,
     {

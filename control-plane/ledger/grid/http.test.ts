@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { prometheusAt } from '../gpu/prometheus.ts';
 import { electricityMaps } from './electricity-maps.ts';
-import { type Http, retryAfter } from './http.ts';
+import type { Http } from './http.ts';
 import { type GridReply, isRefusal } from './reading.ts';
 
 const now = new Date('2026-11-21T09:20:00Z');
@@ -123,11 +123,4 @@ test('whatever a source answers is a reading or a refusal, never an exception', 
     }),
     { numRuns: cases(50) },
   );
-});
-
-test('a wait that the source asks for is at most a day and never negative', () => {
-  expect(retryAfter('1e9', now)).toBeNull();
-  expect(retryAfter('999999999', now)).toBe(86_400_000);
-  expect(retryAfter('Fri, 20 Nov 2026 09:20:00 GMT', now)).toBe(0);
-  expect(retryAfter('soon', now)).toBeNull();
 });

@@ -5,7 +5,7 @@
  * refusal repeats a url or header, since both may hold a key. Redirects are not followed: they would carry it away.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { dayMs } from '@gw/contract/internal/durations';
+import { retryAfter } from '@gw/contract/internal/retry-after';
 import type { AddressGuard } from '@gw/service/address-guard';
 import { type GuardedFailure, guardedRequest } from '@gw/service/guarded-request';
 import type { GridRefusal } from './reading.ts';
@@ -54,19 +54,10 @@ function failed({ reason, text }: GuardedFailure, { maxBytes, timeoutMs }: Http)
 
 function refusalOf(status: number, headers: IncomingHttpHeaders, now: Date): GridRefusal {
   const detail = `status ${status}`;
-  const retryAfterMs = retryAfter(headers['retry-after'] ?? null, now);
+  const retryAfterMs = retryAfter(headers['retry-after'], now.getTime());
   const wait = retryAfterMs === null ? {} : { retryAfterMs };
   if (status === 401 || status === 403) return { refused: 'unauthorized', detail };
   if (status === 429) return { refused: 'rate_limited', detail, ...wait };
   if (status >= 500) return { refused: 'source_fault', detail, ...wait };
   return { refused: 'unexpected_status', detail };
-}
-
-const longestWaitMs = dayMs;
-
-/** Reads `Retry-After` (seconds or an HTTP date) as ms from `now`, a day at most; null if it is absent or malformed. */
-export function retryAfter(text: string | null, now: Date): number | null {
-  if (text === null) return null;
-  const ms = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), longestWaitMs);
 }

@@ -27,6 +27,9 @@ export const catalogueWords = {
     findings: {
       degraded: 'out of reach',
       saturated: 'has too much to do',
+      auth_failed: 'refuses its credential',
+      quota_exhausted: 'has no credit left',
+      model_missing: 'does not know the model',
     },
     modelKinds: { chat: 'chat', embedding: 'embedding' },
     parametersOf: (total: { min: number; max: number }, active: { min: number; max: number } | null) =>

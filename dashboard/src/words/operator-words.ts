@@ -142,6 +142,7 @@ export const words = {
       postgres: 'Postgres',
       redis: 'Valkey (Redis)',
       catalogue: 'Catalogue',
+      deployments_needing_operator: 'Deployments that need you',
       ledger_set_aside: 'Receipts set aside',
       receipt_integrity_faults: 'Altered receipts',
       receipt_log_faults: 'Altered logs of receipts',
@@ -151,6 +152,8 @@ export const words = {
       postgres: 'The system of record. Without it calls go on, and receipts wait.',
       redis: 'Limits, budgets and receipts on their way. Without it limits hold for each instance by itself.',
       catalogue: 'Models, regions and deployments are loaded.',
+      deployments_needing_operator:
+        'Their providers refuse the credential, have no credit for it, or do not know the model. Catalogue, Deployments, says which.',
       ledger_set_aside: 'They could not be stored and wait for a person: ./gw admin receipts.',
       receipt_integrity_faults: 'They are not what was stored, and are not served.',
       receipt_log_faults: 'The log of an account is not what was signed.',

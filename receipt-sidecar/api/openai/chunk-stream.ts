@@ -11,6 +11,7 @@ import type { TokenUsage } from '@gw/methodology/assess';
 import { type Additions, addToObject, withoutUsage } from '../../wire/json-body.ts';
 import { dataEvent } from '../../wire/write-events.ts';
 import type { RequestSummary, StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
+import { isPromptBlocked } from './blocked-prompt.ts';
 import { ChoiceEnds } from './choice-ends.ts';
 import { isError, type Origin, originOf } from './chunk.ts';
 import { KnownDeltas } from './known-deltas.ts';
@@ -74,7 +75,7 @@ class ChunkReader implements StreamReader {
   }
 
   isFailure(chunk: JsonObject, name: string | null): boolean {
-    return name === 'error' || isError(chunk);
+    return name === 'error' || isError(chunk) || isPromptBlocked(chunk);
   }
 
   take(given: string, parsed: JsonObject): StreamEvent {

@@ -6,6 +6,7 @@
 
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { ClaimedUsage, ReplyShape, ReplyTally } from '../port/shape.ts';
+import { isPromptBlocked } from './blocked-prompt.ts';
 
 const count = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
@@ -117,5 +118,5 @@ export class ReplyCounts implements ReplyTally {
 /** JSON replies, and the chunks of streams. */
 export const jsonReply: Pick<ReplyShape, 'tally' | 'isFailure'> = {
   tally: () => new ReplyCounts(),
-  isFailure: ({ error }: JsonObject) => Boolean(error),
+  isFailure: (reply: JsonObject) => Boolean(reply.error) || isPromptBlocked(reply),
 };

@@ -12,7 +12,17 @@ import type { ProviderWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
 
 /** Codes and types that say by themselves that the prompt is too long. */
-const certain = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error']);
+const certain = new Set([
+  'context_length_exceeded',
+  'exceed_context_size_error',
+  'context_window_exceeded',
+  'contextwindowexceedederror',
+  'model_context_window_exceeded',
+  // Zhipu
+  '1261',
+]);
+const isCertain = (value: unknown): boolean =>
+  (typeof value === 'string' || typeof value === 'number') && certain.has(String(value).toLowerCase());
 
 /**
  * `tokens` are those of the prompt, `limit` what the model takes. `output` stands where room for the answer is part of
@@ -52,6 +62,13 @@ const sayings: readonly RegExp[] = [
   /length of the messages or completion\. current length is (?<tokens>\d+) while limit is (?<limit>\d+)/i,
   /range of input length should be \[1, (?<limit>\d+)\]/i,
   /input is too long for requested model/i,
+  // Moonshot, Ollama, LM Studio
+  /exceeded model token limit: (?<limit>\d+)/i,
+  /input length exceeds the (?:maximum )?context length/i,
+  /model is loaded with context length of only (?<limit>\d+) tokens/i,
+  // LiteLLM, which puts its own name for it in front of the provider's words, and OpenAI
+  /ContextWindowExceededError/i,
+  /exceeds the context window of this model/i,
 ];
 
 /** How many characters of a provider's text are looked at; no text of this kind is longer. */
@@ -64,17 +81,20 @@ const longestSaying = 2000;
 export function contextError(words: ProviderWords, request: ParsedRequest, isQuoted: boolean): ApiError | null {
   const text = (words.message ?? '').slice(0, longestSaying);
   const said = sayings.map((saying) => saying.exec(text)).find((found) => found !== null);
-  if (!said && !certain.has(words.code) && !certain.has(words.type)) return null;
+  if (!said && !isCertain(words.code) && !isCertain(words.type)) return null;
   const counts = countsOf(said?.groups, words);
   const param = shapeOf(request.endpoint).request.promptField;
   if (counts && counts.tokens > counts.limit)
     return apiError('prompt_too_long', { param, message: tooManyTokens('The prompt', request.model, counts) });
-  const message = (isQuoted ? redacted(text) : null) ?? undefined;
+  const message = (isQuoted ? redacted(withoutProxy(text)) : null) ?? undefined;
   const asked = said?.groups?.output === undefined ? null : request.outputField;
   // The prompt fits by itself: what was asked to be generated is too much.
   if (counts && asked) return fieldError(asked, message ?? `\`${asked}\` is too large.`);
   return apiError('prompt_too_long', { param, ...(message === undefined ? {} : { message }) });
 }
+
+/** Takes off LiteLLM's names for the error and the provider: `litellm.ContextWindowExceededError: OpenAIException - `. */
+const withoutProxy = (text: string): string => text.replace(/^(?:(?:litellm\.)?\w+Error: |\w+Exception - ){1,8}/, '');
 
 /** Returns the counts; null if they are not certain. llama.cpp has them in fields of their own. */
 function countsOf(groups: Record<string, string | undefined> | undefined, { fields }: ProviderWords) {

@@ -1,3 +1,4 @@
+import { blockedContent } from '@gw/testing/receipt-sidecar/blocked-content';
 import { tooLong } from '@gw/testing/receipt-sidecar/too-long';
 import { expect, it } from 'vitest';
 import { parseRequest } from '../parse.ts';
@@ -72,13 +73,35 @@ it.each(told)(
     const error = providerError(status, JSON.stringify(body), chat);
     expect(error).toMatchObject({ code: 'prompt_too_long', type: 'validation_error', status: 400, param: 'messages' });
     const said = JSON.stringify(body);
-    if (tokens === undefined) expect(said).toContain(JSON.stringify(error.message));
+    if (tokens === undefined) expect(said).toContain(JSON.stringify(error.message).slice(1));
     else
       expect(error.message).toBe(
         `The prompt has ${tokens.toLocaleString('en-US')} tokens; m takes ${limit?.toLocaleString('en-US')}.`,
       );
   },
 );
+
+const blocked = blockedContent
+  .filter(([, status]) => status !== 200)
+  .map(([server, status, body]) => ({ server, status, body }));
+it.each(blocked)('a safety block of $server has a code of its own', ({ body, status }) => {
+  const text = JSON.stringify(body);
+  const error = providerError(status, text, chat);
+  expect(error).toMatchObject({ code: 'content_filter', type: 'validation_error', status: 400, param: 'messages' });
+  if (status >= 403) expect(error.message).toBe('A safety filter of the model provider blocked the request.');
+  expect(providerError(status, text, requestOf({ prompt: 'a' }, 'completions')).param).toBe('prompt');
+  expect(providerError(status, text, requestOf({ input: 'a' }, 'embeddings')).param).toBe('input');
+});
+
+it('takes nothing else for a safety block', () => {
+  for (const [status, error, code] of [
+    [403, { message: 'Forbidden', code: 'forbidden' }, 'upstream_auth_failed'],
+    [400, { message: 'Invalid prompt: expected a string.', code: 'invalid_prompt', param: 'prompt' }, 'invalid_prompt'],
+    [400, { message: 'Unknown safety_identifier.', code: 'unknown_parameter' }, 'upstream_rejected_request'],
+    [429, { message: 'slow', code: 'content_filter' }, 'upstream_rate_limited'],
+  ] as const)
+    expect(providerError(status, said(error), chat).code).toBe(code);
+});
 
 it('names the field of the endpoint', () => {
   const body = said({ message: 'long', code: 'context_length_exceeded' });

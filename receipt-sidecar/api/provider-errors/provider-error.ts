@@ -5,10 +5,12 @@
  * names: they are about the client's own request. Its 401, 402 and 403 are our fault and never shown as the client's.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { ParsedRequest } from '../port/parsed-request.ts';
 import { contextError } from './context-error.ts';
 import { type ProviderWords, readWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
+import { safetyError } from './safety-error.ts';
 
 /** The provider's name for the model, and its names for fields that it takes by other names (field → name). */
 export interface ProviderNames {
@@ -33,8 +35,27 @@ function rejection(words: ProviderWords | null, request: ParsedRequest, provider
   return apiError('upstream_rejected_request', text ? { message: text } : {});
 }
 
-/** Statuses with which a provider refuses the request itself; llama.cpp answers 500 if a prompt is too long. */
+const faults: Readonly<Record<OperatorFault, ApiError>> = {
+  auth_failed: apiError('upstream_auth_failed'),
+  quota_exhausted: apiError('upstream_auth_failed', {
+    message: 'The account of the gateway with the model provider has no credit left. Only the operator can fix this.',
+  }),
+  model_missing: apiError('upstream_error', {
+    message: 'The model provider does not know the model of this deployment. Only the operator can fix this.',
+  }),
+};
+
+/** Returns what the client is told of a deployment that needs its operator. */
+export const faultError = (fault: OperatorFault): ApiError => faults[fault];
+
+/** Statuses with which a provider refuses the request itself. */
 const rejecting = new Set([400, 404, 413, 422]);
+/** Further statuses with words about the request: a safety block (OpenRouter, xAI; Portkey; StepFun), and llama.cpp's 500. */
+const telling = new Set([403, 446, 451, 500]);
+
+/** Returns what the words alone tell about the request; null if they do not. `isQuoted` says whether the provider's text can be shown. */
+export const toldError = (words: ProviderWords, request: ParsedRequest, isQuoted: boolean): ApiError | null =>
+  safetyError(words, request, isQuoted) ?? contextError(words, request, isQuoted);
 
 /**
  * Returns what the client is told of a provider's reply that is not a 200. The error has the client's name
@@ -46,10 +67,11 @@ export function providerError(
   request: ParsedRequest,
   provider: ProviderNames = { model: '', fields: {} },
 ): ApiError {
-  const words = rejecting.has(status) || status === 500 ? readWords(body) : null;
-  const tooLong = words && contextError(words, request, status !== 500);
-  if (tooLong) return tooLong;
-  if (rejecting.has(status)) return rejection(words, request, provider);
+  const isRejected = rejecting.has(status);
+  const words = isRejected || telling.has(status) ? readWords(body) : null;
+  const told = words && toldError(words, request, isRejected);
+  if (told) return told;
+  if (isRejected) return rejection(words, request, provider);
   switch (status) {
     case 401:
     // Nothing is left on the account that the gateway has there (OpenRouter, DeepSeek).

@@ -53,6 +53,21 @@ it('calls a model as the client does', () => {
   );
 });
 
+it.each([
+  ['model', 'Too many images for model. Please remodel your model_id, sub.model or model-name.'],
+  ['gpt-4', 'Use gpt-4o, gpt-4-turbo, gpt-4.1, gpt-4:free or vendor/gpt-4, not `gpt-4` (gpt-4), model=gpt-4.'],
+  ['a.b(c', 'Not axb(c but a.b(c.'],
+  ['é', 'No café, but é.'],
+])('replaces a name as a whole word alone: %s', (theirs, text) => {
+  const shown = {
+    model: 'Too many images for M. Please remodel your model_id, sub.model or model-name.',
+    'gpt-4': 'Use gpt-4o, gpt-4-turbo, gpt-4.1, gpt-4:free or vendor/gpt-4, not `M` (M), model=M.',
+    'a.b(c': 'Not axb(c but M.',
+    é: 'No café, but M.',
+  }[theirs];
+  expect(redacted(text, new Map([[theirs, 'M']]))).toBe(shown);
+});
+
 it('leaves the client’s own name of a model, whatever it looks like', () => {
   const ours = 'org/Xy7Q9zKf03LmN5pR8sTv.example.com:8000';
   const names = new Map([['inner', ours]]);

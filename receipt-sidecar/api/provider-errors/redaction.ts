@@ -26,11 +26,23 @@ export function redacted(text: string, names: ReadonlyMap<string, string> = new 
 /** Returns letters as they look, without invisible ones: `s\u200bk-` and `ｓｋ-` become `sk-`. */
 function plainText(text: string, names: ReadonlyMap<string, string>): { text: string; isCut: boolean } {
   let said = plain(text.slice(0, longestRead));
-  for (const [theirs, ours] of names) if (theirs !== '') said = said.replaceAll(plain(theirs), ours);
+  for (const [theirs, ours] of names) if (theirs !== '') said = said.replaceAll(wholeWord(plain(theirs)), () => ours);
   if (text.length <= longestRead && said.length <= longestRead) return { text: said, isCut: false };
   said = said.slice(0, longestRead);
   // A word that was cut no longer shows what it was.
   return { text: said.slice(0, said.lastIndexOf(' ') + 1), isCut: true };
+}
+
+/**
+ * Matches a name that is no part of another one: `gpt-4` neither in `gpt-4o`, `gpt-4.1` and `gpt-4:free` nor in `vendor/gpt-4`, but in
+ * `model=gpt-4.`.
+ */
+function wholeWord(name: string): RegExp {
+  const literal = name.replaceAll(/[\^$.*+?()[\]{}|\\/]/g, '\\$&');
+  return new RegExp(
+    `(?<![\\p{L}\\p{N}_-])(?<![\\p{L}\\p{N}_-][./@])${literal}(?![\\p{L}\\p{N}_-]|[./:@][\\p{L}\\p{N}_])`,
+    'gu',
+  );
 }
 
 const plain = (text: string): string =>

@@ -71,7 +71,12 @@ function linesOf(health: Health): Line[] {
     isWell: health[name],
     hint: hints[name],
   });
-  type Count = 'audit_chain_faults' | 'receipt_integrity_faults' | 'receipt_log_faults' | 'ledger_set_aside';
+  type Count =
+    | 'audit_chain_faults'
+    | 'deployments_needing_operator'
+    | 'receipt_integrity_faults'
+    | 'receipt_log_faults'
+    | 'ledger_set_aside';
   const faults = (name: Count): Line => {
     const count = health[name];
     return { name: names[name], value: number(count), isWell: count === null ? null : count === 0, hint: hints[name] };
@@ -84,6 +89,7 @@ function linesOf(health: Health): Line[] {
       isWell: health.ledger_waiting === null ? null : true,
       hint: 'On their way to Postgres; a number that keeps growing means that Postgres is too slow or away.',
     },
+    faults('deployments_needing_operator'),
     faults('ledger_set_aside'),
     faults('receipt_integrity_faults'),
     faults('receipt_log_faults'),

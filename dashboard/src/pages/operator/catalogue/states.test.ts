@@ -33,6 +33,7 @@ test('all that keeps calls away from a deployment is said', () => {
   const trouble = { deployment: 'acme-pl', model: 'm', failures: 6, failed_at: '2026-11-26T11:00:00.000Z' };
   const troubles = [
     { ...trouble, status: 'saturated' },
+    { ...trouble, status: 'auth_failed' },
     { ...trouble, deployment: 'another', status: 'degraded' },
   ];
   const known = { regions: [{ code: 'pl', status: 'degraded' }], credentials: [], health: health(true, troubles) };
@@ -41,6 +42,7 @@ test('all that keeps calls away from a deployment is said', () => {
     'offers no model',
     'credential missing',
     'has too much to do',
+    'refuses its credential',
   ]);
 });
 
