@@ -1,4 +1,5 @@
 /** Filters for every request to a provider: they add the credential and remove our own headers. */
+import { refusedFieldsHeader } from '@gw/contract/internal/attempt-headers';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
@@ -13,6 +14,7 @@ export const trustedHeaders = [
   firstAttemptHeader,
   finishedHeader,
   requestTimeHeader,
+  refusedFieldsHeader,
 ] as const;
 
 export interface ProviderCredential {

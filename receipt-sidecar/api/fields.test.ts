@@ -18,7 +18,11 @@ function sent(endpoint: Endpoint, body: Record<string, unknown>): Record<string,
   if (!parsed.ok) throw new Error(`${said(body)}: ${parsed.error.code} ${parsed.error.param} ${parsed.error.message}`);
   return JSON.parse(
     Buffer.concat(
-      serialise(outgoing(parsed.value.request, parsed.value.body), { providerModel: 'm', takesTemperature: false }),
+      serialise(outgoing(parsed.value.request, parsed.value.body), {
+        providerModel: 'm',
+        takesTemperature: false,
+        refused: [],
+      }),
     ).toString(),
   );
 }

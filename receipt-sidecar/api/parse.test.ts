@@ -150,7 +150,7 @@ describe('a request', () => {
     if (!parsed.ok) throw new Error(parsed.error.message);
     const own = outgoing(parsed.value.request, parsed.value.body);
     const sentTo = (model: string, takesTemperature: boolean) =>
-      JSON.parse(Buffer.concat(serialise(own, { providerModel: model, takesTemperature })).toString());
+      JSON.parse(Buffer.concat(serialise(own, { providerModel: model, takesTemperature, refused: [] })).toString());
     const sent = sentTo('upstream-name', true);
     expect(sent).toEqual({
       model: 'upstream-name',
@@ -164,9 +164,9 @@ describe('a request', () => {
     expect(parsed.value.request.wantsUsage).toBe(false);
     // As bytes of a thread, too.
     const rest = new TextEncoder().encode(JSON.stringify(own.rest));
-    expect(Buffer.concat(serialise({ ...own, rest }, { providerModel: 'm', takesTemperature: true }))).toEqual(
-      Buffer.concat(serialise(own, { providerModel: 'm', takesTemperature: true })),
-    );
+    expect(
+      Buffer.concat(serialise({ ...own, rest }, { providerModel: 'm', takesTemperature: true, refused: [] })),
+    ).toEqual(Buffer.concat(serialise(own, { providerModel: 'm', takesTemperature: true, refused: [] })));
   });
 
   it('is told by its bytes, and by the bound that the client set', () => {

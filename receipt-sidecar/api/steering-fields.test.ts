@@ -130,7 +130,11 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
     expect(
       JSON.parse(
         Buffer.concat(
-          serialise(outgoing(parsed.value.request, parsed.value.body), { providerModel: 'm', takesTemperature: false }),
+          serialise(outgoing(parsed.value.request, parsed.value.body), {
+            providerModel: 'm',
+            takesTemperature: false,
+            refused: [],
+          }),
         ).toString(),
       ),
     ).toEqual({

@@ -1,6 +1,7 @@
 import { contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { describe, expect, it } from 'vitest';
+import { createAddedFields } from './added-fields.ts';
 import { createFirstAttempts } from './direct-first-attempts.ts';
 import { createFailedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import type { AttemptAtDeployment, DeploymentHealth } from './resting-deployments.ts';
@@ -27,8 +28,9 @@ describe('what came of the attempts', () => {
     const trouble = createMeasuredTrouble(() => 0);
     const failedAttempts = createFailedAttempts(null);
     const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
-    const watchers = { health, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
-    const watch = watchAttempts(watchers, call, new Map(), { others: 2, order });
+    const addedFields = createAddedFields(() => 0, { warn: () => undefined });
+    const watchers = { addedFields, health, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
+    const watch = watchAttempts(watchers, call, new Map(), { others: 2, order, form: 'chat', addedFor: () => [] });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
     watch.arrived(answer);
@@ -62,7 +64,7 @@ describe('what came of the attempts', () => {
           accountId: 'a',
         },
         new Map(),
-        { others: 0, order },
+        { others: 0, order, form: 'chat', addedFor: () => [] },
       );
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));

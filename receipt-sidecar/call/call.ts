@@ -169,7 +169,7 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
     const degraded = this.#record.begin();
-    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context.firstAttempts);
+    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context);
     this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
     const parts = serialise(outgoing, attempts.first);
     const head = toProvider({
@@ -216,6 +216,7 @@ export class Call implements Processor {
       message: request.responseHeaders,
       stream,
       status,
+      added: this.#attempts?.added ?? [],
       readReply: this.#context.readReply,
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),

@@ -21,6 +21,8 @@ const isFinished = setHeader(finishedHeader, '1');
 
 export interface JsonReplyContext extends ReplyContext {
   readonly status: number;
+  /** The fields that the gateway had added to the request. */
+  readonly added: readonly string[];
   readonly readReply: ReadReply;
   readonly overhead: Overhead;
 }
@@ -36,11 +38,16 @@ export class JsonReply implements Reply {
   }
 
   chunk(bytes: Buffer): void {
-    const { call, readReply, record, status } = this.#context;
+    const { added, call, readReply, record, status } = this.#context;
     const { request } = record.identity;
     // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
-    const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
+    const facts = {
+      status,
+      request,
+      provider: { ...record.providerNames, added },
+      telemetryShape: record.telemetryShape,
+    };
     const read = andThen(readReply(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }

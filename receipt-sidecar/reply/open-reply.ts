@@ -10,7 +10,7 @@ import { type Reply, type ReplyContext, StreamReply } from './reply.ts';
 
 interface Opened
   extends Omit<ReplyContext, 'energyReader'>,
-    Pick<JsonReplyContext, 'overhead' | 'readReply' | 'status'> {
+    Pick<JsonReplyContext, 'added' | 'overhead' | 'readReply' | 'status'> {
   readonly message: ProcessingRequest['responseHeaders'];
   readonly headers: Headers;
   readonly stream: boolean;

@@ -41,7 +41,7 @@ const { request } = parsed.value;
 const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
   status: 200,
   request,
-  provider: { model: 'inner', fields: {} },
+  provider: { model: 'inner', fields: {}, added: [] },
   telemetryShape: null,
   ...fields,
 });

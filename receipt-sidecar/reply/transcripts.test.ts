@@ -84,7 +84,12 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   it('its tokens are counted as it says', () => {
     const { embeddings, json } = transcript;
     const read = (reply: typeof json, request = chatOf(transcript)) => {
-      const facts = { status: 200, request, provider: { model: transcript.model, fields: {} }, telemetryShape: null };
+      const facts = {
+        status: 200,
+        request,
+        provider: { model: transcript.model, fields: {}, added: [] },
+        telemetryShape: null,
+      };
       const reading = readReply(Buffer.from(textOf(reply)), facts);
       if (!reading.ok) throw new Error('The reply was not read.');
       expectCounted(reading.said, reply.counts, request);
@@ -97,7 +102,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
     const reading = readReply(Buffer.from(errorTextOf(error)), {
       status: error.status,
       request: chatOf(transcript),
-      provider: { model: transcript.model, fields: {} },
+      provider: { model: transcript.model, fields: {}, added: [] },
       telemetryShape: null,
     });
     if (reading.ok || reading.error === null) throw new Error('It was read as a reply.');
@@ -121,7 +126,7 @@ describe.each(usageShapes.map((each) => [each.name, each] as const))('the usage 
   it('is read in a JSON reply', () => {
     const reply = jsonOf(shape);
     if (reply === null) return;
-    const facts = { status: 200, request, provider: { model: 'm', fields: {} }, telemetryShape: null };
+    const facts = { status: 200, request, provider: { model: 'm', fields: {}, added: [] }, telemetryShape: null };
     const reading = readReply(Buffer.from(JSON.stringify(reply)), facts);
     if (!reading.ok) throw new Error('The reply was not read.');
     expectCounted(reading.said, shape.counts, request);
