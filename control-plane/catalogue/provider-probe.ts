@@ -11,6 +11,7 @@ import { guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
 import type { CredentialView } from './credentials/credentials.ts';
 import type { ProviderEntry } from './entries/provider-entry.ts';
+import { findWays, type ProviderWays } from './provider-ways.ts';
 
 export interface Probe {
   readonly asked: string;
@@ -22,6 +23,8 @@ export interface Probe {
   readonly message: string;
   /** Fields of its usage, and of measured energy, as names. */
   readonly fields: readonly string[];
+  /** Null for a provider that does not work, and for embeddings, to which the gateway adds nothing. */
+  readonly ways: ProviderWays | null;
 }
 
 const limits = { timeoutMs: 20_000, maxBytes: 4 * 1024 * 1024 };
@@ -47,12 +50,18 @@ export async function probeProvider(
     guard,
     isEmbedding,
     model,
-  }: { readonly guard: AddressGuard; readonly isEmbedding: boolean; readonly model: string },
+    takesTemperature,
+  }: {
+    readonly guard: AddressGuard;
+    readonly isEmbedding: boolean;
+    readonly model: string;
+    readonly takesTemperature: boolean;
+  },
 ): Promise<Probe> {
   const url = endpointUrl(provider, isEmbedding ? 'embeddings' : 'chat/completions', model);
   const asked = `POST ${url}`;
   const headers = headersFor(provider, credentials);
-  const none = { asked, status: null, durationMs: 0, works: false, fields: [] };
+  const none = { asked, status: null, durationMs: 0, works: false, fields: [], ways: null };
   if (!headers.ok) return { ...none, message: headers.error };
   const chat = (limit: string) => ({ messages: [{ role: 'user', content: 'Hello' }], [limit]: 16 });
   const begun = performance.now();
@@ -60,16 +69,35 @@ export async function probeProvider(
     const body = JSON.stringify({ model, ...request });
     return guardedRequest(guard, { method: 'POST', url, headers: headers.value, body, ...limits });
   };
-  let reply = await send(isEmbedding ? { input: 'Hello' } : chat('max_tokens'));
+  let request: object = isEmbedding ? { input: 'Hello' } : chat('max_tokens');
+  let reply = await send(request);
   // Models that think know it by another name alone.
-  if (reply.ok && reply.value.status === 400 && !isEmbedding) reply = await send(chat('max_completion_tokens'));
+  if (reply.ok && reply.value.status === 400 && !isEmbedding) {
+    request = chat('max_completion_tokens');
+    reply = await send(request);
+  }
   const durationMs = Math.round(performance.now() - begun);
   if (!reply.ok) return { ...none, durationMs, message: `It could not be reached: ${reply.error.text}.` };
   const { status } = reply.value;
   const json = jsonIn(reply.value.body);
   const failure = reasonOf(status, provider) ?? shapeFault(json, isEmbedding);
   const fields = fieldsOf(json);
-  return { asked, status, durationMs, works: failure === null, message: failure ?? 'It answers as it should.', fields };
+  const probe = {
+    asked,
+    status,
+    durationMs,
+    works: failure === null,
+    message: failure ?? 'It answers as it should.',
+    fields,
+  };
+  if (failure !== null || isEmbedding) return { ...probe, ways: null };
+  const again = async (body: object) => {
+    const next = await send(body);
+    return next.ok ? next.value : null;
+  };
+  const absent = Object.entries(provider.request_fields ?? {}).flatMap(([name, as]) => (as === null ? [name] : []));
+  const leftOut = takesTemperature ? absent : [...absent, 'temperature'];
+  return { ...probe, ways: await findWays(again, request, reply.value.body, leftOut) };
 }
 
 function reasonOf(status: number, { credential_ref: ref }: ProviderEntry): string | null {

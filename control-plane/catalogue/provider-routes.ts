@@ -11,7 +11,7 @@ import { refuse } from '../shared/replies.ts';
 import type { CredentialView } from './credentials/credentials.ts';
 import { deploymentKind } from './entries/deployment-entry.ts';
 import { modelKind } from './entries/model-entry.ts';
-import { providerKind } from './entries/provider-entry.ts';
+import { type ProviderEntry, providerKind } from './entries/provider-entry.ts';
 import { listedModels, probeProvider } from './provider-probe.ts';
 
 // It may cost money, and it tells who asks what is reachable from here.
@@ -29,6 +29,13 @@ const testSchema = z.strictObject({
   status: z.int().nullable().describe('Null: there was no reply'),
   duration_ms: z.int(),
   fields: z.array(z.string()).describe('Names of the fields of its usage and of measured energy'),
+  refused_fields: z.array(z.string()).describe('Fields that the gateway adds to a request, and this provider refuses'),
+  usage_in_json: z.string().nullable().describe('Where a JSON reply states token counts; null: nowhere'),
+  usage_in_stream: z
+    .string()
+    .nullable()
+    .describe('Where a stream states them; null: nowhere, so that they are estimated'),
+  advice: z.array(z.string()).describe('Commands that enter in the catalogue what was found'),
 });
 const guessSchema = z.strictObject({
   kind: z.enum(['chat', 'embedding']),
@@ -48,6 +55,17 @@ const modelsSchema = z.strictObject({
     }),
   ),
 });
+
+/** Returns the commands that spare the first call of each form from being refused. */
+function adviceOn(refused: readonly string[], { id, request_fields }: ProviderEntry, model: string): string[] {
+  return refused.map((field) => {
+    if (field === 'temperature') return `./gw admin models set ${model} --takes-temperature no`;
+    const fields = Object.entries({ ...request_fields, [field]: null }).map(([name, as]) =>
+      as === null ? `${name}=` : `${name}=${as}`,
+    );
+    return `./gw admin providers set ${id} --request-fields ${fields.join()}`;
+  });
+}
 
 export function providerRoutes(app: FastifyInstance, context: Context, credentials: CredentialView): void {
   const { addresses, db, providerGuard: guard } = context;
@@ -70,7 +88,9 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
       const publicId = offered.find(([, name]) => name === model)?.[0];
       const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
-      const { durationMs, ...probe } = await probeProvider(provider, credentials, { guard, model, isEmbedding });
+      const takesTemperature = entry?.takes_temperature ?? true;
+      const asked = { guard, model, isEmbedding, takesTemperature };
+      const { durationMs, ways, ...probe } = await probeProvider(provider, credentials, asked);
       return {
         object: 'provider_test' as const,
         provider: id,
@@ -78,6 +98,10 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
         ...probe,
         duration_ms: durationMs,
         fields: [...probe.fields],
+        refused_fields: [...(ways?.refused ?? [])],
+        usage_in_json: ways?.usageInJson ?? null,
+        usage_in_stream: ways?.usageInStream ?? null,
+        advice: adviceOn(ways?.refused ?? [], provider, publicId ?? model),
       };
     },
   );
