@@ -1,4 +1,5 @@
 /** Filters for every request to a provider: they add the credential and remove our own headers. */
+import { refusedFieldsHeader } from '@gw/contract/internal/attempt-headers';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
 import { operatorFaultHeader } from '@gw/contract/internal/operator-faults';
@@ -21,6 +22,7 @@ export const trustedHeaders = [
   firstAttemptHeader,
   finishedHeader,
   requestTimeHeader,
+  refusedFieldsHeader,
 ] as const;
 
 export interface ProviderCredential {

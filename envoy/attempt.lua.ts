@@ -12,6 +12,7 @@ import {
   attemptPathModel,
   attemptReceipt,
 } from '@gw/contract/internal/attempt-headers';
+import { rememberAdded } from './added-fields.lua.ts';
 import { luaString } from './lua-string.ts';
 import { operatorFaultFunctions } from './operator-faults.lua.ts';
 
@@ -28,6 +29,7 @@ function envoy_on_request(handle)
     metadata:set('gw', 'attempt_of', receipt)
     metadata:set('gw', 'deployment', ${luaString(deploymentId)})
   end
+${rememberAdded(deploymentId)}
   if PATH then
     local endpoint = headers:get(':path'):gsub('^/v1/', '')
     local model = headers:get(${luaString(attemptHeader(attemptPathModel, deploymentId))})

@@ -7,6 +7,7 @@ import {
   unhealthyHeader,
   unreachedHeader,
 } from '@gw/contract/internal/snapshot';
+import { askableRoute, askingAgain } from './added-fields.lua.ts';
 import { attemptScript } from './attempt.lua.ts';
 import {
   cleanUpFilter,
@@ -125,14 +126,19 @@ function listener(deployment: DeploymentEndpoint): object {
     local_reply_config: {
       mappers: [withoutCredential(deployment.id), atCapacity(deployment.id), unhealthy(deployment.id), unreached],
     },
-    route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
+    route_config: {
+      virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [askableRoute(deployment.id, route), route] }],
+    },
     http_filters: [
       luaFilter(attemptScript(deployment.id, path && base + path)),
       ...(credential ? [credentialFilter(credential)] : []),
       cleanUpFilter(deployment.kind),
       {
         name: 'envoy.filters.http.router',
-        typed_config: typed('envoy.extensions.filters.http.router.v3.Router', { suppress_envoy_headers: true }),
+        typed_config: typed('envoy.extensions.filters.http.router.v3.Router', {
+          suppress_envoy_headers: true,
+          upstream_http_filters: askingAgain,
+        }),
       },
     ],
   });

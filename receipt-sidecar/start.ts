@@ -21,6 +21,7 @@ import { openPolicyEvents } from './admission/policy-events.ts';
 import { createPromptMetrics } from './admission/prompt-metrics.ts';
 import { RequestReader } from './admission/reader.ts';
 import { createScreenMetrics } from './admission/screen-metrics.ts';
+import { createAddedFields } from './attempts/added-fields.ts';
 import { createFirstAttempts, lostAttemptSchema } from './attempts/direct-first-attempts.ts';
 import { createFailedAttempts, failedAttemptSchema } from './attempts/failed-attempts.ts';
 import { createOperatorNotices } from './attempts/operator-notices.ts';
@@ -143,6 +144,7 @@ export async function startSidecar(config: Config) {
     config.instances > 1 ? sharedByRedis({ redis, subscriber }, channel, schema) : null;
   const failedAttempts = createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema));
   const firstAttempts = createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema));
+  const addedFields = createAddedFields(clock, log);
   const deploymentHealth = createDeploymentHealth(clock, log);
   const show = showTrouble(redis, Date.now);
   const notices = createOperatorNotices(log, show);
@@ -179,6 +181,7 @@ export async function startSidecar(config: Config) {
     usageMetrics,
     live,
     ends,
+    addedFields,
     failedAttempts,
     firstAttempts,
     faults,
@@ -222,7 +225,7 @@ export async function startSidecar(config: Config) {
   });
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
-        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, deploymentHealth, notices, faults];
+        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, deploymentHealth, notices, addedFields, faults];
         const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
         for (const metrics of [...ofCalls, ...ofSteps]) metrics.register(registry);
       })

@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 const count = z.int().nonnegative();
 /** The counts that the receipt must state for a reply; null if the provider states none. */
-const counts = z.strictObject({
+export const counts = z.strictObject({
   prompt: count.nullable(),
   completion: count,
   cached: count.nullable(),

@@ -14,5 +14,14 @@ export const attemptOpeningLength = 'x-gw-opening-length';
 /** The provider's name of the model, encoded for a path. */
 export const attemptPathModel = 'x-gw-path-model';
 
+/**
+ * The fields of the body that the gateway added, with the place of each: name, index of its first byte and number of bytes, separated by
+ * spaces: `temperature 12 16`. Behind a slash stand further words by which a refusal can name the field. If the provider refuses one, the listener
+ * asks again without it.
+ */
+export const attemptAdded = 'x-gw-added';
+/** Header of a reply: the fields without which the listener has asked again, each between commas. */
+export const refusedFieldsHeader = 'x-gw-refused-fields';
+
 /** The receipt id of a call that may be tried at several deployments, to identify failed attempts. */
 export const attemptReceipt = 'x-gw-attempt-receipt';

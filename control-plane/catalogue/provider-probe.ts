@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { CredentialView } from './credentials/credentials.ts';
 import type { ProviderEntry } from './entries/provider-entry.ts';
 import type { ProviderCalls } from './provider-calls.ts';
+import { findWays, type ProviderWays } from './provider-ways.ts';
 import { type UnshownCounts, unshownCounts } from './unshown-counts.ts';
 
 export interface Probe {
@@ -23,6 +24,8 @@ export interface Probe {
   /** Fields of its usage, and of measured energy, as names. */
   readonly fields: readonly string[];
   readonly unshown: UnshownCounts;
+  /** Null for a provider that does not work, and for embeddings, to which the gateway adds nothing. */
+  readonly ways: ProviderWays | null;
 }
 
 /** The bodies that are sent here are shorter. */
@@ -49,28 +52,39 @@ export async function probeProvider(
     calls,
     isEmbedding,
     model,
-  }: { readonly calls: ProviderCalls; readonly isEmbedding: boolean; readonly model: string },
+    takesTemperature,
+  }: {
+    readonly calls: ProviderCalls;
+    readonly isEmbedding: boolean;
+    readonly model: string;
+    readonly takesTemperature: boolean;
+  },
 ): Promise<Probe> {
   const url = endpointUrl(provider, isEmbedding ? 'embeddings' : 'chat/completions', model);
   const asked = `POST ${url}`;
   const headers = headersFor(provider, credentials);
-  const none = { asked, status: null, durationMs: 0, works: false, fields: [], unshown: unshownCounts(null, 0) };
+  const nothing = { status: null, durationMs: 0, works: false, fields: [], ways: null };
+  const none = { asked, ...nothing, unshown: unshownCounts(null, 0) };
   if (!headers.ok) return { ...none, message: headers.error };
   const chat = (limit: string) => ({ messages: [{ role: 'user', content: 'Hello' }], [limit]: 16 });
   const send = (request: object) => {
     const body = JSON.stringify({ model, ...request });
     return calls.send(provider, { method: 'POST', url, headers: headers.value, body });
   };
-  let reply = await send(isEmbedding ? { input: 'Hello' } : chat('max_tokens'));
+  let request: object = isEmbedding ? { input: 'Hello' } : chat('max_tokens');
+  let reply = await send(request);
   // Models that think know it by another name alone.
-  if (reply.ok && reply.value.status === 400 && !isEmbedding) reply = await send(chat('max_completion_tokens'));
+  if (reply.ok && reply.value.status === 400 && !isEmbedding) {
+    request = chat('max_completion_tokens');
+    reply = await send(request);
+  }
   if (!reply.ok) return { ...none, message: reply.error };
   const { durationMs, status } = reply.value;
   const json = jsonIn(reply.value.body);
   const failure = reasonOf(status, provider) ?? shapeFault(json, isEmbedding);
   const fields = fieldsOf(json);
   const unshown = unshownCounts(json, mostRequestBytes);
-  return {
+  const probe = {
     asked,
     status,
     durationMs,
@@ -79,6 +93,14 @@ export async function probeProvider(
     fields,
     unshown,
   };
+  if (failure !== null || isEmbedding) return { ...probe, ways: null };
+  const again = async (body: object) => {
+    const next = await send(body);
+    return next.ok ? next.value : null;
+  };
+  const absent = Object.entries(provider.request_fields ?? {}).flatMap(([name, as]) => (as === null ? [name] : []));
+  const leftOut = takesTemperature ? absent : [...absent, 'temperature'];
+  return { ...probe, ways: await findWays(again, request, reply.value.body, leftOut) };
 }
 
 function reasonOf(status: number, { credential_ref: ref }: ProviderEntry): string | null {

@@ -96,10 +96,16 @@ test('one call with its credential, by a model that it serves, and which fields 
     fields: ['usage.prompt_tokens', 'usage.completion_tokens', 'usage.queue_time', 'energy_consumption'],
     hidden_reasoning: null,
     reads_by_itself: null,
+    refused_fields: [],
+    usage_in_json: 'usage',
+    usage_in_stream: null,
+    advice: [],
   });
-  expect(shown).toEqual([
-    ['POST', '/v1/chat/completions', `Bearer ${credential}`, expect.objectContaining({ model: 'm1', max_tokens: 16 })],
-  ]);
+  const call = (more: object) => [
+    ...['POST', '/v1/chat/completions', `Bearer ${credential}`],
+    expect.objectContaining({ model: 'm1', max_tokens: 16, ...more }),
+  ];
+  expect(shown).toEqual([call({}), call({ temperature: 1 }), call({ stream: true })]);
   expect(JSON.parse((await gw('providers', 'test', 'acme', '--model', 'bge-m3', '--json')).out)).toMatchObject({
     asked: `POST ${url}/embeddings`,
     works: true,
@@ -144,6 +150,32 @@ test('one that Envoy cannot reach, or is never asked: why', async () => {
   });
   expect(await tested()).toContain('its address is never asked');
   expect(shown).toEqual([]);
+});
+
+test('which fields of the gateway it refuses, where its usage stands, and how to enter that in the catalogue', async () => {
+  await addAcme();
+  await as('admin')('PATCH', at('providers', 'acme'), { request_fields: { seed: null } });
+  answer = (request) => {
+    const body = (shown.at(-1) as unknown[])[3] as Record<string, unknown>;
+    if ('temperature' in body || 'stream_options' in body) return { status: 422, body: credential };
+    const usage = { prompt_tokens: 3, completion_tokens: 1 };
+    const chunk = { choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] };
+    return 'stream' in body
+      ? { status: 200, body: `: hello\n\ndata: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n` }
+      : works(request);
+  };
+  const { code, out } = await gw('providers', 'test', 'acme', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    refused_fields: ['temperature', 'stream_options'],
+    usage_in_json: 'usage',
+    usage_in_stream: 'choices[].usage',
+    advice: [
+      './gw admin models set acme/m-1 --takes-temperature no',
+      './gw admin providers set acme --request-fields seed=,stream_options=',
+    ],
+  });
+  expect(out).not.toContain(credential);
 });
 
 test('without its credential it is not asked, and the reply says how to set it', async () => {

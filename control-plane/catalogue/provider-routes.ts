@@ -11,7 +11,7 @@ import { refuse } from '../shared/replies.ts';
 import type { CredentialView } from './credentials/credentials.ts';
 import { deploymentKind } from './entries/deployment-entry.ts';
 import { modelKind } from './entries/model-entry.ts';
-import { providerKind } from './entries/provider-entry.ts';
+import { type ProviderEntry, providerKind } from './entries/provider-entry.ts';
 import type { ProviderCalls } from './provider-calls.ts';
 import { listedModels, probeProvider } from './provider-probe.ts';
 import { adviceOn } from './unshown-counts.ts';
@@ -35,6 +35,13 @@ const testSchema = z.strictObject({
   fields: z.array(z.string()).describe('Names of the fields of its usage and of measured energy'),
   hidden_reasoning: unshown('counted more tokens than the text of its answer shows'),
   reads_by_itself: unshown('counted more tokens than the request has'),
+  refused_fields: z.array(z.string()).describe('Fields that the gateway adds to a request, and this provider refuses'),
+  usage_in_json: z.string().nullable().describe('Where a JSON reply states token counts; null: nowhere'),
+  usage_in_stream: z
+    .string()
+    .nullable()
+    .describe('Where a stream states them; null: nowhere, so that they are estimated'),
+  advice: z.array(z.string()).describe('Commands that enter in the catalogue what was found'),
 });
 const guessSchema = z.strictObject({
   kind: z.enum(['chat', 'embedding']),
@@ -54,6 +61,17 @@ const modelsSchema = z.strictObject({
     }),
   ),
 });
+
+/** Returns the commands that spare the first call of each form from being refused. */
+function commandsFor(refused: readonly string[], { id, request_fields }: ProviderEntry, model: string): string[] {
+  return refused.map((field) => {
+    if (field === 'temperature') return `./gw admin models set ${model} --takes-temperature no`;
+    const fields = Object.entries({ ...request_fields, [field]: null }).map(([name, as]) =>
+      as === null ? `${name}=` : `${name}=${as}`,
+    );
+    return `./gw admin providers set ${id} --request-fields ${fields.join()}`;
+  });
+}
 
 export function providerRoutes(
   app: FastifyInstance,
@@ -80,11 +98,9 @@ export function providerRoutes(
       const publicId = offered.find(([, name]) => name === model)?.[0];
       const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
-      const {
-        durationMs,
-        unshown: counts,
-        ...probe
-      } = await probeProvider(provider, credentials, { calls, model, isEmbedding });
+      const takesTemperature = entry?.takes_temperature ?? true;
+      const asked = { calls, model, isEmbedding, takesTemperature };
+      const { durationMs, unshown: counts, ways, ...probe } = await probeProvider(provider, credentials, asked);
       return {
         object: 'provider_test' as const,
         provider: id,
@@ -95,6 +111,10 @@ export function providerRoutes(
         reads_by_itself: counts.readsByItself,
         duration_ms: durationMs,
         fields: [...probe.fields],
+        refused_fields: [...(ways?.refused ?? [])],
+        usage_in_json: ways?.usageInJson ?? null,
+        usage_in_stream: ways?.usageInStream ?? null,
+        advice: commandsFor(ways?.refused ?? [], provider, publicId ?? model),
       };
     },
   );

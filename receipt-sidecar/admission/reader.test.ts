@@ -292,7 +292,7 @@ const outcomeOf = (answer: Result<ReadBody, ApiError>) =>
     ? {
         request: answer.value.request,
         sent: Buffer.concat(
-          serialise(answer.value.outgoing, { providerModel: 'p', takesTemperature: true }),
+          serialise(answer.value.outgoing, { providerModel: 'p', takesTemperature: true, refused: [] }),
         ).toString(),
       }
     : answer;

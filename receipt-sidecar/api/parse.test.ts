@@ -16,7 +16,8 @@ const errorOf = (fields: object) => {
 function sentOf(endpoint: 'chat' | 'completions' | 'embeddings', written: string) {
   const parsed = parseRequest(endpoint, Buffer.from(written));
   if (!parsed.ok) return { code: parsed.error.code, param: parsed.error.param };
-  return Buffer.concat(serialise(outgoing(parsed.value), { providerModel: 'p', takesTemperature: true })).toString();
+  const target = { providerModel: 'p', takesTemperature: true, refused: [] };
+  return Buffer.concat(serialise(outgoing(parsed.value), target)).toString();
 }
 const refused = (code: string, param: string | null) => ({ code, param, status: 400, type: 'validation_error' });
 
@@ -144,7 +145,7 @@ describe('a request', () => {
     if (!parsed.ok) throw new Error(parsed.error.message);
     const own = outgoing(parsed.value);
     const sentTo = (model: string, takesTemperature: boolean) =>
-      JSON.parse(Buffer.concat(serialise(own, { providerModel: model, takesTemperature })).toString());
+      JSON.parse(Buffer.concat(serialise(own, { providerModel: model, takesTemperature, refused: [] })).toString());
     const sent = sentTo('upstream-name', true);
     expect(sent).toEqual({
       model: 'upstream-name',
@@ -158,9 +159,8 @@ describe('a request', () => {
     expect(parsed.value.request.wantsUsage).toBe(false);
     // As bytes of a thread, too.
     const rest = new TextEncoder().encode(String(own.rest));
-    expect(Buffer.concat(serialise({ ...own, rest }, { providerModel: 'm', takesTemperature: true }))).toEqual(
-      Buffer.concat(serialise(own, { providerModel: 'm', takesTemperature: true })),
-    );
+    const target = { providerModel: 'm', takesTemperature: true, refused: [] };
+    expect(Buffer.concat(serialise({ ...own, rest }, target))).toEqual(Buffer.concat(serialise(own, target)));
   });
 
   it('is told by its bytes, and by the bound that the client set', () => {

@@ -8,7 +8,7 @@ import { type BodyTarget, opening, outgoing, serialise } from './provider-body.t
 
 const messages = [{ role: 'user', content: 'Hello' }];
 const bodyFor = (body: JsonObject) => outgoing(parsedBody({ model: 'm', temperature: 0.5, messages, ...body }));
-const target: BodyTarget = { providerModel: 'p', takesTemperature: true };
+const target: BodyTarget = { providerModel: 'p', takesTemperature: true, refused: [] };
 const sent = (body: JsonObject, requestFields: BodyTarget['requestFields'] = {}): JsonObject =>
   JSON.parse(Buffer.concat(serialise(bodyFor(body), { ...target, requestFields })).toString());
 

@@ -6,7 +6,8 @@
  * value that is the client's stands there as the client wrote it, but for a whole number of the API's own that has a fraction or an exponent.
  */
 import { variedFields } from '@gw/contract/internal/catalogue/request-fields';
-import { objectOf } from '@gw/contract/internal/json-members';
+import { membersOf, objectOf } from '@gw/contract/internal/json-members';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { ParsedBody } from './parse.ts';
 import type { FieldTexts } from './port/shape.ts';
 import { shapeOf } from './shapes.ts';
@@ -19,6 +20,10 @@ export interface Outgoing {
   readonly varied: FieldTexts;
   /** Fields that are too large for it, and stayed in `rest`. */
   readonly unmoved: readonly string[];
+  /** Fields of `varied` that the gateway added so that the provider reports usage. */
+  readonly added: readonly string[];
+  /** The model and the names of the client's fields, since a provider may take one field only without another; bounded. */
+  readonly form: string;
   /** How the client gave no temperature; null if it gave one, or if the API has none. */
   readonly noTemperature: 'absent' | 'null' | null;
 }
@@ -29,6 +34,8 @@ export interface BodyTarget {
   readonly takesTemperature: boolean;
   /** Field → the name that the provider takes it by, or null to leave it out. */
   readonly requestFields?: Readonly<Record<string, string | null>> | undefined;
+  /** Fields that the gateway does not add here, because the provider has refused them. */
+  readonly refused: readonly string[];
 }
 
 /** A larger field stays where it is, and every provider gets it: openings of other attempts are sent as headers. */
@@ -46,12 +53,19 @@ export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedB
   const isMissing = hasTemperature && (body.temperature === undefined || body.temperature === null);
   const noTemperature = isMissing ? (body.temperature === null ? 'null' : 'absent') : null;
   if (noTemperature) rest.delete('temperature');
-  if (stream) for (const [name, json] of askingForUsage(body, texts)) rest.set(name, json);
-  const varied = takeVaried(rest);
+  const asking = stream ? [...askingForUsage(body, texts)] : [];
+  for (const [name, json] of asking) rest.set(name, json);
+  // A stream that the client asked for usage gets one from the gateway, whatever the provider takes.
+  const added = asking.flatMap(([name, json]) =>
+    (body[name] ?? null) === null || texts.get(name) === json ? [name] : [],
+  );
+  const varied = takeVaried(rest, added);
   return {
     rest: objectOf(rest).slice(1),
     varied,
     unmoved: variedFields.filter((name) => rest.has(name)),
+    added,
+    form: formOf(body),
     noTemperature,
   };
 }
@@ -59,11 +73,16 @@ export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedB
 const isWrittenOtherwise = (value: unknown, json: string): boolean =>
   Number.isSafeInteger(value) && !/^-?\d+$/.test(json);
 
-/** Moves them out of `rest`, as long as they are small. */
-function takeVaried(rest: Map<string, string>): FieldTexts {
+const longestForm = 400;
+/** Some models take a temperature with one effort of reasoning only. */
+const formOf = (body: JsonObject): string =>
+  `${String(body.model)} ${String(body.reasoning_effort)} ${Object.keys(body).sort().join()}`.slice(0, longestForm);
+
+/** Moves them out of `rest`, as long as they are small; first those that the gateway added. */
+function takeVaried(rest: Map<string, string>, added: readonly string[]): FieldTexts {
   const varied = new Map<string, string>();
   let left = mostVariedBytes;
-  for (const name of variedFields) {
+  for (const name of [...added, ...variedFields]) {
     const json = rest.get(name);
     if (json === undefined || json.length > left) continue;
     const written = ascii(json);
@@ -77,14 +96,43 @@ function takeVaried(rest: Map<string, string>): FieldTexts {
 }
 
 /** Returns the beginning of the body, up to and with the comma behind what the deployment decides, in ASCII. */
-export function opening({ noTemperature, unmoved, varied }: Outgoing, target: BodyTarget): string {
-  const { providerModel, requestFields = {}, takesTemperature } = target;
+export function opening(body: Outgoing, target: BodyTarget): string {
+  const { added, noTemperature, unmoved, varied } = body;
+  const { providerModel, refused, requestFields = {} } = target;
   const head: [string, string][] = [['model', ascii(JSON.stringify(providerModel))]];
-  if (noTemperature && takesTemperature) head.push(['temperature', '1']);
+  if (addsTemperature(body, target)) head.push(['temperature', defaultTemperature]);
   else if (noTemperature === 'null') head.push(['temperature', 'null']);
-  // A key must not stand there twice.
-  for (const field of renamed(varied, requestFields)) if (!unmoved.includes(field[0])) head.push(field);
+  for (const field of renamed(varied, requestFields)) {
+    const [name] = field;
+    // A key must not stand there twice.
+    if (!unmoved.includes(name) && !(added.includes(name) && refused.includes(name))) head.push(field);
+  }
   return `${objectOf(head).slice(0, -1)},`;
+}
+
+const defaultTemperature = '1';
+const addsTemperature = ({ noTemperature }: Outgoing, { refused, takesTemperature }: BodyTarget): boolean =>
+  noTemperature !== null && takesTemperature && !refused.includes('temperature');
+
+/** Returns the names of the fields that the opening has because the gateway added them. */
+export function addedTo(body: Outgoing, target: BodyTarget): readonly string[] {
+  const { refused, requestFields = {} } = target;
+  const own = body.added.filter((name) => !Object.hasOwn(requestFields, name) && !refused.includes(name));
+  return addsTemperature(body, target) ? ['temperature', ...own] : own;
+}
+
+/** Returns where these fields stand in the opening, as `attemptAdded` says it. */
+export function placesOf(names: readonly string[], body: Outgoing, target: BodyTarget): string {
+  const text = opening(body, target);
+  return names
+    .map((name) => {
+      const json = name === 'temperature' ? defaultTemperature : String(body.varied.get(name));
+      const member = `${JSON.stringify(name)}:${json},`;
+      const words = json.startsWith('{') ? [name, ...membersOf(json).map(([inner]) => inner)] : [name];
+      // It stands in front of everything that could hold the same text.
+      return `${words.join('/')} ${text.indexOf(member)} ${member.length}`;
+    })
+    .join(' ');
 }
 
 /** Returns the fields by the names of the provider. Of one that the client has given by both names, its name there holds. */

@@ -1,15 +1,17 @@
-import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
+import { attemptAdded, attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
 import { plainModel } from '@gw/testing/catalogue';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { parsedBody } from '@gw/testing/receipt-sidecar/parsed-body';
 import { describe, expect, it } from 'vitest';
-import { outgoing } from '../api/provider-body.ts';
+import { opening, outgoing } from '../api/provider-body.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
+import { createAddedFields } from './added-fields.ts';
 import { attemptsOf, timeoutsOf } from './attempt-requests.ts';
 
 const body = outgoing(parsedBody({ model: 'm', temperature: 1, messages: [], seed: 4 }));
-const none = { clusterOf: () => null };
+const addedFields = createAddedFields(() => 0, { warn: () => undefined });
+const none = { firstAttempts: { clusterOf: () => null }, addedFields };
 const headersOf = (route: Route) =>
   Object.fromEntries(
     attemptsOf(route, body, () => 500, none).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
@@ -22,7 +24,10 @@ describe('the attempts of a call', () => {
   });
 
   it('begin at the provider at once where they may, and go on by listeners', () => {
-    const may = { clusterOf: ({ id }: { id: string }) => (id === 'a' ? 'first:a' : null) };
+    const may = {
+      firstAttempts: { clusterOf: ({ id }: { id: string }) => (id === 'a' ? 'first:a' : null) },
+      addedFields,
+    };
     const orderOf = (...chain: Parameters<typeof routeOver>) =>
       attemptsOf(routeOver(...chain), body, () => 500, may).order;
     const [a, b] = [candidate('a', 'm'), candidate('b', 'm')];
@@ -63,8 +68,56 @@ describe('the attempts of a call', () => {
     const { first, headers } = attemptsOf(aliased as Route, plain, () => 500, none);
     expect(first).toMatchObject({ providerModel: 'm', takesTemperature: true });
     expect(headers.map(({ header }) => header.rawValue.toString())).toEqual([
-      ...['{"model":"m",', String('{"model":"m","temperature":1,'.length)],
+      '{"model":"m",',
+      String('{"model":"m","temperature":1,'.length),
+      'temperature 13 16',
     ]);
+  });
+
+  it('say where the added fields stand until the deployment has taken them, and leave out what it has refused', () => {
+    let now = 0;
+    const experience = {
+      firstAttempts: { clusterOf: () => 'first:a' },
+      addedFields: createAddedFields(() => now, { warn: () => undefined }),
+    };
+    const stream = outgoing(parsedBody({ model: 'm', messages: [], stream: true }));
+    const route = routeOver(candidate('a', 'm'));
+    const sent = () => {
+      const { first, headers, isDirect } = attemptsOf(route, stream, () => 500, experience);
+      const beginning = opening(stream, first);
+      const added = headers.find(({ header }) => header.key === attemptHeader(attemptAdded, 'a'))?.header.rawValue;
+      const places = [...String(added).matchAll(/(\S+) (\d+) (\d+)/g)].map(([, name, at, length]) => [
+        name,
+        beginning.slice(Number(at), Number(at) + Number(length)),
+      ]);
+      return { fields: Object.keys(JSON.parse(`${beginning.slice(0, -1)}}`)), places, isDirect };
+    };
+    const answered = (refused: readonly string[], status = 200) =>
+      experience.addedFields.answered({
+        form: stream.form,
+        deployment: 'a',
+        added: ['temperature', 'stream_options'],
+        refused,
+        status,
+      });
+    const untried = {
+      fields: ['model', 'temperature', 'stream_options'],
+      places: [
+        ['temperature', '"temperature":1,'],
+        ['stream_options/include_usage', '"stream_options":{"include_usage":true},'],
+      ],
+      isDirect: false,
+    };
+    expect(sent()).toEqual(untried);
+    answered([]);
+    expect(sent()).toEqual({ ...untried, places: [], isDirect: true });
+    // The next call finds out which one it takes no longer.
+    answered([], 400);
+    expect(sent()).toEqual(untried);
+    answered(['stream_options']);
+    expect(sent()).toEqual({ fields: ['model', 'temperature'], places: [], isDirect: true });
+    now = 3_600_000;
+    expect(sent()).toEqual(untried);
   });
 
   it('are for one deployment alone, even if ids differ in the case of a letter', () => {

@@ -3,6 +3,7 @@
  * adapts it with headers that are meant for that deployment only (envoy/attempt.lua.ts).
  */
 import {
+  attemptAdded,
   attemptHeader,
   attemptOpening,
   attemptOpeningLength,
@@ -10,10 +11,11 @@ import {
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
 import { firstListenerCluster, listenerCluster } from '@gw/contract/internal/first-attempt';
-import { type BodyTarget, type Outgoing, opening } from '../api/provider-body.ts';
+import { addedTo, type BodyTarget, type Outgoing, opening, placesOf } from '../api/provider-body.ts';
 import type { Candidate, Named } from '../catalogue/snapshot.ts';
 import { setHeader } from '../wire/ext-proc.ts';
 import type { Timeouts } from '../wire/headers.ts';
+import { type AddedFields, type FieldsShown, refusedBy, untriedBy } from './added-fields.ts';
 import type { FirstAttempts } from './direct-first-attempts.ts';
 
 /** The part of a route that its attempts need. */
@@ -35,6 +37,23 @@ export interface Attempts {
   readonly order: readonly string[];
   /** Whether the first attempt goes to its provider without the deployment's listener. */
   readonly isDirect: boolean;
+  /** The form of the request, by which deployments are judged. */
+  readonly form: string;
+  /** Returns the fields that the gateway adds to the body for this deployment. */
+  readonly addedFor: (candidate: Candidate) => readonly string[];
+}
+
+/** The results of earlier calls. */
+interface Experience {
+  readonly firstAttempts: Pick<FirstAttempts, 'clusterOf'>;
+  readonly addedFields: Pick<AddedFields, 'shownBy'>;
+}
+
+/** A request, and what calls of its form have shown. */
+interface Sent {
+  readonly route: AttemptedRoute;
+  readonly body: Outgoing;
+  readonly shown: FieldsShown;
 }
 
 /** If this many fail as well, the deployments are not the cause, and the client has waited long enough. */
@@ -45,10 +64,11 @@ const mostOthersInAll = 9;
 const mostHeaderBytes = 12 * 1024;
 const mostClientBytes = 16 * 1024;
 
-function targetOf({ modelOf }: AttemptedRoute, candidate: Candidate): BodyTarget {
-  const { id, takesTemperature } = modelOf(candidate);
-  const { calls, models } = candidate.deployment;
-  return { providerModel: models[id] ?? id, takesTemperature, requestFields: calls?.requestFields };
+function targetOf({ route, shown }: Sent, candidate: Candidate): BodyTarget {
+  const { id, takesTemperature } = route.modelOf(candidate);
+  const { calls, id: deploymentId, models } = candidate.deployment;
+  const refused = refusedBy(shown, deploymentId);
+  return { providerModel: models[id] ?? id, takesTemperature, requestFields: calls?.requestFields, refused };
 }
 
 /**
@@ -59,16 +79,20 @@ export function attemptsOf(
   route: AttemptedRoute,
   body: Outgoing,
   clientBytes: () => number,
-  firstAttempts: Pick<FirstAttempts, 'clusterOf'>,
+  { addedFields, firstAttempts }: Experience,
 ): Attempts {
+  const sent: Sent = { route, body, shown: addedFields.shownBy(body.form) };
   const [head, ...others] = route.failoverChain;
-  const attempts = (rest: readonly Candidate[]) => attemptsOver({ route, body, rest, clientBytes, firstAttempts });
-  const alone = (): Attempts => ({
-    first: targetOf(route, head),
-    headers: pathHeader(route, head),
-    ...inOrder(head, [], firstAttempts.clusterOf(head.deployment)),
+  // Only its listener asks a deployment again without a field.
+  const direct = addedHeader(sent, head).length === 0 ? firstAttempts.clusterOf(head.deployment) : null;
+  const attempts = (rest: readonly Candidate[]) => attemptsOver(sent, { rest, clientBytes, direct });
+  const alone = (): MadeAttempts => ({
+    first: targetOf(sent, head),
+    headers: [...pathHeader(sent, head), ...addedHeader(sent, head)],
+    ...inOrder(head, [], direct),
   });
-  return attempts(triedAfter(others)) ?? attempts(others.slice(0, mostOthers)) ?? alone();
+  const made = attempts(triedAfter(others)) ?? attempts(others.slice(0, mostOthers)) ?? alone();
+  return { ...made, form: body.form, addedFor: (candidate) => addedTo(body, targetOf(sent, candidate)) };
 }
 
 /** `direct`: the cluster of a direct first attempt; null for one through the listener. */
@@ -92,39 +116,43 @@ function triedAfter(others: readonly Candidate[]): readonly Candidate[] {
   return end === -1 ? others : others.slice(0, end);
 }
 
+type MadeAttempts = Omit<Attempts, 'form' | 'addedFor'>;
+
 /** Returns null if the headers are too large for Envoy. */
-function attemptsOver({
-  body,
-  clientBytes,
-  firstAttempts,
-  rest,
-  route,
-}: {
-  readonly route: AttemptedRoute;
-  readonly body: Outgoing;
-  readonly rest: readonly Candidate[];
-  readonly clientBytes: () => number;
-  readonly firstAttempts: Pick<FirstAttempts, 'clusterOf'>;
-}): Attempts | null {
+function attemptsOver(
+  sent: Sent,
+  {
+    clientBytes,
+    direct,
+    rest,
+  }: {
+    readonly rest: readonly Candidate[];
+    readonly clientBytes: () => number;
+    /** The cluster of a direct first attempt; null: there can be none. */
+    readonly direct: string | null;
+  },
+): MadeAttempts | null {
+  const { route } = sent;
   const [head] = route.failoverChain;
-  const openings = openingHeaders(route, body, rest);
-  const paths = [head, ...rest].flatMap((each) => pathHeader(route, each));
-  const headers = [...openings, ...paths];
+  const openings = openingHeaders(sent, rest);
+  const ofEach = [head, ...rest].flatMap((each) => [...pathHeader(sent, each), ...addedHeader(sent, each)]);
+  const headers = [...openings, ...ofEach];
   const bytes = headers.reduce((sum, { header }) => sum + header.key.length + header.rawValue.length, 0);
   if (headers.length > 0 && (bytes > mostHeaderBytes || clientBytes() > mostClientBytes)) return null;
   // Only listeners can change the body, so openings that differ rule out a direct first attempt.
-  const direct = openings.length === 0 ? firstAttempts.clusterOf(head.deployment) : null;
-  return { first: targetOf(route, head), headers, ...inOrder(head, rest, direct) };
+  const first = targetOf(sent, head);
+  return { first, headers, ...inOrder(head, rest, openings.length === 0 ? direct : null) };
 }
 
 /** Returns headers with the openings that differ from the first one, and with the length of the first one. */
-function openingHeaders(route: AttemptedRoute, body: Outgoing, rest: readonly Candidate[]): Attempts['headers'] {
-  const first = targetOf(route, route.failoverChain[0]);
-  const others = rest.filter((each) => !isSame(targetOf(route, each), first));
+function openingHeaders(sent: Sent, rest: readonly Candidate[]): Attempts['headers'] {
+  const { body, route } = sent;
+  const first = targetOf(sent, route.failoverChain[0]);
+  const others = rest.filter((each) => !isSame(targetOf(sent, each), first));
   if (others.length === 0) return [];
   const own = opening(body, first);
   const headers = others.flatMap((each) => {
-    const its = opening(body, targetOf(route, each));
+    const its = opening(body, targetOf(sent, each));
     return its === own ? [] : setHeader(attemptHeader(attemptOpening, each.deployment.id), its);
   });
   return headers.length === 0 ? [] : [...headers, setHeader(attemptOpeningLength, String(own.length))];
@@ -134,12 +162,22 @@ function openingHeaders(route: AttemptedRoute, body: Outgoing, rest: readonly Ca
 const isSame = (a: BodyTarget, b: BodyTarget): boolean =>
   a.providerModel === b.providerModel &&
   a.takesTemperature === b.takesTemperature &&
-  a.requestFields === b.requestFields;
+  a.requestFields === b.requestFields &&
+  a.refused === b.refused;
 
-const pathHeader = (route: AttemptedRoute, each: Candidate) =>
+const pathHeader = (sent: Sent, each: Candidate) =>
   each.deployment.calls?.modelInPath
-    ? [setHeader(attemptHeader(attemptPathModel, each.deployment.id), modelInPath(targetOf(route, each).providerModel))]
+    ? [setHeader(attemptHeader(attemptPathModel, each.deployment.id), modelInPath(targetOf(sent, each).providerModel))]
     : [];
+
+/** Says where the added fields stand that the deployment has not taken yet, so that its listener can ask again without them. */
+function addedHeader(sent: Sent, each: Candidate): Attempts['headers'] {
+  const { body, shown } = sent;
+  const target = targetOf(sent, each);
+  const untried = untriedBy(shown, each.deployment.id, addedTo(body, target));
+  if (untried.length === 0) return [];
+  return [setHeader(attemptHeader(attemptAdded, each.deployment.id), placesOf(untried, body, target))];
+}
 
 /** Returns the time-outs of the first deployment, which hold for the call. */
 export function timeoutsOf(

@@ -1,6 +1,7 @@
 import { contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { describe, expect, it } from 'vitest';
+import { createAddedFields } from './added-fields.ts';
 import { createFirstAttempts } from './direct-first-attempts.ts';
 import { createFailedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import type { AttemptAtDeployment, DeploymentHealth } from './resting-deployments.ts';
@@ -28,8 +29,9 @@ describe('what came of the attempts', () => {
     const failedAttempts = createFailedAttempts(null);
     const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
     const notices = { note: () => undefined, register: () => undefined };
-    const watchers = { health, notices, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
-    const watch = watchAttempts(watchers, call, new Map(), { others: 2, isDirect });
+    const addedFields = createAddedFields(() => 0, { warn: () => undefined });
+    const watchers = { addedFields, health, notices, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
+    const watch = watchAttempts(watchers, call, new Map(), { others: 2, isDirect, form: 'chat', addedFor: () => [] });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
     watch.arrived(answer);
@@ -63,7 +65,7 @@ describe('what came of the attempts', () => {
           accountId: 'a',
         },
         new Map(),
-        { others: 0, isDirect },
+        { others: 0, isDirect, form: 'chat', addedFor: () => [] },
       );
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));

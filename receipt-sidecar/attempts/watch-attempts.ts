@@ -2,6 +2,7 @@
  * The entrance to the attempts of a call: watches them from the first to the last and reports how each ended to those who judge deployments.
  *
  * - attempt-requests.ts: what each attempt is sent
+ * - added-fields.ts: which fields of the gateway's own the deployments take
  * - attempt-outcome.ts: how a status, a header or a log entry is classified
  * - failed-attempts.ts: which attempts of a call failed, and why
  * - direct-first-attempts.ts: which first attempts go to their provider directly
@@ -9,12 +10,14 @@
  * - operator-notices.ts: which deployments need their operator
  * - unavailable-deployments.ts: which deployments refuse pinned calls, and for how long (`Retry-After`)
  */
+import { refusedFieldsHeader } from '@gw/contract/internal/attempt-headers';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
 import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { isDirected } from '../wire/headers.ts';
+import type { AddedFields } from './added-fields.ts';
 import {
   type AttemptResult,
   type AttemptVerdict,
@@ -44,9 +47,12 @@ export interface AttemptWatch {
   /** Call after `arrived`, once the reasons of earlier failures are known as far as possible; reports all attempts. */
   answered(answer: Answered): void;
   end(): void;
+  /** After `arrived`: the fields that the gateway had added to the request that was answered. */
+  readonly added: readonly string[];
 }
 
 export interface Watchers {
+  readonly addedFields: Pick<AddedFields, 'answered' | 'shownBy'>;
   readonly failedAttempts: FailedAttempts;
   readonly firstAttempts: FirstAttempts;
   readonly health: DeploymentHealth;
@@ -69,23 +75,36 @@ export interface WatchedCall {
  * directs the simulated provider does not count at all. `others`: how many more deployments may be tried.
  */
 export function watchAttempts(
-  { accountTrouble, failedAttempts, firstAttempts, health, notices, trouble }: Watchers,
+  { accountTrouble, addedFields, failedAttempts, firstAttempts, health, notices, trouble }: Watchers,
   { accountId, identity: { receiptId, route }, startedAt: beganAt }: WatchedCall,
   requestHeaders: Headers,
-  { isDirect, others }: Pick<Attempts, 'isDirect' | 'others'>,
+  { addedFor, form, isDirect, others }: Pick<Attempts, 'addedFor' | 'form' | 'isDirect' | 'others'>,
 ): AttemptWatch {
   const first = route.failoverChain[0].deployment.id;
   const isTold = !isDirected(requestHeaders);
   let isAwaited = isTold && !route.pinned && health.begins(first);
   if (others > 0) failedAttempts.begin(receiptId);
+  let added: readonly string[] = [];
   return {
+    get added() {
+      return added;
+    },
     arrived: ({ attempts, deployment, headers }) => {
       const failed = headers.get(firstAttemptHeader);
       if (isDirect && failed !== undefined)
         failedAttempts.tell(receiptId, firstAttempts.failed(first, failed, beganAt));
-      const by = route.failoverChain.find((each) => each.deployment.id === deployment)?.deployment;
+      const candidate = route.failoverChain.find((each) => each.deployment.id === deployment);
+      const by = candidate?.deployment;
+      const status = Number(headers.get(':status'));
       // Envoy's own replies have a status of 400 or above.
-      if (by && Number(headers.get(':status')) < 400) firstAttempts.reached(by);
+      if (by && status < 400) firstAttempts.reached(by);
+      const sent = candidate ? addedFor(candidate) : [];
+      if (by && sent.length > 0) {
+        const told = headers.get(refusedFieldsHeader);
+        const refused = told === undefined ? [] : sent.filter((name) => told.includes(`,${name},`));
+        addedFields.answered({ form, deployment: by.id, added: sent, refused, status });
+        added = sent.filter((name) => !refused.includes(name));
+      }
       const isUnasked = deployment === null && ownOutcome(headers) !== null;
       if (isDirect && attempts <= 1 && isUnasked) firstAttempts.missed(route.failoverChain[0].deployment);
     },

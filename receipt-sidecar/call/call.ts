@@ -171,7 +171,7 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
     const degraded = this.#record.begin();
-    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context.firstAttempts);
+    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context);
     this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
     const parts = serialise(outgoing, attempts.first);
     const head = toProvider({
@@ -218,6 +218,7 @@ export class Call implements Processor {
       overhead,
       message: request.responseHeaders,
       stream,
+      added: this.#attempts?.added ?? [],
       readReply,
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),

@@ -121,7 +121,7 @@ export class CallRecord {
   }
 
   /** The names that the provider that answered uses. */
-  get providerNames(): ProviderNames {
+  get providerNames(): Omit<ProviderNames, 'added'> {
     const { id } = this.#model;
     const { calls, models = {} } = this.#servedBy?.deployment ?? {};
     return { model: models[id] ?? id, fields: calls?.requestFields ?? {} };

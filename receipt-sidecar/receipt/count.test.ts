@@ -172,14 +172,14 @@ describe("a provider's counts", () => {
     refused({ usage, body: { ...hello, max_tokens: 50 } }).toContain('9989 completion tokens');
   });
 
-  it('of a cache are read in both forms', () => {
+  it('of a cache are read in each form', () => {
     const cached = (usage: object) => counted({ usage: { prompt_tokens: 20, completion_tokens: 1, ...usage } });
     expect(cached({ prompt_cache_hit_tokens: 9, prompt_cache_miss_tokens: 11 })).toMatchObject({
       cachedPromptTokens: 9,
     });
     expect(cached({ prompt_cache_miss_tokens: 11 })).toMatchObject({ cachedPromptTokens: 9 });
     expect(cached({ prompt_tokens_details: { cached_tokens: 30 } })).toMatchObject({ cachedPromptTokens: 20 });
-    expect(cached({ cache_read_input_tokens: 9 })).toMatchObject({ cachedPromptTokens: 0 });
+    expect(cached({ cache_read_input_tokens: 9 })).toMatchObject({ cachedPromptTokens: 9, promptTokens: 20 });
   });
 });
 

@@ -25,6 +25,8 @@ export interface JsonReplyContext extends ReplyContext {
   readonly judged: JudgedReply;
   /** How often Envoy sent the request to a deployment. */
   readonly attempts: number;
+  /** The fields that the gateway had added to the request. */
+  readonly added: readonly string[];
   readonly readReply: ReadReply;
   readonly overhead: Overhead;
 }
@@ -40,12 +42,13 @@ export class JsonReply implements Reply {
   }
 
   chunk(bytes: Buffer): void {
-    const { call, judged, readReply, record } = this.#context;
+    const { added, call, judged, readReply, record } = this.#context;
     const { request } = record.identity;
     // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
     const { fault, status } = judged;
-    const facts = { status, fault, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
+    const provider = { ...record.providerNames, added };
+    const facts = { status, fault, request, provider, telemetryShape: record.telemetryShape };
     const read = andThen(readReply(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }

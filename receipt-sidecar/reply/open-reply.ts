@@ -10,7 +10,7 @@ import { type Reply, type ReplyContext, StreamReply } from './reply.ts';
 
 interface Opened
   extends Omit<ReplyContext, 'energyReader'>,
-    Pick<JsonReplyContext, 'attempts' | 'judged' | 'overhead' | 'readReply'> {
+    Pick<JsonReplyContext, 'added' | 'attempts' | 'judged' | 'overhead' | 'readReply'> {
   readonly message: ProcessingRequest['responseHeaders'];
   readonly headers: Headers;
   readonly stream: boolean;

@@ -42,7 +42,7 @@ const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
   status: 200,
   fault: null,
   request,
-  provider: { model: 'inner', fields: {} },
+  provider: { model: 'inner', fields: {}, added: [] },
   telemetryShape: null,
   ...fields,
 });

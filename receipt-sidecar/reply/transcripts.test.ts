@@ -5,15 +5,17 @@ import { cases } from '@gw/testing/cases';
 import { countedForTests } from '@gw/testing/receipt-sidecar/asked';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import { errorTextOf, streamTextOf, type Transcript, textOf, transcripts } from '@gw/testing/transcripts';
+import { eventsOf, jsonOf, usageShapes } from '@gw/testing/usage-shapes';
 import { describe, expect, it } from 'vitest';
 import { parseRequest } from '../api/parse.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
+import { shapeOf } from '../api/shapes.ts';
 import { countCall } from '../receipt/count.ts';
 import { EventStream } from './event-stream.ts';
 import { readReply } from './read-reply.ts';
 
-function requestOf(endpoint: 'chat' | 'embeddings', fields: object) {
+function requestOf(endpoint: 'chat' | 'completions' | 'embeddings', fields: object) {
   const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify(fields)));
   if (!parsed.ok) throw new Error(parsed.error.message);
   return parsed.value.request;
@@ -43,10 +45,10 @@ it('there is one of each known provider', () => {
 });
 
 /** Sends the pieces and returns what comes out for the client, and what was read. */
-function passed(pieces: readonly Buffer[], wantsUsage: boolean) {
+function passed(pieces: readonly Buffer[], wantsUsage: boolean, reader = chatReader(wantsUsage)) {
   let said: SaidSoFar | null = null;
   const stream = new EventStream({
-    reader: chatReader(wantsUsage),
+    reader,
     energyReader: null,
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     tooLong: () => null,
@@ -82,7 +84,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   it('its tokens are counted as it says', () => {
     const { embeddings, json } = transcript;
     const read = (reply: typeof json, request = chatOf(transcript)) => {
-      const provider = { model: transcript.model, fields: {} };
+      const provider = { model: transcript.model, fields: {}, added: [] };
       const facts = { status: 200, fault: null, request, provider, telemetryShape: null };
       const reading = readReply(Buffer.from(textOf(reply)), facts);
       if (!reading.ok) throw new Error('The reply was not read.');
@@ -97,7 +99,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
       status: error.status,
       fault: null,
       request: chatOf(transcript),
-      provider: { model: transcript.model, fields: {} },
+      provider: { model: transcript.model, fields: {}, added: [] },
       telemetryShape: null,
     });
     if (reading.ok || reading.error === null) throw new Error('It was read as a reply.');
@@ -107,4 +109,53 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
     if (message !== null) expect(made.message).toBe(message);
     else expect(errorTextOf(error)).not.toContain(made.message);
   });
+});
+
+const asked = {
+  chat: { messages: [{ role: 'user', content }] },
+  completions: { prompt: content },
+  embeddings: { input: content },
+};
+
+describe.each(usageShapes.map((each) => [each.name, each] as const))('the usage of %s', (_name, shape) => {
+  const request = requestOf(shape.endpoint, { model: 'm', ...asked[shape.endpoint] });
+
+  it('is read in a JSON reply', () => {
+    const reply = jsonOf(shape);
+    if (reply === null) return;
+    const provider = { model: 'm', fields: {}, added: [] };
+    const facts = { status: 200, fault: null, request, provider, telemetryShape: null };
+    const reading = readReply(Buffer.from(JSON.stringify(reply)), facts);
+    if (!reading.ok) throw new Error('The reply was not read.');
+    expectCounted(reading.said, shape.counts, request);
+  });
+
+  it.each([false, true])('is read in a stream, usage asked for: %s', (wantsUsage) => {
+    const text = eventsOf(shape);
+    const { stream } = shapeOf(shape.endpoint).reply;
+    if (text === null || stream === null) return;
+    const { said } = passed([Buffer.from(text)], wantsUsage, stream.open({ answers: 1, wantsUsage }));
+    expectCounted(said, shape.counts, request);
+  });
+});
+
+it('the counts of several choices that state their own are added up, and share one prompt', () => {
+  const usage = (completion: number) => ({
+    prompt_tokens: 84,
+    completion_tokens: completion,
+    total_tokens: 84 + completion,
+  });
+  const choice = (index: number, fields: object) => ({ choices: [{ index, ...fields }] });
+  const events = [
+    choice(0, { delta: { content: 'The Ebro.' } }),
+    choice(1, { delta: { content: 'The Po, or another.' } }),
+    choice(0, { delta: {}, finish_reason: 'stop', usage: usage(5) }),
+    choice(1, { delta: {}, finish_reason: 'stop', usage: usage(7) }),
+  ];
+  const text = [...events.map((each) => JSON.stringify(each)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
+  const request = requestOf('chat', { model: 'm', n: 2, ...asked.chat });
+  const { stream } = shapeOf('chat').reply;
+  if (stream === null) throw new Error('Chats have no streams.');
+  const { said } = passed([Buffer.from(text)], false, stream.open({ answers: 2, wantsUsage: false }));
+  expectCounted(said, { prompt: 84, completion: 12, cached: null, reasoning: null }, request);
 });

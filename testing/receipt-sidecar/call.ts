@@ -7,6 +7,7 @@ import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import type { Gates } from '@gw/receipt-sidecar/internals/admission/admission';
 import { parseRequest } from '@gw/receipt-sidecar/internals/api/parse';
 import { outgoing } from '@gw/receipt-sidecar/internals/api/provider-body';
+import { createAddedFields } from '@gw/receipt-sidecar/internals/attempts/added-fields';
 import { createFirstAttempts } from '@gw/receipt-sidecar/internals/attempts/direct-first-attempts';
 import { createFailedAttempts } from '@gw/receipt-sidecar/internals/attempts/failed-attempts';
 import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/attempts/resting-deployments';
@@ -89,6 +90,7 @@ export function contextForTests({
     live: { ended: () => undefined, refused: () => undefined },
     ends: { ask: async (_id, record) => void (await record('client')) },
     faults: { fault: () => undefined },
+    addedFields: createAddedFields(() => 0, { warn: () => undefined }),
     failedAttempts: createFailedAttempts(null),
     firstAttempts: createFirstAttempts(() => 0, null),
     overhead: { of: () => ({ headers: () => [] }) },

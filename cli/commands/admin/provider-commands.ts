@@ -96,7 +96,8 @@ export const providerCommands: readonly AdminCommand[] = [
     name: 'providers test',
     args: ['provider'],
     options: { model: 'as the provider knows it; the first that a deployment offers unless given' },
-    summary: 'make one call to a provider and say what came back; the provider may charge for it',
+    summary:
+      'make a few calls to a provider and say what came back, and which fields it refuses; the provider may charge for them',
     run: async (call) => {
       const value = await call.api.send('POST', `${at(call)}/test`, given(call, 'model'));
       const { works } = testSchema.parse(value);

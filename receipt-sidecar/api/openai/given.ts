@@ -63,7 +63,8 @@ export function outputOf(body: JsonObject) {
 export function askingForUsage({ stream_options: given }: JsonObject, texts: FieldTexts): FieldTexts {
   const field = 'stream_options';
   const options = given as { readonly include_usage?: boolean | null } | null | undefined;
-  if (options?.include_usage === true) return new Map();
+  const own = texts.get(field);
+  if (own !== undefined && options?.include_usage === true) return new Map([[field, own]]);
   const others = membersOf(texts.get(field) ?? '{}').filter(([name]) => name !== 'include_usage');
   return new Map([[field, objectOf([...others, ['include_usage', 'true']])]]);
 }

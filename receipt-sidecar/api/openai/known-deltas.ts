@@ -8,6 +8,7 @@
 import type { ChoiceEnds } from './choice-ends.ts';
 import type { Chunk } from './chunk.ts';
 import type { ReplyCounts } from './reply-counts.ts';
+import { claimsIn } from './usage-claims.ts';
 
 /** An event in pieces that do not change, and between them strings that do. */
 interface Shape {
@@ -111,8 +112,9 @@ const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** Returns the text of a chunk that has one choice, which goes on, and nothing else that counts. */
-function onlyText({ choices, usage }: Chunk): string | null {
-  if (usage || !Array.isArray(choices) || choices.length !== 1) return null;
+function onlyText(chunk: Chunk): string | null {
+  const { choices } = chunk;
+  if (!Array.isArray(choices) || choices.length !== 1 || claimsIn(chunk).length > 0) return null;
   const choice: unknown = choices[0];
   if (!isFields(choice) || choice.finish_reason || typeof choice.text === 'string' || !isFields(choice.delta))
     return null;

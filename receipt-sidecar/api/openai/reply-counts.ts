@@ -7,31 +7,10 @@
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { ClaimedUsage, ReplyShape, ReplyTally } from '../port/shape.ts';
 import { isPromptBlocked } from './blocked-prompt.ts';
+import { claimOfChoices, claimsIn, type FoundClaim } from './usage-claims.ts';
 
-const count = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 const field = (value: unknown, name: string): unknown =>
   value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[name] : undefined;
-
-/** Reads `usage` in the shape of OpenAI, with DeepSeek's counts of its cache and SGLang's of reasoning; null if it states no count. */
-export function readClaim(usage: unknown): ClaimedUsage | null {
-  const hit = count(field(usage, 'prompt_cache_hit_tokens'));
-  const miss = count(field(usage, 'prompt_cache_miss_tokens'));
-  const prompt = count(field(usage, 'prompt_tokens')) ?? (hit !== null && miss !== null ? hit + miss : null);
-  const completion = count(field(usage, 'completion_tokens'));
-  const total = count(field(usage, 'total_tokens'));
-  if (prompt === null && completion === null && total === null) return null;
-  const details = field(usage, 'completion_tokens_details');
-  const missed = prompt !== null && miss !== null && miss <= prompt ? prompt - miss : null;
-  return {
-    prompt,
-    completion,
-    total,
-    cached: count(field(field(usage, 'prompt_tokens_details'), 'cached_tokens')) ?? hit ?? missed,
-    reasoning: count(field(details, 'reasoning_tokens')) ?? count(field(usage, 'reasoning_tokens')),
-    rejected: count(field(details, 'rejected_prediction_tokens')),
-  };
-}
 
 /** How deep text is looked for in a choice; none of a model lies deeper. */
 const maxDepth = 8;
@@ -68,6 +47,8 @@ export class ReplyCounts implements ReplyTally {
   reasoningBytes = 0;
   otherBytes = 0;
   isFiltered = false;
+  #rank = Number.POSITIVE_INFINITY;
+  readonly #ofChoices = new Map<number, ClaimedUsage>();
 
   /** Whether nothing was delivered that a model could have written. */
   get isEmpty(): boolean {
@@ -79,10 +60,20 @@ export class ReplyCounts implements ReplyTally {
     const before = this.answerBytes + this.reasoningBytes;
     if (Array.isArray(chunk.choices)) for (const choice of chunk.choices) this.#choice(choice);
     if (this.answerBytes + this.reasoningBytes > before) this.isStale = this.claim !== null;
-    const claim = chunk.usage ? readClaim(chunk.usage) : null;
-    if (claim === null) return;
-    this.claim = claim;
+    for (const found of claimsIn(chunk)) this.#claimed(found);
+  }
+
+  /** A later claim replaces an earlier one, unless that one stands in a better place and covers all of the text. */
+  #claimed({ choice, claim, rank }: FoundClaim): void {
+    if (rank > this.#rank && !this.isStale) return;
+    this.#rank = rank;
     this.isStale = false;
+    if (choice !== null) this.#ofChoices.set(choice, claim);
+    const stated = choice === null ? claim : claimOfChoices([...this.#ofChoices.values()]);
+    if (stated === null) return;
+    // Some state the prompt at the beginning of a stream, and only the completion at its end.
+    const begun = stated.prompt === null && stated.total === null ? this.claim : null;
+    this.claim = begun ? { ...stated, prompt: begun.prompt, cached: stated.cached ?? begun.cached } : stated;
   }
 
   /** The same for a chunk with nothing but text of an answer. */

@@ -150,8 +150,25 @@ it('shows the message of a refusal wherever the server put it', () => {
     expect(providerError(400, JSON.stringify(body), chat).message).toBe('why');
 });
 
+it('blames no client for a field that the gateway has added, in any words', () => {
+  const provider = { model: 'inner', fields: {}, added: ['temperature', 'stream_options'] };
+  const codeOf = (body: string, status = 400) => providerError(status, body, requestOf({ messages }), provider).code;
+  expect(codeOf(said({ message: 'Unknown parameter.', param: 'stream_options' }))).toBe('upstream_error');
+  expect(codeOf(said({ message: 'Unknown parameter.', param: 'stream_options.include_usage' }))).toBe('upstream_error');
+  expect(codeOf(said({ message: 'Unrecognized field "streamOptions"' }), 422)).toBe('upstream_error');
+  const fastApi = { detail: [{ loc: ['body', 'temperature'], msg: 'extra fields not permitted' }] };
+  expect(codeOf(JSON.stringify(fastApi), 422)).toBe('upstream_error');
+  // The client's own field, even if the words name one of ours.
+  expect(codeOf(said({ message: 'top_p excludes temperature.', param: 'top_p' }))).toBe('invalid_top_p');
+  expect(codeOf(said({ message: 'No such tool.' }))).toBe('upstream_rejected_request');
+});
+
 it('names a field as the client wrote it, where the provider takes it by another name', () => {
-  const provider = { model: 'inner', fields: { seed: 'random_seed', max_completion_tokens: 'max_tokens', user: null } };
+  const provider = {
+    model: 'inner',
+    fields: { seed: 'random_seed', max_completion_tokens: 'max_tokens', user: null },
+    added: [],
+  };
   const errorOf = (param: string, fields: object) =>
     providerError(400, said({ message: 'No.', param }), requestOf({ messages, ...fields }), provider);
   expect(errorOf('random_seed', { seed: 4 })).toMatchObject({ code: 'invalid_seed', param: 'seed' });

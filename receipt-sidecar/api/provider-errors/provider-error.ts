@@ -16,6 +16,8 @@ import { safetyError } from './safety-error.ts';
 export interface ProviderNames {
   readonly model: string;
   readonly fields: Readonly<Record<string, string | null>>;
+  /** The fields of the request that the gateway had added, and not the client. */
+  readonly added: readonly string[];
 }
 
 /** Returns the field as the client wrote it: of several that the provider takes by one name the one that the client has given. */
@@ -23,6 +25,17 @@ function fieldOfClient(param: unknown, { outputField }: ParsedRequest, fields: P
   const written = Object.keys(fields).filter((field) => fields[field] === param);
   if (outputField !== null && (outputField === param || written.includes(outputField))) return outputField;
   return written[0] ?? param;
+}
+
+/** Whether a refusal is about a field of ours: by the name that it gives, or else by its words. */
+function isAboutOurs({ message, param }: ProviderWords, added: readonly string[]): boolean {
+  const named = typeof param === 'string' ? param : null;
+  // Names are written as in Python and as in Java.
+  return added.some((name) =>
+    named === null
+      ? message !== null && new RegExp(name.replaceAll('_', '.?'), 'i').test(message)
+      : named === name || named.startsWith(`${name}.`),
+  );
 }
 
 function rejection(words: ProviderWords | null, request: ParsedRequest, provider: ProviderNames): ApiError {
@@ -65,12 +78,14 @@ export function providerError(
   status: number,
   body: string,
   request: ParsedRequest,
-  provider: ProviderNames = { model: '', fields: {} },
+  provider: ProviderNames = { model: '', fields: {}, added: [] },
 ): ApiError {
   const isRejected = rejecting.has(status);
   const words = isRejected || telling.has(status) ? readWords(body) : null;
   const told = words && toldError(words, request, isRejected);
   if (told) return told;
+  // A client cannot mend what it did not send.
+  if (isRejected && words && isAboutOurs(words, provider.added)) return apiError('upstream_error');
   if (isRejected) return rejection(words, request, provider);
   switch (status) {
     case 401:

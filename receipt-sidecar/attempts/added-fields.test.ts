@@ -1,0 +1,48 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { type AnsweredFields, createAddedFields, refusedBy, untriedBy } from './added-fields.ts';
+
+function memory() {
+  const logged: object[] = [];
+  const fields = createAddedFields(() => 0, { warn: (facts: object) => void logged.push(facts) } as never);
+  const answered = (more: Partial<AnsweredFields> = {}) =>
+    fields.answered({ form: 'f', deployment: 'd', added: ['a', 'b'], refused: [], status: 200, ...more });
+  return { fields, answered, logged };
+}
+
+it('a field that was refused with one form of request is sent with another', () => {
+  const { answered, fields } = memory();
+  answered({ refused: ['a'] });
+  expect(refusedBy(fields.shownBy('f'), 'd')).toEqual(['a']);
+  expect(untriedBy(fields.shownBy('f'), 'd', ['b'])).toEqual([]);
+  expect(refusedBy(fields.shownBy('g'), 'd')).toEqual([]);
+  expect(refusedBy(fields.shownBy('f'), 'other')).toEqual([]);
+});
+
+it('an error says nothing of the fields, and puts those in doubt that were taken before', () => {
+  const { answered, fields } = memory();
+  answered({ status: 400, refused: ['a'] });
+  expect(refusedBy(fields.shownBy('f'), 'd')).toEqual([]);
+  answered();
+  expect(untriedBy(fields.shownBy('f'), 'd', ['a', 'b'])).toEqual([]);
+  answered({ status: 400 });
+  expect(untriedBy(fields.shownBy('f'), 'd', ['a', 'b'])).toEqual(['a', 'b']);
+});
+
+it('operators are told of a field of a deployment once, and each refusal is counted', async () => {
+  const { answered, fields, logged } = memory();
+  answered({ refused: ['a'] });
+  answered({ refused: ['a'], form: 'g' });
+  expect(logged).toEqual([{ deployment: 'd', field: 'a' }]);
+  const registry = new Registry();
+  fields.register(registry);
+  expect(await registry.metrics()).toContain('gw_added_fields_refused_total{deployment="d",field="a"} 2');
+});
+
+it('forgets the oldest form when there are too many', () => {
+  const { answered, fields } = memory();
+  answered({ refused: ['a'] });
+  for (let at = 0; at < 2000; at += 1) answered({ form: `form ${at}` });
+  expect(refusedBy(fields.shownBy('f'), 'd')).toEqual([]);
+  expect(untriedBy(fields.shownBy('form 1999'), 'd', ['a'])).toEqual([]);
+});
