@@ -1,6 +1,7 @@
 /** Filters for every request to a provider: they add the credential and remove our own headers. */
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
+import { firstEventHeader } from '@gw/contract/internal/first-event';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { typed } from './typed.ts';
@@ -11,6 +12,7 @@ export const trustedHeaders = [
   atCapacityHeader,
   unhealthyHeader,
   firstAttemptHeader,
+  firstEventHeader,
   finishedHeader,
   requestTimeHeader,
 ] as const;

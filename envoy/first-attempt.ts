@@ -17,6 +17,7 @@ import {
 import { cleanUpFilter, credentialFilter, luaFilter, overwriting, trustedHeaders } from './attempt-filters.ts';
 import { type DeploymentPlace, internalCluster, leaf, listenerName } from './clusters.ts';
 import type { DeploymentEndpoint } from './deployment-listener.ts';
+import { firstEventFilter } from './first-event.ts';
 import { luaString } from './lua-string.ts';
 import { typed } from './typed.ts';
 
@@ -69,6 +70,7 @@ function firstAttempt(deployment: DeploymentEndpoint): object {
   return leaf(deployment, firstAttemptName(deployment), [
     luaFilter(failing),
     ...(credential ? [credentialFilter(credential)] : []),
+    firstEventFilter,
     cleanUp,
   ]);
 }

@@ -1,9 +1,11 @@
 /**
- * Answers a reply whose body is not read: Envoy's own, or one of a provider in which nothing here can be read.
+ * Answers a reply whose body is not read: Envoy's own, one of a provider in which nothing here can be read, or a failure that Envoy has
+ * found at the beginning of a reply.
  *
  * Invariant: the call is recorded, or discarded where no provider was reached, and its idempotency key is freed first.
  */
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { firstEventHeader } from '@gw/contract/internal/first-event';
 import type { ProcessorCall } from '@gw/grpc/service';
 import { providerError } from '../api/provider-errors/provider-error.ts';
 import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
@@ -41,10 +43,15 @@ export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept
   }
   // Encoded although identity was asked for, or no body at all: nothing here can be read.
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
-  if (encoding === 'identity' && !isEmpty) return false;
+  const failure = headers.get(firstEventHeader);
+  if (encoding === 'identity' && !isEmpty && failure === undefined) return false;
   kept?.free();
   const status = Number(headers.get(':status'));
-  const error = status === 200 ? apiError('upstream_invalid_response') : providerError(status, '', request);
+  const words = failure === undefined ? '' : Buffer.from(failure, 'latin1').toString();
+  const error =
+    status === 200
+      ? apiError('upstream_invalid_response')
+      : providerError(status, words, request, record.providerNames);
   const { saved } = record.breakOff('provider', null);
   answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun), record);
   return true;
