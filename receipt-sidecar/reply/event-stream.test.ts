@@ -140,10 +140,10 @@ describe('a stream', () => {
       expect(failed.filter((chunk) => chunk.usage !== undefined)).toEqual([]);
     });
 
-    it('has one chunk of its own where no choice has come at all', () => {
-      const { chunks } = run(event('[DONE]'), counted);
-      expect(chunks).toHaveLength(1);
-      expect(chunks[0]).toMatchObject({
+    it('has one chunk of its own where none is left to carry the receipt', () => {
+      const { chunks } = run(event(delta('a')) + event('[DONE]'), counted);
+      expect(chunks).toHaveLength(2);
+      expect(chunks[1]).toMatchObject({
         choices: [],
         usage: { total_tokens: 10, gw: { receipt_id: 'r' } },
         gw: { id: 'r' },
@@ -420,10 +420,36 @@ describe('a stream', () => {
 
   it('makes a chunk of its own when nothing with choices was left to carry the receipt', () => {
     const { raw, chunks, asked } = run(event(delta('a')) + event('[DONE]'));
-    expect(chunks.at(-1)).toMatchObject({ id: 'c1', object: 'chat.completion.chunk', choices: [], gw: { id: 'r' } });
+    // An ordinary loop reads the first choice without looking.
+    const choices = [{ index: 0, delta: {}, finish_reason: null }];
+    expect(chunks.at(-1)).toMatchObject({ id: 'c1', object: 'chat.completion.chunk', choices, gw: { id: 'r' } });
     expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf('[DONE]'));
-    expect(asked[0]).toMatchObject({ said: { claim: null, answerBytes: 1 } });
-    expect(run(event(delta('a'))).chunks.at(-1)).toHaveProperty('gw');
+    expect(asked[0]).toMatchObject({ said: { claim: null, answerBytes: 1 }, failed: false });
+  });
+
+  it.each([
+    ['nothing at all', ''],
+    ['comments alone', ': hi\n\n'],
+    ['an end alone', event('[DONE]')],
+    [
+      'a role and the end',
+      event({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }) + event('[DONE]'),
+    ],
+    ['text without an end', event(delta('a'))],
+    ['two choices of which one has an end', event(delta('a')) + event(delta('b', null, 1)) + event(delta('', 'stop'))],
+  ])('is a failure of the provider: %s', (_, text) => {
+    const { chunks, asked, done } = run(text, { choices: 2 });
+    expect(chunks.at(-1)).toMatchObject({ error: { code: 'upstream_error' } });
+    expect([done, asked]).toMatchObject([false, [{ failed: true }]]);
+  });
+
+  it.each([
+    ['the end of each choice', event(delta('a')) + event(delta('', 'stop')), 1],
+    ['the end of the one choice of two that the provider wrote', event(delta('a')) + event(delta('', 'stop')), 2],
+    ['an end event behind text without a reason', event(delta('a')) + event('[DONE]'), 1],
+    ['a reason without text', event(delta('', 'content_filter')), 1],
+  ])('is whole with %s', (_, text, choices) => {
+    expect(run(text, { choices }).asked).toMatchObject([{ failed: false }]);
   });
 
   it('tells of a prompt that was too long, if nothing was generated before', () => {
@@ -637,7 +663,8 @@ describe('a stream of a provider that reports energy', () => {
         fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 20 }),
         fc.constantFrom('neuralwatt', 'greenpt', 'energy_header'),
         (events, cuts, telemetry) => {
-          const { raw, asked } = run(events.join('') + event('[DONE]'), { cuts, telemetry, wantsUsage: true });
+          const text = [event(delta('a')), ...events, event('[DONE]')];
+          const { raw, asked } = run(text.join(''), { cuts, telemetry, wantsUsage: true });
           expect(asked).toHaveLength(1);
           const gw = ',"gw":{"id":"r"},"routing_trace":{"policy":"p"}';
           const usageGw = ',"gw":{"receipt_id":"r"}';
@@ -647,7 +674,7 @@ describe('a stream of a provider that reports energy', () => {
             .replace(/data: {(?:"id":"c1",)?"object":"chat.completion.chunk",[^\n]*\n\n/, '')
             .replaceAll(gw, '')
             .replaceAll(usageGw, '');
-          expect(bare).toBe([...events.filter((each) => each.startsWith('data:')), event('[DONE]')].join(''));
+          expect(bare).toBe(text.filter((each) => each.startsWith('data:')).join(''));
         },
       ),
     );

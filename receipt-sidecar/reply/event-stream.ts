@@ -27,6 +27,10 @@ const maxEventParts = 30_000;
 const unreadable = apiError('upstream_invalid_response', {
   message: 'The model provider sent an event that could not be read.',
 });
+const endedEarly = apiError('upstream_error', {
+  message: 'The model provider ended the stream before the answer was whole.',
+});
+const saidNothing = apiError('upstream_error', { message: 'The model provider sent a stream without an answer.' });
 const failedMidway = apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' });
 
 /** One stream. Errors thrown by `receipt` are thrown on; whatever the provider sends ends in an error event at worst. */
@@ -101,11 +105,16 @@ export class EventStream {
     if (this.#reader.sawOther && isQuiet) this.#out.add([{ at: 0, bytes: keepAlive }]);
   }
 
-  /** Ends the stream in order: nothing waits any more, and the receipt is made if it was not. */
+  /**
+   * Ends the stream: nothing waits any more, and the receipt is made if it was not. Without the end event, or the end of each answer, it is
+   * not known whether that was all.
+   */
   end(): void {
     this.#reader.end();
     this.#hasEnded = true;
-    if (this.#over === null) this.#finishWhole();
+    if (this.#over !== null) return;
+    if (this.#api.isComplete) this.#finishWhole();
+    else this.#fail(this.#api.isBlank ? saidNothing : endedEarly);
   }
 
   /**
@@ -163,6 +172,7 @@ export class EventStream {
 
   /** `last` is the event behind which the provider says nothing more; null if it has gone out. */
   #ended(last: Buffer | null): void {
+    if (this.#api.isBlank) return this.#fail(saidNothing);
     this.#finishWhole();
     if (last) this.#send(last);
     this.#over = 'done';

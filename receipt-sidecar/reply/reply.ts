@@ -65,7 +65,7 @@ export class StreamReply implements Reply {
   /** How many bytes of the provider were read. */
   #readTo = 0;
   /** Replacements for receipts that could not be stored. */
-  readonly #swaps: (readonly [made: string, shown: string])[] = [];
+  readonly #swaps: (readonly [made: ShownReceipt, shown: ShownReceipt])[] = [];
   #done = false;
   #saved: Promise<void> | null = null;
   readonly #turns: Turns;
@@ -190,7 +190,7 @@ export class StreamReply implements Reply {
     for (const _ of ends) call.answer(replaceChunk(Buffer.alloc(0)));
     this.#answeredTo = end;
     const taken = this.#events.take(this.#providerEnded ? undefined : end);
-    const bytes = this.#swaps.reduce((text, [made, shown]) => replaced(text, made, shown), taken);
+    const bytes = this.#swaps.reduce((text, [made, shown]) => withShown(text, made, shown), taken);
     const isSame = ends.length === 0 && original?.equals(bytes);
     const response = isSame ? unchanged.responseBody : replaceChunk(bytes);
     this.#pass(bytes, this.#done ? { ...response, ...finishedWith(this.#context.record.unsaved) } : response);
@@ -228,11 +228,15 @@ export class StreamReply implements Reply {
    */
   #resume(made: ShownReceipt, shown: ShownReceipt): void {
     this.#saved = null;
-    if (made.gw !== shown.gw) this.#swaps.push([made.gw, shown.gw], [made.usageGw, shown.usageGw]);
+    if (made.gw !== shown.gw) this.#swaps.push([made, shown]);
     this.#answerAll(null);
     if (!this.#isStoring) this.#turns.resume();
   }
 }
+
+/** Returns the bytes of a stream with the receipt that is shown in place of the one that was made, if that could not be stored. */
+export const withShown = (bytes: Buffer, made: ShownReceipt, shown: ShownReceipt): Buffer =>
+  made.gw === shown.gw ? bytes : replaced(replaced(bytes, made.gw, shown.gw), made.usageGw, shown.usageGw);
 
 /** Returns the bytes with `shown` wherever `made` stands. Both hold the receipt's id, so the provider's words do not. */
 function replaced(bytes: Buffer, made: string, shown: string): Buffer {

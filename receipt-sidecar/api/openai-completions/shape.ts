@@ -6,6 +6,7 @@ import { requestText } from '@gw/policy/request-text';
 import { chunkStream } from '../openai/chunk-stream.ts';
 import { askingForUsage, isGiven, outputOf, promptCount, promptTexts, streamContradiction } from '../openai/given.ts';
 import { jsonReply } from '../openai/reply-counts.ts';
+import { textChoice } from '../openai/whole-as-chunks.ts';
 import { sizeOfTexts } from '../port/prompt-size.ts';
 import type { ApiShape } from '../port/shape.ts';
 
@@ -48,5 +49,5 @@ export const openaiCompletions: ApiShape = {
     hasTemperature: true,
     samples: [{ prompt: ['Hello, what is a gateway? '.repeat(10)], n: 1 }],
   },
-  reply: { ...jsonReply, stream: chunkStream('text_completion', 'cmpl-') },
+  reply: { ...jsonReply, stream: chunkStream('text_completion', 'cmpl-', textChoice) },
 };
