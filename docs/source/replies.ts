@@ -1,4 +1,5 @@
 /** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { defined } from '@gw/contract/internal/defined';
 import { exampleAddresses } from '@gw/contract/internals/example-addresses';
 import { ReplyCounts } from '@gw/receipt-sidecar/internals/api/openai/reply-counts';
@@ -62,6 +63,7 @@ export function chatEvents(): string {
     reader: defined(openaiChat.reply.stream, 'The stream of chats').open({ wantsUsage: false, answers: 1 }),
     addresses: exampleAddresses,
     energyReader: null,
+    ...eventBounds,
     tooLong: () => null,
     receipt: ({ said }) => ({ ...additions(called(countedIn(said))), counts: null }),
   });

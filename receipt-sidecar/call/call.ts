@@ -207,7 +207,14 @@ export class Call implements Processor {
       return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
     }
     this.#attempts?.answered(answered);
-    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses: this.#context.addresses };
+    const reply = {
+      record,
+      call: this.#call,
+      kept: this.#kept,
+      headers,
+      addresses: this.#context.addresses,
+      room: this.#context.room,
+    };
     if (answerUnread({ ...reply, attempts, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
     const overhead = this.#context.overhead.of(headers, attempts);
     this.#reply = openReply({

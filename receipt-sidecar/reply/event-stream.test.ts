@@ -1,9 +1,11 @@
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { apiError } from '@gw/contract/errors';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Room } from '../wire/room.ts';
 import { createEnergyReader } from './energy-reader.ts';
 import { EventStream } from './event-stream.ts';
 import type { StreamFacts } from './stream-options.ts';
@@ -51,6 +53,7 @@ function run(text: string, options: RunOptions = {}) {
     reader: chatReader(options.wantsUsage ?? false, options.choices ?? 1),
     addresses,
     energyReader: createEnergyReader(options.telemetry ?? null, () => ({})),
+    ...eventBounds,
     tooLong,
     receipt: (facts) => {
       asked.push(facts);
@@ -278,7 +281,13 @@ describe('a stream', () => {
         fc.boolean(),
         (parts, expectedChoices, wantsUsage) => {
           const bytes: number[] = [];
-          const options = { reader: chatReader(wantsUsage, expectedChoices), addresses, energyReader: null, tooLong };
+          const options = {
+            reader: chatReader(wantsUsage, expectedChoices),
+            addresses,
+            energyReader: null,
+            tooLong,
+            ...eventBounds,
+          };
           const receipt = ({ said }: StreamFacts) => {
             bytes.push(said.answerBytes);
             return made;
@@ -345,6 +354,7 @@ describe('a stream', () => {
       reader: chatReader(false, 2),
       addresses,
       energyReader: null,
+      ...eventBounds,
       tooLong,
       receipt: () => {
         throw new Error('too early');
@@ -406,13 +416,14 @@ describe('a stream', () => {
       reader: chatReader(false),
       addresses,
       energyReader: null,
+      ...eventBounds,
       tooLong,
       receipt,
     };
     const stream = new EventStream(options);
     const piece = Buffer.alloc(1024 * 1024, 'x');
     let out = '';
-    for (let count = 0; count < 20 && out === ''; count++) out = pushed(stream, piece).toString();
+    for (let count = 0; count < 70 && out === ''; count++) out = pushed(stream, piece).toString();
     expect(out).toContain('upstream_invalid_response');
     expect(stream.waitsFrom).toBeNull();
     expect(asked).toHaveLength(1);
@@ -425,6 +436,36 @@ describe('a stream', () => {
     expect(chunks.at(-1)).toMatchObject({ id: 'c1', object: 'chat.completion.chunk', choices, gw: { id: 'r' } });
     expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf('[DONE]'));
     expect(asked[0]).toMatchObject({ said: { claim: null, answerBytes: 1 }, failed: false });
+  });
+
+  it('passes an event of many megabytes, in whatever pieces, and refuses one that finds no room', () => {
+    const url = `data:image/png;base64,${'A'.repeat(6_000_000)}`;
+    const picture = { id: 'c1', choices: [{ index: 0, delta: { images: [{ image_url: { url } }] } }] };
+    const text = event(picture) + event(delta('', 'stop')) + event('[DONE]');
+    const cuts = Array.from({ length: 90 }, () => 65_536);
+    expect(run(text, { cuts }).chunks[0]).toEqual(picture);
+    const room = new Room(2 * 1024 * 1024);
+    const open = () =>
+      new EventStream({
+        ...eventBounds,
+        room,
+        reader: chatReader(false),
+        addresses,
+        energyReader: null,
+        tooLong,
+        receipt: () => made,
+      });
+    const [one, other] = [open(), open()];
+    const half = Buffer.from(text.slice(0, 1_500_000));
+    expect([pushed(one, half), one.over, pushed(other, half).length > 0, other.over]).toEqual([
+      Buffer.alloc(0),
+      null,
+      true,
+      'failed',
+    ]);
+    one.close();
+    const next = open();
+    expect([pushed(next, half), next.over]).toEqual([Buffer.alloc(0), null]);
   });
 
   it.each([
@@ -593,6 +634,7 @@ describe('a stream of a provider that reports energy', () => {
       reader: chatReader(true),
       addresses,
       energyReader,
+      ...eventBounds,
       tooLong,
       receipt,
     };
@@ -612,6 +654,7 @@ describe('a stream of a provider that reports energy', () => {
         reader: chatReader(true),
         addresses,
         energyReader: createEnergyReader(telemetry, () => ({})),
+        ...eventBounds,
         tooLong,
         receipt: () => empty,
       });
@@ -637,6 +680,7 @@ describe('a stream of a provider that reports energy', () => {
       reader: chatReader(false),
       addresses,
       energyReader: null,
+      ...eventBounds,
       tooLong,
       receipt,
     };

@@ -69,13 +69,16 @@ export class JsonReply implements Reply {
 
   /** The events are read as those of any stream, so that the receipt rides where it does there. */
   #completeStream(events: Buffer): void {
-    const { addresses, energyReader, record } = this.#context;
+    const { addresses, energyReader, record, room } = this.#context;
     const { request } = record.identity;
     const receipts: Recorded[] = [];
     const stream = new EventStream({
       reader: defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request),
       addresses,
       energyReader,
+      room,
+      // They were counted where the reply was read.
+      mostParts: Number.POSITIVE_INFINITY,
       tooLong: () => null,
       receipt: ({ failed, said, telemetry }) => {
         const recorded = record.complete(said, telemetry, failed);

@@ -8,9 +8,10 @@ import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
 import { cutOff, finishedWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
+import type { Room } from '../wire/room.ts';
 import { Turns } from '../wire/turns.ts';
 import type { EnergyReader } from './energy-reader.ts';
-import { EventStream } from './event-stream.ts';
+import { EventStream, maxEventParts } from './event-stream.ts';
 import type { StreamFacts } from './stream-options.ts';
 
 export interface ReplyContext {
@@ -19,6 +20,7 @@ export interface ReplyContext {
   readonly call: ProcessorCall;
   /** Null if the deployment that answered reports no energy. */
   readonly energyReader: EnergyReader | null;
+  readonly room: Room;
   /** Keeps what the client gets, if the call has a claim of its idempotency key. */
   readonly kept: KeptReply | null;
 }
@@ -42,10 +44,10 @@ const holdMs = 500;
 const usageHoldMs = 3000;
 const patience = wait(usageHoldMs / 1000 + 1);
 /**
- * How long a provider may go on behind the last event that its client gets, ms. By then an error event has reached the
- * client, which loses nothing by a broken connection. Behind the end of the stream it is given time to end in order.
+ * How long a provider may go on behind the last event that its client gets, ms. By then that event has reached the client, which loses
+ * nothing by a broken connection, and the receipt is made.
  */
-const endMs = { failed: 1000, done: 30_000 } as const;
+const endMs = 1000;
 /** Above this many unanswered bytes Envoy could stop reading, so that pieces are answered before all of them came out. */
 const holdBytes = 64 * 1024;
 
@@ -95,6 +97,8 @@ export class StreamReply implements Reply {
       reader,
       addresses,
       energyReader,
+      room: context.room,
+      mostParts: maxEventParts,
       tooLong: (event) => contextError(wordsOf(event), record.identity.request, false),
       receipt: (facts) => this.#receipt(facts),
     });
@@ -112,6 +116,7 @@ export class StreamReply implements Reply {
     clearTimeout(this.#timer);
     clearTimeout(this.#cut);
     this.#turns.stop();
+    this.#events.close();
     if (this.#events.wentOn) this.#context.record.wentOn();
   }
 
@@ -178,7 +183,7 @@ export class StreamReply implements Reply {
     this.#stopWaiting();
     this.#answer(this.#unanswered.length, original);
     const { over } = this.#events;
-    if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => this.#context.call.answer(cutOff), endMs[over]);
+    if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => this.#context.call.answer(cutOff), endMs);
   }
 
   /** Answers the first messages, the last of these with what began in them. */

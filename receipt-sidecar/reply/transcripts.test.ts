@@ -1,5 +1,6 @@
 /** Transcripts of each known provider, in its own shape, are read the same in any pieces and counted as the provider says. */
 
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
@@ -49,6 +50,7 @@ function passed(pieces: readonly Buffer[], wantsUsage: boolean) {
     reader: chatReader(wantsUsage),
     energyReader: null,
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
+    ...eventBounds,
     tooLong: () => null,
     receipt: (facts) => {
       said = facts.said;

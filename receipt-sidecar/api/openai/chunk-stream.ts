@@ -41,7 +41,7 @@ class ChunkReader implements StreamReader {
   readonly keepsNames = false;
   readonly #wantsUsage: boolean;
   readonly #object: string;
-  /** Those of a chunk that has nothing to say, since clients read the first one without looking. */
+  /** A chunk that has nothing to say has these choices, since clients read the first one without looking. */
   readonly #choices: readonly JsonObject[];
   readonly #ends: ChoiceEnds;
   readonly #deltas: KnownDeltas;

@@ -1,5 +1,6 @@
 /** Deltas that are known by their bytes, against the same deltas read one by one. */
 
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import fc from 'fast-check';
@@ -17,6 +18,7 @@ function opened(wantsUsage: boolean, expectedChoices = 1): EventStream {
     reader: chatReader(wantsUsage, expectedChoices),
     addresses,
     energyReader: null,
+    ...eventBounds,
     tooLong: () => null,
     receipt: (_: StreamFacts) => receipt,
   });
