@@ -67,7 +67,6 @@ describe.each(Object.keys(kinds) as Kind[])('the event that stands in for a dead
   }, 120_000);
   afterAll(() => envoy?.stop());
 
-  // What a chunk with nothing to say looks like.
   const choices = [{ index: 0, ...kinds[kind].piece(null, null) }];
   const own = { ...head, object: kinds[kind].object, choices, gw };
   const ends = ['data: [DONE]\n\n', ''];
