@@ -1,5 +1,5 @@
 /** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
-import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
+
 import { defined } from '@gw/contract/internal/defined';
 import { exampleAddresses } from '@gw/contract/internals/example-addresses';
 import { ReplyCounts } from '@gw/receipt-sidecar/internals/api/openai/reply-counts';
@@ -12,6 +12,7 @@ import { addToObject } from '@gw/receipt-sidecar/internals/wire/json-body';
 import { chatReply as simulated } from '@gw/simulator/internals/chat';
 import { plainDirectives } from '@gw/simulator/internals/directives';
 import { slice } from '@gw/simulator/internals/text';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { type Call, type MadeCall, madeCall } from './calls.ts';
 
 export const chatRequest = {

@@ -1,8 +1,8 @@
-import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { apiError } from '@gw/contract/errors';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Room } from '../wire/room.ts';

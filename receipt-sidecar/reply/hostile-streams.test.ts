@@ -1,8 +1,8 @@
 /** Whatever bytes a provider sends as a stream, and however they are cut, a client reads no receipt in them but ours. */
 
-import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import fc from 'fast-check';
 import { _iterSSEMessages } from 'openai/core/streaming';
 import { describe, expect, it, vi } from 'vitest';

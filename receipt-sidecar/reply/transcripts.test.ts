@@ -1,9 +1,9 @@
 /** Transcripts of each known provider, in its own shape, are read the same in any pieces and counted as the provider says. */
 
-import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { errorTextOf, streamTextOf, type Transcript, textOf, transcripts } from '@gw/testing/transcripts';
 import { describe, expect, it } from 'vitest';
 import { parseRequest } from '../api/parse.ts';

@@ -1,8 +1,8 @@
 /** Deltas that are known by their bytes, against the same deltas read one by one. */
 
-import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { EventStream } from '../../reply/event-stream.ts';

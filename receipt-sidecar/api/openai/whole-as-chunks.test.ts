@@ -1,8 +1,8 @@
-import { openaiCompletions } from '../openai-completions/shape.ts';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import { describe, expect, test } from 'vitest';
-import type { StreamReader } from '../port/shape.ts';
 import { openaiChat } from '../openai-chat/shape.ts';
+import { openaiCompletions } from '../openai-completions/shape.ts';
+import type { StreamReader } from '../port/shape.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
