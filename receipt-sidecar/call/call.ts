@@ -207,14 +207,8 @@ export class Call implements Processor {
       return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
     }
     this.#attempts?.answered(answered);
-    const reply = {
-      record,
-      call: this.#call,
-      kept: this.#kept,
-      headers,
-      addresses: this.#context.addresses,
-      room: this.#context.room,
-    };
+    const { addresses, room } = this.#context;
+    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses, room };
     if (answerUnread({ ...reply, attempts, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
     const overhead = this.#context.overhead.of(headers, attempts);
     this.#reply = openReply({
