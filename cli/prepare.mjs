@@ -94,6 +94,13 @@ async function generate() {
         npm_config_cache: cache,
       }),
   );
+  const filter = at('envoy', 'first-event');
+  await once(
+    'first-event',
+    digest([lock, join(filter, 'compile.mjs'), join(filter, 'filter.as')]),
+    at('envoy', 'generated', 'first-event.ts'),
+    () => run('Compiling the filter of first events', process.execPath, [join(filter, 'compile.mjs')]),
+  );
   // Only the client is generated, which needs no native engine; naming a stand-in keeps Prisma from downloading one.
   const quiet = {
     PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',

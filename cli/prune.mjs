@@ -15,6 +15,8 @@ const needless = [
   // The query compilers of other databases, and of builds that prisma/schema.prisma does not ask for.
   /^@prisma\/client\/runtime\/query_compiler_(fast_bg|small_bg\.(?!postgresql))/,
   /^prisma\/build\/(query_compiler_|schema_engine|studio\.)/,
+  // Programs of a compiler that is called as a library.
+  /^binaryen\/bin\/$/,
   // The same code in another form: sources, CommonJS beside modules, bundles for browsers.
   /^(effect|gpt-tokenizer|openai|zod|@grpc\/[\w-]+|@redocly\/openapi-core|@reduxjs\/toolkit|@tanstack\/[\w-]+)\/src\/$/,
   /^(effect\/dist\/(dts|esm)|gpt-tokenizer\/(cjs|data)|recharts\/umd|@grpc\/grpc-js-xds\/build|@mantine\/\w+\/cjs)\/$/,

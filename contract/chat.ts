@@ -71,7 +71,7 @@ export const chatResponseSchema = z
 /**
  * One event of a stream. The provider's chunks pass unchanged, except that a usage which the client did not request is removed.
  * `gw` and `routing_trace` are on the last chunk with choices and on the usage chunk if these could wait for the receipt,
- * otherwise on a chunk of their own without choices.
+ * otherwise on a chunk of their own, whose one choice has an empty delta.
  */
 export const chatChunkSchema = z
   .looseObject({

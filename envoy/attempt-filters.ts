@@ -2,6 +2,7 @@
 import { refusedFieldsHeader } from '@gw/contract/internal/attempt-headers';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
+import { firstEventHeader } from '@gw/contract/internal/first-event';
 import { operatorFaultHeader } from '@gw/contract/internal/operator-faults';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import {
@@ -20,6 +21,7 @@ export const trustedHeaders = [
   unreachedHeader,
   operatorFaultHeader,
   firstAttemptHeader,
+  firstEventHeader,
   finishedHeader,
   requestTimeHeader,
   refusedFieldsHeader,

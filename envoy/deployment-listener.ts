@@ -19,6 +19,7 @@ import {
   trustedHeaders,
 } from './attempt-filters.ts';
 import { bufferLimitBytes, type DeploymentLeaf, leafName, listenerName } from './clusters.ts';
+import { firstEventFilter } from './first-event.ts';
 import { typed } from './typed.ts';
 
 export interface DeploymentEndpoint extends DeploymentLeaf {
@@ -133,6 +134,7 @@ function listener(deployment: DeploymentEndpoint): object {
       luaFilter(attemptScript(deployment.id, path && base + path)),
       ...(credential ? [credentialFilter(credential)] : []),
       cleanUpFilter(deployment.kind),
+      firstEventFilter,
       {
         name: 'envoy.filters.http.router',
         typed_config: typed('envoy.extensions.filters.http.router.v3.Router', {

@@ -19,6 +19,7 @@ import { waitHeaders } from '@gw/contract/internal/retry-after';
 import { cleanUpFilter, credentialFilter, luaFilter, overwriting, trustedHeaders } from './attempt-filters.ts';
 import { type DeploymentPlace, internalCluster, leaf, listenerName } from './clusters.ts';
 import type { DeploymentEndpoint } from './deployment-listener.ts';
+import { firstEventFilter } from './first-event.ts';
 import { luaString } from './lua-string.ts';
 import { operatorFaultFunctions } from './operator-faults.lua.ts';
 import { typed } from './typed.ts';
@@ -80,6 +81,7 @@ function firstAttempt(deployment: DeploymentEndpoint): object {
   return leaf(deployment, firstAttemptName(deployment), [
     luaFilter(failing),
     ...(credential ? [credentialFilter(credential)] : []),
+    firstEventFilter,
     cleanUp,
   ]);
 }

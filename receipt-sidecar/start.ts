@@ -52,11 +52,14 @@ import { createReceiptMetrics } from './receipt/receipt-metrics.ts';
 import { createUsageMetrics } from './receipt/usage-metrics.ts';
 import { replyReader } from './reply/reply-reader.ts';
 import { createOverheadMetrics } from './wire/overhead.ts';
+import { Room } from './wire/room.ts';
 import { sharedByRedis } from './wire/shared.ts';
 import { openBodyThreads, startFirstThread } from './wire/threads/body-threads.ts';
 
 /** How long the access log can take to say how a call ended. */
 const endsWaitMs = 2000;
+/** Four of the largest events at once, each of which takes some three times as much memory while it is read. */
+const largeEventBytes = 256 * 1024 * 1024;
 
 /** Some 4,000 receipts find room on a full disk. */
 const spoolReserveBytes = 16 * 1024 * 1024;
@@ -150,6 +153,7 @@ export async function startSidecar(config: Config) {
   const notices = createOperatorNotices(log, show);
   const context: CallContext = {
     addresses: config.addresses,
+    room: new Room(largeEventBytes),
     catalogue: catalogue.current,
     reader: new RequestReader({
       threads: threads.pool,

@@ -1,4 +1,5 @@
 /** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
+
 import { defined } from '@gw/contract/internal/defined';
 import { exampleAddresses } from '@gw/contract/internals/example-addresses';
 import { ReplyCounts } from '@gw/receipt-sidecar/internals/api/openai/reply-counts';
@@ -12,6 +13,7 @@ import { chatReply as simulated } from '@gw/simulator/internals/chat';
 import { plainDirectives } from '@gw/simulator/internals/directives';
 import { slice } from '@gw/simulator/internals/text';
 import { countedForTests } from '@gw/testing/receipt-sidecar/asked';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { type Call, type MadeCall, madeCall } from './calls.ts';
 
 export const chatRequest = {
@@ -63,6 +65,7 @@ export function chatEvents(): string {
     reader: defined(openaiChat.reply.stream, 'The stream of chats').open({ wantsUsage: false, answers: 1 }),
     addresses: exampleAddresses,
     energyReader: null,
+    ...eventBounds,
     tooLong: () => null,
     receipt: ({ said }) => ({ ...additions(called(countedIn(said))), counts: null }),
   });

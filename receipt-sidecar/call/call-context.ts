@@ -11,11 +11,14 @@ import type { Ends } from '../receipt/ends.ts';
 import type { ReadReply } from '../reply/reply-reader.ts';
 import type { Timeouts } from '../wire/headers.ts';
 import type { OverheadMetrics } from '../wire/overhead.ts';
+import type { Room } from '../wire/room.ts';
 
 export interface CallContext extends Timeouts, Gates, Watchers, Omit<Books, 'failedAttempts'> {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
   readonly readReply: ReadReply;
+  /** For large events of streams that are not complete yet. */
+  readonly room: Room;
   readonly idempotencyMetrics: Pick<IdempotencyMetrics, 'ended'>;
   readonly ends: Pick<Ends, 'ask'>;
   readonly now: () => number;

@@ -209,8 +209,9 @@ export class Call implements Processor {
       return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
     }
     this.#attempts?.answered(answered);
-    const { addresses, readReply } = this.#context;
-    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses, attempts, judged };
+    const { addresses, readReply, room } = this.#context;
+    const added = this.#attempts?.added ?? [];
+    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses, attempts, judged, added, room };
     if (answerUnread({ ...reply, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
     const overhead = this.#context.overhead.of(headers, attempts);
     this.#reply = openReply({
@@ -218,7 +219,6 @@ export class Call implements Processor {
       overhead,
       message: request.responseHeaders,
       stream,
-      added: this.#attempts?.added ?? [],
       readReply,
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),

@@ -1,9 +1,11 @@
 /**
- * Answers a reply whose body is not read: Envoy's own, or one of a provider in which nothing here can be read.
+ * Answers a reply whose body is not read: Envoy's own, one of a provider in which nothing here can be read, or a failure that Envoy has
+ * found at the beginning of a reply.
  *
  * Invariant: the call is recorded, or discarded where no provider was reached, and its idempotency key is freed first.
  */
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { firstEventHeader } from '@gw/contract/internal/first-event';
 import type { ProcessorCall } from '@gw/grpc/service';
 import { faultError, providerError } from '../api/provider-errors/provider-error.ts';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
@@ -23,11 +25,13 @@ interface UnreadReply {
   /** Whether there is no body. */
   readonly isEmpty: boolean;
   readonly judged: JudgedReply;
+  /** The fields that the gateway had added to the request. */
+  readonly added: readonly string[];
 }
 
 /** Returns whether it has answered: false for a reply whose body is to be read. */
 export function answerUnread(unread: UnreadReply): boolean {
-  const { addresses, attempts, call, headers, isEmpty, judged, kept, record } = unread;
+  const { added, addresses, attempts, call, headers, isEmpty, judged, kept, record } = unread;
   const { receiptId, request } = record.identity;
   const isRerun = kept?.mayHaveRun ?? false;
   if (!headers.has('x-gw-deployment')) {
@@ -45,17 +49,21 @@ export function answerUnread(unread: UnreadReply): boolean {
   }
   // Encoded although identity was asked for, or no body at all: nothing here can be read.
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
-  if (encoding === 'identity' && !isEmpty) return false;
+  const failure = headers.get(firstEventHeader);
+  if (encoding === 'identity' && !isEmpty && failure === undefined) return false;
   kept?.free();
   const { fault, status } = judged;
-  const failure =
+  const words = failure === undefined ? '' : Buffer.from(failure, 'latin1').toString();
+  const provider = { ...record.providerNames, added };
+  const told =
     fault !== null
       ? faultError(fault)
       : status === 200
         ? apiError('upstream_invalid_response')
-        : providerError(status, '', request);
-  const error = advised(failure, judged, attempts);
-  const { saved } = record.breakOff('provider', null, isEmpty ? 'nothing_generated' : 'unreadable');
+        : providerError(status, words, request, provider);
+  const error = advised(told, judged, attempts);
+  const end = isEmpty ? 'nothing_generated' : failure === undefined ? 'unreadable' : 'error_reply';
+  const { saved } = record.breakOff('provider', null, end);
   answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun), record);
   return true;
 }

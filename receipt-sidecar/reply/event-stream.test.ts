@@ -2,8 +2,10 @@ import { apiError } from '@gw/contract/errors';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Room } from '../wire/room.ts';
 import { createEnergyReader } from './energy-reader.ts';
 import { EventStream } from './event-stream.ts';
 import type { StreamFacts } from './stream-options.ts';
@@ -51,6 +53,7 @@ function run(text: string, options: RunOptions = {}) {
     reader: chatReader(options.wantsUsage ?? false, options.choices ?? 1),
     addresses,
     energyReader: createEnergyReader(options.telemetry ?? null, () => ({})),
+    ...eventBounds,
     tooLong,
     receipt: (facts) => {
       asked.push(facts);
@@ -140,10 +143,10 @@ describe('a stream', () => {
       expect(failed.filter((chunk) => chunk.usage !== undefined)).toEqual([]);
     });
 
-    it('has one chunk of its own where no choice has come at all', () => {
-      const { chunks } = run(event('[DONE]'), counted);
-      expect(chunks).toHaveLength(1);
-      expect(chunks[0]).toMatchObject({
+    it('has one chunk of its own where none is left to carry the receipt', () => {
+      const { chunks } = run(event(delta('a')) + event('[DONE]'), counted);
+      expect(chunks).toHaveLength(2);
+      expect(chunks[1]).toMatchObject({
         choices: [],
         usage: { total_tokens: 10, gw: { receipt_id: 'r' } },
         gw: { id: 'r' },
@@ -278,7 +281,13 @@ describe('a stream', () => {
         fc.boolean(),
         (parts, expectedChoices, wantsUsage) => {
           const bytes: number[] = [];
-          const options = { reader: chatReader(wantsUsage, expectedChoices), addresses, energyReader: null, tooLong };
+          const options = {
+            reader: chatReader(wantsUsage, expectedChoices),
+            addresses,
+            energyReader: null,
+            tooLong,
+            ...eventBounds,
+          };
           const receipt = ({ said }: StreamFacts) => {
             bytes.push(said.answerBytes);
             return made;
@@ -345,6 +354,7 @@ describe('a stream', () => {
       reader: chatReader(false, 2),
       addresses,
       energyReader: null,
+      ...eventBounds,
       tooLong,
       receipt: () => {
         throw new Error('too early');
@@ -406,13 +416,14 @@ describe('a stream', () => {
       reader: chatReader(false),
       addresses,
       energyReader: null,
+      ...eventBounds,
       tooLong,
       receipt,
     };
     const stream = new EventStream(options);
     const piece = Buffer.alloc(1024 * 1024, 'x');
     let out = '';
-    for (let count = 0; count < 20 && out === ''; count++) out = pushed(stream, piece).toString();
+    for (let count = 0; count < 70 && out === ''; count++) out = pushed(stream, piece).toString();
     expect(out).toContain('upstream_invalid_response');
     expect(stream.waitsFrom).toBeNull();
     expect(asked).toHaveLength(1);
@@ -420,10 +431,66 @@ describe('a stream', () => {
 
   it('makes a chunk of its own when nothing with choices was left to carry the receipt', () => {
     const { raw, chunks, asked } = run(event(delta('a')) + event('[DONE]'));
-    expect(chunks.at(-1)).toMatchObject({ id: 'c1', object: 'chat.completion.chunk', choices: [], gw: { id: 'r' } });
+    // An ordinary loop reads the first choice without looking.
+    const choices = [{ index: 0, delta: {}, finish_reason: null }];
+    expect(chunks.at(-1)).toMatchObject({ id: 'c1', object: 'chat.completion.chunk', choices, gw: { id: 'r' } });
     expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf('[DONE]'));
-    expect(asked[0]).toMatchObject({ said: { claim: null, answerBytes: 1 } });
-    expect(run(event(delta('a'))).chunks.at(-1)).toHaveProperty('gw');
+    expect(asked[0]).toMatchObject({ said: { claim: null, answerBytes: 1 }, failed: false });
+  });
+
+  it('passes an event of many megabytes, in whatever pieces, and refuses one that finds no room', () => {
+    const url = `data:image/png;base64,${'A'.repeat(6_000_000)}`;
+    const picture = { id: 'c1', choices: [{ index: 0, delta: { images: [{ image_url: { url } }] } }] };
+    const text = event(picture) + event(delta('', 'stop')) + event('[DONE]');
+    const cuts = Array.from({ length: 90 }, () => 65_536);
+    expect(run(text, { cuts }).chunks[0]).toEqual(picture);
+    const room = new Room(2 * 1024 * 1024);
+    const open = () =>
+      new EventStream({
+        ...eventBounds,
+        room,
+        reader: chatReader(false),
+        addresses,
+        energyReader: null,
+        tooLong,
+        receipt: () => made,
+      });
+    const [one, other] = [open(), open()];
+    const half = Buffer.from(text.slice(0, 1_500_000));
+    expect([pushed(one, half), one.over, pushed(other, half).length > 0, other.over]).toEqual([
+      Buffer.alloc(0),
+      null,
+      true,
+      'failed',
+    ]);
+    one.close();
+    const next = open();
+    expect([pushed(next, half), next.over]).toEqual([Buffer.alloc(0), null]);
+  });
+
+  it.each([
+    ['nothing at all', ''],
+    ['comments alone', ': hi\n\n'],
+    ['an end alone', event('[DONE]')],
+    [
+      'a role and the end',
+      event({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }) + event('[DONE]'),
+    ],
+    ['text without an end', event(delta('a'))],
+    ['two choices of which one has an end', event(delta('a')) + event(delta('b', null, 1)) + event(delta('', 'stop'))],
+  ])('is a failure of the provider: %s', (_, text) => {
+    const { chunks, asked, done } = run(text, { choices: 2 });
+    expect(chunks.at(-1)).toMatchObject({ error: { code: 'upstream_error' } });
+    expect([done, asked]).toMatchObject([false, [{ failed: true }]]);
+  });
+
+  it.each([
+    ['the end of each choice', event(delta('a')) + event(delta('', 'stop')), 1],
+    ['the end of the one choice of two that the provider wrote', event(delta('a')) + event(delta('', 'stop')), 2],
+    ['an end event behind text without a reason', event(delta('a')) + event('[DONE]'), 1],
+    ['a reason without text', event(delta('', 'content_filter')), 1],
+  ])('is whole with %s', (_, text, choices) => {
+    expect(run(text, { choices }).asked).toMatchObject([{ failed: false }]);
   });
 
   it('tells of a prompt that was too long, if nothing was generated before', () => {
@@ -567,6 +634,7 @@ describe('a stream of a provider that reports energy', () => {
       reader: chatReader(true),
       addresses,
       energyReader,
+      ...eventBounds,
       tooLong,
       receipt,
     };
@@ -586,6 +654,7 @@ describe('a stream of a provider that reports energy', () => {
         reader: chatReader(true),
         addresses,
         energyReader: createEnergyReader(telemetry, () => ({})),
+        ...eventBounds,
         tooLong,
         receipt: () => empty,
       });
@@ -611,6 +680,7 @@ describe('a stream of a provider that reports energy', () => {
       reader: chatReader(false),
       addresses,
       energyReader: null,
+      ...eventBounds,
       tooLong,
       receipt,
     };
@@ -637,7 +707,8 @@ describe('a stream of a provider that reports energy', () => {
         fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 20 }),
         fc.constantFrom('neuralwatt', 'greenpt', 'energy_header'),
         (events, cuts, telemetry) => {
-          const { raw, asked } = run(events.join('') + event('[DONE]'), { cuts, telemetry, wantsUsage: true });
+          const text = [event(delta('a')), ...events, event('[DONE]')];
+          const { raw, asked } = run(text.join(''), { cuts, telemetry, wantsUsage: true });
           expect(asked).toHaveLength(1);
           const gw = ',"gw":{"id":"r"},"routing_trace":{"policy":"p"}';
           const usageGw = ',"gw":{"receipt_id":"r"}';
@@ -647,7 +718,7 @@ describe('a stream of a provider that reports energy', () => {
             .replace(/data: {(?:"id":"c1",)?"object":"chat.completion.chunk",[^\n]*\n\n/, '')
             .replaceAll(gw, '')
             .replaceAll(usageGw, '');
-          expect(bare).toBe([...events.filter((each) => each.startsWith('data:')), event('[DONE]')].join(''));
+          expect(bare).toBe(text.filter((each) => each.startsWith('data:')).join(''));
         },
       ),
     );

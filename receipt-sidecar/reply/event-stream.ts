@@ -18,15 +18,22 @@ import { type Additions, parseObject, withoutForgery } from '../wire/json-body.t
 import { Outbox } from '../wire/outgoing.ts';
 import { dataEvent, isPlain, keepAlive } from '../wire/write-events.ts';
 import { type Carrier, HeldChunks } from './held-chunks.ts';
+import { maxReplyBytes } from './read-reply.ts';
 import type { EventStreamOptions, StreamFacts, StreamReceipt } from './stream-options.ts';
 
-/** A larger event is refused. */
-const maxEventBytes = 4 * 1024 * 1024;
-/** Commas, lists and objects: reading an event of this many takes some 10 ms. One with all logprobs has a few hundred. */
-const maxEventParts = 30_000;
+/** An event can be as large as a whole reply: a picture is one event. A larger one is refused. */
+const maxEventBytes = maxReplyBytes;
+/** Unfinished events below this size are held without asking for room: there are no more of them than streams. */
+const smallEventBytes = 1024 * 1024;
+/** Commas, lists and objects: reading an event of this many takes some 30 ms. One with all logprobs has a few hundred. */
+export const maxEventParts = 100_000;
 const unreadable = apiError('upstream_invalid_response', {
   message: 'The model provider sent an event that could not be read.',
 });
+const endedEarly = apiError('upstream_error', {
+  message: 'The model provider ended the stream before the answer was whole.',
+});
+const saidNothing = apiError('upstream_error', { message: 'The model provider sent a stream without an answer.' });
 const failedMidway = apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' });
 
 /** One stream. Errors thrown by `receipt` are thrown on; whatever the provider sends ends in an error event at worst. */
@@ -48,6 +55,8 @@ export class EventStream {
   /** Set with the last event, after which nothing is sent. */
   #over: 'done' | 'failed' | null = null;
   readonly #out = new Outbox();
+  /** The bytes of the room that its unfinished event takes. */
+  #taken = 0;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -95,17 +104,35 @@ export class EventStream {
   push(bytes: Buffer): void {
     this.#reader.sawOther = false;
     this.#reader.push(bytes);
-    if (this.#reader.size > maxEventBytes) this.#fail(unreadable);
+    if (!this.#hasRoom(this.#reader.size)) this.#fail(unreadable);
     // In front of a held chunk too: it says nothing that could come too early.
     const isQuiet = this.#out.isEmpty && this.#over === null;
     if (this.#reader.sawOther && isQuiet) this.#out.add([{ at: 0, bytes: keepAlive }]);
   }
 
-  /** Ends the stream in order: nothing waits any more, and the receipt is made if it was not. */
+  #hasRoom(bytes: number): boolean {
+    const wanted = bytes > smallEventBytes ? bytes : 0;
+    if (bytes > maxEventBytes || !this.#options.room.change(this.#taken, wanted)) return false;
+    this.#taken = wanted;
+    return true;
+  }
+
+  /** Gives back what the stream takes up, because nothing more is read. */
+  close(): void {
+    this.#reader.stop();
+    this.#hasRoom(0);
+  }
+
+  /**
+   * Ends the stream: nothing waits any more, and the receipt is made if it was not. Without the end event, or the end of each answer, it is
+   * not known whether that was all.
+   */
   end(): void {
     this.#reader.end();
     this.#hasEnded = true;
-    if (this.#over === null) this.#finishWhole();
+    if (this.#over !== null) return;
+    if (this.#api.isComplete) this.#finishWhole();
+    else this.#fail(this.#api.isBlank ? saidNothing : endedEarly);
   }
 
   /**
@@ -155,7 +182,7 @@ export class EventStream {
 
   #event(data: string, name: string | null, bytes: Buffer | null): void {
     if (this.#api.isEnd(data)) return this.#ended(this.#api.endEvent);
-    const value = parseObject(data, maxEventParts);
+    const value = parseObject(data, this.#options.mostParts);
     if (!value) this.#fail(unreadable);
     else if (this.#api.isFailure(value, name)) this.#fail(this.#refusal(value) ?? failedMidway);
     else this.#take(bytes, data, value, name);
@@ -163,6 +190,7 @@ export class EventStream {
 
   /** `last` is the event behind which the provider says nothing more; null if it has gone out. */
   #ended(last: Buffer | null): void {
+    if (this.#api.isBlank) return this.#fail(saidNothing);
     this.#finishWhole();
     if (last) this.#send(last);
     this.#over = 'done';
@@ -251,7 +279,7 @@ export class EventStream {
   #fail(error: ApiError): void {
     this.#release();
     this.#over = 'failed';
-    this.#reader.stop();
+    this.close();
     if (!this.#finished) this.#receipt();
     this.#send(dataEvent(errorBody(error, this.#options.addresses)));
   }

@@ -2,6 +2,7 @@
 
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import fc from 'fast-check';
 import { _iterSSEMessages } from 'openai/core/streaming';
 import { describe, expect, it, vi } from 'vitest';
@@ -25,6 +26,7 @@ function open(changes: Changes = {}): { stream: EventStream; made: () => number 
     reader: chatReader(true),
     addresses,
     energyReader: null,
+    ...eventBounds,
     tooLong: () => null,
     receipt: () => {
       made += 1;
@@ -187,9 +189,9 @@ describe('a stream that is too much', () => {
 
   it('ends at an event of too many parts, or too long', () => {
     expect(whole(`data: {"choices":[],"a":[${'1,'.repeat(20_000)}1]}\n\n`).toString()).not.toMatch(unreadable);
-    expect(whole(`data: {"choices":[],"a":[${'1,'.repeat(30_000)}1]}\n\n`).toString()).toMatch(unreadable);
-    expect(whole('data: x\n'.repeat(100_000)).toString()).toMatch(unreadable);
-    expect(whole(`: ${'x'.repeat(5e6)}`).toString()).toMatch(unreadable);
+    expect(whole(`data: {"choices":[],"a":[${'1,'.repeat(100_000)}1]}\n\n`).toString()).toMatch(unreadable);
+    expect(whole('data: x\n'.repeat(1_000_000)).toString()).toMatch(unreadable);
+    expect(whole(`: ${'x'.repeat(68e6)}`).toString()).toMatch(unreadable);
   });
 
   it('passes a picture of 2 MB', () => {
@@ -319,6 +321,7 @@ describe('a value of a type that nobody expects', () => {
           await expectNothingForged(
             whole(`data: ${JSON.stringify(value)}\n\n${finish}`, {
               energyReader: createEnergyReader(telemetry, () => ({})),
+              ...eventBounds,
               tooLong,
             }),
           );

@@ -1,20 +1,24 @@
 /**
- * A JSON reply of a provider, which Envoy has buffered whole, on its way to the client.
+ * A JSON reply of a provider, which Envoy has buffered whole, on its way to the client. A client that has asked for a stream gets it as one.
  *
  * Invariants: a completion is never refused because there is no room or time to read it here, and nothing of it reaches
  * the client that was not read: where no thread could, Envoy goes on without us, and its Lua filter cleans the body
  * that it still has and adds the degraded receipt.
  */
-import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { defined } from '@gw/contract/internal/defined';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
+import { shapeOf } from '../api/shapes.ts';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
+import type { Recorded } from '../receipt/books.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
 import { answerAfter, finishedWith, setHeader } from '../wire/ext-proc.ts';
 import { andThen } from '../wire/maybe-promise.ts';
 import type { Overhead } from '../wire/overhead.ts';
 import type { JobResult } from '../wire/threads/thread-pool.ts';
+import { EventStream } from './event-stream.ts';
 import { type ReplyReading, withAdded } from './read-reply.ts';
-import type { Reply, ReplyContext } from './reply.ts';
+import { type Reply, type ReplyContext, withShown } from './reply.ts';
 import type { ReadReply } from './reply-reader.ts';
 import { advised } from './retry-advice.ts';
 
@@ -63,20 +67,55 @@ export class JsonReply implements Reply {
     if (!this.#isOver) call.fail(new Error(`A large reply could not be read: ${why}.`));
   }
 
-  #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
-    const { call, kept, overhead, record, energyReader } = this.#context;
+  #complete({ clean, isStream, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
+    if (isStream)
+      return this.#completeStream(Buffer.from(clean.bytes.buffer, clean.bytes.byteOffset, clean.bytes.length));
+    const { record, energyReader } = this.#context;
     const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null);
+    this.#answer('application/json', recorded, (shown) => withAdded(clean, { ...recorded, ...shown }));
+  }
+
+  /** The events are read as those of any stream, so that the receipt rides where it does there. */
+  #completeStream(events: Buffer): void {
+    const { addresses, energyReader, record, room } = this.#context;
+    const { request } = record.identity;
+    const receipts: Recorded[] = [];
+    const stream = new EventStream({
+      reader: defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request),
+      addresses,
+      energyReader,
+      room,
+      // They were counted where the reply was read.
+      mostParts: Number.POSITIVE_INFINITY,
+      tooLong: () => null,
+      receipt: ({ failed, said, telemetry }) => {
+        const recorded = record.complete(said, telemetry, failed);
+        receipts.push(recorded);
+        return recorded;
+      },
+    });
+    stream.push(events);
+    stream.end();
+    const made = defined(receipts[0], 'The receipt of a stream that has ended');
+    if (stream.over === 'failed') return this.#answerError(apiError('upstream_error'), made);
+    const bytes = stream.take();
+    this.#answer('text/event-stream', made, (shown) => [withShown(bytes, made, shown)]);
+  }
+
+  /** Answers with the body, once the receipt is stored. */
+  #answer(contentType: string, recorded: Recorded, bodyWith: (shown: ShownReceipt) => readonly Buffer[]): void {
+    const { call, kept, overhead, record } = this.#context;
     const answer = (shown: ShownReceipt): void | Promise<void> => {
       if (this.#isOver) return;
-      const body = withAdded(clean, { ...recorded, ...shown });
+      const body = bodyWith(shown);
       if (!kept) return handOut(body);
       kept.add(body);
-      return kept.store('application/json', () => handOut(body));
+      return kept.store(contentType, () => handOut(body));
     };
     const handOut = (body: readonly Buffer[]): void => {
       const length = body.reduce((sum, part) => sum + part.length, 0);
       const setHeaders = [
-        setHeader('content-type', 'application/json'),
+        setHeader('content-type', contentType),
         setHeader('content-length', String(length)),
         ...overhead.headers(this.#repliedAt),
         isFinished,
@@ -90,12 +129,16 @@ export class JsonReply implements Reply {
   }
 
   #fail(failure: ApiError): void {
-    const { record, addresses, attempts, call, judged, kept } = this.#context;
+    const { attempts, judged, record } = this.#context;
     const error = advised(failure, judged, attempts);
+    const end = error.code === 'upstream_invalid_response' ? 'unreadable' : 'error_reply';
+    this.#answerError(error, record.breakOff('provider', null, end));
+  }
+
+  #answerError(error: ApiError, { saved }: Recorded): void {
+    const { record, addresses, call, kept } = this.#context;
     kept?.free();
     const body = Buffer.from(errorBody(error, addresses));
-    const end = error.code === 'upstream_invalid_response' ? 'unreadable' : 'error_reply';
-    const { saved } = record.breakOff('provider', null, end);
     const setHeaders = [
       setHeader(':status', String(error.status)),
       ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),

@@ -63,6 +63,8 @@ export type ReplyReading =
   | { readonly ok: false; readonly error: ApiError | null }
   | {
       readonly ok: true;
+      /** Whether `clean` holds the events of a stream, which the client asked for and the provider did not send. */
+      readonly isStream: boolean;
       readonly clean: CleanObject;
       readonly said: SaidSoFar;
       /** The energy that the body reports; null if it says nothing. */
@@ -102,13 +104,24 @@ export function readReply(bytes: Uint8Array, facts: ReplyFacts): ReplyReading {
   const { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes } = tally;
   const energyReader = createEnergyReader(telemetryShape, () => ({}));
   energyReader?.takeObject(value);
+  const { stream } = reply;
+  const isStream = request.stream && stream !== null;
   return {
     ok: true,
-    clean: cleanObject(text === original ? unmarked : encoder.encode(text), text, value),
+    isStream,
+    clean: isStream
+      ? cleanEvents(stream.whole(value))
+      : cleanObject(text === original ? unmarked : encoder.encode(text), text, value),
     said: { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes },
     telemetry: energyReader?.said ?? null,
   };
 }
+
+/** Nothing is added to events here: each is read again, like those of a provider. They get memory of their own, which a thread can give away. */
+const cleanEvents = (events: Buffer): CleanObject => {
+  const bytes = new Uint8Array(events);
+  return { bytes, end: bytes.length, isEmpty: true, usage: null };
+};
 
 const closingBrace = 0x7d;
 function cleanObject(bytes: Uint8Array, original: string, value: Record<string, unknown>): CleanObject {

@@ -9,9 +9,10 @@ import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
 import { cutOff, finishedWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
+import type { Room } from '../wire/room.ts';
 import { Turns } from '../wire/turns.ts';
 import type { EnergyReader } from './energy-reader.ts';
-import { EventStream } from './event-stream.ts';
+import { EventStream, maxEventParts } from './event-stream.ts';
 import type { StreamFacts } from './stream-options.ts';
 
 export interface ReplyContext {
@@ -20,6 +21,7 @@ export interface ReplyContext {
   readonly call: ProcessorCall;
   /** Null if the deployment that answered reports no energy. */
   readonly energyReader: EnergyReader | null;
+  readonly room: Room;
   /** Keeps what the client gets, if the call has a claim of its idempotency key. */
   readonly kept: KeptReply | null;
 }
@@ -43,10 +45,10 @@ const holdMs = 500;
 const usageHoldMs = 3000;
 const patience = wait(usageHoldMs / 1000 + 1);
 /**
- * How long a provider may go on behind the last event that its client gets, ms. By then an error event has reached the
- * client, which loses nothing by a broken connection. Behind the end of the stream it is given time to end in order.
+ * How long a provider may go on behind the last event that its client gets, ms. By then that event has reached the client, which loses
+ * nothing by a broken connection, and the receipt is made.
  */
-const endMs = { failed: 1000, done: 30_000 } as const;
+const endMs = 1000;
 /** Above this many unanswered bytes Envoy could stop reading, so that pieces are answered before all of them came out. */
 const holdBytes = 64 * 1024;
 
@@ -66,7 +68,7 @@ export class StreamReply implements Reply {
   /** How many bytes of the provider were read. */
   #readTo = 0;
   /** Replacements for receipts that could not be stored. */
-  readonly #swaps: (readonly [made: string, shown: string])[] = [];
+  readonly #swaps: (readonly [made: ShownReceipt, shown: ShownReceipt])[] = [];
   #done = false;
   #saved: Promise<void> | null = null;
   readonly #turns: Turns;
@@ -96,6 +98,8 @@ export class StreamReply implements Reply {
       reader,
       addresses,
       energyReader,
+      room: context.room,
+      mostParts: maxEventParts,
       tooLong: (event, isEmpty) => {
         const [words, { request }] = [wordsOf(event), record.identity];
         return isEmpty ? toldError(words, request, false) : safetyError(words, request, false);
@@ -116,6 +120,7 @@ export class StreamReply implements Reply {
     clearTimeout(this.#timer);
     clearTimeout(this.#cut);
     this.#turns.stop();
+    this.#events.close();
     if (this.#events.wentOn) this.#context.record.wentOn();
   }
 
@@ -182,7 +187,7 @@ export class StreamReply implements Reply {
     this.#stopWaiting();
     this.#answer(this.#unanswered.length, original);
     const { over } = this.#events;
-    if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => this.#context.call.answer(cutOff), endMs[over]);
+    if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => this.#context.call.answer(cutOff), endMs);
   }
 
   /** Answers the first messages, the last of these with what began in them. */
@@ -194,7 +199,7 @@ export class StreamReply implements Reply {
     for (const _ of ends) call.answer(replaceChunk(Buffer.alloc(0)));
     this.#answeredTo = end;
     const taken = this.#events.take(this.#providerEnded ? undefined : end);
-    const bytes = this.#swaps.reduce((text, [made, shown]) => replaced(text, made, shown), taken);
+    const bytes = this.#swaps.reduce((text, [made, shown]) => withShown(text, made, shown), taken);
     const isSame = ends.length === 0 && original?.equals(bytes);
     const response = isSame ? unchanged.responseBody : replaceChunk(bytes);
     this.#pass(bytes, this.#done ? { ...response, ...finishedWith(this.#context.record.unsaved) } : response);
@@ -232,11 +237,15 @@ export class StreamReply implements Reply {
    */
   #resume(made: ShownReceipt, shown: ShownReceipt): void {
     this.#saved = null;
-    if (made.gw !== shown.gw) this.#swaps.push([made.gw, shown.gw], [made.usageGw, shown.usageGw]);
+    if (made.gw !== shown.gw) this.#swaps.push([made, shown]);
     this.#answerAll(null);
     if (!this.#isStoring) this.#turns.resume();
   }
 }
+
+/** Returns the bytes of a stream with the receipt that is shown in place of the one that was made, if that could not be stored. */
+export const withShown = (bytes: Buffer, made: ShownReceipt, shown: ShownReceipt): Buffer =>
+  made.gw === shown.gw ? bytes : replaced(replaced(bytes, made.gw, shown.gw), made.usageGw, shown.usageGw);
 
 /** Returns the bytes with `shown` wherever `made` stands. Both hold the receipt's id, so the provider's words do not. */
 function replaced(bytes: Buffer, made: string, shown: string): Buffer {

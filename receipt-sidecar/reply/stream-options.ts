@@ -5,6 +5,7 @@ import type { TokenUsage } from '@gw/methodology/assess';
 import type { StreamReader } from '../api/port/shape.ts';
 import type { StreamFacts } from '../receipt/reply-facts.ts';
 import type { Additions } from '../wire/json-body.ts';
+import type { Room } from '../wire/room.ts';
 import type { EnergyReader } from './energy-reader.ts';
 
 export type { StreamFacts };
@@ -23,6 +24,10 @@ export interface EventStreamOptions {
   readonly energyReader: EnergyReader | null;
   /** Returns the error for a failure whose words are about the request; null for any other. `isEmpty`: nothing was generated before. */
   readonly tooLong: (event: JsonObject, isEmpty: boolean) => ApiError | null;
+  /** For large events that are not complete yet. */
+  readonly room: Room;
+  /** The most parts that an event may have (see wire/json-body.ts). */
+  readonly mostParts: number;
   /** Makes the receipt, once, when everything that counts is known. */
   readonly receipt: (facts: StreamFacts) => StreamReceipt;
 }

@@ -4,6 +4,7 @@ import { knownProviders } from '@gw/contract/internal/catalogue/known-providers'
 import { cases } from '@gw/testing/cases';
 import { countedForTests } from '@gw/testing/receipt-sidecar/asked';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import { errorTextOf, streamTextOf, type Transcript, textOf, transcripts } from '@gw/testing/transcripts';
 import { eventsOf, jsonOf, usageShapes } from '@gw/testing/usage-shapes';
 import { describe, expect, it } from 'vitest';
@@ -51,6 +52,7 @@ function passed(pieces: readonly Buffer[], wantsUsage: boolean, reader = chatRea
     reader,
     energyReader: null,
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
+    ...eventBounds,
     tooLong: () => null,
     receipt: (facts) => {
       said = facts.said;

@@ -54,6 +54,14 @@ class Reader implements StreamReader {
     return this.hasBegunToEnd;
   }
 
+  get isComplete(): boolean {
+    return this.hasBegunToEnd;
+  }
+
+  get isBlank(): boolean {
+    return this.isEmpty && !this.hasBegunToEnd;
+  }
+
   isEnd(): boolean {
     return false;
   }
@@ -123,6 +131,7 @@ export const telepathy: ApiShape = {
     stream: {
       lastResort: { event: 'event: silence\ndata: {"gw":@gw@}\n\n', idPrefix: 'thought-', end: '' },
       open: () => new Reader(),
+      whole: (reply) => dataEvent(JSON.stringify(reply), 'silence'),
     },
   },
 };

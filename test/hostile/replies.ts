@@ -72,7 +72,7 @@ export const namedReplies: Readonly<Record<string, HostileReply>> = {
     ),
   ),
   'deep event': stream(`${hello}data: {"choices":[],"gw":1,"a":${nested}}\n\n`, 'open'),
-  'endless event': stream(`${hello}data: ${'x'.repeat(5 * 1024 * 1024)}`, 'open'),
+  'endless event': stream(`${hello}data: ${'x'.repeat(65 * 1024 * 1024)}`, 'open'),
   'error and on': stream(`${hello}${event({ error: { message: marker } })}${hello}`, 'open'),
   'behind the end': stream(`${hello}${finish}data: [DONE]\n\n${event({ ...chunkOf({ content: marker }), ...forged })}`),
   'usage with a receipt': stream(

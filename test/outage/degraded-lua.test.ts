@@ -17,8 +17,9 @@ interface Origin {
 
 /** The receipt's values for a stream that states none; `created` is the time in the id. */
 const untold: Origin = { id: 'chatcmpl-01a1fd70-f1c0-7000-8000-000000000001', created: 1795253400, model: 'asked' };
+const choices = [{ index: 0, delta: {}, finish_reason: null }];
 const ownOf = ({ id, created, model }: Origin) =>
-  `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [] }).slice(0, -1)},"gw":${block}}\n\n`;
+  `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices }).slice(0, -1)},"gw":${block}}\n\n`;
 const own = ownOf(untold);
 const chunk = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n';
 const end = 'data: [DONE]\n\n';

@@ -67,7 +67,8 @@ describe.each(Object.keys(kinds) as Kind[])('the event that stands in for a dead
   }, 120_000);
   afterAll(() => envoy?.stop());
 
-  const own = { ...head, object: kinds[kind].object, choices: [], gw };
+  const choices = [{ index: 0, ...kinds[kind].piece(null, null) }];
+  const own = { ...head, object: kinds[kind].object, choices, gw };
   const ends = ['data: [DONE]\n\n', ''];
   const lengths = [13, 40, 97, 5000];
 

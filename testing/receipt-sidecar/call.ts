@@ -18,6 +18,7 @@ import { makeCatalogue } from '@gw/receipt-sidecar/internals/catalogue/snapshot'
 import { decidedBefore } from '@gw/receipt-sidecar/internals/guards/leased-limits';
 import { readReply } from '@gw/receipt-sidecar/internals/reply/read-reply';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/wire/maybe-promise';
+import { Room } from '@gw/receipt-sidecar/internals/wire/room';
 import { emptySnapshot, plainDeployment, plainModel } from '../catalogue.ts';
 
 const snapshot: Snapshot = {
@@ -73,6 +74,7 @@ export function contextForTests({
     slots: { take: takeSlot },
     budgets: { reserve },
     idempotencyMetrics: { ended: () => undefined },
+    room: new Room(1024 * 1024 * 1024),
     health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
     notices: { note: () => undefined, register: () => undefined },
     trouble: createMeasuredTrouble(() => 0),

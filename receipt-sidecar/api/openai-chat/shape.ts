@@ -5,6 +5,7 @@ import { requestText } from '@gw/policy/request-text';
 import { chunkStream } from '../openai/chunk-stream.ts';
 import { askingForUsage, integers, outputOf } from '../openai/given.ts';
 import { jsonReply } from '../openai/reply-counts.ts';
+import { chatChoice } from '../openai/whole-as-chunks.ts';
 import type { ApiShape, Prompt } from '../port/shape.ts';
 import { chatContradiction } from './contradictions.ts';
 import { chatPromptSize } from './prompt-size.ts';
@@ -41,7 +42,7 @@ export const openaiChat: ApiShape = {
       { messages: [{ role: 'user', content: [{ type: 'text', text: words }] }], tools: [] },
     ],
   },
-  reply: { ...jsonReply, stream: chunkStream('chat.completion.chunk', 'chatcmpl-') },
+  reply: { ...jsonReply, stream: chunkStream('chat.completion.chunk', 'chatcmpl-', chatChoice) },
 };
 
 /** Tokens that frame each message in OpenAI's chat format besides its role, and that open the reply. */

@@ -14,6 +14,7 @@ import {
   streamContradiction,
 } from '../openai/given.ts';
 import { jsonReply } from '../openai/reply-counts.ts';
+import { textChoice } from '../openai/whole-as-chunks.ts';
 import { sizeOfTexts } from '../port/prompt-size.ts';
 import type { ApiShape } from '../port/shape.ts';
 
@@ -57,5 +58,5 @@ export const openaiCompletions: ApiShape = {
     hasTemperature: true,
     samples: [{ prompt: ['Hello, what is a gateway? '.repeat(10)], n: 1 }],
   },
-  reply: { ...jsonReply, stream: chunkStream('text_completion', 'cmpl-') },
+  reply: { ...jsonReply, stream: chunkStream('text_completion', 'cmpl-', textChoice) },
 };

@@ -12,6 +12,8 @@ export class ChoiceEnds {
   readonly #expected: number;
   /** Index → why it has finished. */
   readonly #finished = new Map<number, string>();
+  /** The choices that have said something; no more than were asked for. */
+  readonly #begun = new Set<number>();
   /** The last sign. */
   #sign: Sign = 'reason';
   /** Signs that were followed by more text. */
@@ -28,6 +30,11 @@ export class ChoiceEnds {
   /** Whether each choice has finished, as far as the provider says. */
   get isAtEnd(): boolean {
     return this.#finished.size >= this.#expected;
+  }
+
+  /** Whether each choice that has said something has finished, and at least one has. */
+  get areAll(): boolean {
+    return this.isAtEnd || (this.hasBegun && [...this.#begun].every((index) => this.#finished.has(index)));
   }
 
   /** Whether any choice has finished. */
@@ -52,6 +59,7 @@ export class ChoiceEnds {
     for (const choice of choices) {
       if (hasText(choice)) {
         saysText = true;
+        if (this.#begun.size < this.#expected) this.#begun.add(indexOf(choice));
         if (this.isAtEnd) this.#refuted.add(this.#sign);
         this.#sign = 'reason';
       }

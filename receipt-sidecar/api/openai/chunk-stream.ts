@@ -17,19 +17,25 @@ import { isError, type Origin, originOf } from './chunk.ts';
 import { KnownDeltas } from './known-deltas.ts';
 import { ReplyCounts } from './reply-counts.ts';
 import { SplitPairs } from './split-pairs.ts';
+import { type ChoiceForm, wholeAsChunks } from './whole-as-chunks.ts';
 
 const done = '[DONE]';
 const doneEvent = Buffer.from(`data: ${done}\n\n`);
 
 /** `object` is what the chunks call themselves, `idPrefix` what their ids begin with. */
-export const chunkStream = (object: string, idPrefix: string): StreamShape => ({
-  lastResort: {
-    event: `data: {"id":@id@,"object":"${object}","created":@created@,"model":@model@,"choices":[],"gw":@gw@}\n\n`,
-    idPrefix,
-    end: done,
-  },
-  open: (request) => new ChunkReader(request, object),
-});
+export const chunkStream = (object: string, idPrefix: string, form: ChoiceForm): StreamShape => {
+  const choices = [{ index: 0, ...form.nothing, finish_reason: null }];
+  const last = JSON.stringify(choices);
+  return {
+    lastResort: {
+      event: `data: {"id":@id@,"object":"${object}","created":@created@,"model":@model@,"choices":${last},"gw":@gw@}\n\n`,
+      idPrefix,
+      end: done,
+    },
+    open: (request) => new ChunkReader(request, object, choices),
+    whole: (reply) => wholeAsChunks(reply, object, form, doneEvent),
+  };
+};
 
 class ChunkReader implements StreamReader {
   readonly said = new ReplyCounts();
@@ -37,13 +43,20 @@ class ChunkReader implements StreamReader {
   readonly keepsNames = false;
   readonly #wantsUsage: boolean;
   readonly #object: string;
+  /** A chunk that has nothing to say has these choices, since clients read the first one without looking. */
+  readonly #choices: readonly JsonObject[];
   readonly #ends: ChoiceEnds;
   readonly #deltas: KnownDeltas;
   readonly #pairs = new SplitPairs();
   #origin: Origin | null = null;
   #sawUsage = false;
 
-  constructor({ answers, wantsUsage }: Pick<RequestSummary, 'answers' | 'wantsUsage'>, object: string) {
+  constructor(
+    { answers, wantsUsage }: Pick<RequestSummary, 'answers' | 'wantsUsage'>,
+    object: string,
+    choices: readonly JsonObject[],
+  ) {
+    this.#choices = choices;
     this.#wantsUsage = wantsUsage;
     this.#object = object;
     this.#ends = new ChoiceEnds(answers);
@@ -60,6 +73,14 @@ class ChunkReader implements StreamReader {
 
   get isWritten(): boolean {
     return this.#ends.isCredible;
+  }
+
+  get isComplete(): boolean {
+    return this.#ends.areAll;
+  }
+
+  get isBlank(): boolean {
+    return this.said.isEmpty && this.said.otherBytes === 0 && !this.#ends.hasBegun;
   }
 
   get isRefuted(): boolean {
@@ -107,7 +128,8 @@ class ChunkReader implements StreamReader {
   }
 
   ownEvent(additions: Additions, usage: TokenUsage | null): Buffer {
-    const chunk = { ...this.#origin, object: this.#object, choices: [], ...(usage && { usage: usageOf(usage) }) };
+    const said = usage ? { choices: [], usage: usageOf(usage) } : { choices: this.#choices };
+    const chunk = { ...this.#origin, object: this.#object, ...said };
     return dataEvent(addToObject(JSON.stringify(chunk), chunk, additions));
   }
 }

@@ -2,6 +2,7 @@
 
 import { cases } from '@gw/testing/cases';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
+import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { EventStream } from '../../reply/event-stream.ts';
@@ -17,6 +18,7 @@ function opened(wantsUsage: boolean, expectedChoices = 1): EventStream {
     reader: chatReader(wantsUsage, expectedChoices),
     addresses,
     energyReader: null,
+    ...eventBounds,
     tooLong: () => null,
     receipt: (_: StreamFacts) => receipt,
   });

@@ -133,6 +133,8 @@ export interface StreamShape {
   readonly lastResort: LastResort;
   /** Begins to read one stream. */
   open(request: Pick<RequestSummary, 'answers' | 'wantsUsage'>): StreamReader;
+  /** Returns the stream that says what a whole reply says, as the provider would have sent it. */
+  whole(reply: JsonObject): Buffer;
 }
 
 export interface LastResort {
@@ -156,6 +158,10 @@ export interface StreamReader {
   readonly hasBegunToEnd: boolean;
   /** Whether this is the end of all answers, as far as can be told before the stream itself ends. */
   readonly isWritten: boolean;
+  /** Whether each answer that has begun has come to its end, and at least one has. */
+  readonly isComplete: boolean;
+  /** Whether nothing of an answer has come, not even its end. */
+  readonly isBlank: boolean;
   /** Whether text came behind an event that had looked like the end. */
   readonly isRefuted: boolean;
   /** Whether the client asked for usage that no event has named yet. */

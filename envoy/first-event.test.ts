@@ -1,0 +1,244 @@
+/** The filter itself, in a host that does what Envoy does: it buffers what is not let go, and calls for each piece. */
+import { firstEventHeader } from '@gw/contract/internal/first-event';
+import { describe, expect, test } from 'vitest';
+import { firstEventWasm } from './generated/first-event.ts';
+
+interface Filter {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  _initialize?(): void;
+  proxy_on_memory_allocate(bytes: number): number;
+  proxy_on_configure(context: number, bytes: number): number;
+  proxy_on_response_headers(context: number, headers: number, end: number): number;
+  proxy_on_response_body(context: number, bytes: number, end: number): number;
+  proxy_on_response_trailers(context: number, trailers: number): number;
+  proxy_on_tick(context: number): void;
+  proxy_on_delete(context: number): void;
+}
+
+// This project's types are for Node without the web's.
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+};
+
+const mostMs = 5000;
+
+function host() {
+  let headers = new Map<string, string>();
+  let body = Buffer.alloc(0);
+  let nowMs = 1000;
+  let released = false;
+  const at = (from: number, length: number) => Buffer.from(filter.memory.buffer, from, length);
+  const say = (bytes: Buffer, value: number, length: number) => {
+    const to = filter.proxy_on_memory_allocate(bytes.length);
+    if (to === 0) return 1;
+    bytes.copy(at(to, bytes.length));
+    at(value, 4).writeUInt32LE(to);
+    at(length, 4).writeUInt32LE(bytes.length);
+    return 0;
+  };
+  const env = {
+    proxy_get_header_map_value: (_map: number, name: number, bytes: number, value: number, length: number) => {
+      const found = headers.get(at(name, bytes).toString());
+      return found === undefined ? 1 : say(Buffer.from(found), value, length);
+    },
+    proxy_replace_header_map_value: (_map: number, name: number, bytes: number, value: number, length: number) => {
+      headers.set(at(name, bytes).toString(), at(value, length).toString());
+      return 0;
+    },
+    proxy_get_buffer_bytes: (_kind: number, from: number, most: number, value: number, length: number) =>
+      say(body.subarray(from, from + most), value, length),
+    proxy_get_current_time_nanoseconds: (time: number) => {
+      at(time, 8).writeBigUInt64LE(BigInt(nowMs) * 1_000_000n);
+      return 0;
+    },
+    proxy_set_tick_period_milliseconds: () => 0,
+    proxy_set_effective_context: () => 0,
+    proxy_continue_stream: () => {
+      released = true;
+      return 0;
+    },
+  };
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(firstEventWasm, 'base64')), { env });
+  const filter = instance.exports as Filter;
+  filter._initialize?.();
+  filter.proxy_on_configure(1, 0);
+  let context = 1;
+  return {
+    /** Returns what the router sees: the status, what the sidecar is told, and after how many pieces the head went on. */
+    reply(pieces: readonly (string | Buffer)[], { type = 'text/event-stream', status = '200', ends = true } = {}) {
+      context += 1;
+      headers = new Map([
+        [':status', status],
+        ['content-type', type],
+      ]);
+      body = Buffer.alloc(0);
+      released = false;
+      let taken = 0;
+      let isHeld = filter.proxy_on_response_headers(context, 2, pieces.length === 0 && ends ? 1 : 0) !== 0;
+      for (const [index, piece] of pieces.entries()) {
+        if (!isHeld) break;
+        taken = index + 1;
+        body = Buffer.concat([body, Buffer.from(piece)]);
+        const isLast = ends && taken === pieces.length;
+        isHeld = filter.proxy_on_response_body(context, body.length, isLast ? 1 : 0) !== 0;
+      }
+      const words = headers.get(firstEventHeader);
+      return { status: Number(headers.get(':status')), words, type: headers.get('content-type'), isHeld, taken };
+    },
+    trailers: () => {
+      filter.proxy_on_response_trailers(context, 0);
+      return Number(headers.get(':status'));
+    },
+    /** Whether a head that has waited this long is let go. */
+    after(ms: number) {
+      nowMs += ms;
+      filter.proxy_on_tick(1);
+      return released;
+    },
+    size: () => filter.memory.buffer.byteLength,
+    close: () => filter.proxy_on_delete(context),
+  };
+}
+
+const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+const text = event({ id: 'c', choices: [{ delta: { content: 'Hi' } }] });
+const role = event({ id: 'c', model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] });
+const end = event('[DONE]');
+
+describe('a failure as the first event', () => {
+  test.each([
+    ['vLLM', { error: { message: 'too many', type: 'RateLimitError', code: 429 } }, 429],
+    ['a text as the code', { error: { message: 'Limit', code: '429' } }, 429],
+    ['a code at the top', { error: 'Provider returned error', code: 502 }, 502],
+    ['a kind alone', { error: { message: 'Slow down', type: 'rate_limit_error' } }, 429],
+    ['Anthropic', { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 503],
+    ['Gemini', { error: { code: 400, message: 'Too long', status: 'INVALID_ARGUMENT' } }, 400],
+    ['the window of the model', { error: { message: "This model's maximum context length is 4096 tokens" } }, 400],
+    ['a code that is no status', { error: { message: 'Broken', code: 1234 } }, 500],
+    ['a word alone', { error: 'boom' }, 500],
+    ['an object called error', { object: 'error', message: 'Broken' }, 500],
+    ['a key', { error: { type: 'authentication_error' } }, 401],
+  ])('%s has the status of the failure', (_name, failure, status) => {
+    expect(host().reply([event(failure), end])).toMatchObject({
+      status,
+      words: JSON.stringify(failure),
+      isHeld: false,
+    });
+  });
+
+  test('is one by its name, too, and whatever its form', () => {
+    expect(host().reply(['event: error\ndata: {"message":"boom","code":503}\n\n']).status).toBe(503);
+    expect(host().reply(['event: error\ndata: boom\n\n'])).toMatchObject({ status: 500, words: 'boom' });
+  });
+
+  test('is found behind comments, empty lines, names and events that say nothing, in any line ends and pieces', () => {
+    const stream = `\ufeff: hi\r\n\r\nretry: 5\r\n${role.replaceAll('\n', '\r\n')}data: {"error":\r\ndata: {"code":429}}\r\n\r\n`;
+    const bytes = Buffer.from(stream);
+    const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+    for (const pieces of [[bytes], single]) expect(host().reply(pieces).status).toBe(429);
+    expect(host().reply([': hi\r\r', 'data:{"error":{"code":429}}\r\r']).status).toBe(429);
+  });
+
+  test('is found in the last line of a stream that has no end', () => {
+    expect(host().reply(['data: {"error":{"code":429}}']).status).toBe(429);
+  });
+
+  test('tells the sidecar no byte that a header cannot hold, and no more than 4 KiB', () => {
+    const { words } = host().reply([
+      event({ error: { message: `é${'x'.repeat(9000)}`, code: 400 } }).replace('"code"', '\ndata: "code"'),
+    ]);
+    expect(words).toHaveLength(4 * 1024 - 1);
+    expect(words).not.toMatch(/\p{Cc}/u);
+    expect(words).toContain('é');
+  });
+});
+
+describe('a reply without anything', () => {
+  test.each([
+    ['no body', []],
+    ['an empty body', ['']],
+    ['comments alone', [': hi\n\n', ': hi\n\n']],
+    ['an end alone', [end]],
+    ['names alone', [role, end]],
+    ['blank lines', ['\n\n']],
+  ])('is a failure of the provider: %s', (_name, pieces) => {
+    expect(host().reply(pieces)).toMatchObject({ status: 502, words: '' });
+    if (pieces[0] !== end && pieces[0] !== role)
+      expect(host().reply(pieces, { type: 'application/json' })).toMatchObject({ status: 502 });
+  });
+
+  test('is one if it ends with trailers, too', () => {
+    const one = host();
+    expect(one.reply([': hi\n\n'], { ends: false }).isHeld).toBe(true);
+    expect(one.trailers()).toBe(502);
+  });
+
+  test('is known by the end event, although the connection stays open', () => {
+    expect(host().reply([': hi\n\n', end], { ends: false })).toMatchObject({ status: 502, isHeld: false });
+  });
+});
+
+describe('what goes on as it is', () => {
+  test.each([
+    ['text', [text]],
+    ['a call of a tool', [event({ choices: [{ delta: { tool_calls: [{ id: 't', function: { name: 'f' } }] } }] })]],
+    ['an answer that ends at once', [event({ choices: [{ delta: {}, finish_reason: 'stop' }] })]],
+    ['an answer to a prompt', [event({ choices: [{ text: 'Hi' }] })]],
+    ['a text about errors', [event({ choices: [{ delta: { content: '{"error": 429}' } }], error: null })]],
+    ['data that are no JSON', [event('hello')]],
+    ['compressed bytes', [Buffer.from([0x1f, 0x8b, 8, 0, 0, 0])]],
+  ])('%s', (_name, pieces) => {
+    expect(host().reply(pieces)).toMatchObject({ status: 200, words: undefined, isHeld: false, taken: 1 });
+  });
+
+  test('goes on with the first event that says something', () => {
+    expect(host().reply([': hi\n\n', role, text, text])).toMatchObject({ status: 200, taken: 3 });
+  });
+
+  test('is a reply with another status, unread', () => {
+    expect(host().reply([event({ error: { code: 429 } })], { status: '503' })).toMatchObject({ status: 503, taken: 0 });
+  });
+
+  test('is more than can be held, in bytes, pieces and time', () => {
+    expect(host().reply([`: ${'x'.repeat(33_000)}`])).toMatchObject({ status: 200, isHeld: false });
+    const comments = Array.from({ length: 300 }, () => ':\n\n');
+    expect(host().reply(comments)).toMatchObject({ status: 200, isHeld: false, taken: 257 });
+    const slow = host();
+    slow.reply([': hi\n\n'], { ends: false });
+    expect([slow.after(mostMs - 1), slow.after(1)]).toEqual([false, true]);
+  });
+});
+
+describe('the type of the content', () => {
+  test.each(['text/plain', 'application/octet-stream', ''])('is that of a stream where the body is one: %s', (type) => {
+    for (const first of [text, `: hi\n\n${text}`, `event: x\n${text}`])
+      expect(host().reply([first], { type })).toMatchObject({ status: 200, type: 'text/event-stream' });
+    expect(host().reply([event({ error: { code: 429 } })], { type }).status).toBe(429);
+  });
+
+  test('is that of JSON where a stream is none', () => {
+    expect(host().reply(['{"id":"c","choices":[]}'])).toMatchObject({ status: 200, type: 'application/json' });
+  });
+
+  test('stays for JSON, of which the first bytes are enough', () => {
+    const reply = host().reply(['{"id":"c",', '"choices":[]}'], { type: 'application/json; charset=utf-8' });
+    expect(reply).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', taken: 1 });
+  });
+});
+
+test('a JSON reply that is a failure has the status of the failure', () => {
+  const failure = '{"error":{"message":"boom","code":429}}';
+  const json = { type: 'application/json' };
+  expect(host().reply([failure.slice(0, 12), failure.slice(12)], json)).toMatchObject({ status: 429, words: failure });
+  expect(host().reply(['{"error":null,"choices":[{"text":"Hi"}]}'], json).status).toBe(200);
+});
+
+test('keeps nothing of the calls that are over', () => {
+  const many = host();
+  for (let call = 0; call < 20_000; call++) {
+    many.reply([': hi\n\n', call % 2 ? text : role], { ends: false });
+    many.close();
+  }
+  expect(many.size()).toBeLessThan(1024 * 1024);
+});

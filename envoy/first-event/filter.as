@@ -1,0 +1,392 @@
+/**
+ * A filter between Envoy's router and a provider, as WebAssembly, written in AssemblyScript. It holds the head of a reply with status 200
+ * until its body has begun, and of a stream until its first event that says anything. A failure that comes as the first event, and a reply
+ * without one, get the status of that failure before the router sees it. So the router tries the next deployment, as it does for any reply
+ * with that status, and the sidecar learns of it by the same ways. Filters in Lua cannot do this: they cannot hold a head for one piece of
+ * the body.
+ *
+ * Invariants: no byte of a body is changed or lost. A head is held for `mostMs`, `mostBytes` and `mostPieces` at most. What the filter does
+ * not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
+ *
+ * It knows server-sent events and that failures have the key `error`, and nothing of any API.
+ */
+
+// The host: https://github.com/proxy-wasm/spec, version 0.2.1.
+@external("env", "proxy_get_header_map_value")
+declare function getHeader(map: i32, name: usize, nameBytes: i32, value: usize, valueBytes: usize): i32;
+@external("env", "proxy_replace_header_map_value")
+declare function setHeader(map: i32, name: usize, nameBytes: i32, value: usize, valueBytes: i32): i32;
+@external("env", "proxy_get_buffer_bytes")
+declare function getBody(kind: i32, from: i32, most: i32, bytes: usize, length: usize): i32;
+@external("env", "proxy_get_current_time_nanoseconds")
+declare function getTime(time: usize): i32;
+@external("env", "proxy_set_tick_period_milliseconds")
+declare function setTick(periodMs: i32): i32;
+@external("env", "proxy_set_effective_context")
+declare function enter(context: i32): i32;
+@external("env", "proxy_continue_stream")
+declare function continueStream(kind: i32): i32;
+
+const ofResponse = 2;
+const responseBody = 1;
+const responseStream = 1;
+
+const mostMs: i64 = 5_000;
+const tickMs = 1_000;
+const mostBytes = 32 * 1024;
+/** A body that comes in single bytes would otherwise be read anew for each of them. */
+const mostPieces = 256;
+/** The longest text of a failure that the sidecar gets, in bytes. */
+const mostWords = 4 * 1024;
+
+// Answers to the host.
+const goOn = 0;
+const stop = 1;
+
+// Verdicts that are no status.
+const pass = 0;
+const hold = 1;
+const passAsStream = 2;
+const passAsJson = 3;
+
+const statusHeader = String.UTF8.encode(":status");
+const typeHeader = String.UTF8.encode("content-type");
+const wordsHeader = String.UTF8.encode("x-gw-first-event");
+
+/** What the host hands over is read before it hands over more, so one block is enough. */
+const handed = memory.data(mostBytes + 1024);
+const out = memory.data(16);
+/** The data of an event, whose lines are joined. */
+const data = memory.data(mostBytes + 1024);
+let dataLength: i32 = 0;
+/** The words of the failure that was found. */
+let wordsAt: usize = 0;
+let wordsLength: i32 = 0;
+
+class Held {
+  constructor(
+    public since: i64,
+    public isStream: bool,
+    public pieces: i32,
+  ) {}
+}
+
+const heads = new Map<i32, Held>();
+
+export function proxy_abi_version_0_2_1(): void {}
+
+export function proxy_on_memory_allocate(bytes: i32): usize {
+  return bytes <= mostBytes + 1024 ? handed : 0;
+}
+
+export function proxy_on_vm_start(context: i32, bytes: i32): i32 {
+  return 1;
+}
+
+export function proxy_on_configure(context: i32, bytes: i32): i32 {
+  setTick(tickMs);
+  return 1;
+}
+
+export function proxy_on_context_create(context: i32, parent: i32): void {}
+
+export function proxy_on_response_headers(context: i32, headers: i32, end: i32): i32 {
+  if (!isHeader(statusHeader, "200")) return goOn;
+  if (end) {
+    fail(502);
+    return goOn;
+  }
+  heads.set(context, new Held(nowMs(), isHeader(typeHeader, "text/event-stream"), 0));
+  return stop;
+}
+
+export function proxy_on_response_body(context: i32, bytes: i32, end: i32): i32 {
+  if (heads.size == 0 || !heads.has(context)) return goOn;
+  const held = heads.get(context);
+  const verdict = bytes > mostBytes || ++held.pieces > mostPieces ? pass : readBody(bytes, held.isStream, end != 0);
+  if (verdict == hold) return stop;
+  conclude(context, verdict);
+  return goOn;
+}
+
+export function proxy_on_response_trailers(context: i32, trailers: i32): i32 {
+  if (!heads.has(context)) return goOn;
+  // All of it was buffered, and it does not say how much that is.
+  conclude(context, readBody(mostBytes, heads.get(context).isStream, true));
+  return goOn;
+}
+
+/** Lets heads go that have waited for too long, since nothing else comes that would. */
+export function proxy_on_tick(root: i32): void {
+  if (heads.size == 0) return;
+  const before = nowMs() - mostMs;
+  const contexts = heads.keys();
+  for (let at = 0; at < contexts.length; at++) {
+    const context = contexts[at];
+    if (heads.get(context).since > before) continue;
+    heads.delete(context);
+    enter(context);
+    continueStream(responseStream);
+  }
+}
+
+export function proxy_on_done(context: i32): i32 {
+  return 1;
+}
+
+export function proxy_on_delete(context: i32): void {
+  heads.delete(context);
+}
+
+function conclude(context: i32, verdict: i32): void {
+  heads.delete(context);
+  if (verdict == passAsStream) putHeader(typeHeader, "text/event-stream");
+  else if (verdict == passAsJson) putHeader(typeHeader, "application/json");
+  else if (verdict != pass) fail(verdict);
+}
+
+/** Gives the reply a status, and the words of the failure to the sidecar. */
+function fail(status: i32): void {
+  putHeader(statusHeader, status.toString());
+  const bytes = min(wordsLength, mostWords);
+  for (let at = 0; at < bytes; at++) if (load<u8>(wordsAt + at) < 0x20 || load<u8>(wordsAt + at) == 0x7f) store<u8>(wordsAt + at, 0x20);
+  setHeader(ofResponse, changetype<usize>(wordsHeader), wordsHeader.byteLength, wordsAt, bytes);
+  wordsLength = 0;
+}
+
+function putHeader(name: ArrayBuffer, value: string): void {
+  const bytes = String.UTF8.encode(value);
+  setHeader(ofResponse, changetype<usize>(name), name.byteLength, changetype<usize>(bytes), bytes.byteLength);
+}
+
+/** Whether a header begins with a value in lower case. */
+function isHeader(name: ArrayBuffer, value: string): bool {
+  if (getHeader(ofResponse, changetype<usize>(name), name.byteLength, out, out + 4) != 0) return false;
+  return beginsWith(load<usize>(out), load<i32>(out + 4), value);
+}
+
+function nowMs(): i64 {
+  getTime(out);
+  return load<i64>(out) / 1_000_000;
+}
+
+/** Reads what has come of a body. */
+function readBody(bytes: i32, isStream: bool, end: bool): i32 {
+  if (bytes > 0 && getBody(responseBody, 0, bytes, out, out + 4) != 0) return pass;
+  const at = load<usize>(out);
+  const length = bytes > 0 ? load<i32>(out + 4) : 0;
+  wordsLength = 0;
+  let from = length >= 3 && load<u8>(at) == 0xef && load<u8>(at + 1) == 0xbb && load<u8>(at + 2) == 0xbf ? 3 : 0;
+  const begin = from;
+  while (from < length && isBlank(load<u8>(at + from))) from++;
+  // A stream of blank lines is one as well.
+  if (from == length) return end ? 502 : hold;
+  const first = load<u8>(at + from);
+  if (first == 0x7b) return readObject(at + from, length - from, isStream, end);
+  const isEvents = isField(at + from, length - from, end);
+  if (isEvents == hold) return hold;
+  if (isEvents == pass) return pass;
+  const verdict = readEvents(at + begin, length - begin, end);
+  return verdict == pass && !isStream ? passAsStream : verdict;
+}
+
+/** A failure as one object, in place of a reply. Any other object is left to the sidecar. */
+function readObject(at: usize, length: i32, isStream: bool, end: bool): i32 {
+  let from = 1;
+  while (from < length && isBlank(load<u8>(at + from))) from++;
+  if (length - from < 8 && !end) return hold;
+  if (beginsWith(at + from, length - from, "\"error\"")) {
+    if (!end) return hold;
+    const verdict = readData(at, length, false);
+    if (verdict > passAsJson) return verdict;
+  }
+  return isStream ? passAsJson : pass;
+}
+
+/** Whether a text begins as the lines of a stream do; `hold`: it is too short to tell. */
+function isField(at: usize, length: i32, end: bool): i32 {
+  if (load<u8>(at) == 0x3a) return passAsStream;
+  if (length < 6 && !end) return hold;
+  const is =
+    beginsWith(at, length, "data:") || beginsWith(at, length, "event:") || beginsWith(at, length, "id:") || beginsWith(at, length, "retry:");
+  return is ? passAsStream : pass;
+}
+
+function readEvents(at: usize, length: i32, end: bool): i32 {
+  let isNamedError = false;
+  dataLength = 0;
+  let from = 0;
+  while (from < length) {
+    let to = from;
+    while (to < length && load<u8>(at + to) != 0x0a && load<u8>(at + to) != 0x0d) to++;
+    // A line that may go on.
+    if (to == length && !end) return hold;
+    const line = at + from;
+    const bytes = to - from;
+    from = to + 1;
+    if (from < length && load<u8>(at + to) == 0x0d && load<u8>(at + from) == 0x0a) from++;
+    if (bytes == 0) {
+      const verdict = endEvent(isNamedError);
+      if (verdict != hold) return verdict;
+      isNamedError = false;
+    } else if (beginsWith(line, bytes, "data:")) {
+      if (dataLength > 0) store<u8>(data + dataLength++, 0x0a);
+      const blank = bytes > 5 && load<u8>(line + 5) == 0x20 ? 6 : 5;
+      memory.copy(data + dataLength, line + blank, bytes - blank);
+      dataLength += bytes - blank;
+    } else if (beginsWith(line, bytes, "event:")) isNamedError = contains(line, bytes, "error");
+  }
+  if (!end) return hold;
+  const verdict = endEvent(isNamedError);
+  return verdict == hold ? 502 : verdict;
+}
+
+function endEvent(isNamedError: bool): i32 {
+  if (dataLength == 0) return hold;
+  const verdict = readData(data, dataLength, isNamedError);
+  dataLength = 0;
+  return verdict;
+}
+
+/** Reads the data of one event, or one object. `hold`: it says nothing yet. */
+function readData(at: usize, length: i32, isNamedError: bool): i32 {
+  let from = 0;
+  while (from < length && isBlank(load<u8>(at + from))) from++;
+  if (from == length) return hold;
+  // The mark of the end of a stream is in brackets.
+  if (load<u8>(at + from) == 0x5b) return 502;
+  if (load<u8>(at + from) != 0x7b) return isNamedError ? failure(at, length, 0) : pass;
+  let depth = 0;
+  let status = 0;
+  let isError = isNamedError;
+  let says = false;
+  let key: usize = 0;
+  let keyLength = 0;
+  while (from < length) {
+    const byte = load<u8>(at + from);
+    if (byte == 0x7b || byte == 0x5b) depth++;
+    else if (byte == 0x7d || byte == 0x5d) depth--;
+    else if (byte == 0x22) {
+      const text = at + from + 1;
+      let to = from + 1;
+      while (to < length && load<u8>(at + to) != 0x22) to += load<u8>(at + to) == 0x5c ? 2 : 1;
+      if (to >= length) return pass;
+      const textLength = to - from - 1;
+      from = to + 1;
+      while (from < length && isBlank(load<u8>(at + from))) from++;
+      if (from < length && load<u8>(at + from) == 0x3a) {
+        key = text;
+        keyLength = textLength;
+        from++;
+        while (from < length && isBlank(load<u8>(at + from))) from++;
+        if (depth == 1 && is(key, keyLength, "error")) isError = isError || isTrue(at + from, length - from);
+        if (depth <= 2 && isStatusKey(key, keyLength)) status = status || statusAt(at + from, length - from);
+      } else {
+        if (depth == 1 && is(text, textLength, "error") && (is(key, keyLength, "object") || is(key, keyLength, "type"))) isError = true;
+        if (textLength > 0 && !isName(key, keyLength)) says = true;
+      }
+      continue;
+    }
+    from++;
+  }
+  if (isError) return failure(at, length, status);
+  return says ? pass : hold;
+}
+
+/** Whether a value is one that a failure can have: not null, false, 0 or an empty text. */
+function isTrue(at: usize, length: i32): bool {
+  if (length < 2) return false;
+  const first = load<u8>(at);
+  return first != 0x6e && first != 0x66 && first != 0x30 && !(first == 0x22 && load<u8>(at + 1) == 0x22);
+}
+
+function isStatusKey(key: usize, length: i32): bool {
+  return is(key, length, "code") || is(key, length, "status") || is(key, length, "status_code") || is(key, length, "http_code");
+}
+
+/** The status of a failure, as a number or a text; 0 if it is none. */
+function statusAt(at: usize, length: i32): i32 {
+  const from: usize = length > 0 && load<u8>(at) == 0x22 ? 1 : 0;
+  if (length < <i32>from + 4) return 0;
+  let status = 0;
+  for (let digit: usize = 0; digit < 3; digit++) {
+    const byte = load<u8>(at + from + digit);
+    if (byte < 0x30 || byte > 0x39) return 0;
+    status = status * 10 + (byte - 0x30);
+  }
+  const next = load<u8>(at + from + 3);
+  return status >= 400 && status < 600 && (next < 0x30 || next > 0x39) ? status : 0;
+}
+
+/** Names and kinds, which a provider fills in before there is anything of an answer. */
+function isName(key: usize, length: i32): bool {
+  return (
+    is(key, length, "id") ||
+    is(key, length, "object") ||
+    is(key, length, "model") ||
+    is(key, length, "role") ||
+    is(key, length, "type") ||
+    is(key, length, "created") ||
+    is(key, length, "provider") ||
+    is(key, length, "service_tier") ||
+    is(key, length, "system_fingerprint") ||
+    is(key, length, "obfuscation")
+  );
+}
+
+/** Returns the status of a failure: the one that it states, or the one that its words mean. */
+function failure(at: usize, length: i32, stated: i32): i32 {
+  wordsAt = at;
+  wordsLength = length;
+  if (stated != 0) return stated;
+  if (
+    contains(at, length, "rate limit") ||
+    contains(at, length, "rate_limit") ||
+    contains(at, length, "ratelimit") ||
+    contains(at, length, "too many requests") ||
+    contains(at, length, "resource_exhausted") ||
+    contains(at, length, "quota")
+  )
+    return 429;
+  if (
+    contains(at, length, "context length") ||
+    contains(at, length, "context_length") ||
+    contains(at, length, "context size") ||
+    contains(at, length, "context_size") ||
+    contains(at, length, "maximum context") ||
+    contains(at, length, "too long") ||
+    contains(at, length, "invalid_request") ||
+    contains(at, length, "invalid_argument") ||
+    contains(at, length, "badrequest") ||
+    contains(at, length, "content_filter")
+  )
+    return 400;
+  if (contains(at, length, "authentication_error") || contains(at, length, "invalid_api_key")) return 401;
+  if (contains(at, length, "permission")) return 403;
+  if (contains(at, length, "overloaded") || contains(at, length, "unavailable")) return 503;
+  if (contains(at, length, "timeout") || contains(at, length, "timed out")) return 504;
+  return 500;
+}
+
+function isBlank(byte: u8): bool {
+  return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
+}
+
+function is(at: usize, length: i32, text: string): bool {
+  return length == text.length && beginsWith(at, length, text);
+}
+
+/** Whether bytes begin with a text in lower case, whatever their own case. */
+function beginsWith(at: usize, length: i32, text: string): bool {
+  if (length < text.length) return false;
+  for (let index = 0; index < text.length; index++) {
+    const byte = load<u8>(at + index);
+    if ((byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte) != text.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+function contains(at: usize, length: i32, text: string): bool {
+  for (let from = 0; from <= length - text.length; from++) if (beginsWith(at + from, length - from, text)) return true;
+  return false;
+}

@@ -1,0 +1,146 @@
+/** The beginning of a provider's reply with status 200, through the whole gateway and an official client. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { answerChat } from '../chat-reply.ts';
+import { apiOf, removeEntries } from '../operator-api.ts';
+import { collect, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
+
+const [model, alone] = ['first-event/both', 'first-event/one'];
+const ids = ['first-event-a', 'first-event-b'] as const;
+type Answer = (response: Parameters<typeof answerChat>[0], body: Parameters<typeof answerChat>[1]) => void;
+const says: Record<string, { answer: Answer; calls: number }> = {};
+const well: Answer = (response, body) => answerChat(response, body, 'Sunny.');
+
+function startProvider(id: string) {
+  says[id] = { answer: well, calls: 0 };
+  return createServer((request, response) => {
+    let text = '';
+    request.on('data', (piece) => {
+      text += piece;
+    });
+    request.on('end', () => {
+      const own = says[id];
+      if (!own) return;
+      own.calls += 1;
+      own.answer(response, JSON.parse(text));
+    });
+  });
+}
+const servers = ids.map(startProvider);
+const operator = apiOf(stack);
+const clear = () =>
+  removeEntries(
+    operator,
+    ...ids.map((id) => `deployments/${id}`),
+    `models/${model}`,
+    `models/${alone}`,
+    ...ids.map((id) => `providers/${id}`),
+  );
+
+const client = openAi(stack.keys.enterprise, { maxRetries: 0 });
+async function ask(name: string) {
+  const chunks = await collect(await client.chat.completions.create({ model: name, messages, stream: true }));
+  return { chunks, text: chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('') };
+}
+
+beforeAll(async () => {
+  await clear();
+  for (const id of [model, alone])
+    await operator.send('POST', '/operator/v1/models', {
+      id,
+      owned_by: 'tests',
+      kind: 'chat',
+      active_parameters_b: 8,
+      total_parameters_b: 8,
+    });
+  for (const [index, id] of ids.entries()) {
+    const server = servers[index];
+    if (!server) continue;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    await operator.send('POST', '/operator/v1/providers', { id, name: id, base_url });
+    await operator.send('POST', '/operator/v1/deployments', {
+      id,
+      provider: id,
+      region: index === 0 ? 'us-east' : 'eu-west',
+      models: index === 0 ? { [model]: 'm', [alone]: 'm' } : { [model]: 'm' },
+      pue: 1.2,
+    });
+  }
+  for (const name of [model, alone]) await eventually(`an answer of ${name}`, () => ask(name).catch(() => null));
+}, 60_000);
+beforeEach(() => {
+  for (const id of ids) says[id] = { answer: well, calls: 0 };
+});
+afterAll(async () => {
+  await clear();
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+const events =
+  (...data: readonly string[]): Answer =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(data.join(''));
+  };
+const limited = events(': hi\n\n', 'data: {"error":{"message":"Slow down","code":429}}\n\n', 'data: [DONE]\n\n');
+const everywhere = (answer: Answer) => {
+  for (const id of ids) says[id] = { answer, calls: 0 };
+};
+const calls = () => ids.map((id) => says[id]?.calls);
+
+test('a stream that fails in its first event, or has none, goes on at the next deployment', async () => {
+  for (const answer of [limited, events(), events(': hi\n\n'), events('data: [DONE]\n\n')]) {
+    // Whichever comes first fails, and the other one answers.
+    let isFirst = true;
+    everywhere((response, body) => {
+      const fails = isFirst;
+      isFirst = false;
+      return fails ? answer(response, body) : well(response, body);
+    });
+    const { text, chunks } = await ask(model);
+    expect(text).toBe('Sunny.');
+    expect(calls()).toEqual([1, 1]);
+    expect(chunks.at(-1)).toMatchObject({ routing_trace: { fallback: true, attempts: { failed: [{}] } } });
+    expect(receiptOf(chunks.at(-1))).toMatchObject({ status: 'complete' });
+  }
+});
+
+test('where nobody else can answer, it is an error with the status of the failure', async () => {
+  everywhere(limited);
+  await expect(ask(alone)).rejects.toMatchObject({ status: 502, code: 'upstream_rate_limited' });
+  everywhere(events('data: {"error":{"message":"Your prompt is too long","code":"context_length_exceeded"}}\n\n'));
+  await expect(ask(alone)).rejects.toMatchObject({ status: 400, code: 'prompt_too_long', param: 'messages' });
+  everywhere(events());
+  await expect(ask(alone)).rejects.toMatchObject({ status: 502, code: 'upstream_error' });
+});
+
+test('JSON for a stream becomes one', async () => {
+  for (const message of [
+    { role: 'assistant', content: 'Sunny.' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 't', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+  ]) {
+    says[ids[0]] = {
+      calls: 0,
+      answer: (response) => {
+        const choices = [{ index: 0, message, finish_reason: 'stop' }];
+        const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
+        const body = JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage });
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(body);
+      },
+    };
+    const { text, chunks } = await ask(alone);
+    expect(text).toBe(message.content ?? '');
+    expect(chunks[0]).toMatchObject({ object: 'chat.completion.chunk', choices: [{ delta: message }] });
+    expect(receiptOf(chunks.at(-1))).toMatchObject({ prompt_tokens: 9, completion_tokens: 2 });
+  }
+});
