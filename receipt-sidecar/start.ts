@@ -229,7 +229,16 @@ export async function startSidecar(config: Config) {
   });
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
-        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, deploymentHealth, notices, addedFields, faults];
+        const ofCalls = [
+          receiptMetrics,
+          usageMetrics,
+          overhead,
+          limitMetrics,
+          deploymentHealth,
+          notices,
+          addedFields,
+          faults,
+        ];
         const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
         for (const metrics of [...ofCalls, ...ofSteps]) metrics.register(registry);
       })

@@ -17,7 +17,9 @@ function sent(endpoint: Endpoint, body: Record<string, unknown>): Record<string,
   const parsed = parse(endpoint, body);
   if (!parsed.ok) throw new Error(`${said(body)}: ${parsed.error.code} ${parsed.error.param} ${parsed.error.message}`);
   return JSON.parse(
-    Buffer.concat(serialise(outgoing(parsed.value), { providerModel: 'm', takesTemperature: false, refused: [] })).toString(),
+    Buffer.concat(
+      serialise(outgoing(parsed.value), { providerModel: 'm', takesTemperature: false, refused: [] }),
+    ).toString(),
   );
 }
 

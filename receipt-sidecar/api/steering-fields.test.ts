@@ -129,7 +129,9 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
     if (!parsed.ok) throw new Error(`${parsed.error.param}: ${parsed.error.message}`);
     expect(
       JSON.parse(
-        Buffer.concat(serialise(outgoing(parsed.value), { providerModel: 'm', takesTemperature: false, refused: [] })).toString(),
+        Buffer.concat(
+          serialise(outgoing(parsed.value), { providerModel: 'm', takesTemperature: false, refused: [] }),
+        ).toString(),
       ),
     ).toEqual({
       ...least[endpoint],

@@ -6,7 +6,19 @@ import { card, type TableRow, table } from './table.ts';
 const at = (account: string, ...rest: string[]): string =>
   ['/operator/v1/accounts', ...[account, 'budgets', ...rest].map(encodeURIComponent)].join('/');
 const webhookAt = (account: string): string => `/operator/v1/accounts/${encodeURIComponent(account)}/budget-webhook`;
-const columns = ['id', 'scope', 'name', 'unit', 'kind', 'amount', 'used', 'used_estimated', 'reserved', 'percent', 'set_by'];
+const columns = [
+  'id',
+  'scope',
+  'name',
+  'unit',
+  'kind',
+  'amount',
+  'used',
+  'used_estimated',
+  'reserved',
+  'percent',
+  'set_by',
+];
 
 function amountIn(call: AdminCall): { readonly amount?: number } {
   const text = call.option('amount');
