@@ -3,7 +3,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { failedAttemptChannel, lostAttemptChannel } from '@gw/contract/internal/redis';
 import { serveEnvoy } from '@gw/grpc/server';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { giveBackDayUnit } from '@gw/service/day-unit';
@@ -15,18 +14,12 @@ import { limitTimes, openLimiter } from '@gw/service/limits/limiter';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter } from '@gw/service/redis-writer';
-import type { z } from 'zod';
 import { openClassifier } from './admission/classifier.ts';
 import { openPolicyEvents } from './admission/policy-events.ts';
 import { createPromptMetrics } from './admission/prompt-metrics.ts';
 import { RequestReader } from './admission/reader.ts';
 import { createScreenMetrics } from './admission/screen-metrics.ts';
-import { createAddedFields } from './attempts/added-fields.ts';
-import { createFirstAttempts, lostAttemptSchema } from './attempts/direct-first-attempts.ts';
-import { createFailedAttempts, failedAttemptSchema } from './attempts/failed-attempts.ts';
-import { createOperatorNotices } from './attempts/operator-notices.ts';
-import { createDeploymentHealth } from './attempts/resting-deployments.ts';
-import { createMeasuredTrouble, showTrouble } from './attempts/unavailable-deployments.ts';
+import { openAttempts } from './attempts/open-attempts.ts';
 import { readAccessLog } from './call/access-log.ts';
 import { Call } from './call/call.ts';
 import type { CallContext } from './call/call-context.ts';
@@ -53,7 +46,6 @@ import { createUsageMetrics } from './receipt/usage-metrics.ts';
 import { replyReader } from './reply/reply-reader.ts';
 import { createOverheadMetrics } from './wire/overhead.ts';
 import { Room } from './wire/room.ts';
-import { sharedByRedis } from './wire/shared.ts';
 import { openBodyThreads, startFirstThread } from './wire/threads/body-threads.ts';
 
 /** How long the access log can take to say how a call ended. */
@@ -143,14 +135,7 @@ export async function startSidecar(config: Config) {
     threads: config.threads,
     onError: (reason) => faults.fault('body_thread', reason),
   });
-  const shared = <T>(channel: string, schema: z.ZodType<T>) =>
-    config.instances > 1 ? sharedByRedis({ redis, subscriber }, channel, schema) : null;
-  const failedAttempts = createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema));
-  const firstAttempts = createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema));
-  const addedFields = createAddedFields(clock, log);
-  const deploymentHealth = createDeploymentHealth(clock, log);
-  const show = showTrouble(redis, Date.now);
-  const notices = createOperatorNotices(log, show);
+  const attempts = openAttempts({ redis, subscriber, isShared: config.instances > 1, log, clock });
   const context: CallContext = {
     addresses: config.addresses,
     room: new Room(largeEventBytes),
@@ -176,18 +161,12 @@ export async function startSidecar(config: Config) {
     idempotencyMetrics,
     slots,
     budgets,
-    health: deploymentHealth,
-    notices,
-    trouble: createMeasuredTrouble(clock, show),
-    accountTrouble: createMeasuredTrouble(clock),
+    ...attempts,
     ledger,
     metrics: receiptMetrics,
     usageMetrics,
     live,
     ends,
-    addedFields,
-    failedAttempts,
-    firstAttempts,
     faults,
     overhead,
     limitsOf: openLeasedLimits({ limiter, metrics: limitMetrics }),
@@ -203,8 +182,8 @@ export async function startSidecar(config: Config) {
       accessLog: (message) =>
         readAccessLog(message, {
           ends,
-          failedAttempts,
-          firstAttempts,
+          failedAttempts: attempts.failedAttempts,
+          firstAttempts: attempts.firstAttempts,
           ledger,
           runs: (lease) => slots.runs(lease),
           refused: (status) => live.refused(status),
@@ -229,18 +208,11 @@ export async function startSidecar(config: Config) {
   });
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
-        const ofCalls = [
-          receiptMetrics,
-          usageMetrics,
-          overhead,
-          limitMetrics,
-          deploymentHealth,
-          notices,
-          addedFields,
-          faults,
-        ];
+        const { addedFields, health: deployments, notices } = attempts;
+        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults];
+        const ofAttempts = [deployments, notices, addedFields];
         const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
-        for (const metrics of [...ofCalls, ...ofSteps]) metrics.register(registry);
+        for (const metrics of [...ofCalls, ...ofAttempts, ...ofSteps]) metrics.register(registry);
       })
     : null;
   log.info({ listen: config.listen }, 'ready');

@@ -86,3 +86,11 @@ export function boundsOfMonth(month: string): { readonly from: Date; readonly to
   const from = new Date(`${month}-01T00:00:00.000Z`);
   return { from, to: new Date(nextMonthMs(from.getTime())) };
 }
+
+/** Amounts in the unit of a budget. */
+export interface UsedAmounts {
+  /** The sum of the receipts. */
+  readonly stated: number;
+  /** The sum of what is assumed for receipts without a number. */
+  readonly estimated: number;
+}

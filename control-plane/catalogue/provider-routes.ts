@@ -13,7 +13,7 @@ import { deploymentKind } from './entries/deployment-entry.ts';
 import { modelKind } from './entries/model-entry.ts';
 import { type ProviderEntry, providerKind } from './entries/provider-entry.ts';
 import type { ProviderCalls } from './provider-calls.ts';
-import { listedModels, probeProvider } from './provider-probe.ts';
+import { listedModels, type Probe, probeProvider } from './provider-probe.ts';
 import { adviceOn } from './unshown-counts.ts';
 
 // It may cost money, and it tells who asks what is reachable from here.
@@ -73,6 +73,29 @@ function commandsFor(refused: readonly string[], { id, request_fields }: Provide
   });
 }
 
+/** `publicId`: the model of the catalogue that the provider serves by this name. */
+function testReply(
+  provider: ProviderEntry,
+  { name, publicId }: { readonly name: string; readonly publicId: string | undefined },
+  { durationMs, unshown: counts, ways, ...probe }: Probe,
+) {
+  return {
+    object: 'provider_test' as const,
+    provider: provider.id,
+    model: name,
+    ...probe,
+    message: probe.message + adviceOn(counts, publicId ?? null),
+    hidden_reasoning: counts.hiddenReasoning,
+    reads_by_itself: counts.readsByItself,
+    duration_ms: durationMs,
+    fields: [...probe.fields],
+    refused_fields: [...(ways?.refused ?? [])],
+    usage_in_json: ways?.usageInJson ?? null,
+    usage_in_stream: ways?.usageInStream ?? null,
+    advice: commandsFor(ways?.refused ?? [], provider, publicId ?? name),
+  };
+}
+
 export function providerRoutes(
   app: FastifyInstance,
   context: Context,
@@ -100,22 +123,7 @@ export function providerRoutes(
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
       const takesTemperature = entry?.takes_temperature ?? true;
       const asked = { calls, model, isEmbedding, takesTemperature };
-      const { durationMs, unshown: counts, ways, ...probe } = await probeProvider(provider, credentials, asked);
-      return {
-        object: 'provider_test' as const,
-        provider: id,
-        model,
-        ...probe,
-        message: probe.message + adviceOn(counts, publicId ?? null),
-        hidden_reasoning: counts.hiddenReasoning,
-        reads_by_itself: counts.readsByItself,
-        duration_ms: durationMs,
-        fields: [...probe.fields],
-        refused_fields: [...(ways?.refused ?? [])],
-        usage_in_json: ways?.usageInJson ?? null,
-        usage_in_stream: ways?.usageInStream ?? null,
-        advice: commandsFor(ways?.refused ?? [], provider, publicId ?? model),
-      };
+      return testReply(provider, { name: model, publicId }, await probeProvider(provider, credentials, asked));
     },
   );
 

@@ -223,10 +223,8 @@ export class Call implements Processor {
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),
     });
-    const isRerun = this.#kept?.mayHaveRun ?? false;
-    this.#call.answer(
-      toClient(headers, record.identity.receiptId, { isRerun, stream, budgets: record.budgets, overhead }),
-    );
+    const told = { isRerun: this.#kept?.mayHaveRun ?? false, stream, budgets: record.budgets, overhead };
+    this.#call.answer(toClient(headers, record.identity.receiptId, told));
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {

@@ -13,7 +13,7 @@ import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import type { Reservation } from '../guards/budgets/budgets.ts';
 import { amountsUsed } from '../guards/budgets/estimate.ts';
 import type { Caller } from '../guards/caller.ts';
-import { routingTrace, type ServedCall } from '../routing/routing-trace.ts';
+import { type ServedCall, traceText } from '../routing/routing-trace.ts';
 import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
 import { callToCount, type EndOfCall } from './counted-call.ts';
@@ -147,7 +147,15 @@ export class CallRecord {
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     const used = () => amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     const settled = this.#reservation ? settleCall(this.#reservation, used(), this.#end ?? end) : withoutBudgets;
-    const trace = this.#trace((candidate) => footprintAt(identity, outcome, made.numbers, candidate));
+    const served: ServedCall = {
+      by: servedBy,
+      attempts: this.#attempts ?? 0,
+      ...this.#reply,
+      failures,
+      requestedAt: identity.createdAt,
+      footprintAt: (candidate) => footprintAt(identity, outcome, made.numbers, candidate),
+    };
+    const trace = traceText(identity.route, served, (error) => this.#books.faults.fault('routing_trace', error));
     const texts = { receipt: made.receipt, trace: trace || 'null', facts: made.facts };
     const entry = this.#entry({ ...texts, assumed: settled.assumed });
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
@@ -167,26 +175,6 @@ export class CallRecord {
       return is ? wanted : notStored();
     });
     return { ...wanted, routingTrace: trace, counts: facts.usage, saved };
-  }
-
-  /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */
-  #trace(footprint: ServedCall['footprintAt']): string {
-    const { createdAt: requestedAt, receiptId, route } = this.identity;
-    try {
-      const failures = this.#books.failedAttempts.of(receiptId);
-      const served = {
-        by: this.#servedBy,
-        attempts: this.#attempts ?? 0,
-        ...this.#reply,
-        failures,
-        requestedAt,
-        footprintAt: footprint,
-      };
-      return JSON.stringify(routingTrace(route, served));
-    } catch (error) {
-      this.#books.faults.fault('routing_trace', error);
-      return '';
-    }
   }
 
   /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */

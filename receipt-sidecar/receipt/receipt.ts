@@ -73,7 +73,7 @@ function receiptHead(
     model: modelServed(call.route, outcome.servedBy).id,
     provider: outcome.servedBy?.deployment.provider ?? null,
     region: outcome.servedBy?.region.code ?? null,
-    pinned_region: pinnedRegion(call),
+    pinned_region: call.request.options.region ?? null,
     usage_source: usageSource(outcome.usage),
     ...simulatedBy(outcome.servedBy),
     project: call.project,
@@ -122,8 +122,6 @@ function degradedTail(
   };
   return JSON.stringify(tail);
 }
-
-const pinnedRegion = ({ request }: CallIdentity): string | null => request.options.region ?? null;
 
 export const boundaryOf = (call: CallIdentity): Receipt['boundary'] => call.request.options.boundary ?? 'comprehensive';
 
@@ -212,7 +210,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
     const assessment = assess(known);
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
     const { impact } = assessment;
-    const pinned = pinnedRegion(call);
+    const pinned = call.request.options.region ?? null;
     const stated = {
       id: call.receiptId,
       version: 1,

@@ -193,3 +193,13 @@ export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
     ...savingOf(route, served, failed),
   };
 }
+
+/** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */
+export function traceText(route: Route, served: ServedCall, onFault: (error: unknown) => void): string {
+  try {
+    return JSON.stringify(routingTrace(route, served));
+  } catch (error) {
+    onFault(error);
+    return '';
+  }
+}

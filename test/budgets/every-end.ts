@@ -11,7 +11,7 @@ import type { Database } from '@gw/prisma/client';
 import { newest, rowsSince } from '../long/ledger-claims.ts';
 import { removeEntries } from '../operator-api.ts';
 
-/** What the receipt of a call says, or what is taken in its place. `delivered`: nothing if the connection broke before the first word. */
+/** States what the receipt of a call says, or what is taken in its place. `delivered`: nothing if the connection broke before the first word. */
 type Takes = 'stated' | 'nothing' | 'assumed' | 'delivered';
 
 interface Way {
@@ -69,13 +69,13 @@ export interface EndedCall {
   readonly receiptId: string | null;
 }
 
-interface Place {
+interface BudgetPlace {
   readonly publicUrl: string;
   readonly key: string;
 }
 
 /** Sends so many calls over so many connections, each way as often as the others. */
-export async function endInEveryWay(place: Place, count: number, connections: number): Promise<EndedCall[]> {
+export async function endInEveryWay(place: BudgetPlace, count: number, connections: number): Promise<EndedCall[]> {
   const names = Object.keys(ways);
   const ended: EndedCall[] = [];
   let begun = 0;
@@ -90,7 +90,7 @@ export async function endInEveryWay(place: Place, count: number, connections: nu
   return ended;
 }
 
-async function callOnce({ key, publicUrl }: Place, way: Way): Promise<string | null> {
+async function callOnce({ key, publicUrl }: BudgetPlace, way: Way): Promise<string | null> {
   const { headers = {}, leaves, model = 'sim-small', stream = false } = way;
   const leaving = new AbortController();
   const timer = typeof leaves === 'number' ? setTimeout(() => leaving.abort(), leaves) : undefined;
@@ -122,7 +122,7 @@ async function callOnce({ key, publicUrl }: Place, way: Way): Promise<string | n
  * Adds the models `closed`, at whose provider nobody listens, and `mute`, whose provider never answers, and waits until `place` knows them.
  * Returns a function that removes them.
  */
-export async function addBrokenProviders(api: OperatorApi, place: Place): Promise<() => Promise<void>> {
+export async function addBrokenProviders(api: OperatorApi, place: BudgetPlace): Promise<() => Promise<void>> {
   const sockets = new Set<{ destroy: () => void }>();
   const mute = createServer((socket) => {
     sockets.add(socket);

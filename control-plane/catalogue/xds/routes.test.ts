@@ -215,7 +215,7 @@ test('what services may still name stays, as the newest catalogue has it, with i
     expect(names).toContain(name);
   const listening = (await ask(app, 'listeners', {})).body;
   expect(listening).toContain('provider:da@http://sim:1');
-  expect(listening).not.toContain('old');
+  expect(listening).not.toContain('http://old');
   const listeners = (await ask(app, 'listeners', {})).json().resources;
   expect(listeners.map(({ name }: { name: string }) => name)).toEqual(['deployment:da', 'deployment:db']);
   expect((await ask(app, 'secrets', { resource_names: ['PAID@https://paid'] })).json().resources).toHaveLength(1);

@@ -1,5 +1,11 @@
 /** Sums up from the receipts how much an account, its keys and its projects have used in a month. */
-import { type Amounts, type BudgetUnit, boundsOfMonth, budgetUnits } from '@gw/contract/internal/budgets';
+import {
+  type Amounts,
+  type BudgetUnit,
+  boundsOfMonth,
+  budgetUnits,
+  type UsedAmounts,
+} from '@gw/contract/internal/budgets';
 import type { Queryable } from '@gw/prisma/client';
 import type { Book } from '@gw/service/budgets';
 import type { Context } from '../../shared/context.ts';
@@ -9,14 +15,6 @@ import { estimatesOf } from './estimates.ts';
 interface Groups {
   readonly key_id?: string | null | undefined;
   readonly project?: string | null | undefined;
-}
-
-/** Amounts in the unit of a budget. */
-export interface UsedAmounts {
-  /** The sum of the receipts. */
-  readonly stated: number;
-  /** The sum of what is assumed for receipts without a number. */
-  readonly estimated: number;
 }
 
 /** Returns what the account, one of its keys or one of its projects has used. */

@@ -4,10 +4,9 @@
  * Invariant: a budget, month and threshold is noted once, however many instances see it, and only for an account that has a
  * webhook: one that gets its webhook later is told then, as soon as its sums are made again.
  */
-import { amountOf, type BudgetUnit, nearestSteps } from '@gw/contract/internal/budgets';
+import { amountOf, type BudgetUnit, nearestSteps, type UsedAmounts } from '@gw/contract/internal/budgets';
 import type { Queryable } from '@gw/prisma/client';
 import type { Book } from '@gw/service/budgets';
-import type { UsedAmounts } from '../sums.ts';
 
 /** Percent of the amount. */
 const thresholds = [80, 100] as const;

@@ -1,0 +1,38 @@
+/** Puts together what this process remembers of the attempts of its calls and, where there are several sidecars, of theirs. */
+import { failedAttemptChannel, lostAttemptChannel } from '@gw/contract/internal/redis';
+import type { Logger } from '@gw/service/log';
+import type { Redis } from 'ioredis';
+import type { z } from 'zod';
+import { sharedByRedis } from '../wire/shared.ts';
+import { createAddedFields } from './added-fields.ts';
+import { createFirstAttempts, lostAttemptSchema } from './direct-first-attempts.ts';
+import { createFailedAttempts, failedAttemptSchema } from './failed-attempts.ts';
+import { createOperatorNotices } from './operator-notices.ts';
+import { createDeploymentHealth } from './resting-deployments.ts';
+import { createMeasuredTrouble, showTrouble } from './unavailable-deployments.ts';
+
+interface AttemptStores {
+  readonly redis: Redis;
+  /** A connection for channels alone. */
+  readonly subscriber: Redis;
+  /** Whether other sidecars share the calls. */
+  readonly isShared: boolean;
+  readonly log: Logger;
+  /** A monotonic clock, ms. */
+  readonly clock: () => number;
+}
+
+export function openAttempts({ clock, isShared, log, redis, subscriber }: AttemptStores) {
+  const shared = <T>(channel: string, schema: z.ZodType<T>) =>
+    isShared ? sharedByRedis({ redis, subscriber }, channel, schema) : null;
+  const show = showTrouble(redis, Date.now);
+  return {
+    failedAttempts: createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema)),
+    firstAttempts: createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema)),
+    addedFields: createAddedFields(clock, log),
+    health: createDeploymentHealth(clock, log),
+    notices: createOperatorNotices(log, show),
+    trouble: createMeasuredTrouble(clock, show),
+    accountTrouble: createMeasuredTrouble(clock),
+  };
+}
