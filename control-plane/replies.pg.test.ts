@@ -14,6 +14,7 @@ import { alias, deployment, model, provider, region } from '@gw/testing/control-
 import { entryOf } from '@gw/testing/control-plane/fixtures';
 import { bringTo, create, requests, root, synthetic } from '@gw/testing/control-plane/onboarding';
 import { phrases } from '@gw/testing/control-plane/policy';
+import { startStandInEnvoy } from '@gw/testing/control-plane/stand-in-envoy';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type TOTP, URI } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -165,11 +166,21 @@ async function askAsAdmin(app: FastifyInstance, email: string, credential: strin
 /** As the admin of acct_demo_audit_plus. */
 async function askOwnLedger(ask: Ask): Promise<void> {
   const root = '/organisation/v1';
-  const entry = entryOf({}, 'acct_demo_audit_plus');
+  const entry = { ...entryOf({}, 'acct_demo_audit_plus'), routingTrace: null };
   await running.store(entry);
   const one = `receipts/${entry.receipt.id}`;
   const document = `methodology/${methodologyOf(defaultMethodology).hash}`;
-  for (const path of ['account', 'models', 'audit-log', 'usage', 'receipts', one, `${one}/lineage`, document])
+  for (const path of [
+    'account',
+    'models',
+    'audit-log',
+    'usage',
+    'receipts',
+    one,
+    `${one}/routing`,
+    `${one}/lineage`,
+    document,
+  ])
     await done(ask('GET', `${root}/${path}`));
   const asked = { receipt_ids: [entry.receipt.id], format: 'csv' };
   const { id } = await done(ask('POST', `${root}/evidence-pack`, asked));
@@ -232,8 +243,10 @@ async function askCatalogue(ask: Ask): Promise<void> {
   );
   const at = `/operator/v1/providers/${provider.id}`;
   await done(ask('PATCH', at, { base_url: `http://127.0.0.1:${port}/v1`, credential_ref: null }));
+  const endEnvoy = await startStandInEnvoy(running.probeSocket);
   await done(ask('POST', `${at}/test`));
   await done(ask('GET', `${at}/models`));
+  await endEnvoy();
   server.close();
   for (const [kind, id] of entries.toReversed())
     await done(ask('DELETE', `/operator/v1/${kind}/${encodeURIComponent(id)}`));
@@ -296,12 +309,19 @@ test('each route of the public port replies, and its schema is the one in the pu
   await running.context.db.apiKey.create({ data: caller });
   const headers = identified({ 'x-gw-account-id': accountId, 'x-gw-key-id': caller.publicId });
   const ask: Ask = (method, url, payload) => app.inject({ method, url, headers, ...(payload && { payload }) });
-  const entry = entryOf({}, accountId);
+  const entry = { ...entryOf({}, accountId), routingTrace: null };
   await running.store(entry);
   const { id } = entry.receipt;
-  const reads = ['models', 'models/sim-small', 'regions', 'regions/eu-north', 'usage', 'audit-log'];
+  const reads = ['models', 'models/sim-small', 'regions', 'regions/eu-north', 'use-policy', 'usage', 'audit-log'];
   const documents = [`gw/methodology/${methodologyOf(defaultMethodology).hash}`];
-  const receipts = ['gw/receipts', `gw/receipts/${id}`, `gw/receipts/${id}/proof`, `gw/lineage/${id}`, ...documents];
+  const receipts = [
+    'gw/receipts',
+    `gw/receipts/${id}`,
+    `gw/receipts/${id}/routing`,
+    `gw/receipts/${id}/proof`,
+    `gw/lineage/${id}`,
+    ...documents,
+  ];
   for (const path of [...reads, ...receipts]) await done(ask('GET', `/v1/${path}`));
   await done(ask('POST', '/v1/gw/evidence-pack', { receipt_ids: [id], include_lineage: false }));
   const times = { createdAt: new Date(), changedAt: new Date() };

@@ -69,6 +69,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
     auth_scheme: null,
     credential_ref: null,
     health_path: null,
+    ca: null,
     local: false,
   };
   expect(await shown('providers')).toEqual({ ...provider, object: 'provider', kind: 'openai', ...none, warnings: [] });

@@ -21,7 +21,9 @@ describe('through Envoy', () => {
     const { retry, status, headers = [] } = definitionOf(code);
     expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     const waitS = Number(reply.headers['retry-after'] ?? 0);
-    expect(waitS >= 1, 'Retry-After').toBe(retry === 'after_retry_after');
+    // The provider of this way says when to come back.
+    const isTold = retry === 'after_retry_after' || code === 'upstream_rate_limited';
+    expect(waitS >= 1, 'Retry-After').toBe(isTold);
     const futile = retriedByStatus(status) && (retry === 'never' || waitS > 60);
     expect(reply.headers['x-should-retry']).toBe(futile ? 'false' : undefined);
     for (const name of headers) expect(reply.headers[name.toLowerCase()], name).toMatch(/./);

@@ -212,7 +212,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   prompt_too_long: () =>
     asked({ path: '/v1/embeddings', body: JSON.stringify({ model: 'sim-embed', input: 'word '.repeat(400_000) }) }),
   content_filter: fault('content-filter'),
-  upstream_rejected_request: fault('status-404'),
+  upstream_rejected_request: fault('status-422'),
   receipt_not_found: () => read(`/v1/gw/receipts/${nobody}`),
   methodology_not_found: () => read(`/v1/gw/methodology/sha256:${'0'.repeat(64)}`),
   key_not_found: async (accounts) => read('/v1/keys/000000000000', await accounts.create({}, { scopes: allScopes })),
