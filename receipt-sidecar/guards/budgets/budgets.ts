@@ -10,7 +10,7 @@ import type { ApiError } from '@gw/contract/errors';
 import { type Amounts, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
-import type { Book, BudgetShare, BudgetUse, Reserved, SettledShare } from '@gw/service/budgets';
+import type { Book, BudgetUse, Reserved, ReservedShare, SettledShare } from '@gw/service/budgets';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../../wire/bounded.ts';
 import { newReceiptId } from '../../wire/receipt-id.ts';
@@ -69,7 +69,7 @@ interface HeldReservation {
   readonly book: Book;
   readonly receiptId: string;
   readonly budgets: readonly HeldBudget[];
-  readonly shares: readonly BudgetShare[];
+  readonly shares: readonly ReservedShare[];
 }
 
 const patienceMs = 250;
@@ -123,8 +123,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
   /** Resolves to null if Redis does not answer in time. */
   const ask = async ({ book, budgets, receiptId, shares }: HeldReservation): Promise<Reserved | null> => {
     const asked = budgets.map(({ amount, id, isHard, unit }, at) => ({
-      id,
-      steps: elementAt(shares, at).steps,
+      ...elementAt(shares, at),
       most: isHard ? nearestSteps(unit, amount) : null,
       floor: known.usedOf(id, book.month),
     }));
@@ -186,7 +185,11 @@ export function openBudgets(options: BudgetOptions): Budgets {
       const receiptId = newReceiptId(at);
       const book = { accountId, month: monthOf(at) };
       const { assumed, estimate } = estimateAt(new Date(at).toISOString());
-      const shares = budgets.map(({ id, unit }) => ({ id, steps: stepsOf(unit, estimate[unit] ?? 0) }));
+      const shares = budgets.map(({ id, unit }) => ({
+        id,
+        steps: stepsOf(unit, estimate[unit] ?? 0),
+        assumed: nearestSteps(unit, assumed[unit] ?? 0),
+      }));
       const one: HeldReservation = { book, receiptId, budgets, shares };
       const found = availability.together() ? await ask(one) : null;
       const decision = found ?? known.decide(book.month, budgets, shares);
