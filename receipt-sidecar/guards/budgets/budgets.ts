@@ -7,7 +7,7 @@
  * never closed.
  */
 import type { ApiError } from '@gw/contract/errors';
-import { type Amounts, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
+import { type Amounts, amountOf, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { Book, BudgetUse, Reserved, ReservedShare, SettledShare } from '@gw/service/budgets';
@@ -27,6 +27,8 @@ export interface Reservation {
   readonly at: number;
   /** Counts if the call ran and its receipt has no number. */
   readonly assumed: Amounts;
+  /** What the hard budgets have left for the call, with what it has reserved; null: none is in this unit. */
+  readonly room: Amounts;
   /** The value of the reply's `x-gw-budget`; null: the reply has none. */
   readonly header: string | null;
   /** Replaces the estimate by the actual use, once. `unstated` counts where an amount is null, as an estimate. */
@@ -143,6 +145,20 @@ export function openBudgets(options: BudgetOptions): Budgets {
     return null;
   };
 
+  const roomOf = ({ book, budgets, shares }: HeldReservation, used: readonly number[], isAlone: boolean): Amounts => {
+    const room: Record<keyof Amounts, number | null> = { carbon_g: null, energy_wh: null, tokens: null, cost: null };
+    for (const [at, budget] of budgets.entries()) {
+      const { amount, id, isHard, unit } = budget;
+      if (!isHard) continue;
+      const most = isAlone
+        ? known.usedOf(id, book.month) + known.shareOf(budget, book.month)
+        : nearestSteps(unit, amount);
+      const left = amountOf(unit, most - elementAt(used, at) + elementAt(shares, at).steps);
+      room[unit] = Math.min(room[unit] ?? left, left);
+    }
+    return room;
+  };
+
   const reservationOf = (
     one: HeldReservation,
     at: number,
@@ -164,6 +180,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
       receiptId,
       at,
       assumed,
+      room: roomOf(one, used, isAlone),
       header: budgetHeader(budgets, used),
       settle: (amounts, unstated) =>
         end(
