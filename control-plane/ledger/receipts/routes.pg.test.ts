@@ -55,7 +55,7 @@ test('the routing trace of a receipt is read as it was stored, from Redis and fr
   for (const entry of [fresh, pending])
     await running.stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify({ ...entry, routingTrace }));
   const stored = { ...entryOf({ pinned_region: 'us-east' }), routingTrace };
-  const without = entryOf();
+  const without = { ...entryOf(), routingTrace: null };
   await running.store(stored, without);
   for (const { receipt } of [fresh, stored])
     expect((await running.get(`/v1/gw/receipts/${receipt.id}/routing`)).json()).toEqual({
