@@ -27,7 +27,7 @@ export interface Reservation {
   readonly at: number;
   /** Counts if the call ran and its receipt has no number. */
   readonly assumed: Amounts;
-  /** What the hard budgets have left for the call, with what it has reserved; null: none is in this unit. */
+  /** The amounts that the hard budgets have left for the call, its reservation included; null: none is in this unit. */
   readonly room: Amounts;
   /** The value of the reply's `x-gw-budget`; null: the reply has none. */
   readonly header: string | null;

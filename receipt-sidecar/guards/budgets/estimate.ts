@@ -121,10 +121,11 @@ export function fittingAnswer(
   { assumed, at, room }: { readonly assumed: Amounts; readonly at: string; readonly room: Amounts },
 ): number | null {
   const most = model.contextWindow === null ? unknownWindow : model.contextWindow - request.estimatedPromptTokens;
-  // As if the prompt took nothing the more, the longer the answer: never too long, and known without another estimate.
-  const isNear = budgetUnits.some(
-    (unit) => (room[unit] ?? Number.POSITIVE_INFINITY) < (assumed[unit] ?? 0) * (most / typicalAnswerTokens),
-  );
+  // An answer that is scaled with the whole estimate is never too long, and most calls need no second estimate.
+  const isNear = budgetUnits.some((unit) => {
+    const [all, left] = [assumed[unit], room[unit]];
+    return all !== null && left !== null && left < all * (most / typicalAnswerTokens);
+  });
   if (!isNear) return null;
   const prompt = estimateCall({ ...request, maxTokens: 0 }, model, by, at);
   const answers = budgetUnits.map((unit) => {
