@@ -93,7 +93,7 @@ export function askableRoute<T extends { readonly match: object; readonly route:
         retry_on: 'retriable-headers',
         retriable_headers: [{ name: askAgain, present_match: true }],
         // One for each field that the gateway adds.
-        num_retries: 2,
+        num_retries: 3,
         retry_back_off: { base_interval: '0.001s' },
       },
     },

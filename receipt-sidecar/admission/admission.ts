@@ -10,11 +10,12 @@ import type { HeldBudget } from '@gw/contract/internal/budgets';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
-import type { Outgoing } from '../api/provider-body.ts';
+import { bounded, type Outgoing } from '../api/provider-body.ts';
+import { shapeOf } from '../api/shapes.ts';
 import type { DeploymentHealth } from '../attempts/resting-deployments.ts';
 import { type MeasuredTrouble, ofAccount } from '../attempts/unavailable-deployments.ts';
 import type { Budgets, Reservation } from '../guards/budgets/budgets.ts';
-import { estimatesOf } from '../guards/budgets/estimate.ts';
+import { estimatesOf, fittingAnswer } from '../guards/budgets/estimate.ts';
 import { projectOf } from '../guards/caller.ts';
 import type { Claims, RequestWithKey } from '../guards/idempotency/claims.ts';
 import type { Slot, StreamSlots } from '../guards/slots/slots.ts';
@@ -139,7 +140,17 @@ async function withReservation(
   const estimateAt = (at: string) => estimatesOf(request, route.model, route.failoverChain[0], at);
   const reserved = await gates.budgets.reserve(asked.caller.accountId, budgets, estimateAt);
   if (!reserved.ok) return refused(reserved.error);
-  if (asked.isOpen()) return { ...admitted, reservation: reserved.value };
+  if (asked.isOpen())
+    return { ...admitted, outgoing: withinBudgets(admitted, reserved.value), reservation: reserved.value };
   reserved.value.release();
   return gone;
+}
+
+/** Bounds an answer that nobody has bounded and that could be longer than the budgets have left. */
+function withinBudgets({ outgoing, request, route }: Admitted, { assumed, at, room }: Reservation): Outgoing {
+  const { boundField } = shapeOf(request.endpoint).request;
+  if (boundField === null || request.maxTokens !== null) return outgoing;
+  const when = new Date(at).toISOString();
+  const most = fittingAnswer(request, route.model, route.failoverChain[0], { assumed, at: when, room });
+  return most === null ? outgoing : bounded(outgoing, boundField, most);
 }

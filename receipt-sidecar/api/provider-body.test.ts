@@ -4,7 +4,7 @@ import { cases } from '@gw/testing/cases';
 import { parsedBody } from '@gw/testing/receipt-sidecar/parsed-body';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BodyTarget, opening, outgoing, serialise } from './provider-body.ts';
+import { addedTo, type BodyTarget, bounded, opening, outgoing, serialise } from './provider-body.ts';
 
 const messages = [{ role: 'user', content: 'Hello' }];
 const bodyFor = (body: JsonObject) => outgoing(parsedBody({ model: 'm', temperature: 0.5, messages, ...body }));
@@ -33,6 +33,20 @@ describe('the body of a provider', () => {
       messages,
       max_tokens: 9,
     });
+  });
+
+  it('has a bound of the gateway by the name of the provider, and not where the provider has refused it', () => {
+    const body = bounded(bodyFor({ max_tokens: null }), 'max_tokens', 500);
+    const with500 = { model: 'p', temperature: 0.5, messages, max_tokens: 500 };
+    const read = (changed: Partial<BodyTarget>): JsonObject =>
+      JSON.parse(Buffer.concat(serialise(body, { ...target, ...changed })).toString());
+    expect([read({}), addedTo(body, target)]).toEqual([with500, ['max_tokens']]);
+    const { max_tokens: max_completion_tokens, ...others } = with500;
+    expect(read({ requestFields: { max_tokens: 'max_completion_tokens' } })).toEqual({
+      ...others,
+      max_completion_tokens,
+    });
+    expect(read({ refused: ['max_tokens'] })).toEqual(others);
   });
 
   it.each([

@@ -70,6 +70,13 @@ export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedB
   };
 }
 
+/** Returns the body with a bound of each answer. Call it only for one whose client gave none. */
+export function bounded(body: Outgoing, field: string, most: number): Outgoing {
+  // A null that is not in the opening cannot be replaced.
+  if (body.unmoved.includes(field)) return body;
+  return { ...body, varied: new Map([...body.varied, [field, String(most)]]), added: [...body.added, field] };
+}
+
 const isWrittenOtherwise = (value: unknown, json: string): boolean =>
   Number.isSafeInteger(value) && !/^-?\d+$/.test(json);
 

@@ -26,6 +26,7 @@ function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
         receiptId,
         at,
         assumed,
+        room: { carbon_g: null, energy_wh: null, tokens: null, cost: null },
         header: 'tokens;scope=account;kind=hard;used=0.900',
         settle: (used, unstated) => void told.push(used, unstated),
         release: () => void told.push('released'),

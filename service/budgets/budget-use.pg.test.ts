@@ -72,7 +72,12 @@ test('whatever comes in whatever order, what is used is the base and each call o
         'which' in one ? one.which.map((id) => ({ id, steps: one.steps[ids.indexOf(id)] as number })) : [];
       if (one.do === 'reserve' || one.do === 'again') {
         const floor = 50;
-        const asked: WantedShare[] = sharesOf().map((each) => ({ ...each, most: most[each.id] ?? null, floor }));
+        const asked: WantedShare[] = sharesOf().map((each) => ({
+          ...each,
+          assumed: Math.floor(each.steps / 2),
+          most: most[each.id] ?? null,
+          floor,
+        }));
         const before = asked.map(({ id }) => sum(of, id) + (of.bases.has(id) ? 0 : floor));
         const full = asked.findIndex(
           (each, at) => each.most !== null && (before[at] as number) + each.steps > each.most,
@@ -122,7 +127,9 @@ test('whatever comes in whatever order, what is used is the base and each call o
       const book = { accountId: 'acct', month: months[at] as string };
       expect(await use.turn(book)).toBe(of.turn);
       const kinds = [...of.calls].map(([id, { reserved, shares }]) => {
-        const listed = [...shares].map(([budget, count]) => ({ id: budget, steps: count }));
+        const listed = [...shares].map(([budget, count]) =>
+          reserved ? { id: budget, steps: count, assumed: Math.floor(count / 2) } : { id: budget, steps: count },
+        );
         return [id, { state: reserved ? 'reserved' : 'settled', shares: listed }] as const;
       });
       expect(new Map(await use.calls(book))).toEqual(new Map(kinds));
@@ -141,7 +148,7 @@ test('whatever comes in whatever order, what is used is the base and each call o
 test('calls that are reserved at once never take more than there is', async () => {
   const book = { accountId: 'acct', month: '2026-11' };
   await use.rebase(book, 0, [{ id: 'bud_a', steps: 0, estimated: 0 }], []);
-  const asked = [{ id: 'bud_a', steps: 7, most: 1000, floor: 0 }];
+  const asked = [{ id: 'bud_a', steps: 7, assumed: 7, most: 1000, floor: 0 }];
   const other = redis.duplicate();
   const both = [use, redisBudgetUse(other)];
   const replies = await Promise.all(

@@ -33,7 +33,12 @@ export interface BudgetBase extends BudgetShare {
   readonly estimated: number;
 }
 
-export interface WantedShare extends BudgetShare {
+export interface ReservedShare extends BudgetShare {
+  /** The steps that count if nobody settles the call and its receipt has no number. */
+  readonly assumed: number;
+}
+
+export interface WantedShare extends ReservedShare {
   /** The most steps that may be used; null: unlimited. */
   readonly most: number | null;
   /** The least use known to this instance, in case Redis has lost its count. */
@@ -59,10 +64,9 @@ export interface BudgetState {
   readonly estimated: number;
 }
 
-export interface CountedCall {
-  readonly state: 'reserved' | 'settled';
-  readonly shares: readonly BudgetShare[];
-}
+export type CountedCall =
+  | { readonly state: 'reserved'; readonly shares: readonly ReservedShare[] }
+  | { readonly state: 'settled'; readonly shares: readonly BudgetShare[] };
 
 export interface BudgetUse {
   /** Reserves from all budgets of a call, or from none. `anyway`: also above a limit, unless the call is already known. */
@@ -86,7 +90,7 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
     redis.eval(script, 2, budgetUseKey(accountId, month), budgetCallsKey(accountId, month), ...args);
   return {
     async reserve(book, receiptId, asked, anyway = false) {
-      const rules = asked.flatMap(({ floor, id, most, steps }) => [id, steps, most ?? -1, floor]);
+      const rules = asked.flatMap(({ assumed, floor, id, most, steps }) => [id, steps, most ?? -1, floor, assumed]);
       const reply = await run(reserveScript, book, [receiptId, anyway ? 1 : 0, ...rules]);
       const [refused, ...found] = reply as [number, ...number[]];
       const used = asked.map((_, at) => elementAt(found, 2 * at));
@@ -128,7 +132,16 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
   };
 }
 
-const callOf = (entry: string): CountedCall => ({
-  state: entry.startsWith('r') ? 'reserved' : 'settled',
-  shares: [...entry.matchAll(/([\w-]+)[=~](\d+)/g)].map(([, id = '', steps]) => ({ id, steps: Number(steps) })),
-});
+function callOf(entry: string): CountedCall {
+  if (entry.startsWith('s')) {
+    const settled = entry.matchAll(/([\w-]+)[=~](\d+)/g);
+    return { state: 'settled', shares: [...settled].map(([, id = '', steps]) => ({ id, steps: Number(steps) })) };
+  }
+  const reserved = [...entry.matchAll(/([\w-]+)=(\d+)\+(\d+)/g)];
+  const shares = reserved.map(([, id = '', steps, assumed]) => ({
+    id,
+    steps: Number(steps),
+    assumed: Number(assumed),
+  }));
+  return { state: 'reserved', shares };
+}

@@ -4,7 +4,8 @@
  * There are two hashes. The first has four fields for each budget: `base:<id>`, the sum of the receipts in Postgres; `used:<id>`, the
  * base and all calls of the second hash; `held:<id>`, the reserved part of it; `estimated:<id>`, the part that is assumed for receipts
  * without a number. Its field `turn` counts the bases. The second maps the receipt id of each call that no base includes to `r:`
- * (reserved) or `s:` (settled) and `<id>=<steps>;` for each of its budgets, or `<id>~<steps>;` if the steps are assumed.
+ * (reserved) or `s:` (settled) and `<id>=<steps>;` for each of its budgets, or `<id>~<steps>;` if the steps are assumed. A reservation has
+ * `<id>=<steps>+<assumed>;`: the steps that count if nobody settles it and its receipt has no number.
  *
  * Invariants: `used` is the base plus the calls, and a call is in only one of them. Steps are added as integers.
  */
@@ -28,14 +29,14 @@ local function take_out(receipt)
   redis.call('HDEL', calls, receipt)
   return true
 end
-local function put_in(receipt, state, ids, steps, signs)
+local function put_in(receipt, state, ids, steps, signs, assumed)
   local entry = state .. ':'
   for i, id in ipairs(ids) do
     redis.call('HINCRBY', use, 'used:' .. id, steps[i])
     if state == 'r' then redis.call('HINCRBY', use, 'held:' .. id, steps[i]) end
     local sign = signs and signs[i] or '='
     if sign == '~' then redis.call('HINCRBY', use, 'estimated:' .. id, steps[i]) end
-    entry = entry .. id .. sign .. steps[i] .. ';'
+    entry = entry .. id .. sign .. steps[i] .. (assumed and '+' .. assumed[i] or '') .. ';'
   end
   redis.call('HSET', calls, receipt, entry)
   redis.call('EXPIRE', use, ${keptS})
@@ -46,18 +47,18 @@ end
 /**
  * Reserves for one call from all of its budgets or from none, in one atomic step.
  *
- * ARGV: receipt; 1 to reserve regardless of the use, unless the call is known; then for each budget its id, steps, the limit or -1, and
- * the minimum use if Redis has no base. Returns the index, from 1, of the budget that has too little left, or 0; then for each budget
+ * ARGV: receipt; 1 to reserve regardless of the use, unless the call is known; then for each budget its id, steps, the limit or -1,
+ * the minimum use if Redis has no base, and the assumed steps. Returns the index, from 1, of the budget that has too little left, or 0; then for each budget
  * its use, including this call unless refused, and 1 if Redis has the base.
  */
 export const reserveScript = `${head}
-local ids, steps, reply = {}, {}, {0}
-for i = 3, #ARGV, 4 do
+local ids, steps, assumed, reply = {}, {}, {}, {0}
+for i = 3, #ARGV, 5 do
   local id, amount, most = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
   local used = tonumber(redis.call('HGET', use, 'used:' .. id) or 0)
   local known = redis.call('HEXISTS', use, 'base:' .. id)
   if known == 0 then used = used + tonumber(ARGV[i + 3]) end
-  ids[#ids + 1], steps[#steps + 1] = id, amount
+  ids[#ids + 1], steps[#steps + 1], assumed[#assumed + 1] = id, amount, ARGV[i + 4]
   reply[#reply + 1] = used
   reply[#reply + 1] = known
   if reply[1] == 0 and most >= 0 and used + tonumber(amount) > most then reply[1] = #ids end
@@ -68,7 +69,7 @@ if ARGV[2] == '1' then
 end
 if reply[1] == 0 then
   take_out(ARGV[1])
-  put_in(ARGV[1], 'r', ids, steps)
+  put_in(ARGV[1], 'r', ids, steps, nil, assumed)
   for i, amount in ipairs(steps) do reply[2 * i] = reply[2 * i] + tonumber(amount) end
 end
 return reply

@@ -148,6 +148,18 @@ test('a refusal reads as the documentation shows it, and says when to come again
   expect([error.headers?.get('x-should-retry'), error.headers?.has(header)]).toEqual(['false', false]);
 });
 
+test('an answer that the client has not bounded ends where a hard budget does, and the next call has no room', async () => {
+  const { max_tokens: _, ...unbounded } = chat;
+  await set('tokens', 600, 'hard');
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const long = { headers: { 'x-sim-tokens': '2000', 'x-sim-tokens-per-second': '0' } };
+  const { choices, usage } = await client.chat.completions.create(unbounded, long);
+  expect(choices[0]?.finish_reason).toBe('length');
+  expect(usage?.total_tokens).toBeGreaterThan(590);
+  expect(usage?.total_tokens).toBeLessThanOrEqual(600);
+  await expect(asked()).rejects.toMatchObject({ code: 'token_budget_exceeded' });
+});
+
 test('a budget of money refuses by the prices in force; without a price it counts nothing and refuses nothing', async () => {
   await set('cost', 0.001, 'hard');
   await new Promise((resolve) => setTimeout(resolve, 1000));

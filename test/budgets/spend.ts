@@ -6,6 +6,7 @@ import type { Stack } from '@gw/stack/stack';
 export interface Budget {
   readonly id: string;
   readonly used: number;
+  readonly used_estimated: number;
   readonly reserved: number;
   readonly amount: number;
 }

@@ -43,12 +43,12 @@ describe('budgets', () => {
 
   const now = () => readBudget(api, accountId, budget.id);
   /** Sets it so that so many tokens are left. */
-  async function leave(tokens: number): Promise<number> {
-    const { used } = await now();
-    await changeBudget(api, accountId, budget.id, used + tokens);
+  async function leave(tokens: number): Promise<Budget> {
+    const before = await now();
+    await changeBudget(api, accountId, budget.id, before.used + before.used_estimated + tokens);
     // Both sidecars see it with the key of the next calls.
     await new Promise((resolve) => setTimeout(resolve, 1000));
-    return used;
+    return before;
   }
 
   test('of many calls side by side over two of each, no more is spent than there is, and what is spent are the receipts', async () => {
@@ -68,7 +68,7 @@ describe('budgets', () => {
     expect(spent).toBeGreaterThan(left / 2);
     for (const [at, count] of (await served()).entries()) expect(count).toBeGreaterThan((servedBefore[at] ?? 0) + 100);
     await eventually('all reservations to be settled', async () => (await now()).reserved === 0);
-    expect((await now()).used).toBe(before + spent);
+    expect(await now()).toMatchObject({ used: before.used + spent, used_estimated: before.used_estimated });
     await eventually(
       'the receipts to say the same',
       async () => (await usedByReceipts(api, accountId)).tokens === (await now()).used,
@@ -76,7 +76,7 @@ describe('budgets', () => {
   }, 120_000);
 
   test('a Valkey that is emptied under calls is right again, to the token, by the sums of the receipts', async () => {
-    const used = await leave(1e6);
+    const { used, used_estimated: estimated } = await leave(1e6);
     const before = await usedByReceipts(api, accountId);
     const { release, replies } = heldStreams();
     await eventually('the calls to run', async () => (await now()).reserved >= 10 * 30);
@@ -90,16 +90,19 @@ describe('budgets', () => {
       return {
         reserved: budget.reserved,
         apart: budget.used - receipts.tokens,
+        estimated: budget.used_estimated,
         calls: receipts.requests - before.requests,
       };
     };
-    await expect.poll(counted, { timeout: 90_000 }).toEqual({ reserved: 0, apart: used - before.tokens, calls: 10 });
+    await expect
+      .poll(counted, { timeout: 90_000 })
+      .toEqual({ reserved: 0, apart: used - before.tokens, estimated, calls: 10 });
     // The next calls are decided by these figures, which are not only displayed.
     const book = { accountId, month: new Date().toISOString().slice(0, 7) };
-    const all = (await now()).used;
+    const all = (await now()).used + estimated;
     await expect
       .poll(() => redisBudgetUse(redis).state(book, budget.id), { timeout: 60_000 })
-      .toEqual({ base: all, used: all, held: 0 });
+      .toEqual({ base: all, used: all, held: 0, estimated });
     redis.disconnect();
   }, 180_000);
 
@@ -118,7 +121,9 @@ describe('budgets', () => {
     await eventually('all reservations to be settled', async () => (await now()).reserved === 0, 90_000);
     const { degraded, tokens } = await usedByReceipts(api, accountId);
     expect(degraded - degradedBefore).toBeGreaterThan(0);
-    expect((await now()).used - before).toBe(tokens - tokensBefore + (degraded - degradedBefore) * each);
+    const { used, used_estimated } = await now();
+    expect(used - before.used).toBe(tokens - tokensBefore);
+    expect(used_estimated - before.used_estimated).toBe((degraded - degradedBefore) * each);
   }, 180_000);
 
   test('what sidecars had reserved that die while Valkey is away counts as estimated too', async () => {
@@ -137,16 +142,18 @@ describe('budgets', () => {
     await gateway.start('valkey');
     const apart = async () => {
       const [receipts, stored] = [await usedByReceipts(api, accountId), await estimates()];
+      const { reserved, used, used_estimated } = await now();
       const estimated = Number(stored._sum.tokens) - Number(estimatesBefore._sum.tokens);
       return {
         degraded: receipts.degraded - receiptsBefore.degraded,
         estimated: stored._count - estimatesBefore._count,
-        apart: (await now()).used - before - (receipts.tokens - receiptsBefore.tokens) - estimated,
-        reserved: (await now()).reserved,
+        apart: used - before.used - (receipts.tokens - receiptsBefore.tokens),
+        estimatesApart: used_estimated - before.used_estimated - estimated,
+        reserved,
       };
     };
     await expect
       .poll(apart, { timeout: 90_000, interval: 500 })
-      .toEqual({ degraded: 10, estimated: 10, apart: 0, reserved: 0 });
+      .toEqual({ degraded: 10, estimated: 10, apart: 0, estimatesApart: 0, reserved: 0 });
   }, 180_000);
 });

@@ -1,9 +1,9 @@
 /**
  * The budgets of the account under chaos, against its receipts: one of each unit that receipts have, too large to refuse anything.
  *
- * The use of a budget is the sum over the newest versions of the receipts of its month, and over the reservations of those
- * without a number (docs/budgets.md, "What is counted where"). However parts broke, it is exact in the end, since the sums of Postgres
- * take the place of what Redis has counted.
+ * `used` is the sum over the newest versions of the receipts of the month, and `used_estimated` the sum of what is assumed for those
+ * without a number (docs/budgets.md, "What a call takes"). However parts broke, both are exact in the end, since the sums of Postgres take
+ * the place of what Redis has counted.
  */
 import { type BudgetUnit, monthOf, nearestSteps } from '@gw/contract/internal/budgets';
 import type { Receipt } from '@gw/contract/receipt';
@@ -20,6 +20,7 @@ type Unit = (typeof units)[number];
 interface Budget {
   readonly unit: Unit;
   readonly used: number;
+  readonly used_estimated: number;
 }
 
 const pathOf = (accountId: string): string => `/operator/v1/accounts/${accountId}/budgets`;
@@ -44,16 +45,18 @@ export async function budgetDifferences(
     .filter(({ created_at }) => created_at.startsWith(month));
   const rowsOfEstimates = await db.budgetEstimate.findMany({ where: { accountId } });
   const estimates = new Map(rowsOfEstimates.map((row) => [row.receiptId, row]));
-  const amountOf = (unit: Unit, body: Receipt): number => {
-    const { carbonG = null, energyWh = null, tokens = null } = estimates.get(body.id) ?? {};
-    const estimate = { carbon_g: carbonG, energy_wh: energyWh, tokens };
-    return numberOf(unit, body) ?? estimate[unit] ?? 0;
+  const assumedOf = (unit: Unit, { id }: Receipt): number => {
+    const { carbonG = null, energyWh = null, tokens = null } = estimates.get(id) ?? {};
+    return { carbon_g: carbonG, energy_wh: energyWh, tokens }[unit] ?? 0;
   };
-  const wrong = data.flatMap(({ unit, used }) => {
-    const ought = bodies.reduce((sum, body) => sum + amountOf(unit, body), 0);
-    // A sum of many fractions is rounded once to whole steps, in whatever order Postgres adds them.
-    const apart = Math.abs(nearestSteps(unit, used) - nearestSteps(unit, ought));
-    return apart <= (unit === 'tokens' ? 0 : 1) ? [] : `the budget of ${unit} says ${used} in place of ${ought}`;
+  const wrong = data.flatMap(({ unit, used, used_estimated }) => {
+    const stated = bodies.reduce((sum, body) => sum + (numberOf(unit, body) ?? 0), 0);
+    const unstated = bodies.filter((body) => numberOf(unit, body) === null);
+    const assumed = unstated.reduce((sum, body) => sum + assumedOf(unit, body), 0);
+    return [
+      ...(isNear(unit, used, stated) ? [] : [`${unit}: ${used} used in place of ${stated}`]),
+      ...(isNear(unit, used_estimated, assumed) ? [] : [`${unit}: ${used_estimated} estimated in place of ${assumed}`]),
+    ];
   });
   const nothing = bodies.flatMap((body) =>
     units.some((unit) => numberOf(unit, body) === null) && !estimates.has(body.id)
@@ -62,6 +65,10 @@ export async function budgetDifferences(
   );
   return [...wrong, ...nothing, ...(await stillReserved(stack.redisUrl, { accountId, month }, endedAt))];
 }
+
+/** A sum of many fractions is rounded once to whole steps, in whatever order Postgres adds them. */
+const isNear = (unit: Unit, shown: number, ought: number): boolean =>
+  Math.abs(nearestSteps(unit, shown) - nearestSteps(unit, ought)) <= (unit === 'tokens' ? 0 : 1);
 
 const numberOf = (unit: Unit, body: Receipt): number | null => {
   if (unit !== 'tokens') return body[unit];

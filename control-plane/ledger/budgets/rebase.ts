@@ -93,7 +93,7 @@ export async function rebase({ currency, db, redis, log, now }: Stores, book: Bo
   return isPut;
 }
 
-/** Stores what was reserved for calls that somebody other than their sidecar has reported to the ledger, since their receipts can lack numbers. */
+/** Stores what is assumed for calls that somebody other than their sidecar has reported to the ledger, since their receipts can lack numbers. */
 const unsettled = (
   { accountId }: Book,
   budgets: readonly BudgetRow[],
@@ -106,7 +106,7 @@ const unsettled = (
     if (call?.state !== 'reserved' || time === null) return [];
     const estimate = Object.fromEntries(
       call.shares.flatMap((share) =>
-        budgets.filter((each) => each.id === share.id).map(({ unit }) => [unit, amountOf(unit, share.steps)]),
+        budgets.filter((each) => each.id === share.id).map(({ unit }) => [unit, amountOf(unit, share.assumed)]),
       ),
     );
     return [{ row: { id, created_at: time.toISOString(), account_id: accountId }, estimate }];

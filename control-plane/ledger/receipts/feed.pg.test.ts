@@ -98,6 +98,19 @@ test('each version comes once, and one that was closed for its sidecar comes aga
   expect(await issued.read()).toEqual([`${id} 1`]);
 });
 
+test('what changes nothing that is listed does not list a receipt again', async () => {
+  const accountId = 'acct_late_facts';
+  const entry = entryFrom(callAt(new Date().toISOString()), { accountId });
+  const all = follower(accountId);
+  await ingest(stores.db, { ...entry, facts: null });
+  expect(await all.read()).toEqual([`${entry.receipt.id} 1`]);
+  await storeEntries(stores.db, [entry], testSeals);
+  const [row] = await stores.db.$queryRaw<{ has_facts: boolean }[]>`
+    SELECT facts IS NOT NULL OR compressed IS NOT NULL AS has_facts FROM receipts WHERE id = ${entry.receipt.id}`;
+  expect(row?.has_facts).toBe(true);
+  expect(await all.read()).toEqual([]);
+});
+
 test('a receipt that is not in the ledger yet has nothing behind it; what is no cursor is told apart', async () => {
   const accountId = 'acct_cursor';
   await ingest(stores.db, entryOf({}, accountId));

@@ -82,9 +82,8 @@ export async function supersede(
         carbon_g numeric, body json, routing_trace json, facts json, compressed bytea, content_sha256 text, seal text, seal_key int)
     ), made AS (
       INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
-        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, compressed, content_sha256, seal, seal_key,
-        arrived)
-      SELECT w.*, here FROM current_arrival() AS here, wanted w
+        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, compressed, content_sha256, seal, seal_key)
+      SELECT w.* FROM wanted w
       JOIN receipts old ON old.id = w.id AND old.created_at = w.created_at AND old.version = w.version - 1
       -- Versions have no gaps, so where a newer one is, this one is there too.
       ON CONFLICT (id, version, created_at) DO NOTHING

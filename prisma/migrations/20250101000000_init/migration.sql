@@ -840,7 +840,7 @@ CREATE TABLE "receipts" (
   -- (RFC 1951) as three JSON texts with line feeds between. `body`, `routing_trace` and `facts` then hold only what statements read. Null: the
   -- receipt may still take one of the steps below, so the three columns hold all of it.
   "compressed" BYTEA,
-  -- Where the row, as it is now, stands in the order of arrival.
+  -- Where the receipt, as it is now, stands in the order of arrival.
   "arrived" BIGINT DEFAULT current_arrival(),
   PRIMARY KEY ("id", "version", "created_at")
 ) PARTITION BY RANGE ("created_at");
@@ -966,14 +966,16 @@ END $$;
 REVOKE EXECUTE ON FUNCTION guard_receipt() FROM PUBLIC;
 
 -- This is the only way in which the services change a row of the ledger. `replaces` is the digest of the row that they started from: a
--- row that has changed since stays as it is, and is not returned. The trigger above decides what may change.
+-- row that has changed since stays as it is, and is not returned. The trigger above decides what may change. A row whose receipt stays the
+-- same keeps its place in the order of arrival, since whoever follows the ledger has it already.
 CREATE FUNCTION settle_receipts(changes JSON)
 RETURNS TABLE (receipt_id TEXT, receipt_created_at TIMESTAMPTZ, is_recalculable BOOLEAN) LANGUAGE sql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
   UPDATE receipts r SET model = c.model, region = c.region, tier = c.tier, status = c.status,
     prompt_tokens = c.prompt_tokens, completion_tokens = c.completion_tokens, energy_wh = c.energy_wh,
     carbon_g = c.carbon_g, body = c.body, routing_trace = c.routing_trace, facts = c.facts, shown = c.shown,
-    content_sha256 = c.content_sha256, seal = c.seal, seal_key = c.seal_key, arrived = current_arrival()
+    content_sha256 = c.content_sha256, seal = c.seal, seal_key = c.seal_key,
+    arrived = CASE WHEN r.body::jsonb = c.body::jsonb THEN r.arrived ELSE current_arrival() END
   FROM json_to_recordset(changes) AS c (id TEXT, created_at TIMESTAMPTZ, replaces TEXT, model TEXT, region TEXT,
     tier TEXT, status TEXT, prompt_tokens BIGINT, completion_tokens BIGINT, energy_wh NUMERIC, carbon_g NUMERIC,
     body JSON, routing_trace JSON, facts JSON, shown BOOLEAN, content_sha256 TEXT, seal TEXT, seal_key INTEGER)

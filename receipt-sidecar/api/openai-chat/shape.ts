@@ -36,6 +36,8 @@ export const openaiChat: ApiShape = {
     texts: (body, decoded) => requestText(body, decoded).texts,
     integers,
     askingForUsage,
+    // The newer max_completion_tokens is unknown to many servers.
+    boundField: 'max_tokens',
     hasTemperature: true,
     samples: [
       { messages: [{ role: 'user', content: words }], temperature: 0.5, stream: true },

@@ -55,6 +55,8 @@ export const openaiCompletions: ApiShape = {
     texts: (body, decoded) => requestText(body, decoded).texts,
     integers,
     askingForUsage,
+    // Without one, OpenAI and vLLM write 16 tokens.
+    boundField: null,
     hasTemperature: true,
     samples: [{ prompt: ['Hello, what is a gateway? '.repeat(10)], n: 1 }],
   },

@@ -128,6 +128,18 @@ test('a call takes of all of its budgets or of none, and a soft one refuses noth
   expect(await state('bud_k')).toMatchObject({ used: 1_700_000 });
 });
 
+test('a call is told the least that its hard budgets of a unit have left for it, also while Valkey is away', async () => {
+  const budgets = [budget(), budget({ id: 'bud_k', scope: 'key', amount: 70 }), budget({ id: 'bud_s', isHard: false })];
+  taken([await ask(0, 30)]);
+  const [second] = taken([await ask(0, 20, budgets)]);
+  expect(second?.room).toEqual({ carbon_g: null, energy_wh: null, tokens: 70, cost: null });
+  await valkey.stop();
+  await untilTrue(() => sidecars.every((each) => each.local()));
+  // Half of the 50 and the 50 that were left.
+  const [third] = taken([await ask(0, 5, budgets)]);
+  expect(third?.room.tokens).toBe(25);
+});
+
 test('what has no number is settled by the assumption and shown apart, once, and not given back after that', async () => {
   const [reservation] = taken([await ask(0, 40)]);
   reservation?.settle({ carbon_g: null, energy_wh: null, tokens: null, cost: null }, reservation.assumed);

@@ -7,10 +7,10 @@
  * never closed.
  */
 import type { ApiError } from '@gw/contract/errors';
-import { type Amounts, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
+import { type Amounts, amountOf, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
-import type { Book, BudgetShare, BudgetUse, Reserved, SettledShare } from '@gw/service/budgets';
+import type { Book, BudgetUse, Reserved, ReservedShare, SettledShare } from '@gw/service/budgets';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../../wire/bounded.ts';
 import { newReceiptId } from '../../wire/receipt-id.ts';
@@ -27,6 +27,8 @@ export interface Reservation {
   readonly at: number;
   /** Counts if the call ran and its receipt has no number. */
   readonly assumed: Amounts;
+  /** The amounts that the hard budgets have left for the call, its reservation included; null: none is in this unit. */
+  readonly room: Amounts;
   /** The value of the reply's `x-gw-budget`; null: the reply has none. */
   readonly header: string | null;
   /** Replaces the estimate by the actual use, once. `unstated` counts where an amount is null, as an estimate. */
@@ -69,7 +71,7 @@ interface HeldReservation {
   readonly book: Book;
   readonly receiptId: string;
   readonly budgets: readonly HeldBudget[];
-  readonly shares: readonly BudgetShare[];
+  readonly shares: readonly ReservedShare[];
 }
 
 const patienceMs = 250;
@@ -123,8 +125,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
   /** Resolves to null if Redis does not answer in time. */
   const ask = async ({ book, budgets, receiptId, shares }: HeldReservation): Promise<Reserved | null> => {
     const asked = budgets.map(({ amount, id, isHard, unit }, at) => ({
-      id,
-      steps: elementAt(shares, at).steps,
+      ...elementAt(shares, at),
       most: isHard ? nearestSteps(unit, amount) : null,
       floor: known.usedOf(id, book.month),
     }));
@@ -142,6 +143,20 @@ export function openBudgets(options: BudgetOptions): Budgets {
     if (await succeedsWithin(asking, { leftMs: patienceMs })) return found;
     availability.lose(error);
     return null;
+  };
+
+  const roomOf = ({ book, budgets, shares }: HeldReservation, used: readonly number[], isAlone: boolean): Amounts => {
+    const room: Record<keyof Amounts, number | null> = { carbon_g: null, energy_wh: null, tokens: null, cost: null };
+    for (const [at, budget] of budgets.entries()) {
+      const { amount, id, isHard, unit } = budget;
+      if (!isHard) continue;
+      const most = isAlone
+        ? known.usedOf(id, book.month) + known.shareOf(budget, book.month)
+        : nearestSteps(unit, amount);
+      const left = amountOf(unit, most - elementAt(used, at) + elementAt(shares, at).steps);
+      room[unit] = Math.min(room[unit] ?? left, left);
+    }
+    return room;
   };
 
   const reservationOf = (
@@ -165,6 +180,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
       receiptId,
       at,
       assumed,
+      room: roomOf(one, used, isAlone),
       header: budgetHeader(budgets, used),
       settle: (amounts, unstated) =>
         end(
@@ -186,7 +202,11 @@ export function openBudgets(options: BudgetOptions): Budgets {
       const receiptId = newReceiptId(at);
       const book = { accountId, month: monthOf(at) };
       const { assumed, estimate } = estimateAt(new Date(at).toISOString());
-      const shares = budgets.map(({ id, unit }) => ({ id, steps: stepsOf(unit, estimate[unit] ?? 0) }));
+      const shares = budgets.map(({ id, unit }) => ({
+        id,
+        steps: stepsOf(unit, estimate[unit] ?? 0),
+        assumed: nearestSteps(unit, assumed[unit] ?? 0),
+      }));
       const one: HeldReservation = { book, receiptId, budgets, shares };
       const found = availability.together() ? await ask(one) : null;
       const decision = found ?? known.decide(book.month, budgets, shares);

@@ -5,7 +5,7 @@
  * Invariant: estimates are central figures, never bounds. An amount is null if it cannot be estimated; its receipt would have no number
  * either.
  */
-import type { Amounts } from '@gw/contract/internal/budgets';
+import { type Amounts, budgetUnits } from '@gw/contract/internal/budgets';
 import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
 import type { SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { ReceiptNumbers } from '@gw/contract/receipt';
@@ -105,6 +105,36 @@ export function estimatesOf(request: EstimatedRequest, model: SnapshotModel, by:
     maxTokens: typicalAnswerTokens,
   };
   return { estimate, assumed: estimateCall(typical, model, by, at) };
+}
+
+/** A longer answer than this may be more than a model of which nobody knows the window can write. */
+const unknownWindow = 4096;
+
+/**
+ * Returns the longest answer, in tokens, that a request without a limit can have within `room`; null if the model's window ends it before.
+ * `assumed`: the estimate of the call, whose answer is of typical length.
+ */
+export function fittingAnswer(
+  request: EstimatedRequest,
+  model: SnapshotModel,
+  by: Candidate,
+  { assumed, at, room }: { readonly assumed: Amounts; readonly at: string; readonly room: Amounts },
+): number | null {
+  const most = model.contextWindow === null ? unknownWindow : model.contextWindow - request.estimatedPromptTokens;
+  // An answer that is scaled with the whole estimate is never too long, and most calls need no second estimate.
+  const isNear = budgetUnits.some((unit) => {
+    const [all, left] = [assumed[unit], room[unit]];
+    return all !== null && left !== null && left < all * (most / typicalAnswerTokens);
+  });
+  if (!isNear) return null;
+  const prompt = estimateCall({ ...request, maxTokens: 0 }, model, by, at);
+  const answers = budgetUnits.map((unit) => {
+    const [all, left, read] = [assumed[unit], room[unit], prompt[unit]];
+    if (all === null || left === null || read === null || all <= read) return Number.POSITIVE_INFINITY;
+    return Math.floor((typicalAnswerTokens * (left - read)) / (all - read));
+  });
+  const longest = Math.max(1, Math.min(...answers));
+  return longest < most ? longest : null;
 }
 
 /** Returns the use that the receipt of a call states; null where it has no number. */
