@@ -58,7 +58,6 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
     ['status-503', upstream('upstream_error')],
     ['reset', upstream('upstream_error')],
     ['html', upstream('upstream_error')],
-    ['gzip', upstream('upstream_invalid_response')],
     ['empty', upstream('upstream_invalid_response')],
   ])('%s', async (name, refusal) => {
     const reply = await fault(name, { stream });
@@ -126,6 +125,16 @@ describe('a JSON reply', () => {
     expect(reply.text.match(/"gw":/g)).toHaveLength(2);
     expect(reply.text.match(/"routing_trace":/g)).toHaveLength(1);
     expect(await receiptOf(reply)).toEqual(expectCompletion(reply).gw);
+  });
+
+  it('that is compressed although nobody asked for it comes plain', async () => {
+    const plain = expectCompletion(await fault('no-done'));
+    const reply = await fault('gzip');
+    expect(expectCompletion(reply).choices).toEqual(plain.choices);
+    expect(reply.headers).not.toHaveProperty('content-encoding');
+    expect(await receiptOf(reply)).toEqual(expectCompletion(reply).gw);
+    const { text } = await fault('gzip', { stream: true });
+    expect(text).toMatch(/"gw":.*data: \[DONE\]\n\n$/s);
   });
 
   it('in the smallest pieces, in letters of many bytes, is the same as in one', async () => {
