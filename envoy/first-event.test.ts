@@ -66,7 +66,10 @@ function host() {
   let context = 1;
   return {
     /** Returns what the router sees: the status, what the sidecar is told, and after how many pieces the head went on. */
-    reply(pieces: readonly (string | Buffer)[], { type = 'text/event-stream', status = '200', ends = true, encoding = '' } = {}) {
+    reply(
+      pieces: readonly (string | Buffer)[],
+      { type = 'text/event-stream', status = '200', ends = true, encoding = '' } = {},
+    ) {
       context += 1;
       headers = new Map([
         [':status', status],
