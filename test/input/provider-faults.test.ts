@@ -50,7 +50,8 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
     ['status-401', upstream('upstream_auth_failed')],
     ['status-403', upstream('upstream_auth_failed')],
     ['content-filter', invalid('content_filter', 'messages')],
-    ['status-404', invalid('upstream_rejected_request')],
+    // It says that the model is missing, which is no fault of the client.
+    ['status-404', upstream('upstream_error')],
     ['status-413', invalid('upstream_rejected_request')],
     ['status-422', invalid('upstream_rejected_request')],
     ['status-429', upstream('upstream_rate_limited')],
@@ -58,7 +59,7 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
     ['status-503', upstream('upstream_error')],
     ['reset', upstream('upstream_error')],
     ['html', upstream('upstream_error')],
-    ['empty', upstream('upstream_invalid_response')],
+    ['empty', upstream('upstream_error')],
   ])('%s', async (name, refusal) => {
     const reply = await fault(name, { stream });
     const message = expectRefusal(reply, refusal);
