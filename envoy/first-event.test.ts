@@ -66,11 +66,15 @@ function host() {
   let context = 1;
   return {
     /** Returns what the router sees: the status, what the sidecar is told, and after how many pieces the head went on. */
-    reply(pieces: readonly (string | Buffer)[], { type = 'text/event-stream', status = '200', ends = true } = {}) {
+    reply(
+      pieces: readonly (string | Buffer)[],
+      { type = 'text/event-stream', status = '200', ends = true, encoding = '' } = {},
+    ) {
       context += 1;
       headers = new Map([
         [':status', status],
         ['content-type', type],
+        ...(encoding === '' ? [] : [['content-encoding', encoding] as const]),
       ]);
       body = Buffer.alloc(0);
       released = false;
@@ -198,6 +202,11 @@ describe('what goes on as it is', () => {
 
   test('is a reply with another status, unread', () => {
     expect(host().reply([event({ error: { code: 429 } })], { status: '503' })).toMatchObject({ status: 503, taken: 0 });
+  });
+
+  test('is a compressed reply, unread', () => {
+    expect(host().reply(['\n', text], { encoding: 'br' })).toMatchObject({ status: 200, taken: 0 });
+    expect(host().reply([event({ error: { code: 429 } })], { encoding: 'identity' }).status).toBe(429);
   });
 
   test('is more than can be held, in bytes, pieces and time', () => {

@@ -3,9 +3,10 @@
  * from the head of a reply, where a client's mistake and a missing model look alike (400, 404).
  *
  * Invariants: only failures that can be such a reply are held, until their body is whole; no other reply costs more than a look at its
- * status. A body is read as JSON as far as its error object goes, so a client cannot cause a fault by words that a provider repeats. Where
+ * status. Of a failure that a reply with status 200 began with, the words stand in a header (first-event.ts). A body is read as JSON as far as its error object goes, so a client cannot cause a fault by words that a provider repeats. Where
  * the words are unknown the reply goes to the client as it is: fail open for the deployment, since the client's mistake is more likely.
  */
+import { firstEventHeader } from '@gw/contract/internal/first-event';
 import { operatorFaultField, operatorFaultHeader, operatorFaults } from '@gw/contract/internal/operator-faults';
 import { safetyCodes, safetyPhrases } from '@gw/contract/internal/safety-words';
 import { luaString } from './lua-string.ts';
@@ -32,6 +33,8 @@ local BY_WORDS = {
   ['422'] = { 'model_missing' },
   ['429'] = { 'quota_exhausted' },
 }
+-- The status of a first event is a guess from its words.
+local OF_FIRST_EVENT = { 'quota_exhausted', 'model_missing', 'auth_failed' }
 local BY_STATUS = { ['401'] = 'auth_failed', ['402'] = 'quota_exhausted', ['405'] = 'model_missing', ['410'] = 'model_missing' }
 
 -- Members of an error object that hold codes and texts, and those that hold further members.
@@ -122,12 +125,12 @@ local function is_about_safety(codes, texts)
   return false
 end
 
-local function fault_of(status, body)
+local function fault_of(status, body, possible)
   local codes, texts, param = error_members(body)
   -- An empty reply, a page or a word: nobody there knows the API.
   if not codes then return status == '404' and 'model_missing' or status == '403' and 'auth_failed' or nil end
   if is_about_safety(codes, texts) then return nil end
-  for _, fault in ipairs(BY_WORDS[status]) do
+  for _, fault in ipairs(possible) do
     if says(codes, texts, FAULTS[fault]) then return fault end
   end
   if status == '403' then return 'auth_failed' end
@@ -142,9 +145,15 @@ local function mark_operator_fault(handle)
   local status = handle:headers():get(':status')
   local fault = BY_STATUS[status]
   if not fault then
-    if not BY_WORDS[status] then return nil end
-    local body = handle:body()
-    fault = fault_of(status, body and body:getBytes(0, math.min(body:length(), MOST_READ)) or '')
+    local told = handle:headers():get(${luaString(firstEventHeader)})
+    if told then
+      -- The body is a stream, which need not end.
+      if told ~= '' then fault = fault_of(status, told, OF_FIRST_EVENT) end
+    else
+      if not BY_WORDS[status] then return nil end
+      local body = handle:body()
+      fault = fault_of(status, body and body:getBytes(0, math.min(body:length(), MOST_READ)) or '', BY_WORDS[status])
+    end
   end
   if not fault then return nil end
   handle:headers():replace(${luaString(operatorFaultHeader)}, fault)

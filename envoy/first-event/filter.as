@@ -51,6 +51,7 @@ const passAsJson = 3;
 
 const statusHeader = String.UTF8.encode(":status");
 const typeHeader = String.UTF8.encode("content-type");
+const encodingHeader = String.UTF8.encode("content-encoding");
 const wordsHeader = String.UTF8.encode("x-gw-first-event");
 
 /** What the host hands over is read before it hands over more, so one block is enough. */
@@ -96,6 +97,8 @@ export function proxy_on_response_headers(context: i32, headers: i32, end: i32):
     fail(502);
     return goOn;
   }
+  // Compressed, a body is none that can be read here.
+  if (has(encodingHeader) && !isHeader(encodingHeader, "identity")) return goOn;
   heads.set(context, new Held(nowMs(), isHeader(typeHeader, "text/event-stream"), 0));
   return stop;
 }
@@ -159,10 +162,13 @@ function putHeader(name: ArrayBuffer, value: string): void {
   setHeader(ofResponse, changetype<usize>(name), name.byteLength, changetype<usize>(bytes), bytes.byteLength);
 }
 
+function has(name: ArrayBuffer): bool {
+  return getHeader(ofResponse, changetype<usize>(name), name.byteLength, out, out + 4) == 0;
+}
+
 /** Whether a header begins with a value in lower case. */
 function isHeader(name: ArrayBuffer, value: string): bool {
-  if (getHeader(ofResponse, changetype<usize>(name), name.byteLength, out, out + 4) != 0) return false;
-  return beginsWith(load<usize>(out), load<i32>(out + 4), value);
+  return has(name) && beginsWith(load<usize>(out), load<i32>(out + 4), value);
 }
 
 function nowMs(): i64 {

@@ -157,7 +157,8 @@ test.each([
   ['a 500', { ':status': '500' }, JSON.stringify(failure), noAmounts],
   ['a 502 of HTML', { ':status': '502', 'content-type': 'text/html' }, '<h1>Bad gateway</h1>', noAmounts],
   ['an error in a 200', {}, JSON.stringify(failure), noAmounts],
-  ['a whole answer without text or counts', {}, JSON.stringify({ choices: [] }), noAmounts],
+  ['a whole answer without text or counts', {}, JSON.stringify({ choices: [{}] }), noAmounts],
+  ['a reply without an answer', {}, JSON.stringify({ choices: [], usage: { prompt_tokens: 5 } }), noAmounts],
   ['an error as the first event', { 'content-type': 'text/event-stream' }, event(failure), noAmounts],
   ['HTML in a 200', {}, '<h1>Welcome</h1>', assumed],
 ])('%s takes what it shows, and no longest answer', async (_what, headers, body, unstated) => {

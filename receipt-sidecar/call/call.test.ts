@@ -397,7 +397,7 @@ describe('what ext-authz says of the streams that a caller may have', () => {
 });
 
 describe('a large JSON reply', () => {
-  const large = JSON.stringify({ choices: [], padding: 'x'.repeat(inlineBytes) });
+  const large = JSON.stringify({ choices: [{}], padding: 'x'.repeat(inlineBytes) });
   const json = { 'content-type': 'application/json' };
   async function replied() {
     let end: (outcome: JobResult<ReplyReading>) => void = () => undefined;

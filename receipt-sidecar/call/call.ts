@@ -228,7 +228,7 @@ export class Call implements Processor {
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {
-    if (this.#reply instanceof JsonReply && bytes.length > inlineBytes) this.#patience.ask();
+    if (this.#reply instanceof JsonReply && this.#reply.isSlow(bytes)) this.#patience.ask();
     this.#patience.arrived();
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);

@@ -12,6 +12,7 @@ import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import { advised } from '../reply/retry-advice.ts';
+import { isUnreadable } from '../wire/compressed.ts';
 import { answerAfter, finished, type Headers, immediate, replyHeaders, unchanged } from '../wire/ext-proc.ts';
 
 interface UnreadReply {
@@ -47,10 +48,8 @@ export function answerUnread(unread: UnreadReply): boolean {
     answerAfter(saved, call, { responseHeaders: { response: { headerMutation } } }, record);
     return true;
   }
-  // Encoded although identity was asked for, or no body at all: nothing here can be read.
-  const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
   const failure = headers.get(firstEventHeader);
-  if (encoding === 'identity' && !isEmpty && failure === undefined) return false;
+  if (!isUnreadable(headers) && !isEmpty && failure === undefined) return false;
   kept?.free();
   const { fault, status } = judged;
   const words = failure === undefined ? '' : Buffer.from(failure, 'latin1').toString();

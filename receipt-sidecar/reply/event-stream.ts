@@ -10,40 +10,23 @@
  * not read as what it is here. Its comments and lines of other fields become empty comments, which keep connections open.
  * Behind the end of the stream and behind an error there is nothing. The receipt is asked for exactly once.
  */
-import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { type ApiError, errorBody } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { StreamEvent, StreamReader } from '../api/port/shape.ts';
-import { EventReader } from '../wire/events.ts';
 import { type Additions, parseObject, withoutForgery } from '../wire/json-body.ts';
 import { Outbox } from '../wire/outgoing.ts';
 import { dataEvent, isPlain, keepAlive } from '../wire/write-events.ts';
+import { BoundedEvents } from './bounded-events.ts';
 import { type Carrier, HeldChunks } from './held-chunks.ts';
-import { maxReplyBytes } from './read-reply.ts';
-import type { EventStreamOptions, StreamFacts, StreamReceipt } from './stream-options.ts';
+import { type EventStreamOptions, type StreamFacts, type StreamReceipt, streamErrors } from './stream-options.ts';
 
-/** An event can be as large as a whole reply: a picture is one event. A larger one is refused. */
-const maxEventBytes = maxReplyBytes;
-/** Unfinished events below this size are held without asking for room: there are no more of them than streams. */
-const smallEventBytes = 1024 * 1024;
 /** Commas, lists and objects: reading an event of this many takes some 30 ms. One with all logprobs has a few hundred. */
 export const maxEventParts = 100_000;
-const unreadable = apiError('upstream_invalid_response', {
-  message: 'The model provider sent an event that could not be read.',
-});
-const endedEarly = apiError('upstream_error', {
-  message: 'The model provider ended the stream before the answer was whole.',
-});
-const saidNothing = apiError('upstream_error', { message: 'The model provider sent a stream without an answer.' });
-const failedMidway = apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' });
 
 /** One stream. Errors thrown by `receipt` are thrown on; whatever the provider sends ends in an error event at worst. */
 export class EventStream {
   readonly #options: EventStreamOptions;
-  readonly #reader = new EventReader({
-    known: (bytes, name) => this.#isKnown(bytes, name),
-    event: (data, name, bytes) => this.#closed(() => this.#event(data, name, bytes)),
-    comment: (line) => this.#closed(() => this.#options.energyReader?.takeComment(line)),
-  });
+  readonly #events: BoundedEvents;
   readonly #api: StreamReader;
   readonly #held: HeldChunks;
   #finished = false;
@@ -55,18 +38,21 @@ export class EventStream {
   /** Set with the last event, after which nothing is sent. */
   #over: 'done' | 'failed' | null = null;
   readonly #out = new Outbox();
-  /** The bytes of the room that its unfinished event takes. */
-  #taken = 0;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
     this.#api = options.reader;
+    this.#events = new BoundedEvents(options.room, {
+      known: (bytes, name) => this.#isKnown(bytes, name),
+      event: (data, name, bytes) => this.#closed(() => this.#event(data, name, bytes)),
+      comment: (line) => this.#closed(() => options.energyReader?.takeComment(line)),
+    });
     this.#held = new HeldChunks((text, value, additions) => options.reader.add(text, value, additions));
   }
 
   /** Where what has to wait for more bytes began, in the provider's stream; null if nothing has. */
   get waitsFrom(): number | null {
-    return this.#held.at ?? (this.#reader.size > 0 ? this.#reader.unfinishedAt : null);
+    return this.#held.at ?? this.#events.unfinishedAt;
   }
 
   /** Whether a whole chunk waits. */
@@ -102,25 +88,15 @@ export class EventStream {
 
   /** Takes bytes in. */
   push(bytes: Buffer): void {
-    this.#reader.sawOther = false;
-    this.#reader.push(bytes);
-    if (!this.#hasRoom(this.#reader.size)) this.#fail(unreadable);
+    if (!this.#events.push(bytes)) this.#fail(streamErrors.unreadable);
     // In front of a held chunk too: it says nothing that could come too early.
     const isQuiet = this.#out.isEmpty && this.#over === null;
-    if (this.#reader.sawOther && isQuiet) this.#out.add([{ at: 0, bytes: keepAlive }]);
-  }
-
-  #hasRoom(bytes: number): boolean {
-    const wanted = bytes > smallEventBytes ? bytes : 0;
-    if (bytes > maxEventBytes || !this.#options.room.change(this.#taken, wanted)) return false;
-    this.#taken = wanted;
-    return true;
+    if (this.#events.sawOther && isQuiet) this.#out.add([{ at: 0, bytes: keepAlive }]);
   }
 
   /** Gives back what the stream takes up, because nothing more is read. */
   close(): void {
-    this.#reader.stop();
-    this.#hasRoom(0);
+    this.#events.close();
   }
 
   /**
@@ -128,11 +104,11 @@ export class EventStream {
    * not known whether that was all.
    */
   end(): void {
-    this.#reader.end();
+    this.#events.end();
     this.#hasEnded = true;
     if (this.#over !== null) return;
     if (this.#api.isComplete) this.#finishWhole();
-    else this.#fail(this.#api.isBlank ? saidNothing : endedEarly);
+    else this.#fail(this.#api.isBlank ? streamErrors.saidNothing : streamErrors.endedEarly);
   }
 
   /**
@@ -152,7 +128,7 @@ export class EventStream {
 
   /** Sends in the order of the provider: nothing overtakes a held chunk. */
   #send(bytes: Buffer): void {
-    const event = { at: this.#reader.eventAt, bytes };
+    const event = { at: this.#events.eventAt, bytes };
     if (this.#held.isEmpty) return this.#out.add([event]);
     this.#held.add(event);
     this.#keepBounded();
@@ -168,7 +144,7 @@ export class EventStream {
       read();
     } catch (error) {
       if (this.#finished !== wasFinished) throw error;
-      this.#fail(unreadable);
+      this.#fail(streamErrors.unreadable);
     }
   }
 
@@ -183,18 +159,18 @@ export class EventStream {
   #event(data: string, name: string | null, bytes: Buffer | null): void {
     if (this.#api.isEnd(data)) return this.#ended(this.#api.endEvent);
     const value = parseObject(data, this.#options.mostParts);
-    if (!value) this.#fail(unreadable);
-    else if (this.#api.isFailure(value, name)) this.#fail(this.#refusal(value) ?? failedMidway);
+    if (!value) this.#fail(streamErrors.unreadable);
+    else if (this.#api.isFailure(value, name)) this.#fail(this.#refusal(value) ?? streamErrors.failedMidway);
     else this.#take(bytes, data, value, name);
   }
 
   /** `last` is the event behind which the provider says nothing more; null if it has gone out. */
   #ended(last: Buffer | null): void {
-    if (this.#api.isBlank) return this.#fail(saidNothing);
+    if (this.#api.isBlank) return this.#fail(streamErrors.saidNothing);
     this.#finishWhole();
     if (last) this.#send(last);
     this.#over = 'done';
-    this.#reader.stop();
+    this.#events.close();
   }
 
   #refusal(value: JsonObject): ApiError | null {
@@ -237,7 +213,7 @@ export class EventStream {
   }
 
   #carrier({ text, value }: StreamEvent, name: string | null): Carrier {
-    return { at: this.#reader.eventAt, name: this.#api.keepsNames ? name : null, text, value };
+    return { at: this.#events.eventAt, name: this.#api.keepsNames ? name : null, text, value };
   }
 
   /** Returns the data line of an event behind its name, if the API's clients get names. */

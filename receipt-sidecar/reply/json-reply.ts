@@ -18,9 +18,10 @@ import type { Overhead } from '../wire/overhead.ts';
 import type { JobResult } from '../wire/threads/thread-pool.ts';
 import { EventStream } from './event-stream.ts';
 import { type ReplyReading, withAdded } from './read-reply.ts';
-import { type Reply, type ReplyContext, withShown } from './reply.ts';
-import type { ReadReply } from './reply-reader.ts';
+import type { Reply, ReplyContext } from './reply.ts';
+import { isForThread, type ReadReply } from './reply-reader.ts';
 import { advised } from './retry-advice.ts';
+import { withShown } from './shown-bytes.ts';
 
 /** Tells the filter of the last resort what `finishedWith` tells the access log. */
 const isFinished = setHeader(finishedHeader, '1');
@@ -45,14 +46,19 @@ export class JsonReply implements Reply {
     this.#context = context;
   }
 
+  /** Whether a body can take longer than Envoy usually waits. */
+  isSlow(bytes: Buffer): boolean {
+    return isForThread(bytes, this.#context.encoding);
+  }
+
   chunk(bytes: Buffer): void {
-    const { added, call, judged, readReply, record } = this.#context;
+    const { added, call, encoding, judged, readReply, record } = this.#context;
     const { request } = record.identity;
     // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
     const { fault, status } = judged;
     const provider = { ...record.providerNames, added };
-    const facts = { status, fault, request, provider, telemetryShape: record.telemetryShape };
+    const facts = { status, fault, request, provider, telemetryShape: record.telemetryShape, encoding };
     const read = andThen(readReply(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }

@@ -3,13 +3,14 @@
 import { defined } from '@gw/contract/internal/defined';
 import type { ProcessingRequest } from '@gw/grpc/service';
 import { shapeOf } from '../api/shapes.ts';
+import { encodingOf } from '../wire/compressed.ts';
 import { type Headers, joinedHeaders } from '../wire/ext-proc.ts';
 import { createEnergyReader } from './energy-reader.ts';
 import { JsonReply, type JsonReplyContext } from './json-reply.ts';
 import { type Reply, type ReplyContext, StreamReply } from './reply.ts';
 
 interface Opened
-  extends Omit<ReplyContext, 'energyReader'>,
+  extends Omit<ReplyContext, 'encoding' | 'energyReader'>,
     Pick<JsonReplyContext, 'added' | 'attempts' | 'judged' | 'overhead' | 'readReply'> {
   readonly message: ProcessingRequest['responseHeaders'];
   readonly headers: Headers;
@@ -21,9 +22,10 @@ interface Opened
 export function openReply({ message, headers, stream, onOver, ...context }: Opened): Reply {
   const { record } = context;
   const energyReader = createEnergyReader(record.telemetryShape, () => joinedHeaders(message));
-  if (!stream) return new JsonReply({ ...context, energyReader });
+  const encoding = encodingOf(headers);
+  if (!stream) return new JsonReply({ ...context, encoding, energyReader });
   const contentType = headers.get('content-type') ?? '';
   const { request } = record.identity;
   const reader = defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request);
-  return new StreamReply({ ...context, energyReader, reader, contentType, onOver });
+  return new StreamReply({ ...context, encoding, energyReader, reader, contentType, onOver });
 }

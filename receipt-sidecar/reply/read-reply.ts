@@ -16,6 +16,7 @@ import type { SaidSoFar } from '../api/port/shape.ts';
 import { faultError, type ProviderNames, providerError, toldError } from '../api/provider-errors/provider-error.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { shapeOf } from '../api/shapes.ts';
+import { decompressed, type Encoding } from '../wire/compressed.ts';
 import {
   type Additions,
   additionsText,
@@ -39,6 +40,8 @@ export interface ReplyFacts {
   readonly provider: ProviderNames;
   /** The shape in which the deployment reports energy; null if it reports none. */
   readonly telemetryShape: string | null;
+  /** How the body is compressed; null: it is not. */
+  readonly encoding: Encoding | null;
 }
 
 /** A job of the threads that read replies. */
@@ -86,10 +89,12 @@ const encoder = new TextEncoder();
 const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
 
 /** Reads a reply. Whatever is wrong with it is the error of the result. */
-export function readReply(bytes: Uint8Array, facts: ReplyFacts): ReplyReading {
-  const { fault, provider, request, status, telemetryShape } = facts;
-  if (bytes.length > maxReplyBytes) return failed(apiError('upstream_invalid_response'));
+export function readReply(sent: Uint8Array, facts: ReplyFacts): ReplyReading {
+  const { encoding, fault, provider, request, status, telemetryShape } = facts;
+  const bytes = encoding === null ? sent : decompressed(sent, encoding, maxReplyBytes);
   if (fault !== null) return failed(faultError(fault));
+  if (bytes === null && status !== 200) return failed(providerError(status, '', request, provider));
+  if (bytes === null || bytes.length > maxReplyBytes) return failed(apiError('upstream_invalid_response'));
   const unmarked = withoutMark(bytes);
   const original = decodeUtf8(unmarked);
   const text = original === null ? null : wellFormed(original);

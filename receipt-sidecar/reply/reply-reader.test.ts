@@ -1,5 +1,6 @@
 /** A reply says the same and loses the same wherever it is read, and a large one is read on a thread or by nobody. */
 
+import { gzipSync } from 'node:zlib';
 import { cases } from '@gw/testing/cases';
 import { chatBody } from '@gw/testing/receipt-sidecar/call';
 import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
@@ -44,6 +45,7 @@ const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
   request,
   provider: { model: 'inner', fields: {}, added: [] },
   telemetryShape: null,
+  encoding: null,
   ...fields,
 });
 /** In memory of its own, as a message of Envoy's. */
@@ -119,8 +121,28 @@ test('what reaches the client is the object with our keys, as one would write th
 
 test('a small reply is read in the same turn', () => {
   const never = { run: () => Promise.reject(new Error('a thread was asked')) } as never;
-  const outcome = replyReader(never)('acct', bytesOf('{"choices":[]}'), facts());
+  const outcome = replyReader(never)('acct', bytesOf('{"choices":[{}]}'), facts());
   expect(outcome).toMatchObject({ ok: true, value: { ok: true } });
+});
+
+test('a compressed reply is read on a thread, however small, and one of other bytes is refused', async () => {
+  const text = JSON.stringify({ choices: [{ message: { content: 'Hi' } }] });
+  const unpacked = await onThread(Buffer.from(gzipSync(text)), facts({ encoding: 'gzip' }));
+  expect(unpacked.ok && unpacked.value).toMatchObject({ ok: true, said: { answerBytes: 2 } });
+  const refused = await onThread(bytesOf(text), facts({ encoding: 'br' }));
+  expect(refused.ok && refused.value).toMatchObject({ ok: false, error: { code: 'upstream_invalid_response' } });
+  const message = '{"error":{"message":"No","param":"n"}}';
+  const failed = await onThread(Buffer.from(gzipSync(message)), facts({ encoding: 'gzip', status: 400 }));
+  expect(failed.ok && failed.value).toMatchObject({ error: { param: 'n', message: 'No' } });
+});
+
+test.each([
+  ['chat', { choices: [] }],
+  ['chat', { choices: null, usage: { prompt_tokens: 3 } }],
+  ['embeddings', { data: [] }],
+])('%s without any answer is a failure of the provider', (endpoint, reply) => {
+  const reading = readReply(bytesOf(JSON.stringify(reply)), facts({ request: { ...request, endpoint } }));
+  expect(reading).toMatchObject({ ok: false, error: { code: 'upstream_error' } });
 });
 
 test('nothing of a large reply is copied on its way to a thread and back', async () => {

@@ -8,11 +8,13 @@ import { safetyError } from '../api/provider-errors/safety-error.ts';
 import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
+import { Decompressor, type Encoding } from '../wire/compressed.ts';
 import { cutOff, finishedWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
 import type { Room } from '../wire/room.ts';
 import { Turns } from '../wire/turns.ts';
 import type { EnergyReader } from './energy-reader.ts';
 import { EventStream, maxEventParts } from './event-stream.ts';
+import { withShown } from './shown-bytes.ts';
 import type { StreamFacts } from './stream-options.ts';
 
 export interface ReplyContext {
@@ -22,6 +24,8 @@ export interface ReplyContext {
   /** Null if the deployment that answered reports no energy. */
   readonly energyReader: EnergyReader | null;
   readonly room: Room;
+  /** How the body is compressed; null: it is not. */
+  readonly encoding: Encoding | null;
   /** Keeps what the client gets, if the call has a claim of its idempotency key. */
   readonly kept: KeptReply | null;
 }
@@ -72,6 +76,8 @@ export class StreamReply implements Reply {
   #done = false;
   #saved: Promise<void> | null = null;
   readonly #turns: Turns;
+  readonly #decompressor: Decompressor | null;
+  #isBroken = false;
   readonly #onOver: () => void;
   readonly #contentType: string;
   /** Whether the last that the client gets waits for being stored. */
@@ -92,7 +98,8 @@ export class StreamReply implements Reply {
     this.#context = context;
     this.#onOver = context.onOver;
     this.#contentType = context.contentType;
-    const { record, addresses, energyReader, reader } = context;
+    const { record, addresses, encoding, energyReader, reader } = context;
+    this.#decompressor = encoding && new Decompressor(encoding);
     this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
     this.#events = new EventStream({
       reader,
@@ -113,13 +120,19 @@ export class StreamReply implements Reply {
   }
 
   chunk(bytes: Buffer, end: boolean): void {
-    this.#turns.add({ bytes, end });
+    if (!this.#decompressor) return this.#turns.add({ bytes, end });
+    const read = (plain: Buffer | null): void => {
+      this.#isBroken = plain === null;
+      this.#turns.add({ bytes: plain ?? Buffer.alloc(0), end });
+    };
+    this.#decompressor.take(bytes).then(read).catch(this.#context.call.fail);
   }
 
   close(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#cut);
     this.#turns.stop();
+    this.#decompressor?.close();
     this.#events.close();
     if (this.#events.wentOn) this.#context.record.wentOn();
   }
@@ -136,9 +149,10 @@ export class StreamReply implements Reply {
     if (piece.end) {
       this.#providerEnded = true;
       clearTimeout(this.#cut);
-      this.#events.end();
     }
-    if (!this.#waits) this.#answerPieces(piece.bytes);
+    if (piece.end || this.#isBroken) this.#events.end();
+    // A compressed piece is never the same as what the client gets.
+    if (!this.#waits) this.#answerPieces(this.#decompressor ? null : piece.bytes);
   }
 
   /** Whether no message may be answered, because a store is being waited for. */
@@ -146,8 +160,8 @@ export class StreamReply implements Reply {
     return this.#saved !== null || this.#isStoring;
   }
 
-  /** Answers the messages of which nothing waits. `last` is the bytes of the last one. */
-  #answerPieces(last: Buffer): void {
+  /** Answers the messages of which nothing waits. `last`: the bytes of the last one, if they are known. */
+  #answerPieces(last: Buffer | null): void {
     const from = this.#events.waitsFrom;
     if (from === null) return this.#answerAll(last);
     const waiting = this.#unanswered.findIndex((end) => end > from);
@@ -241,19 +255,4 @@ export class StreamReply implements Reply {
     this.#answerAll(null);
     if (!this.#isStoring) this.#turns.resume();
   }
-}
-
-/** Returns the bytes of a stream with the receipt that is shown in place of the one that was made, if that could not be stored. */
-export const withShown = (bytes: Buffer, made: ShownReceipt, shown: ShownReceipt): Buffer =>
-  made.gw === shown.gw ? bytes : replaced(replaced(bytes, made.gw, shown.gw), made.usageGw, shown.usageGw);
-
-/** Returns the bytes with `shown` wherever `made` stands. Both hold the receipt's id, so the provider's words do not. */
-function replaced(bytes: Buffer, made: string, shown: string): Buffer {
-  const pieces: Buffer[] = [];
-  let from = 0;
-  for (let at = bytes.indexOf(made); at !== -1; at = bytes.indexOf(made, from)) {
-    pieces.push(bytes.subarray(from, at), Buffer.from(shown));
-    from = at + Buffer.byteLength(made);
-  }
-  return Buffer.concat([...pieces, bytes.subarray(from)]);
 }

@@ -1,5 +1,5 @@
 /** The inputs and results of reading a stream. */
-import type { Addresses, ApiError } from '@gw/contract/errors';
+import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { StreamReader } from '../api/port/shape.ts';
@@ -31,3 +31,15 @@ export interface EventStreamOptions {
   /** Makes the receipt, once, when everything that counts is known. */
   readonly receipt: (facts: StreamFacts) => StreamReceipt;
 }
+
+/** How a stream can fail. */
+export const streamErrors = {
+  unreadable: apiError('upstream_invalid_response', {
+    message: 'The model provider sent an event that could not be read.',
+  }),
+  endedEarly: apiError('upstream_error', {
+    message: 'The model provider ended the stream before the answer was whole.',
+  }),
+  saidNothing: apiError('upstream_error', { message: 'The model provider sent a stream without an answer.' }),
+  failedMidway: apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' }),
+} as const;

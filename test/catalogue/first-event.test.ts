@@ -119,6 +119,39 @@ test('where nobody else can answer, it is an error with the status of the failur
   await expect(ask(alone)).rejects.toMatchObject({ status: 502, code: 'upstream_error' });
 });
 
+test('a first event about the operator’s trouble goes on at the next deployment, and rests the first', async () => {
+  for (const [error, outcome] of [
+    [{ message: 'Incorrect API key provided', type: 'invalid_request_error', code: 'invalid_api_key' }, 'auth_failed'],
+    [{ message: 'You exceeded your current quota', code: 'insufficient_quota' }, 'quota_exhausted'],
+    [{ message: 'The model `m` does not exist', code: 'model_not_found' }, 'model_missing'],
+  ] as const) {
+    let isFirst = true;
+    everywhere((response, body) => {
+      const fails = isFirst;
+      isFirst = false;
+      if (!fails) return well(response, body);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      // The connection stays open, as it does at many servers.
+      response.write(`data: ${JSON.stringify({ error })}\n\n`);
+    });
+    const { text, chunks } = await ask(model);
+    expect(text).toBe('Sunny.');
+    expect(chunks.at(-1)).toMatchObject({ routing_trace: { attempts: { failed: [{ outcome }] } } });
+  }
+  everywhere(events('data: {"error":{"message":"No","code":"invalid_api_key"}}\n\n'));
+  await expect(ask(alone)).rejects.toMatchObject({ status: 502, code: 'upstream_auth_failed' });
+});
+
+test('the provider’s Retry-After reaches the client, although its head says 200', async () => {
+  everywhere((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'retry-after': '17' });
+    response.end('data: {"error":{"message":"Slow down","code":429}}\n\n');
+  });
+  const refusal = await ask(alone).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ status: 502, code: 'upstream_rate_limited' });
+  expect((refusal as { headers: Headers }).headers.get('retry-after')).toBe('17');
+});
+
 test('JSON for a stream becomes one', async () => {
   for (const message of [
     { role: 'assistant', content: 'Sunny.' },

@@ -89,7 +89,7 @@ export const namedReplies: Readonly<Record<string, HostileReply>> = {
     400,
     JSON.stringify({
       error: {
-        message: 'temperature \r\nX: y too hot, key sk-PROVIDERSECRET at http://10.0.0.5/internal',
+        message: 'temperature \r\nX: y too hot for `inner-name-7b`, key sk-PROVIDERSECRET at http://10.0.0.5/internal',
         param: 'temperature',
       },
     }),

@@ -50,7 +50,8 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
     ['status-401', upstream('upstream_auth_failed')],
     ['status-403', upstream('upstream_auth_failed')],
     ['content-filter', invalid('content_filter', 'messages')],
-    ['status-404', invalid('upstream_rejected_request')],
+    // It says that the model is missing, which is no fault of the client.
+    ['status-404', upstream('upstream_error')],
     ['status-413', invalid('upstream_rejected_request')],
     ['status-422', invalid('upstream_rejected_request')],
     ['status-429', upstream('upstream_rate_limited')],
@@ -58,8 +59,7 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
     ['status-503', upstream('upstream_error')],
     ['reset', upstream('upstream_error')],
     ['html', upstream('upstream_error')],
-    ['gzip', upstream('upstream_invalid_response')],
-    ['empty', upstream('upstream_invalid_response')],
+    ['empty', upstream('upstream_error')],
   ])('%s', async (name, refusal) => {
     const reply = await fault(name, { stream });
     const message = expectRefusal(reply, refusal);
@@ -126,6 +126,16 @@ describe('a JSON reply', () => {
     expect(reply.text.match(/"gw":/g)).toHaveLength(2);
     expect(reply.text.match(/"routing_trace":/g)).toHaveLength(1);
     expect(await receiptOf(reply)).toEqual(expectCompletion(reply).gw);
+  });
+
+  it('that is compressed although nobody asked for it comes plain', async () => {
+    const plain = expectCompletion(await fault('no-done'));
+    const reply = await fault('gzip');
+    expect(expectCompletion(reply).choices).toEqual(plain.choices);
+    expect(reply.headers).not.toHaveProperty('content-encoding');
+    expect(await receiptOf(reply)).toEqual(expectCompletion(reply).gw);
+    const { text } = await fault('gzip', { stream: true });
+    expect(text).toMatch(/"gw":.*data: \[DONE\]\n\n$/s);
   });
 
   it('in the smallest pieces, in letters of many bytes, is the same as in one', async () => {

@@ -44,7 +44,7 @@ export const openaiChat: ApiShape = {
       { messages: [{ role: 'user', content: [{ type: 'text', text: words }] }], tools: [] },
     ],
   },
-  reply: { ...jsonReply, stream: chunkStream('chat.completion.chunk', 'chatcmpl-', chatChoice) },
+  reply: { ...jsonReply('choices'), stream: chunkStream('chat.completion.chunk', 'chatcmpl-', chatChoice) },
 };
 
 /** Tokens that frame each message in OpenAI's chat format besides its role, and that open the reply. */

@@ -60,5 +60,5 @@ export const openaiCompletions: ApiShape = {
     hasTemperature: true,
     samples: [{ prompt: ['Hello, what is a gateway? '.repeat(10)], n: 1 }],
   },
-  reply: { ...jsonReply, stream: chunkStream('text_completion', 'cmpl-', textChoice) },
+  reply: { ...jsonReply('choices'), stream: chunkStream('text_completion', 'cmpl-', textChoice) },
 };

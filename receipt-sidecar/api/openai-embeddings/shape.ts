@@ -39,5 +39,5 @@ export const openaiEmbeddings: ApiShape = {
     hasTemperature: false,
     samples: [{ input: 'Hello, what is a gateway? '.repeat(10) }],
   },
-  reply: { ...jsonReply, stream: null },
+  reply: { ...jsonReply('data'), stream: null },
 };

@@ -106,8 +106,10 @@ export class ReplyCounts implements ReplyTally {
   }
 }
 
-/** JSON replies, and the chunks of streams. */
-export const jsonReply: Pick<ReplyShape, 'tally' | 'isFailure'> = {
+/** JSON replies, and the chunks of streams. A reply whose list of answers is there and empty is none. */
+export const jsonReply = (answers: 'choices' | 'data'): Pick<ReplyShape, 'tally' | 'isFailure'> => ({
   tally: () => new ReplyCounts(),
-  isFailure: (reply: JsonObject) => Boolean(reply.error) || isPromptBlocked(reply),
-};
+  isFailure: (reply: JsonObject) => Boolean(reply.error) || isPromptBlocked(reply) || isNothing(reply[answers]),
+});
+
+const isNothing = (list: unknown): boolean => list === null || (Array.isArray(list) && list.length === 0);
