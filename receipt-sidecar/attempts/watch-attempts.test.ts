@@ -30,8 +30,9 @@ describe('what came of the attempts', () => {
     const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
     const notices = { note: () => undefined, register: () => undefined };
     const addedFields = createAddedFields(() => 0, { warn: () => undefined });
+    const order = ['first', 'second', 'third'];
     const watchers = { addedFields, health, notices, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
-    const watch = watchAttempts(watchers, call, new Map(), { others: 2, isDirect, form: 'chat', addedFor: () => [] });
+    const watch = watchAttempts(watchers, call, new Map(), { order, isDirect, form: 'chat', addedFor: () => [] });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
     watch.arrived(answer);
@@ -65,7 +66,7 @@ describe('what came of the attempts', () => {
           accountId: 'a',
         },
         new Map(),
-        { others: 0, isDirect, form: 'chat', addedFor: () => [] },
+        { order: ['first', 'once-more'], isDirect, form: 'chat', addedFor: () => [] },
       );
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vi
 import { answerChat } from '../chat-reply.ts';
 import { apiOf, removeEntries } from '../operator-api.ts';
 import { readFrom } from '../outage/instances.ts';
-import { additionsOf, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
+import { additionsOf, collect, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'first/attempt';
 const ids = ['near', 'far'] as const;
@@ -166,10 +166,49 @@ test.each(failing)('after %s the next one gets a call of its own, and the trace 
   expect(Object.keys(call?.headers ?? {}).filter((name) => !asked.includes(name))).toEqual(['authorization']);
 });
 
+/** Closes the connection of the next call without an answer. */
+const closesOnce = (afterMs = 0): void => {
+  providers.near.now.answer = (response) => {
+    providers.near.now.answer = answers;
+    setTimeout(() => response.destroy(), afterMs);
+  };
+};
+const pinned = { gw: { region: 'us-east' } };
+const lost = { deployment: 'near', outcome: 'connection_lost' };
+
+test('where no other may be tried, a call whose connection the provider closes is sent once more', async () => {
+  const before = await straight('near');
+  closesOnce();
+  const { data } = await chat(pinned);
+  expect(additionsOf(data).routing_trace).toMatchObject({
+    deployment: 'near',
+    fallback: false,
+    attempts: { count: 2, failed: [lost] },
+  });
+  const receipt = receiptOf(data);
+  expect(receipt).toMatchObject({ provider: 'near', status: 'complete', energy_failed_attempts_wh: null });
+  expect(receipt?.energy_failed_attempts_high_wh).toBeGreaterThan(0);
+  expect(providers.near.seen.map(({ headers }) => headers['api-key'])).toEqual(['secret-near', 'secret-near']);
+  expect(await straight('near')).toBe(before + 1);
+  closesOnce();
+  const chunks = await collect((await chat({ ...pinned, stream: true })).data as never);
+  expect(chunks.map((chunk) => JSON.stringify(chunk)).join()).toContain('Sunny.');
+});
+
+test('a call that the provider may have worked on is not sent again', async () => {
+  closesOnce(400);
+  const error = await chat(pinned).catch((thrown) => thrown);
+  expect(error).toMatchObject({ status: 502, code: 'upstream_error' });
+  expect(providers.near.seen).toHaveLength(1);
+  const trace = await client.get(`/gw/receipts/${error.headers.get('x-gw-receipt-id')}/routing`);
+  expect(trace).toMatchObject({ attempts: { count: 1, failed: [lost] } });
+});
+
 test('where no other may be tried, the client reads what it always reads', async () => {
   providers.near.now.answer = (response) => void response.destroy();
-  const error = await chat({ gw: { region: 'us-east' } }).catch((thrown) => thrown);
+  const error = await chat(pinned).catch((thrown) => thrown);
   expect(error).toMatchObject({ status: 502, code: 'upstream_error' });
+  expect(providers.near.seen).toHaveLength(2);
   expect(error.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   expect(error.headers.get('x-gw-receipt-id')).toMatch(/^rcpt_/);
   expect(providers.far.seen).toEqual([]);
@@ -180,7 +219,6 @@ test('a credential that is taken away while calls go straight is missed, and the
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   onTestFinished(() => db.$disconnect());
   await db.providerCredential.deleteMany({ where: { name: 'NEAR' } });
-  const pinned = { gw: { region: 'us-east' } };
   const missing = await eventually('Envoy to have no credential', async () => {
     const error = await chat(pinned).catch((thrown) => thrown);
     return error instanceof Error ? error : null;
