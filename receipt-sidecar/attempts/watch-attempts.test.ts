@@ -107,6 +107,14 @@ describe('what came of the attempts', () => {
     expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a busy 7000']);
   });
 
+  it('is told nothing of a connection that closed early, where the deployment was sent the call once more', () => {
+    const over = routeOver(candidate('a', 'm'));
+    const lost = { deployment: 'a', outcome: 'connection_lost', result: 'down', retryAfterMs: null } as const;
+    expect(noted('a', 2, {}, [lost], false, over)).toEqual(['a answered']);
+    expect(noted('a', 2, { ':status': '429' }, [], false, over)).toEqual(['a busy']);
+    expect(noted(null, 2, { ':status': '503' }, [lost, lost], false, over)).toEqual(['a down']);
+  });
+
   it('is told of a deployment that needs its operator, first or last', () => {
     const fault = (name: string) => ({ ':status': '401', 'x-gw-operator-fault': name });
     expect(noted('a', 1, fault('auth_failed'))).toEqual(['a needs_operator']);

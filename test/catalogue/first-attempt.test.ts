@@ -77,6 +77,7 @@ beforeAll(async () => {
     owned_by: 'test',
     kind: 'chat',
     model_class: 'small',
+    context_window: 1000,
   });
   for (const id of ids)
     await operator.send('POST', '/operator/v1/deployments', {
@@ -201,7 +202,32 @@ test('a call that the provider may have worked on is not sent again', async () =
   expect(error).toMatchObject({ status: 502, code: 'upstream_error' });
   expect(providers.near.seen).toHaveLength(1);
   const trace = await client.get(`/gw/receipts/${error.headers.get('x-gw-receipt-id')}/routing`);
-  expect(trace).toMatchObject({ attempts: { count: 1, failed: [lost] } });
+  expect(trace).toMatchObject({ routing_trace: { attempts: { count: 1, failed: [lost] } } });
+});
+
+test('behind the listener of a deployment it is sent once more, too', async () => {
+  const bent = 'first/bent';
+  const base_url = `http://127.0.0.1:${ports.near}/v1`;
+  onTestFinished(() => removeEntries(operator, 'deployments/bent', `models/${bent}`, 'providers/bent'));
+  // Only a listener writes a path.
+  await operator.send('POST', '/operator/v1/providers', { id: 'bent', name: 'bent', base_url, path: '{endpoint}' });
+  await operator.send('POST', '/operator/v1/models', {
+    id: bent,
+    owned_by: 'test',
+    kind: 'chat',
+    model_class: 'small',
+  });
+  const place = { id: 'bent', provider: 'bent', region: 'us-east', pue: 1.1, models: { [bent]: 'm' } };
+  await operator.send('POST', '/operator/v1/deployments', place);
+  await eventually('the deployment to answer', () => chat({ model: bent }).catch(() => null));
+  providers.near.seen.length = 0;
+  closesOnce();
+  const { data } = await chat({ model: bent });
+  const lostThere = { deployment: 'bent', outcome: 'connection_lost' };
+  expect(additionsOf(data).routing_trace).toMatchObject({ attempts: { count: 2, failed: [lostThere] } });
+  closesOnce(400);
+  expect(await chat({ model: bent }).catch((thrown) => thrown)).toMatchObject({ status: 502, code: 'upstream_error' });
+  expect(providers.near.seen).toHaveLength(3);
 });
 
 test('where no other may be tried, the client reads what it always reads', async () => {
