@@ -5,7 +5,6 @@
  * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
  */
 import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import { notRepeatedHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { type Admission, type Admitted, admit } from '../admission/admission.ts';
@@ -199,12 +198,11 @@ export class Call implements Processor {
     const stream = isStream(headers) && record.identity.request.stream;
     if (!stream) this.#slot?.release();
     const deployment = headers.get('x-gw-deployment') ?? null;
-    const attempts = attemptCount(request) - (headers.has(notRepeatedHeader) ? 1 : 0);
+    const attempts = attemptCount(request, headers);
     const judged = judgedReply((name) => headers.get(name));
     const answered = { deployment, attempts, headers };
     this.#attempts?.arrived(answered);
-    const end = this.#attempts?.lost ?? endOfReply(headers, deployment, judged);
-    record.answeredBy(deployment, attempts, judged, end);
+    record.answeredBy(deployment, attempts, judged, this.#attempts?.lost ?? endOfReply(headers, deployment, judged));
     if (isNotAsked(headers)) {
       // Earlier attempts may have been sent.
       this.#kept?.free(attempts > 1);
