@@ -1,7 +1,7 @@
 /** Filters for every request to a provider: they add the credential and remove our own headers. */
 import { refusedFieldsHeader } from '@gw/contract/internal/attempt-headers';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
-import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
+import { firstAttemptHeader, lostSoonHeader, notRepeatedHeader } from '@gw/contract/internal/first-attempt';
 import { firstEventHeader } from '@gw/contract/internal/first-event';
 import { operatorFaultHeader } from '@gw/contract/internal/operator-faults';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
@@ -21,6 +21,8 @@ export const trustedHeaders = [
   unreachedHeader,
   operatorFaultHeader,
   firstAttemptHeader,
+  lostSoonHeader,
+  notRepeatedHeader,
   firstEventHeader,
   finishedHeader,
   requestTimeHeader,

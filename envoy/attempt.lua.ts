@@ -12,6 +12,7 @@ import {
   attemptPathModel,
   attemptReceipt,
 } from '@gw/contract/internal/attempt-headers';
+import { notRepeatedHeader } from '@gw/contract/internal/first-attempt';
 import { rememberAdded } from './added-fields.lua.ts';
 import { luaString } from './lua-string.ts';
 import { operatorFaultFunctions } from './operator-faults.lua.ts';
@@ -22,6 +23,10 @@ local PATH = ${path === null ? 'nil' : luaString(path)}
 
 function envoy_on_request(handle)
   local headers = handle:headers()
+  if headers:get(${luaString(notRepeatedHeader)}) then
+    handle:respond({ [':status'] = '503', [${luaString(notRepeatedHeader)}] = '1' }, '')
+    return
+  end
   local receipt = headers:get(${luaString(attemptReceipt)})
   if receipt then
     -- For the access log, from which the sidecar learns why an attempt failed.

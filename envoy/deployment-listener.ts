@@ -1,4 +1,5 @@
 /** The internal listener of a deployment, which sets path, beginning of the body, headers, credential and host of an attempt. */
+import { lostSoonHeader, soonMs } from '@gw/contract/internal/first-attempt';
 import { operatorFaultField, operatorFaultHeader } from '@gw/contract/internal/operator-faults';
 import { waitHeaders } from '@gw/contract/internal/retry-after';
 import {
@@ -58,6 +59,19 @@ const unhealthy = (id: string): object => ({
 const unreached: object = {
   filter: { response_flag_filter: { flags: ['UF', 'DF'] } },
   headers_to_add: [overwriting(unreachedHeader, '1')],
+};
+
+/** The provider closed the connection, and cannot have worked on the call for long. */
+const lostSoon: object = {
+  filter: {
+    and_filter: {
+      filters: [
+        { response_flag_filter: { flags: ['UC', 'UR'] } },
+        { duration_filter: { comparison: { op: 'LE', value: { default_value: soonMs, runtime_key: 'gw.unset' } } } },
+      ],
+    },
+  },
+  headers_to_add: [overwriting(lostSoonHeader, '1')],
 };
 
 const hasField = (key: string): object => ({
@@ -125,7 +139,13 @@ function listener(deployment: DeploymentEndpoint): object {
     server_header_transformation: 'PASS_THROUGH',
     access_log: [failedAttempts],
     local_reply_config: {
-      mappers: [withoutCredential(deployment.id), atCapacity(deployment.id), unhealthy(deployment.id), unreached],
+      mappers: [
+        withoutCredential(deployment.id),
+        atCapacity(deployment.id),
+        unhealthy(deployment.id),
+        unreached,
+        lostSoon,
+      ],
     },
     route_config: {
       virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [askableRoute(deployment.id, route), route] }],

@@ -14,6 +14,9 @@ import {
   firstListenerCluster,
   laterHeaders,
   listenerCluster,
+  notRepeatedHeader,
+  onceMoreCluster,
+  soonMs,
 } from '@gw/contract/internal/first-attempt';
 import { waitHeaders } from '@gw/contract/internal/retry-after';
 import { cleanUpFilter, credentialFilter, luaFilter, overwriting, trustedHeaders } from './attempt-filters.ts';
@@ -57,6 +60,11 @@ const failing = `
 ${operatorFaultFunctions}
 local WAIT_HEADERS = { ${waitHeaders.map(luaString).join(', ')} }
 
+function envoy_on_request(handle)
+  local sent = handle:timestamp(EnvoyTimestampResolution.MILLISECOND)
+  handle:streamInfo():dynamicMetadata():set(${luaString(firstAttemptNamespace)}, 'sent', sent)
+end
+
 function envoy_on_response(handle)
   local fault = mark_operator_fault(handle)
   local headers = handle:headers()
@@ -94,7 +102,7 @@ const restoring = `
 local KEPT = { ['content-type'] = true, ['content-length'] = true, accept = true, ['accept-encoding'] = true,
   ['user-agent'] = true, traceparent = true }
 
-function envoy_on_request(handle)
+local function restore(handle)
   local headers = handle:headers()
   local made = {}
   for name in pairs(headers) do
@@ -113,13 +121,30 @@ function envoy_on_response(handle)
 end
 `;
 
+const forAnother = `${restoring}
+envoy_on_request = restore
+`;
+
+/** The provider may have worked on a call that was lost late. Then its listener answers, and the sidecar finds out how it was lost. */
+const forOnceMore = `${restoring}
+function envoy_on_request(handle)
+  restore(handle)
+  local first = handle:streamInfo():dynamicMetadata():get(${luaString(firstAttemptNamespace)})
+  local now = tonumber(handle:timestamp(EnvoyTimestampResolution.MILLISECOND))
+  if first and first.sent and now - tonumber(first.sent) > ${soonMs} then
+    handle:headers():replace(${luaString(notRepeatedHeader)}, '1')
+  end
+end
+`;
+
 /** One cluster for the direct first attempts at each deployment in `first`, and for each of `all` those through its listener. */
 export function attemptClusters(first: readonly DeploymentEndpoint[], all: readonly DeploymentPlace[]): object[] {
   const ids = [...new Set(all.map(({ id }) => id))];
   return [
     ...first.map(firstAttempt),
     ...ids.map((id) => internalCluster(firstListenerCluster(id), listenerName(id))),
-    ...ids.map((id) => internalCluster(listenerCluster(id), listenerName(id), [luaFilter(restoring)])),
+    ...ids.map((id) => internalCluster(listenerCluster(id), listenerName(id), [luaFilter(forAnother)])),
+    ...ids.map((id) => internalCluster(onceMoreCluster(id), listenerName(id), [luaFilter(forOnceMore)])),
   ];
 }
 

@@ -1,10 +1,16 @@
 /** The way of a call to providers, as a route action. */
-import { requestIdField } from '@gw/contract/internal/first-attempt';
+import { lostSoonHeader, requestIdField } from '@gw/contract/internal/first-attempt';
 import { operatorFaultHeader } from '@gw/contract/internal/operator-faults';
 import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import { overwriting } from './attempt-filters.ts';
 import { orderOfAttempts } from './first-attempt.ts';
 import { typed } from './typed.ts';
+
+const retries = {
+  num_retries: 0,
+  retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
+  refresh_cluster_on_retry: true,
+};
 
 /** The sidecar orders the attempts. */
 export const toProviders = {
@@ -17,9 +23,17 @@ export const toProviders = {
     retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes,retriable-headers',
     retriable_status_codes: [429],
     retriable_headers: [{ name: operatorFaultHeader, present_match: true }],
-    num_retries: 0,
-    retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
-    refresh_cluster_on_retry: true,
+    ...retries,
+  },
+};
+
+/** A call with one deployment is sent a second time only if its connection was lost soon (first-attempt.ts). */
+export const toOneProvider = {
+  ...toProviders,
+  retry_policy: {
+    retry_on: 'reset,retriable-headers',
+    retriable_headers: [{ name: lostSoonHeader, present_match: true }],
+    ...retries,
   },
 };
 

@@ -6,14 +6,14 @@
  */
 import { type Addresses, type ApiError, apiError, errorPagePath, errorPagesPath } from '@gw/contract/errors';
 import { keySetPath } from '@gw/contract/internal/evidence-keys';
-import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
+import { attemptOrderHeader, onceMore } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import { type Route, routes } from '@gw/contract/routes';
 import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import { overwriting } from './attempt-filters.ts';
 import { withLease } from './lease-lua.ts';
-import { replyRequestId, requestTime, toProviders } from './provider-routes.ts';
+import { replyRequestId, requestTime, toOneProvider, toProviders } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { bodyActions, keyAndScope, patience, perRoute, rateLimits } from './route-parts.ts';
 import { directJson, refusal, sinkPaths } from './sink.ts';
@@ -75,15 +75,20 @@ export interface RouteSettings {
   readonly leases: boolean;
 }
 
+const providerActions = [
+  [{ name: attemptOrderHeader, string_match: { exact: onceMore } }, toOneProvider],
+  [{ name: attemptOrderHeader, present_match: true }, toProviders],
+] as const;
+
 function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSettings): object[] {
   const filters = keyAndScope(route, { body: 'counts' });
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls', bodyActions);
-  const provider = (headers: object[], idleTimeout: string) => ({
+  const provider = (action: object, headers: object[], idleTimeout: string) => ({
     name: 'provider',
-    match: { ...match, headers: [...headers, { name: attemptOrderHeader, present_match: true }] },
-    route: { ...toProviders, idle_timeout: idleTimeout, rate_limits: limits },
+    match: { ...match, headers },
+    route: { ...action, idle_timeout: idleTimeout, rate_limits: limits },
     response_headers_to_add: [replyRequestId],
     typed_per_filter_config: { ...filters, ...requestTime },
   });
@@ -98,8 +103,10 @@ function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSett
     },
     // Reached only after the sidecar's last request message, which names the clusters and clears the route. Only streams have an idle
     // time-out; the sidecar limits the whole time of a JSON reply.
-    provider([...method, { name: 'x-gw-stream', present_match: true }], `${streamIdleTimeoutS}s`),
-    provider(method, '0s'),
+    ...providerActions.flatMap(([header, action]) => [
+      provider(action, [...method, header, { name: 'x-gw-stream', present_match: true }], `${streamIdleTimeoutS}s`),
+      provider(action, [...method, header], '0s'),
+    ]),
     {
       name: 'sink',
       match: { ...match, headers: method },

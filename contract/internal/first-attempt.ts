@@ -10,6 +10,21 @@ export const firstAttemptNamespace = 'gw.first_attempt';
 /** Selects the route to providers. */
 export const attemptOrderHeader = 'x-gw-order';
 
+/** Its value for a call that may only be sent once more to its one deployment. */
+export const onceMore = 'once-more';
+
+/**
+ * A connection that breaks so soon after a request was sent, ms, is taken for one that the provider was just closing. The provider cannot
+ * have worked on the request for long.
+ */
+export const soonMs = 300;
+
+/** Set by a deployment's listener on a reply in place of a provider that closed the connection soon. */
+export const lostSoonHeader = 'x-gw-lost-soon';
+
+/** Set by Envoy on the request to such a listener, if the first attempt was not lost soon, and on the reply: the provider was not asked again. */
+export const notRepeatedHeader = 'x-gw-not-repeated';
+
 /** Set only by Envoy on the reply of a later attempt: the outcome of the first one. */
 export const firstAttemptHeader = 'x-gw-first-attempt';
 
@@ -40,3 +55,6 @@ export const firstListenerCluster = (deploymentId: string): string => `first-lis
  * attempt, so it restores the headers.
  */
 export const listenerCluster = (deploymentId: string): string => `listener:${deploymentId}`;
+
+/** The cluster through which a call reaches the listener of its deployment a second time. */
+export const onceMoreCluster = (deploymentId: string): string => `once-more:${deploymentId}`;

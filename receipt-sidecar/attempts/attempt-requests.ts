@@ -10,7 +10,7 @@ import {
   attemptPathModel,
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
-import { firstListenerCluster, listenerCluster } from '@gw/contract/internal/first-attempt';
+import { firstListenerCluster, listenerCluster, onceMoreCluster } from '@gw/contract/internal/first-attempt';
 import { addedTo, type BodyTarget, type Outgoing, opening, placesOf } from '../api/provider-body.ts';
 import type { Candidate, Named } from '../catalogue/snapshot.ts';
 import { setHeader } from '../wire/ext-proc.ts';
@@ -31,7 +31,7 @@ export interface Attempts {
   /** How the first deployment wants the body. */
   readonly first: BodyTarget;
   readonly headers: readonly ReturnType<typeof setHeader>[];
-  /** How many more deployments may be tried. */
+  /** How many more deployments may be tried; without any, the first one may be sent the call twice (`order`). */
   readonly others: number;
   /** Envoy's clusters of the attempts. */
   readonly order: readonly string[];
@@ -89,7 +89,9 @@ export function attemptsOf(
   const alone = (): MadeAttempts => ({
     first: targetOf(sent, head),
     headers: [...pathHeader(sent, head), ...addedHeader(sent, head)],
-    ...inOrder(head, [], direct),
+    others: 0,
+    order: [direct ?? firstListenerCluster(head.deployment.id)],
+    isDirect: direct !== null,
   });
   const made = attempts(triedAfter(others)) ?? attempts(others.slice(0, mostOthers)) ?? alone();
   return { ...made, form: body.form, addedFor: (candidate) => addedTo(body, targetOf(sent, candidate)) };
@@ -100,11 +102,15 @@ const inOrder = (
   { deployment: { id } }: Candidate,
   rest: readonly Candidate[],
   direct: string | null,
-): Pick<Attempts, 'isDirect' | 'order' | 'others'> => ({
-  others: rest.length,
-  order: [direct ?? firstListenerCluster(id), ...rest.map(({ deployment }) => listenerCluster(deployment.id))],
-  isDirect: direct !== null,
-});
+): Pick<Attempts, 'isDirect' | 'order' | 'others'> => {
+  const others = rest.map(({ deployment }) => listenerCluster(deployment.id));
+  return {
+    others: rest.length,
+    // Where there is no other, it may have lost the call by closing an idle connection.
+    order: [direct ?? firstListenerCluster(id), ...(rest.length > 0 ? others : [onceMoreCluster(id)])],
+    isDirect: direct !== null,
+  };
+};
 
 /** Envoy limits the number of tries whatever their results, so this counts deployments and not failures. */
 function triedAfter(others: readonly Candidate[]): readonly Candidate[] {

@@ -82,7 +82,7 @@ export function createFailedAttempts(shared: Shared<[string, FailedAttempt]> | n
 /**
  * Returns the deployments that failed before the last attempt. Envoy tries the chain in order and reports the id of the deployment that
  * answered and the number of attempts, so all before that one have failed. If `answeredBy` is null, all but the last have failed; the
- * last one may only have had too little time.
+ * last one may only have had too little time. With more attempts than deployments, the last deployment was sent the call twice.
  */
 export function failedBefore(
   failoverChain: readonly Candidate[],
@@ -91,7 +91,8 @@ export function failedBefore(
 ): readonly Candidate[] {
   if (attempts < 2) return [];
   const at = failoverChain.findIndex(({ deployment }) => deployment.id === answeredBy);
-  return failoverChain.slice(0, at === -1 ? attempts - 1 : at);
+  const end = at === -1 || attempts > failoverChain.length ? attempts - 1 : at;
+  return failoverChain.slice(0, end);
 }
 
 export const failedAttemptSchema = z.tuple([

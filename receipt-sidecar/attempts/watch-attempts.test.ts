@@ -30,8 +30,9 @@ describe('what came of the attempts', () => {
     const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
     const notices = { note: () => undefined, register: () => undefined };
     const addedFields = createAddedFields(() => 0, { warn: () => undefined });
+    const order = ['first', 'second', 'third'];
     const watchers = { addedFields, health, notices, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
-    const watch = watchAttempts(watchers, call, new Map(), { others: 2, isDirect, form: 'chat', addedFor: () => [] });
+    const watch = watchAttempts(watchers, call, new Map(), { order, isDirect, form: 'chat', addedFor: () => [] });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
     watch.arrived(answer);
@@ -65,7 +66,7 @@ describe('what came of the attempts', () => {
           accountId: 'a',
         },
         new Map(),
-        { others: 0, isDirect, form: 'chat', addedFor: () => [] },
+        { order: ['first', 'once-more'], isDirect, form: 'chat', addedFor: () => [] },
       );
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));
@@ -104,6 +105,14 @@ describe('what came of the attempts', () => {
     expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a busy']);
     expect(noted('a', 1, { ':status': '503' })).toEqual(['a down']);
     expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a busy 7000']);
+  });
+
+  it('is told nothing of a connection that closed early, where the deployment was sent the call once more', () => {
+    const over = routeOver(candidate('a', 'm'));
+    const lost = { deployment: 'a', outcome: 'connection_lost', result: 'down', retryAfterMs: null } as const;
+    expect(noted('a', 2, {}, [lost], false, over)).toEqual(['a answered']);
+    expect(noted('a', 2, { ':status': '429' }, [], false, over)).toEqual(['a busy']);
+    expect(noted(null, 2, { ':status': '503' }, [lost, lost], false, over)).toEqual(['a down']);
   });
 
   it('is told of a deployment that needs its operator, first or last', () => {

@@ -12,13 +12,14 @@
  */
 import { refusedFieldsHeader } from '@gw/contract/internal/attempt-headers';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
-import { firstAttemptHeader } from '@gw/contract/internal/first-attempt';
+import { firstAttemptHeader, notRepeatedHeader } from '@gw/contract/internal/first-attempt';
 import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { isDirected } from '../wire/headers.ts';
 import type { AddedFields } from './added-fields.ts';
 import {
+  type AttemptOutcome,
   type AttemptResult,
   type AttemptVerdict,
   judgedReply,
@@ -47,6 +48,8 @@ export interface AttemptWatch {
   /** Call after `arrived`, once the reasons of earlier failures are known as far as possible; reports all attempts. */
   answered(answer: Answered): void;
   end(): void;
+  /** After `arrived`: how the only attempt was lost, if the listener of the deployment only said that it does not try again. */
+  readonly lost: AttemptOutcome | null;
   /** After `arrived`: the fields that the gateway had added to the request that was answered. */
   readonly added: readonly string[];
 }
@@ -72,27 +75,34 @@ export interface WatchedCall {
 
 /**
  * A pinned call that fails only counts for its own account: otherwise a client who provokes failures could move everybody's free calls. A call that
- * directs the simulated provider does not count at all. `others`: how many more deployments may be tried.
+ * directs the simulated provider does not count at all.
  */
 export function watchAttempts(
   { accountTrouble, addedFields, failedAttempts, firstAttempts, health, notices, trouble }: Watchers,
   { accountId, identity: { receiptId, route }, startedAt: beganAt }: WatchedCall,
   requestHeaders: Headers,
-  { addedFor, form, isDirect, others }: Pick<Attempts, 'addedFor' | 'form' | 'isDirect' | 'others'>,
+  { addedFor, form, isDirect, order }: Pick<Attempts, 'addedFor' | 'form' | 'isDirect' | 'order'>,
 ): AttemptWatch {
   const first = route.failoverChain[0].deployment.id;
   const isTold = !isDirected(requestHeaders);
   let isAwaited = isTold && !route.pinned && health.begins(first);
-  if (others > 0) failedAttempts.begin(receiptId);
+  if (order.length > 1) failedAttempts.begin(receiptId);
   let added: readonly string[] = [];
+  let lost: AttemptOutcome | null = null;
   return {
+    get lost() {
+      return lost;
+    },
     get added() {
       return added;
     },
     arrived: ({ attempts, deployment, headers }) => {
       const failed = headers.get(firstAttemptHeader);
-      if (isDirect && failed !== undefined)
-        failedAttempts.tell(receiptId, firstAttempts.failed(first, failed, beganAt));
+      if (isDirect && failed !== undefined) {
+        const attempt = firstAttempts.failed(first, failed, beganAt);
+        failedAttempts.tell(receiptId, attempt);
+        if (headers.has(notRepeatedHeader)) lost = attempt.outcome;
+      }
       const candidate = route.failoverChain.find((each) => each.deployment.id === deployment);
       const by = candidate?.deployment;
       const status = Number(headers.get(':status'));
@@ -145,18 +155,20 @@ function verdicts(
     return { candidate, outcome, result: told?.result ?? result, retryAfterMs: told?.retryAfterMs ?? null };
   };
   // Without a known reason, a deployment with a limit may just have been full.
-  const failed = failedBefore(failoverChain, deployment, attempts).map((each) =>
+  // One connection that closes early says nothing about a deployment that is sent the call twice.
+  const others = failedBefore(failoverChain, deployment, attempts).slice(0, failoverChain.length - 1);
+  const failed = others.map((each) =>
     failureOf(each, each.deployment.maxConcurrentRequests === null ? 'failed' : 'full'),
   );
   if (headers.has(credentialMissingHeader)) return failed;
   const status = Number(headers.get(':status'));
   const by = failoverChain.find((each) => each.deployment.id === deployment);
   if (!by) {
-    const last = failoverChain[attempts - 1];
+    const last = failoverChain[Math.min(attempts, failoverChain.length) - 1];
     // All attempts at a JSON reply share one time-out, so the last of several may have had little time.
-    if (!last || (status === 504 && attempts > 1)) return failed;
-    // If Envoy replies after a single attempt, the provider was unreachable or timed out.
-    return [...failed, failureOf(last, attempts === 1 ? 'down' : 'failed')];
+    if (!last || (status === 504 && failed.length > 0)) return failed;
+    // If Envoy replies and no other was tried, the provider was unreachable or timed out.
+    return [...failed, failureOf(last, failed.length === 0 ? 'down' : 'failed')];
   }
   if (headers.has(atCapacityHeader))
     return [...failed, { candidate: by, outcome: 'at_capacity', result: 'full', retryAfterMs: null }];

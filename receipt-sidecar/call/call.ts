@@ -198,11 +198,11 @@ export class Call implements Processor {
     const stream = isStream(headers) && record.identity.request.stream;
     if (!stream) this.#slot?.release();
     const deployment = headers.get('x-gw-deployment') ?? null;
-    const attempts = attemptCount(request);
+    const attempts = attemptCount(request, headers);
     const judged = judgedReply((name) => headers.get(name));
-    record.answeredBy(deployment, attempts, judged, endOfReply(headers, deployment, judged));
     const answered = { deployment, attempts, headers };
     this.#attempts?.arrived(answered);
+    record.answeredBy(deployment, attempts, judged, this.#attempts?.lost ?? endOfReply(headers, deployment, judged));
     if (isNotAsked(headers)) {
       // Earlier attempts may have been sent.
       this.#kept?.free(attempts > 1);

@@ -7,7 +7,7 @@
 
 import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
-import { attemptOrderHeader, requestIdField } from '@gw/contract/internal/first-attempt';
+import { attemptOrderHeader, onceMore, requestIdField } from '@gw/contract/internal/first-attempt';
 import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse } from '@gw/grpc/service';
 import type { Admitted } from '../admission/admission.ts';
@@ -41,7 +41,7 @@ interface OutgoingHead {
   /** The length of the body in bytes. */
   readonly length: number;
   readonly timeouts: Timeouts;
-  readonly attempts: Pick<Attempts, 'headers' | 'others' | 'order'>;
+  readonly attempts: Pick<Attempts, 'headers' | 'order' | 'others'>;
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
@@ -57,16 +57,17 @@ interface OutgoingHead {
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const { assumed, attempts, degraded, headers, isRerun, length, path, receiptId, request, route, slot, timeouts } =
     outgoing;
-  const forAttempts = [...attempts.headers, ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
+  const retries = attempts.order.length - 1;
+  const forAttempts = [...attempts.headers, ...(retries > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
   const setHeaders = [
     setHeader('content-length', String(length)),
     setHeader('content-type', 'application/json'),
     setHeader('accept-encoding', 'identity'),
-    setHeader(attemptOrderHeader, '1'),
+    setHeader(attemptOrderHeader, retries > attempts.others ? onceMore : '1'),
     // A query is not part of the API, and could hold a client's secret.
     setHeader(':path', path),
     ...forAttempts,
-    ...steeringHeaders(request.stream, attempts.others, timeoutsOf(route, timeouts)),
+    ...steeringHeaders(request.stream, { others: attempts.others, retries }, timeoutsOf(route, timeouts)),
   ];
   const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
   const metadata = {

@@ -61,7 +61,13 @@ async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pin
     [header, '1'],
   ]);
   // Deployments are not judged before it is known what came of them.
-  const watch = { added: [], arrived: () => undefined, answered: () => void kept.push('judged'), end: () => undefined };
+  const watch = {
+    added: [],
+    lost: null,
+    arrived: () => undefined,
+    answered: () => void kept.push('judged'),
+    end: () => undefined,
+  };
   const answered = { deployment: 'c', attempts: 3, headers };
   answerNotAsked(record, call as never, answered, { addresses, failedAttempts }, watch);
   if (late) setTimeout(() => failedAttempts.tell('rcpt', late), lateMs);

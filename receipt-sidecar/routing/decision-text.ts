@@ -19,7 +19,12 @@ export function decisionText(
   failed: readonly FailedCandidate[],
   hasAnswered: boolean,
 ): string {
-  return aliasChoice(route) + choiceOf(route) + endOf(route, served, failed) + aliasOutcome(route, served, hasAnswered);
+  return (
+    aliasChoice(route) +
+    choiceOf(route) +
+    endOf(route, served, failed, hasAnswered) +
+    aliasOutcome(route, served, hasAnswered)
+  );
 }
 
 const barWords: Readonly<Record<ExclusionReason, string>> = {
@@ -92,13 +97,15 @@ function endOf(
   { failoverChain: [first] }: Route,
   served: Candidate | null,
   failed: readonly FailedCandidate[],
+  hasAnswered: boolean,
 ): string {
   const told = failed.map(({ candidate: { region }, outcome }) => region.code + outcomeWords[outcome]);
   const names = [...new Set(told)].join(', ');
   if (served === null)
     return failed.length > 0 ? ` ${names} failed, and no other region is known to have answered.` : '';
-  if (failed.at(-1)?.candidate.deployment.id === served.deployment.id)
-    return ` ${names} failed, and no other deployment was tried.`;
+  const isLast = failed.at(-1)?.candidate.deployment.id === served.deployment.id;
+  if (isLast && hasAnswered) return ` ${names} failed, was sent the call once more, and answered.`;
+  if (isLast) return ` ${names} failed, and no other deployment was tried.`;
   if (served.deployment.id === first.deployment.id) return '';
   const { deployment, region } = served;
   if (region.code !== first.region.code)

@@ -186,6 +186,22 @@ describe('a routing trace', () => {
     expect(routingTrace(route, answeredBy(route.failoverChain[0])).estimated_saving_g).toBe(0);
   });
 
+  it('names a deployment twice that was sent the call twice', () => {
+    const [only] = routeOf(catalogueOf()).failoverChain;
+    const route = { ...routeOf(catalogueOf()), failoverChain: [only] as const };
+    const lost = { deployment: 'd-us', outcome: 'connection_lost', result: 'down', retryAfterMs: null } as const;
+    const told = { deployment: 'd-us', outcome: 'connection_lost' };
+    const answered = routingTrace(route, { ...answeredBy(only, 2), failures: [lost] });
+    expect(answered.attempts).toEqual({ count: 2, failed: [told] });
+    expect(answered.decision).toMatch(
+      / us \(the connection broke\) failed, was sent the call once more, and answered\.$/,
+    );
+    const refused = routingTrace(route, { ...answeredBy(only, 2), failures: [lost], status: 500 });
+    expect(refused.attempts.failed).toEqual([told, { deployment: 'd-us', outcome: 'server_error' }]);
+    const twice = routingTrace(route, { ...answeredBy(null, 2), failures: [lost, lost], status: 503 });
+    expect(twice.attempts).toEqual({ count: 2, failed: [told, told] });
+  });
+
   it('tells two deployments of one region apart, and lists the region once', () => {
     const deployments = [deployment('d-us', 'us'), deployment('d-us-2', 'us'), deployment('d-se', 'se')];
     const catalogue = catalogueOf({ deployments });

@@ -159,13 +159,15 @@ const isAnswer = (served: ServedCall): boolean => verdictOf(replyOf(served)).res
 function failedOf({ failoverChain }: Route, served: ServedCall): FailedCandidate[] {
   const { attempts, by, failures, status } = served;
   const before = failedBefore(failoverChain, by?.deployment.id ?? null, attempts);
-  const last = isAnswer(served) ? null : (by ?? failoverChain[attempts - 1] ?? null);
-  const outcomeOf = ({ deployment: { id } }: Candidate) =>
-    failures.find(({ deployment }) => deployment === id)?.outcome;
+  const last = isAnswer(served) ? null : (by ?? failoverChain[Math.min(attempts, failoverChain.length) - 1] ?? null);
+  const outcomeOf = ({ deployment: { id } }: Candidate, time = 0) =>
+    failures.filter(({ deployment }) => deployment === id)[time]?.outcome;
   const failed = before.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) ?? ('failed' as const) }));
   if (last === null) return failed;
   // Envoy's own 502 and 503 do not tell the reason.
-  const outcome = outcomeOf(last) ?? (by === null && status !== 504 ? 'failed' : outcomeOfReply(replyOf(served)));
+  const outcome =
+    outcomeOf(last, before.includes(last) ? 1 : 0) ??
+    (by === null && status !== 504 ? 'failed' : outcomeOfReply(replyOf(served)));
   return [...failed, { candidate: last, outcome }];
 }
 

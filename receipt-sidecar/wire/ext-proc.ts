@@ -2,7 +2,7 @@
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { elementAt } from '@gw/contract/internal/defined';
-import { attemptOrderNamespace, laterHeaders } from '@gw/contract/internal/first-attempt';
+import { attemptOrderNamespace, laterHeaders, notRepeatedHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader, reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse, Metadata, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
 import type { StoredReply } from '@gw/service/idempotency';
@@ -43,9 +43,10 @@ export function joinedHeaders(message: ProcessingRequest['requestHeaders']): Rea
   return Object.fromEntries(joined);
 }
 
-/** Returns how often Envoy sent the request to a deployment; 0 if it never did. */
-export function attemptCount(request: ProcessingRequest): number {
-  return attributeOf(request, 'upstream.request_attempt_count')?.numberValue ?? 0;
+/** Returns how often Envoy sent the request to a deployment; 0 if it never did. `headers`: of the reply. */
+export function attemptCount(request: ProcessingRequest, headers: Headers): number {
+  const count = attributeOf(request, 'upstream.request_attempt_count')?.numberValue ?? 0;
+  return headers.has(notRepeatedHeader) ? count - 1 : count;
 }
 
 /** Returns an attribute that Envoy sends with a message, under the name of the filter that requested it. */

@@ -64,8 +64,19 @@ export interface Timeouts {
   readonly firstByteTimeoutS: number;
 }
 
-/** Makes headers for Envoy's router, which are removed before the deployment. `others`: the number of deployments after the first. */
-export function steeringHeaders(stream: boolean, others: number, { upstreamTimeoutS, firstByteTimeoutS }: Timeouts) {
+interface Retries {
+  /** The number of deployments after the first. */
+  readonly others: number;
+  /** How many attempts may follow the first. */
+  readonly retries: number;
+}
+
+/** Makes headers for Envoy's router, which are removed before the deployment. */
+export function steeringHeaders(
+  stream: boolean,
+  { others, retries }: Retries,
+  { upstreamTimeoutS, firstByteTimeoutS }: Timeouts,
+) {
   const timeouts = stream
     ? [
         setHeader('x-gw-stream', 'true'), // a route with an idle time-out
@@ -74,5 +85,5 @@ export function steeringHeaders(stream: boolean, others: number, { upstreamTimeo
         ...(others > 0 ? [setHeader('x-envoy-upstream-rq-per-try-timeout-ms', String(firstByteTimeoutS * 1000))] : []),
       ]
     : [setHeader('x-envoy-upstream-rq-timeout-ms', String(upstreamTimeoutS * 1000))];
-  return [setHeader('x-envoy-max-retries', String(others)), ...timeouts];
+  return [setHeader('x-envoy-max-retries', String(retries)), ...timeouts];
 }

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vi
 import { answerChat } from '../chat-reply.ts';
 import { apiOf, removeEntries } from '../operator-api.ts';
 import { readFrom } from '../outage/instances.ts';
-import { additionsOf, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
+import { additionsOf, collect, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'first/attempt';
 const ids = ['near', 'far'] as const;
@@ -77,6 +77,7 @@ beforeAll(async () => {
     owned_by: 'test',
     kind: 'chat',
     model_class: 'small',
+    context_window: 1000,
   });
   for (const id of ids)
     await operator.send('POST', '/operator/v1/deployments', {
@@ -166,10 +167,74 @@ test.each(failing)('after %s the next one gets a call of its own, and the trace 
   expect(Object.keys(call?.headers ?? {}).filter((name) => !asked.includes(name))).toEqual(['authorization']);
 });
 
+/** Closes the connection of the next call without an answer. */
+const closesOnce = (afterMs = 0): void => {
+  providers.near.now.answer = (response) => {
+    providers.near.now.answer = answers;
+    setTimeout(() => response.destroy(), afterMs);
+  };
+};
+const pinned = { gw: { region: 'us-east' } };
+const lost = { deployment: 'near', outcome: 'connection_lost' };
+
+test('where no other may be tried, a call whose connection the provider closes is sent once more', async () => {
+  const before = await straight('near');
+  closesOnce();
+  const { data } = await chat(pinned);
+  expect(additionsOf(data).routing_trace).toMatchObject({
+    deployment: 'near',
+    fallback: false,
+    attempts: { count: 2, failed: [lost] },
+  });
+  const receipt = receiptOf(data);
+  expect(receipt).toMatchObject({ provider: 'near', status: 'complete', energy_failed_attempts_wh: null });
+  expect(receipt?.energy_failed_attempts_high_wh).toBeGreaterThan(0);
+  expect(providers.near.seen.map(({ headers }) => headers['api-key'])).toEqual(['secret-near', 'secret-near']);
+  expect(await straight('near')).toBe(before + 1);
+  closesOnce();
+  const chunks = await collect((await chat({ ...pinned, stream: true })).data as never);
+  expect(chunks.map((chunk) => JSON.stringify(chunk)).join()).toContain('Sunny.');
+});
+
+test('a call that the provider may have worked on is not sent again', async () => {
+  closesOnce(400);
+  const error = await chat(pinned).catch((thrown) => thrown);
+  expect(error).toMatchObject({ status: 502, code: 'upstream_error' });
+  expect(providers.near.seen).toHaveLength(1);
+  const trace = await client.get(`/gw/receipts/${error.headers.get('x-gw-receipt-id')}/routing`);
+  expect(trace).toMatchObject({ routing_trace: { attempts: { count: 1, failed: [lost] } } });
+});
+
+test('behind the listener of a deployment it is sent once more, too', async () => {
+  const bent = 'first/bent';
+  const base_url = `http://127.0.0.1:${ports.near}/v1`;
+  onTestFinished(() => removeEntries(operator, 'deployments/bent', `models/${bent}`, 'providers/bent'));
+  // Only a listener writes a path.
+  await operator.send('POST', '/operator/v1/providers', { id: 'bent', name: 'bent', base_url, path: '{endpoint}' });
+  await operator.send('POST', '/operator/v1/models', {
+    id: bent,
+    owned_by: 'test',
+    kind: 'chat',
+    model_class: 'small',
+  });
+  const place = { id: 'bent', provider: 'bent', region: 'us-east', pue: 1.1, models: { [bent]: 'm' } };
+  await operator.send('POST', '/operator/v1/deployments', place);
+  await eventually('the deployment to answer', () => chat({ model: bent }).catch(() => null));
+  providers.near.seen.length = 0;
+  closesOnce();
+  const { data } = await chat({ model: bent });
+  const lostThere = { deployment: 'bent', outcome: 'connection_lost' };
+  expect(additionsOf(data).routing_trace).toMatchObject({ attempts: { count: 2, failed: [lostThere] } });
+  closesOnce(400);
+  expect(await chat({ model: bent }).catch((thrown) => thrown)).toMatchObject({ status: 502, code: 'upstream_error' });
+  expect(providers.near.seen).toHaveLength(3);
+});
+
 test('where no other may be tried, the client reads what it always reads', async () => {
   providers.near.now.answer = (response) => void response.destroy();
-  const error = await chat({ gw: { region: 'us-east' } }).catch((thrown) => thrown);
+  const error = await chat(pinned).catch((thrown) => thrown);
   expect(error).toMatchObject({ status: 502, code: 'upstream_error' });
+  expect(providers.near.seen).toHaveLength(2);
   expect(error.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   expect(error.headers.get('x-gw-receipt-id')).toMatch(/^rcpt_/);
   expect(providers.far.seen).toEqual([]);
@@ -180,7 +245,6 @@ test('a credential that is taken away while calls go straight is missed, and the
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   onTestFinished(() => db.$disconnect());
   await db.providerCredential.deleteMany({ where: { name: 'NEAR' } });
-  const pinned = { gw: { region: 'us-east' } };
   const missing = await eventually('Envoy to have no credential', async () => {
     const error = await chat(pinned).catch((thrown) => thrown);
     return error instanceof Error ? error : null;

@@ -82,7 +82,8 @@ describe.each([false, true])('before a reply has begun (stream: %s)', (stream) =
       const pinned = newMarker();
       const reply = await fault(name, { stream, gw: { region: 'eu-north' } }, { 'x-sim-marker': pinned });
       expect(reply.status).toBe(502);
-      expect(await reachedProvider(pinned)).toBe(1);
+      // A connection that closes at once is taken for an idle one that was just being closed.
+      expect(await reachedProvider(pinned)).toBe(name === 'reset' ? 2 : 1);
     },
   );
 
