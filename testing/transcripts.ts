@@ -3,6 +3,7 @@
  * a live service: they are written after what the pages in `source` say.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { operatorFaults } from '@gw/contract/internal/operator-faults';
 import { inCheckout } from '@gw/stack/checkout';
 import { z } from 'zod';
 
@@ -32,6 +33,8 @@ const stream = z.strictObject({
 const error = z.strictObject({
   status: z.int(),
   body: z.union([z.string(), z.looseObject({})]),
+  /** What Envoy finds out about the deployment by it. */
+  fault: z.enum(operatorFaults).optional(),
   told: z.strictObject({
     status: z.int(),
     code: z.string(),

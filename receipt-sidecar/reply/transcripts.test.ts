@@ -99,7 +99,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   it.each(transcript.errors)('its $status says $told.code', (error) => {
     const reading = readReply(Buffer.from(errorTextOf(error)), {
       status: error.status,
-      fault: null,
+      fault: error.fault ?? null,
       request: chatOf(transcript),
       provider: { model: transcript.model, fields: {}, added: [] },
       telemetryShape: null,

@@ -152,13 +152,17 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   test.each(transcript.errors.map((error, at) => [error.status, error, at] as const))(
     'its error of %d becomes ours, and says no more than it may',
     async (_status, error, at) => {
-      const thrown = await chat(transcript, `error ${at}`).catch((cause) => cause);
+      // Its own temperature, since one that the gateway adds is left out where it is refused.
+      const asked = { ...requestOf(transcript, `error ${at}`), temperature: 0.5 };
+      const thrown = await client.chat.completions.create(asked).catch((cause) => cause);
       const { code, message, param, status } = error.told;
       expect(thrown).toMatchObject({ status, code, error: { code, param } });
       if (message !== null) expect(thrown.error.message).toBe(message);
       const shown = JSON.stringify([thrown.error.message, code, param]);
       const body = typeof error.body === 'string' ? JSON.parse(error.body) : error.body;
-      const kept = textsOf(body).filter((text) => text.length > 7 && text !== param && !(message ?? '').includes(text));
+      const kept = textsOf(body).filter(
+        (text) => text.length > 7 && text !== param && text !== code && !(message ?? '').includes(text),
+      );
       for (const text of [transcript.model, ...kept]) expect(shown).not.toContain(text);
     },
   );
