@@ -33,7 +33,7 @@ const stream = z.strictObject({
 const error = z.strictObject({
   status: z.int(),
   body: z.union([z.string(), z.looseObject({})]),
-  /** What Envoy finds out about the deployment by it. */
+  /** The fault of the deployment that Envoy finds in it. */
   fault: z.enum(operatorFaults).optional(),
   told: z.strictObject({
     status: z.int(),
