@@ -160,6 +160,7 @@ test('operators see which part is missing', async () => {
       integrity_check_overdue: false,
       ledger_waiting: 0,
       ledger_set_aside: 0,
+      deployments_needing_operator: 0,
     },
   ]);
   expect((await running.operator.inject('/v1/models')).statusCode).toBe(404);

@@ -78,7 +78,7 @@ describe('a call that comes to its end', () => {
       const { ask, call, ended } = claimed({}, claimForTests(false, Promise.resolve(end)));
       await ask();
       call.replyHeaders(json);
-      call.replyBody(`{"choices":[],"x":"${'x'.repeat(isLarge ? maxKeptBytes : 0)}"}`, true);
+      call.replyBody(`{"choices":[{"index":0}],"x":"${'x'.repeat(isLarge ? maxKeptBytes : 0)}"}`, true);
       while (ended.length === 0) await settled();
       expect([ended, call.errors]).toEqual([[counted], []]);
     },
@@ -88,7 +88,7 @@ describe('a call that comes to its end', () => {
     const { ask, call, kept } = claimed({}, claimForTests(true));
     await ask();
     call.replyHeaders(json);
-    call.replyBody('{"choices":[]}', true);
+    call.replyBody('{"choices":[{"index":0}]}', true);
     await settled();
     expect(kept[0]?.headers).toMatchObject({ 'idempotent-reexecuted': 'provider-may-have-been-asked' });
   });
@@ -98,9 +98,9 @@ describe('a call that comes to its end', () => {
     await ask();
     call.replyHeaders(json);
     const before = call.answers.length;
-    call.replyBody('{"choices":[]}', true);
+    call.replyBody('{"choices":[{"index":0}]}', true);
     await settled();
-    expect(textOf(kept[0])).toMatch(/^\{"choices":\[\],"gw":\{.*"routing_trace":.*\}$/);
+    expect(textOf(kept[0])).toMatch(/^\{"choices":\[\{"index":0\}\],"gw":\{.*"routing_trace":.*\}$/);
     expect(kept[0]).toMatchObject({
       status: 200,
       headers: { ...json, 'x-gw-receipt-id': expect.stringMatching(/^rcpt_/) },
@@ -141,7 +141,7 @@ describe('a call that comes to its end', () => {
       await ask({ stream });
       call.replyHeaders(stream ? {} : json);
       const before = call.answers.length;
-      call.replyBody(stream ? chunk('', 'stop') : '{"choices":[]}', true);
+      call.replyBody(stream ? chunk('', 'stop') : '{"choices":[{"index":0}]}', true);
       await settled();
       expect([outBefore, call.answers.length, ended, call.errors]).toEqual([[before + 1], before + 1, [], []]);
     },
@@ -151,7 +151,7 @@ describe('a call that comes to its end', () => {
     const { ask, call, told } = claimed();
     await ask({ stream });
     call.replyHeaders(stream ? {} : json);
-    call.replyBody(stream ? chunk('', 'stop') : '{"choices":[]}', true);
+    call.replyBody(stream ? chunk('', 'stop') : '{"choices":[{"index":0}]}', true);
     // As after a while in which this process stood still: the word of Redis and that of Envoy are both there, and are read in one turn.
     for (let each = 0; each < 100; each += 1) await null;
     call.close();
@@ -285,7 +285,7 @@ describe('a key is given back', () => {
     }
     const encoded = claimed();
     await encoded.ask();
-    encoded.call.replyHeaders({ ...json, 'content-encoding': 'gzip' });
+    encoded.call.replyHeaders({ ...json, 'content-encoding': 'zstd' });
     expect(encoded.told).toEqual(['freed, told']);
   });
 });
