@@ -113,6 +113,8 @@ local function says(codes, texts, words)
   return false
 end
 
+local MISSING = { 'not exist', 'not found', 'unknown', 'not available', 'no such', 'not supported', 'invalid model', 'not a valid model', 'deprecated', 'no longer' }
+
 local function is_about_safety(codes, texts)
   for _, code in ipairs(codes) do
     if SAFETY_CODES[code] then return true end
@@ -125,6 +127,16 @@ local function is_about_safety(codes, texts)
   return false
 end
 
+-- A refusal can name the model although it is there: one for sound takes no call without sound.
+local function says_that_it_is_missing(texts)
+  for _, text in ipairs(texts) do
+    for _, phrase in ipairs(MISSING) do
+      if text:find(phrase, 1, true) then return true end
+    end
+  end
+  return #texts == 0
+end
+
 local function fault_of(status, body, possible)
   local codes, texts, param = error_members(body)
   -- An empty reply, a page or a word: nobody there knows the API.
@@ -135,7 +147,7 @@ local function fault_of(status, body, possible)
   end
   if status == '403' then return 'auth_failed' end
   -- The gateway names the model to the provider, not the client.
-  if param == 'model' and status ~= '429' then return 'model_missing' end
+  if param == 'model' and status ~= '429' and says_that_it_is_missing(texts) then return 'model_missing' end
   if status == '404' and (#texts == 0 or says(codes, texts, NO_PLACE)) then return 'model_missing' end
   return nil
 end
@@ -151,6 +163,9 @@ local function mark_operator_fault(handle)
       if told ~= '' then fault = fault_of(status, told, OF_FIRST_EVENT) end
     else
       if not BY_WORDS[status] then return nil end
+      -- Nothing can be read of it here; the sidecar can, and tells the client.
+      local encoding = handle:headers():get('content-encoding')
+      if encoding and encoding ~= 'identity' then return nil end
       local body = handle:body()
       fault = fault_of(status, body and body:getBytes(0, math.min(body:length(), MOST_READ)) or '', BY_WORDS[status])
     end

@@ -54,7 +54,8 @@ const ownReplies = {
 
 export function probeListener(listen: string, tls: InternalTls | null): object {
   const route = {
-    match: { prefix: '/' },
+    // No other cluster: some add the credentials of providers.
+    match: { prefix: '/', headers: [{ name: probeClusterHeader, string_match: { prefix: 'probe:' } }] },
     route: { cluster_header: probeClusterHeader, timeout: '0s' },
     request_headers_to_remove: [probeClusterHeader, 'x-forwarded-proto', 'x-request-id'],
     response_headers_to_remove: [probeFailureHeader],

@@ -86,7 +86,18 @@ async function judge({ key, model, timeoutMs, url }: ClassifierSettings, texts: 
     await reply.body?.cancel();
     throw new Error(`The classifier answered ${reply.status}.`);
   }
-  return judgementSchema.parse(JSON.parse(await bounded(reply)));
+  const judgement = judgementSchema.safeParse(parsed(await bounded(reply)));
+  if (!judgement.success) throw new Error('The classifier answered in another form.');
+  return judgement.data;
+}
+
+/** An error of JSON.parse would hold a piece of the text. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 async function bounded(reply: Response): Promise<string> {

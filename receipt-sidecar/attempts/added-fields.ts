@@ -97,7 +97,7 @@ export function createAddedFields(now: () => number, log: Pick<Logger, 'warn'>):
       const known = forms.get(form)?.get(deployment);
       if (status >= 400) {
         // It may refuse now what it took before. The next call finds out, and can be asked again.
-        if (known && known.taken.length > 0) forms.get(form)?.delete(deployment);
+        if (known && known.taken.length > 0) shownIn(form).set(deployment, { ...known, taken: none });
         return;
       }
       for (const field of refused) tell(deployment, field);

@@ -180,7 +180,7 @@ export class CallRecord {
   /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
   complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
     const counted = this.#count(said, { isWhole: !failed, isCutShort: failed });
-    const isNothing = counted.usage === null && counted.unmeasured === undefined;
+    const isNothing = counted.usage === null && counted.unmeasured === undefined && said.otherBytes === 0;
     if (failed)
       return this.#finishBroken(
         { status: 'upstream_error', ...counted, telemetry, isCutShort: true },

@@ -23,6 +23,9 @@ import { isForThread, type ReadReply } from './reply-reader.ts';
 import { advised } from './retry-advice.ts';
 import { withShown } from './shown-bytes.ts';
 
+/** The events of a reply that is sent as a stream are read on the event loop: these take it some 100 ms. */
+const mostStreamBytes = 16 * 1024 * 1024;
+
 /** Tells the filter of the last resort what `finishedWith` tells the access log. */
 const isFinished = setHeader(finishedHeader, '1');
 
@@ -83,6 +86,7 @@ export class JsonReply implements Reply {
 
   /** The events are read as those of any stream, so that the receipt rides where it does there. */
   #completeStream(events: Buffer): void {
+    if (events.length > mostStreamBytes) return this.#fail(apiError('upstream_invalid_response'));
     const { addresses, energyReader, record, room } = this.#context;
     const { request } = record.identity;
     const receipts: Recorded[] = [];

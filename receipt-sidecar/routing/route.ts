@@ -1,9 +1,9 @@
 /**
  * Chooses the route of a call from the snapshot, the time, the health of deployments and the routes of the last calls.
  *
- * Invariants: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region whose grid has
- * the lowest carbon intensity (choose-region.ts), or to the first by provider preference if intensities cannot be compared; Envoy fails over
- * in the order of provider preference, and then to the other targets of an alias. A call that requires measured energy only goes to
+ * Invariants: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region where it is
+ * estimated to cause the least carbon (choose-region.ts), or to the first by provider preference if regions cannot be compared; it fails over
+ * in the same order, and then to the other targets of an alias. A call that requires measured energy only goes to
  * deployments that report it.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';

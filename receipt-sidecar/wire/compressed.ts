@@ -62,6 +62,8 @@ export class Decompressor {
       else this.#out.push(part);
     });
     this.#stream.on('error', () => this.close());
+    // Bytes behind its end are not read, and would be waited for.
+    this.#stream.on('end', () => this.#onStop());
   }
 
   /** Returns what a piece stands for; null from the piece on that cannot be read. */

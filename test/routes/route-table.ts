@@ -43,7 +43,12 @@ const manager = z.looseObject({
 });
 const listener = z.looseObject({
   name: z.string(),
-  address: z.looseObject({ socket_address: z.looseObject({ port_value: z.number() }).optional() }).optional(),
+  address: z
+    .looseObject({
+      socket_address: z.looseObject({ port_value: z.number() }).optional(),
+      pipe: z.looseObject({}).optional(),
+    })
+    .optional(),
   internal_listener: z.looseObject({}).optional(),
   filter_chains: z.array(z.looseObject({ filters: z.array(z.looseObject({ typed_config: z.unknown() })) })),
 });
@@ -59,7 +64,7 @@ const dump = z.object({
 
 export interface Listener {
   readonly name: string;
-  /** Null: it can be reached from within Envoy alone. */
+  /** Null: it can be reached from within Envoy alone, or by a socket on its machine. */
   readonly port: number | null;
   readonly routes: readonly EnvoyRoute[];
 }
@@ -82,7 +87,7 @@ export async function listenersOf(adminSocket: string): Promise<Listener[]> {
     );
     return {
       name: each.name,
-      port: each.internal_listener ? null : (each.address?.socket_address?.port_value ?? 0),
+      port: each.internal_listener || each.address?.pipe ? null : (each.address?.socket_address?.port_value ?? 0),
       routes,
     };
   });

@@ -18,7 +18,8 @@ beforeAll(async () => {
 it('one listener has a port; the sink and those of the deployments can be reached from within Envoy alone', async () => {
   expect(listeners.filter(({ port }) => port !== null).map(({ name }) => name)).toEqual(['public']);
   const others = listeners.filter(({ port }) => port === null).map(({ name }) => name.split(':')[0]);
-  expect(new Set(others)).toEqual(new Set(['sink', 'deployment']));
+  // The probe listener is on a socket that the control plane alone may open.
+  expect(new Set(others)).toEqual(new Set(['sink', 'deployment', 'probe']));
   const said = await readFrom(adminSocket, '/listeners');
   expect(said.match(/127\.0\.0\.1:\d+/g)).toHaveLength(1);
 });
@@ -51,8 +52,6 @@ it('the sink leads nowhere, and a deployment to its own provider', () => {
     if (name === 'sink') expect(table.every((each) => each.direct_response && !each.route)).toBe(true);
     const id = /^deployment:(.+)$/.exec(name)?.[1];
     if (id !== undefined)
-      expect(table.map((each) => each.route?.cluster)).toEqual([
-        expect.stringMatching(new RegExp(`^provider:${id}@http://`)),
-      ]);
+      for (const each of table) expect(each.route?.cluster).toMatch(new RegExp(`^provider:${id}@http://`));
   }
 });

@@ -32,6 +32,20 @@ if redis.call('XLEN', KEYS[2]) > #entries and entries[1] then first = entries[1]
 return {oldest, first}
 `;
 
+/** The answer of a moment ago holds, too: it only says less. */
+const keptMs = 2000;
+
+const kept = new WeakMap<Redis, { readonly at: number; readonly answer: Promise<Date | null> }>();
+
+/** Asks Redis once in a while, however often it is called. */
+export function completeUntilLately(redis: Redis, now: Date): Promise<Date | null> {
+  const known = kept.get(redis);
+  if (known && now.getTime() - known.at < keptMs) return known.answer;
+  const answer = completeUntil(redis, now);
+  kept.set(redis, { at: now.getTime(), answer });
+  return answer;
+}
+
 /** Returns the time; null while Redis cannot be asked. */
 export async function completeUntil(redis: Redis, now: Date): Promise<Date | null> {
   const found = await redis.eval(oldestScript, 2, pendingReceiptsKey, ledgerStream, mostEntries).catch(() => null);

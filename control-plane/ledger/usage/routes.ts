@@ -13,7 +13,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
-import { completeUntil } from '../receipts/complete-until.ts';
+import { completeUntilLately } from '../receipts/complete-until.ts';
 import type { LedgerPlace } from '../receipts/ledger-place.ts';
 import { usageCsv } from './csv.ts';
 import { mostRows, usageOf } from './usage.ts';
@@ -50,7 +50,7 @@ async function answer(
   const { from, to } = period;
   const { format, interval, simulated, version } = query;
   const group_by = groupsOf(query.group_by);
-  const complete = await completeUntil(redis, now());
+  const complete = await completeUntilLately(redis, now());
   const usage = await usageOf(db, { accountId, from, to, group_by, interval, simulated, version, currency });
   if (usage === null) return refuse(reply, tooMany, addresses);
   const { data, total } = usage;

@@ -788,23 +788,24 @@ INSERT INTO "arrival_base" ("base", "system_identifier") SELECT 0, system_identi
 CREATE FUNCTION current_arrival() RETURNS BIGINT LANGUAGE sql STABLE AS $$
   SELECT pg_current_xact_id()::text::bigint + base FROM arrival_base
 $$;
--- Everything with a smaller place is visible to the next statement, and nothing comes in front of this place any more. What counts are the
--- transactions of this database that have an id: another database of the same server may keep one open for hours. Each holds a lock on
--- some table here from before it got its id. A transaction whose id is of the time of this look is not below the upper end of the snapshot.
+-- Everything with a smaller place is visible to the next statement, and nothing comes in front of this place any more. A transaction that is
+-- known to have no lock on a table of this database does not count: another database of the same server may keep one open for hours. One of
+-- this database has such a lock from before it got its id; one whose id is not locked yet, or not any more, counts as running.
 CREATE FUNCTION settled_arrival() RETURNS BIGINT LANGUAGE plpgsql AS $$
 DECLARE
-  next_id BIGINT := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+  seen pg_snapshot := pg_current_snapshot();
   oldest_id BIGINT;
 BEGIN
-  -- The locks have ids of 32 bits.
-  SELECT min(next_id - (next_id - t.transactionid::text::bigint) % 4294967296) INTO oldest_id
-  FROM pg_locks t
-  WHERE t.locktype = 'transactionid' AND t.granted AND t.mode = 'ExclusiveLock'
-    -- Ids that were given meanwhile are not smaller than `next_id`.
-    AND (next_id - t.transactionid::text::bigint) & 2147483648 = 0
-    AND EXISTS (SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
-      WHERE l.virtualtransaction = t.virtualtransaction AND l.locktype = 'relation');
-  RETURN least(next_id, oldest_id) + (SELECT base FROM arrival_base);
+  SELECT min(running.id) INTO oldest_id
+  FROM (SELECT x::text::bigint AS id FROM pg_snapshot_xip(seen) AS x) running
+  WHERE NOT EXISTS (
+    SELECT 1 FROM pg_locks t
+    -- The locks have ids of 32 bits.
+    WHERE t.locktype = 'transactionid' AND t.granted AND t.mode = 'ExclusiveLock'
+      AND t.transactionid::text::bigint = running.id % 4294967296
+      AND NOT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+        WHERE l.virtualtransaction = t.virtualtransaction AND l.locktype = 'relation'));
+  RETURN least(pg_snapshot_xmax(seen)::text::bigint, oldest_id) + (SELECT base FROM arrival_base);
 END $$;
 
 

@@ -78,7 +78,12 @@ const longestSaying = 2000;
  * Returns null if the provider says something else. `isQuoted` says whether its text can be shown: only that of a plain
  * refusal of the request can, since any other can be about the provider itself.
  */
-export function contextError(words: ProviderWords, request: ParsedRequest, isQuoted: boolean): ApiError | null {
+export function contextError(
+  words: ProviderWords,
+  request: ParsedRequest,
+  isQuoted: boolean,
+  names?: ReadonlyMap<string, string>,
+): ApiError | null {
   const text = (words.message ?? '').slice(0, longestSaying);
   const said = sayings.map((saying) => saying.exec(text)).find((found) => found !== null);
   if (!said && !isCertain(words.code) && !isCertain(words.type)) return null;
@@ -86,7 +91,7 @@ export function contextError(words: ProviderWords, request: ParsedRequest, isQuo
   const param = shapeOf(request.endpoint).request.promptField;
   if (counts && counts.tokens > counts.limit)
     return apiError('prompt_too_long', { param, message: tooManyTokens('The prompt', request.model, counts) });
-  const message = (isQuoted ? redacted(withoutProxy(text)) : null) ?? undefined;
+  const message = (isQuoted ? redacted(withoutProxy(text), names) : null) ?? undefined;
   const asked = said?.groups?.output === undefined ? null : request.outputField;
   // The prompt fits by itself: what was asked to be generated is too much.
   if (counts && asked) return fieldError(asked, message ?? `\`${asked}\` is too large.`);

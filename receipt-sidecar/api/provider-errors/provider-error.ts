@@ -67,8 +67,12 @@ const rejecting = new Set([400, 404, 413, 422]);
 const telling = new Set([403, 446, 451, 500]);
 
 /** Returns what the words alone tell about the request; null if they do not. `isQuoted` says whether the provider's text can be shown. */
-export const toldError = (words: ProviderWords, request: ParsedRequest, isQuoted: boolean): ApiError | null =>
-  safetyError(words, request, isQuoted) ?? contextError(words, request, isQuoted);
+export const toldError = (
+  words: ProviderWords,
+  request: ParsedRequest,
+  isQuoted: boolean,
+  names?: ReadonlyMap<string, string>,
+): ApiError | null => safetyError(words, request, isQuoted, names) ?? contextError(words, request, isQuoted, names);
 
 /**
  * Returns what the client is told of a provider's reply that is not a 200. The error has the client's name
@@ -82,7 +86,7 @@ export function providerError(
 ): ApiError {
   const isRejected = rejecting.has(status);
   const words = isRejected || telling.has(status) ? readWords(body) : null;
-  const told = words && toldError(words, request, isRejected);
+  const told = words && toldError(words, request, isRejected, new Map([[provider.model, request.model]]));
   if (told) return told;
   // A client cannot mend what it did not send.
   if (isRejected && words && isAboutOurs(words, provider.added)) return apiError('upstream_error');

@@ -19,7 +19,12 @@ const isSafetyCode = (value: unknown): boolean =>
   (typeof value === 'string' || typeof value === 'number') && codes.has(String(value).toLowerCase());
 
 /** Returns null if the provider says something else. `isQuoted` says whether its text can be shown. */
-export function safetyError(words: ProviderWords, request: ParsedRequest, isQuoted: boolean): ApiError | null {
+export function safetyError(
+  words: ProviderWords,
+  request: ParsedRequest,
+  isQuoted: boolean,
+  names?: ReadonlyMap<string, string>,
+): ApiError | null {
   const { code, fields, message, type } = words;
   const text = message?.slice(0, longestText);
   const lower = text?.toLowerCase();
@@ -28,7 +33,7 @@ export function safetyError(words: ProviderWords, request: ParsedRequest, isQuot
     safetyPhrases.some((phrase) => lower?.includes(phrase)) ||
     isPromptBlocked(fields);
   if (!isSafety) return null;
-  const shown = isQuoted && text !== undefined ? redacted(text) : null;
+  const shown = isQuoted && text !== undefined ? redacted(text, names) : null;
   const param = shapeOf(request.endpoint).request.promptField;
   return apiError('content_filter', { param, ...(shown !== null && { message: shown }) });
 }

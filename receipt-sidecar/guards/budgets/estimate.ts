@@ -107,6 +107,9 @@ export function estimatesOf(request: EstimatedRequest, model: SnapshotModel, by:
   return { estimate, assumed: estimateCall(typical, model, by, at) };
 }
 
+/** No model of a chat API is known to write less, in tokens. */
+const everyModelWrites = 4096;
+
 /** A longer answer than this may be more than a model of which nobody knows the window can write. */
 const unknownWindow = 4096;
 
@@ -134,7 +137,8 @@ export function fittingAnswer(
     return Math.floor((typicalAnswerTokens * (left - read)) / (all - read));
   });
   const longest = Math.max(1, Math.min(...answers));
-  return longest < most ? longest : null;
+  // Providers refuse a bound that their model cannot write, and nobody knows it for each model; all write this much.
+  return longest < Math.min(most, everyModelWrites) ? longest : null;
 }
 
 /** Returns the use that the receipt of a call states; null where it has no number. */
