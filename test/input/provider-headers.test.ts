@@ -76,20 +76,21 @@ it.each(calls)('%s reaches the provider with the headers of the allow-list and n
 
 it.each(calls)('%s reaches the provider without gw and extra_body', async (_name, path, body) => {
   const sent = JSON.parse(echoOf(await send({ path, body, headers: echo })).sim_body);
-  const { gw: _gw, extra_body: _extra, ...asked } = JSON.parse(body);
+  const { gw: _gw, extra_body: extra = {}, ...asked } = JSON.parse(body);
+  const { gw: _ours, ...beside } = extra;
   const added = {
     ...(path === '/v1/embeddings' ? {} : { temperature: 1 }),
     ...(asked.stream ? { stream_options: { include_usage: true } } : {}),
   };
-  expect(sent).toEqual({ ...asked, ...added });
+  expect(sent).toEqual({ ...asked, ...beside, ...added });
 });
 
-it('the provider reads our serialisation, never the bytes of the client', async () => {
+it('the provider reads what was validated, each value as the client wrote it', async () => {
   const body =
     ' {\n"temperature":1.0e0 ,"model" : "sim\\u002dsmall","messages":[{"role":"user","content":"\\u0068i \\ud83d\\ude00\\/"}], "vendor":{"a":[1.50,-0]}}\t';
   const reply = echoOf(await send({ body, headers: echo }));
   expect(reply.sim_body).toBe(
-    '{"model":"sim-small","temperature":1,"messages":[{"role":"user","content":"hi 😀/"}],"vendor":{"a":[1.5,0]}}',
+    '{"model":"sim-small","temperature":1.0e0,"messages":[{"role":"user","content":"\\u0068i \\ud83d\\ude00\\/"}],"vendor":{"a":[1.50,-0]}}',
   );
   expect(reply.sim_headers['content-length']).toBe(String(Buffer.byteLength(reply.sim_body)));
 });
@@ -102,7 +103,7 @@ const limits = ['limit', 'remaining', 'reset'].flatMap((name) => [
 it.each([
   ['a JSON reply', {}, 'own-headers', 200, ['cache-control', 'content-length', 'x-gw-overhead-ms']],
   ['a stream', { stream: true }, 'own-headers', 200, ['cache-control', 'transfer-encoding', 'x-gw-overhead-ms']],
-  ['an error of the provider', {}, 'own-headers,status-429', 502, ['cache-control', 'content-length']],
+  ['an error of the provider', {}, 'own-headers,status-429', 502, ['cache-control', 'content-length', 'retry-after']],
 ])('%s brings no header of the provider but the allow-list', async (_name, fields, error, status, more) => {
   const reply = await send({ body: chatBody(fields), headers: { ...quick, 'x-sim-fault': error } });
   const ours = ['content-type', 'x-gw-receipt-id', 'x-request-id', 'date', 'server', 'connection', ...limits];

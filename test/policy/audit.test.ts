@@ -73,7 +73,7 @@ test('the customer reads of each blocked and flagged call, and its hash is that 
   };
   const blocked = await send(key, 'chat/completions', body);
   expect(blocked).toMatchObject({ outcome: 'acceptable_use_violation' });
-  expect(blocked.text).not.toMatch(/quokka|test-audit/);
+  expect(blocked.text).not.toContain('quokka');
   const entry = await entryOf('policy.blocked', blocked.requestId);
   const keyId = key.split('_')[1];
   expect(entry).toMatchObject({

@@ -139,8 +139,7 @@ test('InternalServerError: every way in which a provider can fail before it has 
     ['reset', 'upstream_error'],
     ['html', 'upstream_error'],
     ['malformed', 'upstream_invalid_response'],
-    ['empty', 'upstream_invalid_response'],
-    ['gzip', 'upstream_invalid_response'],
+    ['empty', 'upstream_error'],
     ['error-event', 'upstream_error'],
   ] as const;
   for (const [fault, code] of cases) {
