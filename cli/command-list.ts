@@ -43,26 +43,26 @@ function addStackCommands({ ends, program }: Program): void {
     .option('--control-port <n>', 'the port of the operator API and of the dashboard', '8081')
     .option('--instances <n>', 'how many there are of ext-authz and of the sidecar', '1')
     .option('--provider <url>', 'an OpenAI-compatible server in place of the simulated one; its key is GW_PROVIDER_KEY')
-    .action(ends(async (options) => (await import('./commands/up.ts')).up(options)));
+    .action(ends(async () => (await import('./commands/up.ts')).up));
   program
     .command('status')
     .description('what runs, and whether the gateway answers; exit code 1 if something is down')
     .option('--json', 'the same as JSON')
-    .action(ends(async (options) => (await import('./commands/status.ts')).status(options)));
+    .action(ends(async () => (await import('./commands/status.ts')).status));
   program
     .command('logs')
     .description('the last lines of every log, or of some parts')
     .argument('[parts...]', 'for example envoy, or supervisor')
     .option('-f, --follow', 'go on with what comes')
-    .action(ends(async (parts, options) => (await import('./commands/logs.ts')).logs(parts, options)));
+    .action(ends(async () => (await import('./commands/logs.ts')).logs));
   program
     .command('down')
     .description('stop everything')
-    .action(ends(async () => (await import('./commands/down.ts')).down()));
+    .action(ends(async () => (await import('./commands/down.ts')).down));
   program
     .command('doctor')
     .description('what is missing on this machine and how to get it')
-    .action(ends(async () => (await import('./commands/doctor.ts')).doctor()));
+    .action(ends(async () => (await import('./commands/doctor.ts')).doctor));
 }
 
 function addDeveloperCommands({ ends, program }: Program): void {
@@ -70,16 +70,16 @@ function addDeveloperCommands({ ends, program }: Program): void {
     .command('check')
     .description('types, style, dead code and the fast tests, in about a minute')
     .argument('[files...]', 'files, or parts of their paths, whose tests alone are run')
-    .action(ends(async (files) => (await import('./commands/test.ts')).check(files)));
+    .action(ends(async () => (await import('./commands/test.ts')).check));
   program
     .command('test')
     .description('everything that check does, and all other tests on a stack of their own')
     .argument('[files...]', 'files, or parts of their paths, whose tests alone are run')
-    .action(ends(async (files) => (await import('./commands/test.ts')).test(files)))
+    .action(ends(async () => (await import('./commands/test.ts')).test))
     .command('long')
     .description('what takes longer: outages under load, stories of single features, many more random cases')
     .argument('[files...]', 'files, or parts of their paths, whose tests alone are run')
-    .action(ends(async (files) => (await import('./commands/test.ts')).testLong(files)));
+    .action(ends(async () => (await import('./commands/test.ts')).testLong));
   program
     .command('bench')
     .description('the benchmarks, side by side in one run of some twelve minutes')
@@ -91,7 +91,7 @@ function addDeveloperCommands({ ends, program }: Program): void {
     )
     .option('--json', 'the report as JSON')
     .addHelpText('after', limits)
-    .action(ends(async (options) => (await import('./commands/bench.ts')).bench(options)));
+    .action(ends(async () => (await import('./commands/bench.ts')).bench));
 }
 
 function addVerify({ ends, program }: Program): void {
@@ -101,7 +101,7 @@ function addVerify({ ends, program }: Program): void {
       'check an evidence pack offline: its signature, digests and sums, each number whose lineage is in it, and that its receipts are in the log',
     )
     .argument('<file>')
-    .option('--jwks <file>', 'the key set of the gateway, as it was had from /.well-known/jwks.json')
+    .option('--jwks <file>', 'the key set of the gateway, saved from /.well-known/jwks.json')
     .option('--key <thumbprint>', 'or the thumbprint (kid) of the key that has to have signed')
     .option(
       '--earlier <file>',
@@ -116,7 +116,7 @@ function addVerify({ ends, program }: Program): void {
     .option('--json', 'the result as JSON')
     .option('--verbose', 'show the stack of an error in this program')
     .addHelpText('after', verdicts)
-    .action(ends(async (file, options) => (await import('./commands/verify.ts')).verify(file, options)));
+    .action(ends(async () => (await import('./commands/verify.ts')).verify));
 }
 
 /** A whole number from 1 on. */

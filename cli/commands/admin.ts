@@ -72,7 +72,7 @@ export function addAdminCommands(admin: Command, ends: Ends, surroundings = shel
     shown.description(command.summary);
     for (const arg of command.args) shown.argument(`<${arg}>`);
     for (const [name, meaning] of Object.entries(command.options)) shown.addOption(optionOf(name, meaning));
-    shown.option('--json', 'the result as JSON').action(ends(() => runOne(command, shown, surroundings)));
+    shown.option('--json', 'the result as JSON').action(ends(async () => () => runOne(command, shown, surroundings)));
   }
   for (const group of admin.commands)
     if (group.description() === '') group.description(group.commands.map((each) => each.name()).join(', '));

@@ -20,13 +20,13 @@ export function openProgram(print: (text: string) => unknown) {
     .configureOutput({ writeOut: (text) => void print(text), writeErr });
   return {
     program,
-    /** Makes an action of what resolves with the exit code. */
+    /** Makes an action that loads a command, runs it with what commander has read, and keeps the exit code that it resolves with. */
     ends:
-      // biome-ignore lint/suspicious/noExplicitAny: commander hands on whatever the command declares
-        (work: (...given: any[]) => Promise<number>): Action =>
-        async (...given) => {
-          exitCode = await work(...given);
-        },
+      (load: () => Promise<(...given: never[]) => Promise<number>>): Action =>
+      async (...given) => {
+        const command = await load();
+        exitCode = await command(...(given as never[]));
+      },
     async run(args: readonly string[]): Promise<number> {
       const isListWanted = args.length === 0 || args.join() === 'admin';
       try {
