@@ -177,6 +177,9 @@ it('a degraded receipt states what is known of the grid', async () => {
     grid_intensity_requested_at: at,
     grid_intensity_age_minutes: expect.any(Number),
     grid_temporal_match: 'annual_fallback',
+    // No attempt failed before.
+    energy_failed_attempts_wh: 0,
+    energy_failed_attempts_high_wh: 0,
   });
   const lost = await callOn(catalogueOf(), { takes: false });
   expect(lost.shown).toMatchObject({ degraded_reason: 'receipt_not_stored', grid_intensity_source: 'ember-2023' });

@@ -101,11 +101,12 @@ interface DegradedDetails {
 function degradedTail(
   boundary: Receipt['boundary'],
   createdAt: string | null,
-  outcome: Pick<CallOutcome, 'servedBy' | 'usage'>,
+  outcome: Pick<CallOutcome, 'failedAttemptsMostWh' | 'servedBy' | 'usage'>,
   reason: DegradedReason,
   { hasFacts, explanation = degradedDefinitions[reason].explanation }: DegradedDetails,
 ): string {
-  const { servedBy, usage } = outcome;
+  const { failedAttemptsMostWh: most = 0, servedBy, usage } = outcome;
+  const failed = { energy_failed_attempts_wh: most === 0 ? 0 : null, energy_failed_attempts_high_wh: most };
   const grid = servedBy === null || createdAt === null ? null : gridStated(servedBy, createdAt);
   const tail: ReceiptNumbers = {
     tier: 'degraded',
@@ -116,6 +117,7 @@ function degradedTail(
     ...receiptCounts(usage),
     ...unknownNumbers,
     ...grid,
+    ...(createdAt !== null && failed),
     degraded_reason: reason,
     explanation,
     recalculable: degradedDefinitions[reason].recalculable && usage !== null && hasFacts,
@@ -135,9 +137,7 @@ const unattendedTails = {
   narrow: degradedTail('narrow', null, nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
 };
 
-/**
- * Returns as JSON what the client gets if this process dies, or with `pending` what a reader gets while the call runs.
- */
+/** Returns as JSON what the client gets if this process dies, or with `pending` what a reader gets while the call runs. */
 export function unattendedReceipt(call: CallIdentity, status: 'pending' | 'complete'): string {
   return join(receiptHead(call, { ...nothingKnown, status }), unattendedTails[boundaryOf(call)]);
 }
