@@ -259,6 +259,5 @@ export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts
 
 /** The few numbers that stand in the `usage` of a reply, for frameworks that keep nothing else of it. */
 function usageGw(call: CallIdentity, { energy_wh, carbon_g }: Pick<Receipt, 'energy_wh' | 'carbon_g'>): string {
-  const shown: UsageReceipt = { receipt_id: call.receiptId, energy_wh, carbon_g };
-  return JSON.stringify(shown);
+  return JSON.stringify({ receipt_id: call.receiptId, energy_wh, carbon_g } satisfies UsageReceipt);
 }
