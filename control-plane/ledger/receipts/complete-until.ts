@@ -2,8 +2,9 @@
  * How far the ledger is complete: every call that began before has its receipt in Postgres.
  *
  * Invariant: it is asked before the ledger is read. What is neither pending nor in the stream then was committed before it left Redis, so
- * the read behind it sees it. A spool on the disk of a sidecar that lost Redis is known by the marks of its calls, which stay until it is
- * replayed or the control plane closes them.
+ * the read behind it sees it.
+ *
+ * Limit: a sidecar that cannot reach Redis marks no calls, and its receipts wait on its disk. Nobody else knows of them until it can.
  */
 import { hourMs } from '@gw/contract/internal/durations';
 import { ledgerStream, pendingReceiptsKey } from '@gw/contract/internal/redis';
