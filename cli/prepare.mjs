@@ -97,7 +97,13 @@ async function generate() {
   const filter = at('envoy', 'first-event');
   await once(
     'first-event',
-    digest([lock, join(filter, 'compile.mjs'), join(filter, 'filter.as')]),
+    digest([
+      lock,
+      join(filter, 'compile.mjs'),
+      join(filter, 'filter.as'),
+      at('contract', 'internal', 'first-event.ts'),
+      at('contract', 'internal', 'safety-words.ts'),
+    ]),
     at('envoy', 'generated', 'first-event.ts'),
     () => run('Compiling the filter of first events', process.execPath, [join(filter, 'compile.mjs')]),
   );

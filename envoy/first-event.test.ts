@@ -1,5 +1,8 @@
 /** The filter itself, in a host that does what Envoy does: it buffers what is not let go, and calls for each piece. */
 import { firstEventHeader } from '@gw/contract/internal/first-event';
+import { safetyCodes, safetyPhrases } from '@gw/contract/internal/safety-words';
+import { blockedContent } from '@gw/testing/receipt-sidecar/blocked-content';
+import { tooLong } from '@gw/testing/receipt-sidecar/too-long';
 import { describe, expect, test } from 'vitest';
 import { firstEventWasm } from './generated/first-event.ts';
 
@@ -109,6 +112,14 @@ const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON
 const text = event({ id: 'c', choices: [{ delta: { content: 'Hi' } }] });
 const role = event({ id: 'c', model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] });
 const end = event('[DONE]');
+const results = { hate: { filtered: false, severity: 'safe' }, jailbreak: { filtered: false, detected: false } };
+const azure = event({
+  id: '',
+  object: '',
+  model: '',
+  choices: [],
+  prompt_filter_results: [{ prompt_index: 0, content_filter_results: results }],
+});
 
 describe('a failure as the first event', () => {
   test.each([
@@ -123,12 +134,46 @@ describe('a failure as the first event', () => {
     ['a word alone', { error: 'boom' }, 500],
     ['an object called error', { object: 'error', message: 'Broken' }, 500],
     ['a key', { error: { type: 'authentication_error' } }, 401],
+    ['FastAPI', { detail: 'Service Unavailable' }, 503],
+    ['a list', [{ error: { code: 429, message: 'Slow' } }], 429],
+    ['a wait', { error: { message: 'The model took too long to answer' } }, 500],
   ])('%s has the status of the failure', (_name, failure, status) => {
     expect(host().reply([event(failure), end])).toMatchObject({
       status,
       words: JSON.stringify(failure),
       isHeld: false,
     });
+  });
+
+  test.each(blockedContent)(
+    'a safety block of %s refuses the request, whatever status it states',
+    (_server, _status, body) => {
+      expect(host().reply([event(body), end])).toMatchObject({ status: 400, words: JSON.stringify(body) });
+      expect(host().reply([JSON.stringify(body)], { type: 'application/json' }).status).toBe(400);
+    },
+  );
+
+  test('is a safety block by each code as a value, and by each phrase', () => {
+    for (const code of safetyCodes)
+      for (const stated of [{}, { status: 503 }])
+        expect([code, host().reply([event({ error: { message: 'No', code, ...stated } })]).status]).toEqual([
+          code,
+          400,
+        ]);
+    for (const phrase of safetyPhrases)
+      expect([phrase, host().reply([event({ error: { message: `It was ${phrase}.` } })]).status]).toEqual([
+        phrase,
+        400,
+      ]);
+    // A number in other words, and a client's text that is repeated.
+    for (const message of ['Worker 1301 broke', 'Cannot read \\"content_filter\\"'])
+      expect(host().reply([event({ error: { message } })]).status).toBe(500);
+  });
+
+  test.each(tooLong)('a prompt that is too long for %s refuses the request', (_server, status, body) => {
+    const expected = status === 500 ? 500 : expect.toBeOneOf([400, 413, 422]);
+    expect(host().reply([event(body), end])).toMatchObject({ status: expected });
+    expect(host().reply([JSON.stringify(body)], { type: 'application/json' })).toMatchObject({ status: expected });
   });
 
   test('is one by its name, too, and whatever its form', () => {
@@ -142,6 +187,13 @@ describe('a failure as the first event', () => {
     const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
     for (const pieces of [[bytes], single]) expect(host().reply(pieces).status).toBe(429);
     expect(host().reply([': hi\r\r', 'data:{"error":{"code":429}}\r\r']).status).toBe(429);
+  });
+
+  test('is found behind the results of a filter, in front of which or behind which an answer can be', () => {
+    expect(host().reply([azure, role, event({ error: { code: 429 } })])).toMatchObject({ status: 429, taken: 3 });
+    expect(host().reply([azure, text])).toMatchObject({ status: 200, taken: 2 });
+    const answer = { content_filter_results: results, delta: { content: 'Hi' } };
+    expect(host().reply([event({ choices: [answer] })])).toMatchObject({ status: 200, taken: 1 });
   });
 
   test('is found in the last line of a stream that has no end', () => {
@@ -165,10 +217,11 @@ describe('a reply without anything', () => {
     ['comments alone', [': hi\n\n', ': hi\n\n']],
     ['an end alone', [end]],
     ['names alone', [role, end]],
+    ['the results of filters', [azure, role, end]],
     ['blank lines', ['\n\n']],
   ])('is a failure of the provider: %s', (_name, pieces) => {
     expect(host().reply(pieces)).toMatchObject({ status: 502, words: '' });
-    if (pieces[0] !== end && pieces[0] !== role)
+    if (!pieces.includes(end))
       expect(host().reply(pieces, { type: 'application/json' })).toMatchObject({ status: 502 });
   });
 
@@ -227,20 +280,61 @@ describe('the type of the content', () => {
   });
 
   test('is that of JSON where a stream is none', () => {
-    expect(host().reply(['{"id":"c","choices":[]}'])).toMatchObject({ status: 200, type: 'application/json' });
+    expect(host().reply(['{"id":"c","choices":[{}]}'])).toMatchObject({ status: 200, type: 'application/json' });
   });
 
-  test('stays for JSON, of which the first bytes are enough', () => {
-    const reply = host().reply(['{"id":"c",', '"choices":[]}'], { type: 'application/json; charset=utf-8' });
-    expect(reply).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', taken: 1 });
+  test('stays for JSON, of which the beginning of an answer is enough', () => {
+    const reply = host().reply(['{"id":"c","a":{"b":[1]},', '"choices":[{', '}]}'], {
+      type: 'application/json; charset=utf-8',
+    });
+    expect(reply).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', taken: 2 });
   });
 });
 
-test('a JSON reply that is a failure has the status of the failure', () => {
-  const failure = '{"error":{"message":"boom","code":429}}';
+describe('a JSON reply', () => {
   const json = { type: 'application/json' };
-  expect(host().reply([failure.slice(0, 12), failure.slice(12)], json)).toMatchObject({ status: 429, words: failure });
-  expect(host().reply(['{"error":null,"choices":[{"text":"Hi"}]}'], json).status).toBe(200);
+  test.each([
+    ['{"error":{"message":"boom","code":429}}', 429],
+    ['{"id":"c","object":"x","error":{"message":"boom","code":429}}', 429],
+    ['{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', 503],
+    [' [ {"error":{"code":429,"message":"boom"}} ]', 429],
+    ['{"object":"error","message":"boom","details":["a"],"code":429}', 429],
+    ['{"detail":"Not found"}', 500],
+    ['{"detail":[{"loc":["body"],"msg":"boom"}]}', 500],
+    ['{"errors":[{"message":"Too many requests"}],"success":false,"result":null}', 429],
+    ['{"message":"Too many requests"}', 429],
+    ['{"error":{"message":"boom"},"choices":[{"text":"Hi"}]}', 500],
+    ['{"error":{"message":"boom"},"list":[1]', 500],
+    ['{}', 500],
+    ['{"id":"c","choices":[],"usage":{"prompt_tokens":3}}', 500],
+    ['{"id":"c","data":null}', 500],
+  ])('that is a failure, or no answer, has the status of one, in any pieces: %s', (failure, status) => {
+    const single = [...failure];
+    for (const pieces of [[failure], single]) {
+      const reply = host().reply(pieces, json);
+      expect(reply).toMatchObject({ status, isHeld: false });
+      expect(reply.words).toContain(failure.trim().slice(2, -2).trim());
+    }
+    expect(host().reply([failure]).status).toBe(status);
+  });
+
+  test.each([
+    '{"error":null,"choices":[{"text":"Hi"}]}',
+    '{"object":"list","data":[{"object":"embedding","embedding":[0.5]}]}',
+    '{"prompt_filter_results":[{}],"choices":[{"text":"error"}]}',
+    '{"id":"c","note":"\\"error\\":{","usage":{"error":{}},"choices":[ "x"]}',
+    '[[0.5]]',
+    '{"broken":',
+    '{"broken":"',
+    '"text"',
+    '[',
+  ])('of any other kind goes on as it is: %s', (reply) => {
+    expect(host().reply([reply], json)).toMatchObject({ status: 200, words: undefined, isHeld: false });
+  });
+
+  test('without an answer need not end', () => {
+    expect(host().reply(['{"detail":"Service unavailable"}'], { ...json, ends: false }).status).toBe(503);
+  });
 });
 
 test('keeps nothing of the calls that are over', () => {

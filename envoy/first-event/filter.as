@@ -8,7 +8,9 @@
  * Invariants: no byte of a body is changed or lost. A head is held for `mostMs`, `mostBytes` and `mostPieces` at most. What the filter does
  * not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
  *
- * It knows server-sent events and that failures have the key `error`, and nothing of any API.
+ * It knows no field of an answer: an object answers by a list that is not empty, and an event by any text besides names and the results of
+ * content filters. It does know how servers write failures, and the words that give a failure without a status one. Words that the sidecar
+ * looks for as well come from contract/: compile.mjs puts them in the places of `__firstEventHeader__` and `__isSafety__`.
  */
 
 // The host: https://github.com/proxy-wasm/spec, version 0.2.1.
@@ -38,6 +40,7 @@ const mostBytes = 32 * 1024;
 const mostPieces = 256;
 /** The longest text of a failure that the sidecar gets, in bytes. */
 const mostWords = 4 * 1024;
+const noDepth = i32.MAX_VALUE;
 
 // Answers to the host.
 const goOn = 0;
@@ -49,10 +52,16 @@ const hold = 1;
 const passAsStream = 2;
 const passAsJson = 3;
 
+// What an object is found to be.
+const unfinished = 0;
+const list = 1;
+const error = 2;
+const whole = 3;
+
 const statusHeader = String.UTF8.encode(":status");
 const typeHeader = String.UTF8.encode("content-type");
 const encodingHeader = String.UTF8.encode("content-encoding");
-const wordsHeader = String.UTF8.encode("x-gw-first-event");
+const wordsHeader = String.UTF8.encode(__firstEventHeader__);
 
 /** What the host hands over is read before it hands over more, so one block is enough. */
 const handed = memory.data(mostBytes + 1024);
@@ -151,9 +160,8 @@ function conclude(context: i32, verdict: i32): void {
 /** Gives the reply a status, and the words of the failure to the sidecar. */
 function fail(status: i32): void {
   putHeader(statusHeader, status.toString());
-  const bytes = min(wordsLength, mostWords);
-  for (let at = 0; at < bytes; at++) if (load<u8>(wordsAt + at) < 0x20 || load<u8>(wordsAt + at) == 0x7f) store<u8>(wordsAt + at, 0x20);
-  setHeader(ofResponse, changetype<usize>(wordsHeader), wordsHeader.byteLength, wordsAt, bytes);
+  for (let at = 0; at < wordsLength; at++) if (load<u8>(wordsAt + at) < 0x20 || load<u8>(wordsAt + at) == 0x7f) store<u8>(wordsAt + at, 0x20);
+  setHeader(ofResponse, changetype<usize>(wordsHeader), wordsHeader.byteLength, wordsAt, wordsLength);
   wordsLength = 0;
 }
 
@@ -189,6 +197,7 @@ function readBody(bytes: i32, isStream: bool, end: bool): i32 {
   if (from == length) return end ? 502 : hold;
   const first = load<u8>(at + from);
   if (first == 0x7b) return readObject(at + from, length - from, isStream, end);
+  if (first == 0x5b) return readList(at + from, length - from, isStream, end);
   const isEvents = isField(at + from, length - from, end);
   if (isEvents == hold) return hold;
   if (isEvents == pass) return pass;
@@ -196,17 +205,82 @@ function readBody(bytes: i32, isStream: bool, end: bool): i32 {
   return verdict == pass && !isStream ? passAsStream : verdict;
 }
 
-/** A failure as one object, in place of a reply. Any other object is left to the sidecar. */
-function readObject(at: usize, length: i32, isStream: bool, end: bool): i32 {
+/** Some servers put the object of a failure into a list. */
+function readList(at: usize, length: i32, isStream: bool, end: bool): i32 {
   let from = 1;
   while (from < length && isBlank(load<u8>(at + from))) from++;
-  if (length - from < 8 && !end) return hold;
-  if (beginsWith(at + from, length - from, "\"error\"")) {
-    if (!end) return hold;
-    const verdict = readData(at, length, false);
-    if (verdict > passAsJson) return verdict;
+  if (from == length) return end ? pass : hold;
+  return load<u8>(at + from) == 0x7b ? readObject(at + from, length - from, isStream, end) : pass;
+}
+
+/** One object is held until a list shows that it is an answer, or to its end: without one it is a failure, whatever its form. */
+function readObject(at: usize, length: i32, isStream: bool, end: bool): i32 {
+  const found = lookForList(at, length);
+  if (found == list) return isStream ? passAsJson : pass;
+  if (found == whole || (found == error && end)) return readData(at, length, true);
+  return end ? pass : hold;
+}
+
+/** Looks through the members of an object. Returns `unfinished` if what is there of it does not tell. */
+function lookForList(at: usize, length: i32): i32 {
+  let depth = 0;
+  let from = 0;
+  let isFailure = false;
+  let key: usize = 0;
+  let keyLength = 0;
+  while (from < length) {
+    const byte = load<u8>(at + from);
+    if (byte == 0x7b || byte == 0x5b) depth++;
+    else if (byte == 0x7d || byte == 0x5d) {
+      if (--depth == 0) return whole;
+    } else if (byte == 0x22) {
+      const text = at + from + 1;
+      const to = endOfText(at, length, from);
+      if (to >= length) break;
+      const textLength = to - from - 1;
+      from = to + 1;
+      while (from < length && isBlank(load<u8>(at + from))) from++;
+      if (depth != 1) continue;
+      if (from < length && load<u8>(at + from) == 0x3a) {
+        key = text;
+        keyLength = textLength;
+        from++;
+        while (from < length && isBlank(load<u8>(at + from))) from++;
+        if (is(key, keyLength, "error") && isTrue(at + from, length - from)) isFailure = true;
+        else if (!isFailure && !isOfFailure(key, keyLength) && isFilledList(at + from, length - from)) return list;
+      } else if (isErrorKind(key, keyLength, text, textLength)) isFailure = true;
+      continue;
+    }
+    from++;
   }
-  return isStream ? passAsJson : pass;
+  return isFailure ? error : unfinished;
+}
+
+function isFilledList(at: usize, length: i32): bool {
+  if (length == 0 || load<u8>(at) != 0x5b) return false;
+  let from = 1;
+  while (from < length && isBlank(load<u8>(at + from))) from++;
+  return from < length && load<u8>(at + from) != 0x5d;
+}
+
+/** Members that a failure can have, or a reply without an answer, and whose lists are none of answers. */
+function isOfFailure(key: usize, length: i32): bool {
+  return beginsWith(key, length, "error") || beginsWith(key, length, "detail") || isOfFilter(key, length);
+}
+
+function isOfFilter(key: usize, length: i32): bool {
+  return contains(key, length, "filter");
+}
+
+function isErrorKind(key: usize, keyLength: i32, value: usize, valueLength: i32): bool {
+  return is(value, valueLength, "error") && (is(key, keyLength, "object") || is(key, keyLength, "type"));
+}
+
+/** Returns the place of the quote that ends the text which begins at `from`. */
+function endOfText(at: usize, length: i32, from: i32): i32 {
+  let to = from + 1;
+  while (to < length && load<u8>(at + to) != 0x22) to += load<u8>(at + to) == 0x5c ? 2 : 1;
+  return to;
 }
 
 /** Whether a text begins as the lines of a stream do; `hold`: it is too short to tell. */
@@ -259,13 +333,24 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
   let from = 0;
   while (from < length && isBlank(load<u8>(at + from))) from++;
   if (from == length) return hold;
-  // The mark of the end of a stream is in brackets.
-  if (load<u8>(at + from) == 0x5b) return 502;
+  if (load<u8>(at + from) == 0x5b) {
+    let inner = from + 1;
+    while (inner < length && isBlank(load<u8>(at + inner))) inner++;
+    // The mark of the end of a stream is in brackets; some servers put a failure into a list.
+    if (inner == length || load<u8>(at + inner) != 0x7b) return 502;
+    from = inner;
+  }
   if (load<u8>(at + from) != 0x7b) return isNamedError ? failure(at, length, 0) : pass;
+  const begin = from;
   let depth = 0;
   let status = 0;
   let isError = isNamedError;
-  let says = false;
+  let isBlocked = false;
+  let isText = false;
+  /** Whether there is a message at the top, which is a failure where there is no answer. */
+  let isTold = false;
+  /** The depth of the key whose value is the result of a filter. */
+  let ofFilter = noDepth;
   let key: usize = 0;
   let keyLength = 0;
   while (from < length) {
@@ -274,8 +359,7 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
     else if (byte == 0x7d || byte == 0x5d) depth--;
     else if (byte == 0x22) {
       const text = at + from + 1;
-      let to = from + 1;
-      while (to < length && load<u8>(at + to) != 0x22) to += load<u8>(at + to) == 0x5c ? 2 : 1;
+      const to = endOfText(at, length, from);
       if (to >= length) return pass;
       const textLength = to - from - 1;
       from = to + 1;
@@ -285,18 +369,24 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
         keyLength = textLength;
         from++;
         while (from < length && isBlank(load<u8>(at + from))) from++;
-        if (depth == 1 && is(key, keyLength, "error")) isError = isError || isTrue(at + from, length - from);
+        if (depth <= ofFilter) ofFilter = isOfFilter(key, keyLength) ? depth : noDepth;
+        if (depth == 1 && (is(key, keyLength, "error") || is(key, keyLength, "detail"))) isError = isError || isTrue(at + from, length - from);
+        // Gemini names the reason in place of an answer.
+        if (depth == 2 && (is(key, keyLength, "blockreason") || is(key, keyLength, "block_reason")))
+          isBlocked = isBlocked || isTrue(at + from, length - from);
         if (depth <= 2 && isStatusKey(key, keyLength)) status = status || statusAt(at + from, length - from);
       } else {
-        if (depth == 1 && is(text, textLength, "error") && (is(key, keyLength, "object") || is(key, keyLength, "type"))) isError = true;
-        if (textLength > 0 && !isName(key, keyLength)) says = true;
+        if (depth == 1 && isErrorKind(key, keyLength, text, textLength)) isError = true;
+        if (depth == 1 && textLength > 0 && is(key, keyLength, "message")) isTold = true;
+        if (textLength > 0 && ofFilter == noDepth && !isName(key, keyLength)) isText = true;
       }
       continue;
     }
     from++;
   }
-  if (isError) return failure(at, length, status);
-  return says ? pass : hold;
+  if (isBlocked) return failure(at, length, 400);
+  if (isError || (isTold && lookForList(at + begin, length - begin) != list)) return failure(at, length, status);
+  return isText ? pass : hold;
 }
 
 /** Whether a value is one that a failure can have: not null, false, 0 or an empty text. */
@@ -340,38 +430,55 @@ function isName(key: usize, length: i32): bool {
   );
 }
 
-/** Returns the status of a failure: the one that it states, or the one that its words mean. */
+/**
+ * Returns the status of a failure: that of a refused request for a safety block, else the one that it states, or the one that its words
+ * mean. A safety block is about what the client sent, so it must not be tried elsewhere, whatever status it states.
+ */
 function failure(at: usize, length: i32, stated: i32): i32 {
   wordsAt = at;
-  wordsLength = length;
+  wordsLength = min(length, mostWords);
+  if (__isSafety__) return 400;
   if (stated != 0) return stated;
   if (
-    contains(at, length, "rate limit") ||
-    contains(at, length, "rate_limit") ||
-    contains(at, length, "ratelimit") ||
-    contains(at, length, "too many requests") ||
-    contains(at, length, "resource_exhausted") ||
-    contains(at, length, "quota")
+    says("rate limit") ||
+    says("rate_limit") ||
+    says("ratelimit") ||
+    says("too many requests") ||
+    says("resource_exhausted") ||
+    says("quota")
   )
     return 429;
   if (
-    contains(at, length, "context length") ||
-    contains(at, length, "context_length") ||
-    contains(at, length, "context size") ||
-    contains(at, length, "context_size") ||
-    contains(at, length, "maximum context") ||
-    contains(at, length, "too long") ||
-    contains(at, length, "invalid_request") ||
-    contains(at, length, "invalid_argument") ||
-    contains(at, length, "badrequest") ||
-    contains(at, length, "content_filter")
+    says("context length") ||
+    says("context_length") ||
+    says("context size") ||
+    says("context_size") ||
+    says("context window") ||
+    says("contextwindow") ||
+    says("maximum context") ||
+    says("maximum model length") ||
+    says("maximum prompt length") ||
+    says("input length") ||
+    says("input token") ||
+    says("token limit") ||
+    says("number of tokens") ||
+    says("must have less than") ||
+    says("is too long") ||
+    says("invalid_request") ||
+    says("invalid_argument") ||
+    says("badrequest")
   )
     return 400;
-  if (contains(at, length, "authentication_error") || contains(at, length, "invalid_api_key")) return 401;
-  if (contains(at, length, "permission")) return 403;
-  if (contains(at, length, "overloaded") || contains(at, length, "unavailable")) return 503;
-  if (contains(at, length, "timeout") || contains(at, length, "timed out")) return 504;
+  if (says("authentication_error") || says("invalid_api_key")) return 401;
+  if (says("permission")) return 403;
+  if (says("overloaded") || says("unavailable")) return 503;
+  if (says("timeout") || says("timed out")) return 504;
   return 500;
+}
+
+/** Whether a text in lower case is among the words of the failure. */
+function says(text: string): bool {
+  return contains(wordsAt, wordsLength, text);
 }
 
 function isBlank(byte: u8): bool {
