@@ -22,7 +22,6 @@ import {
   additionsText,
   decodeUtf8,
   holdsMoreThan,
-  isEmptyWithoutOurs,
   parseObject,
   placeForUsage,
   type UsagePlace,
@@ -51,12 +50,11 @@ export interface ReplyJob {
   readonly facts: ReplyFacts;
 }
 
-/** A JSON object as bytes, to which keys can be added. */
+/** A JSON object as bytes, with a key at least, to which keys can be added. */
 export interface CleanObject {
   readonly bytes: Uint8Array;
   /** The index of its last brace, before which another key goes. */
   readonly end: number;
-  readonly isEmpty: boolean;
   /** Where a key of its `usage` goes, as an index of a byte; null if it has none. */
   readonly usage: UsagePlace | null;
 }
@@ -125,7 +123,7 @@ export function readReply(sent: Uint8Array, facts: ReplyFacts): ReplyReading {
 /** Nothing is added to events here: each is read again, like those of a provider. They get memory of their own, which a thread can give away. */
 const cleanEvents = (events: Buffer): CleanObject => {
   const bytes = new Uint8Array(events);
-  return { bytes, end: bytes.length, isEmpty: true, usage: null };
+  return { bytes, end: bytes.length, usage: null };
 };
 
 const closingBrace = 0x7d;
@@ -135,14 +133,14 @@ function cleanObject(bytes: Uint8Array, original: string, value: Record<string, 
   const clean = text === original ? bytes : encoder.encode(text);
   // Counted from the end: the usage stands there, and the text in front of it can be long.
   const usage = place && { ...place, at: clean.length - Buffer.byteLength(text.slice(place.at)) };
-  return { bytes: clean, end: clean.lastIndexOf(closingBrace), isEmpty: isEmptyWithoutOurs(value), usage };
+  return { bytes: clean, end: clean.lastIndexOf(closingBrace), usage };
 }
 
 /** Returns the object with the additions, in parts, so that nothing is copied. */
-export function withAdded({ bytes, end, isEmpty, usage }: CleanObject, additions: Additions): readonly Buffer[] {
+export function withAdded({ bytes, end, usage }: CleanObject, additions: Additions): readonly Buffer[] {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const added = additionsText(additions);
-  const last = [Buffer.from(added && `${isEmpty ? '' : ','}${added}`), whole.subarray(end)];
+  const last = [Buffer.from(added && `,${added}`), whole.subarray(end)];
   if (usage === null || additions.usageGw === undefined) return [whole.subarray(0, end), ...last];
   const inUsage = Buffer.from(usageAddition(usage, additions.usageGw));
   return [whole.subarray(0, usage.at), inUsage, whole.subarray(usage.at, end), ...last];

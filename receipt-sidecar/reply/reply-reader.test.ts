@@ -88,6 +88,7 @@ const part = fc.oneof(
 );
 const object = fc
   .array(fc.tuple(anyKey, part), { maxLength: 6 })
+  .map((entries) => [...entries, ['choices', '[{}]']])
   .map((entries) => `{${entries.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(',')}}`);
 const ending = fc.constantFrom('', ' \n', ']', '\ufeff');
 const status = fc.constantFrom(200, 200, 200, 400, 429, 500);
@@ -139,22 +140,40 @@ test('a compressed reply is read on a thread, however small, and one of other by
 test.each([
   ['chat', { choices: [] }],
   ['chat', { choices: null, usage: { prompt_tokens: 3 } }],
+  ['chat', {}],
+  ['chat', { gw: 1 }],
+  ['chat', { detail: 'Not Found' }],
+  ['chat', { data: [{}] }],
+  ['chat', { object: 'error', message: 'No', choices: [{}] }],
+  ['chat', { type: 'error', choices: [{}] }],
+  ['completions', { choices: 'text' }],
+  ['completions', { message: 'No' }],
   ['embeddings', { data: [] }],
-])('%s without any answer is a failure of the provider', (endpoint, reply) => {
+  ['embeddings', { choices: [{}] }],
+  ['embeddings', { error: { message: 'No' }, data: [{}] }],
+] as const)('%s without any answer, or with an error, is a failure of the provider: %j', (endpoint, reply) => {
   const reading = readReply(bytesOf(JSON.stringify(reply)), facts({ request: { ...request, endpoint } }));
   expect(reading).toMatchObject({ ok: false, error: { code: 'upstream_error' } });
 });
 
-test('nothing of a large reply is copied on its way to a thread and back', async () => {
-  const bytes = bytesOf(`{"a":"${padding}"}`);
-  const reading = onThread(bytes, facts());
-  expect(bytes.buffer.byteLength).toBe(0);
-  expect(await reading).toMatchObject({ ok: true, value: { clean: { isEmpty: false, end: inlineBytes + 7 } } });
+test.each([
+  [{ object: 'error', message: 'too much', code: 'context_length_exceeded' }, 'prompt_too_long'],
+  [{ detail: 'The input length exceeds the context length' }, 'prompt_too_long'],
+  [{ message: 'This request has been blocked by our content filters.' }, 'content_filter'],
+])('a failure with status 200 is told by its words: %j', (reply, code) => {
+  expect(readReply(bytesOf(JSON.stringify(reply)), facts())).toMatchObject({ ok: false, error: { code, status: 400 } });
 });
 
-test('a large reply that is a forged receipt alone leaves an empty object', async () => {
-  const outcome = await onThread(`{"gw":"${padding}"}`, facts());
-  expect(outcome.ok && shown(outcome.value)).toMatchObject({ text: '{"gw":1}' });
+test('nothing of a large reply is copied on its way to a thread and back', async () => {
+  const bytes = bytesOf(`{"choices":[{}],"a":"${padding}"}`);
+  const reading = onThread(bytes, facts());
+  expect(bytes.buffer.byteLength).toBe(0);
+  expect(await reading).toMatchObject({ ok: true, value: { clean: { end: inlineBytes + 22 } } });
+});
+
+test('a large reply loses a forged receipt', async () => {
+  const outcome = await onThread(`{"gw":"${padding}","choices":[{}]}`, facts());
+  expect(outcome.ok && shown(outcome.value)).toMatchObject({ text: '{"choices":[{}],"gw":1}' });
 });
 
 test.each([
@@ -163,7 +182,7 @@ test.each([
   ['texts', '"a",', 0],
   ['numbers', '0.5,', 8_000_000],
 ])('a reply of millions of %s is read only if it takes no more memory than a thread has', async (_, unit, most) => {
-  const outcome = await onThread(`{"gw":1,"a":[${unit.repeat(most || 2_000_000)}0]}`, facts());
+  const outcome = await onThread(`{"gw":1,"choices":[{}],"a":[${unit.repeat(most || 2_000_000)}0]}`, facts());
   expect(outcome).toMatchObject({ ok: true, value: most ? { ok: true } : { ok: false, error: null } });
   expect(errors).toEqual([]);
 });

@@ -196,7 +196,7 @@ export const additionsText = ({ gw, routingTrace }: Additions): string =>
   [gw && `"gw":${gw}`, routingTrace && `"routing_trace":${routingTrace}`].filter(Boolean).join(',');
 
 /** Whether an object has no key besides `gw` and `routing_trace`. */
-export function isEmptyWithoutOurs(value: Record<string, unknown>): boolean {
+function isEmptyWithoutOurs(value: Record<string, unknown>): boolean {
   for (const key in value) if (!isOurs(key)) return false;
   return true;
 }

@@ -7,6 +7,7 @@
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { ClaimedUsage, ReplyShape, ReplyTally } from '../port/shape.ts';
 import { isPromptBlocked } from './blocked-prompt.ts';
+import { isError } from './chunk.ts';
 import { claimOfChoices, claimsIn, type FoundClaim } from './usage-claims.ts';
 
 const field = (value: unknown, name: string): unknown =>
@@ -106,10 +107,10 @@ export class ReplyCounts implements ReplyTally {
   }
 }
 
-/** JSON replies, and the chunks of streams. A reply whose list of answers is there and empty is none. */
+/** JSON replies, and the chunks of streams. A reply without a list of answers, or with an empty one, is a failure in whatever words. */
 export const jsonReply = (answers: 'choices' | 'data'): Pick<ReplyShape, 'tally' | 'isFailure'> => ({
   tally: () => new ReplyCounts(),
-  isFailure: (reply: JsonObject) => Boolean(reply.error) || isPromptBlocked(reply) || isNothing(reply[answers]),
+  isFailure: (reply: JsonObject) => isError(reply) || isPromptBlocked(reply) || !isFilled(reply[answers]),
 });
 
-const isNothing = (list: unknown): boolean => list === null || (Array.isArray(list) && list.length === 0);
+const isFilled = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
