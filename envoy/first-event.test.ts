@@ -323,6 +323,8 @@ describe('a JSON reply', () => {
     '{"object":"list","data":[{"object":"embedding","embedding":[0.5]}]}',
     '{"prompt_filter_results":[{}],"choices":[{"text":"error"}]}',
     '{"id":"c","note":"\\"error\\":{","usage":{"error":{}},"choices":[ "x"]}',
+    '{"answer":"Yes.","effort":{"heard":5}}',
+    '{"message":{"content":"Yes."}}',
     '[[0.5]]',
     '{"broken":',
     '{"broken":"',

@@ -8,8 +8,8 @@
  * Invariants: no byte of a body is changed or lost. A head is held for `mostMs`, `mostBytes` and `mostPieces` at most. What the filter does
  * not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
  *
- * It knows no field of an answer: an object answers by a list that is not empty, and an event by any text besides names and the results of
- * content filters. It does know how servers write failures, and the words that give a failure without a status one. Words that the sidecar
+ * It knows no field of an answer: anything is one that has a list which is not empty or any text besides names and the results of content
+ * filters. It does know how servers write failures, and the words that give a failure without a status one. Words that the sidecar
  * looks for as well come from contract/: compile.mjs puts them in the places of `__firstEventHeader__` and `__isSafety__`.
  */
 
@@ -213,12 +213,15 @@ function readList(at: usize, length: i32, isStream: bool, end: bool): i32 {
   return load<u8>(at + from) == 0x7b ? readObject(at + from, length - from, isStream, end) : pass;
 }
 
-/** One object is held until a list shows that it is an answer, or to its end: without one it is a failure, whatever its form. */
+/** One object is held until a list shows that it is an answer, or else to its end. If it says nothing then, it is a failure. */
 function readObject(at: usize, length: i32, isStream: bool, end: bool): i32 {
   const found = lookForList(at, length);
   if (found == list) return isStream ? passAsJson : pass;
-  if (found == whole || (found == error && end)) return readData(at, length, true);
-  return end ? pass : hold;
+  if (found == error && end) return readData(at, length, true);
+  if (found != whole) return end ? pass : hold;
+  const verdict = readData(at, length, false);
+  if (verdict == hold) return failure(at, length, 0);
+  return verdict == pass && isStream ? passAsJson : verdict;
 }
 
 /** Looks through the members of an object. Returns `unfinished` if what is there of it does not tell. */
@@ -371,6 +374,7 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
         while (from < length && isBlank(load<u8>(at + from))) from++;
         if (depth <= ofFilter) ofFilter = isOfFilter(key, keyLength) ? depth : noDepth;
         if (depth == 1 && (is(key, keyLength, "error") || is(key, keyLength, "detail"))) isError = isError || isTrue(at + from, length - from);
+        if (depth == 1 && is(key, keyLength, "errors")) isError = isError || isFilledList(at + from, length - from);
         // Gemini names the reason in place of an answer.
         if (depth == 2 && (is(key, keyLength, "blockreason") || is(key, keyLength, "block_reason")))
           isBlocked = isBlocked || isTrue(at + from, length - from);
