@@ -25,6 +25,7 @@ export const routingTraceSchema = z
       failed: z.array(
         z.strictObject({
           deployment: z.string(),
+          region: z.string(),
           outcome: z
             .string()
             .describe(

@@ -119,6 +119,49 @@ describe('the routing of a call', () => {
     expect(checked({ trace: changes }).fields).toEqual(fields);
   });
 
+  describe('that failed over', () => {
+    const lower = candidate('se', 1.1, 40);
+    const failed = (...regions: string[]) =>
+      regions.map((region) => ({ deployment: `of-${region}`, region, outcome: 'server_error' }));
+    const over = (region: string, regions: string[], more: Partial<RoutingTrace> = {}) =>
+      checked({
+        receipt: { region },
+        trace: {
+          region,
+          fallback: true,
+          fallback_reason: 'failed_over',
+          attempts: { count: regions.length + 1, failed: failed(...regions) },
+          candidates: [candidate('de', 1.4, 390), candidate('us-east', 1.15, 384.4), lower],
+          counterfactual: null,
+          estimated_saving_g: null,
+          ...more,
+        },
+      }).fields;
+
+    it('went to the next lowest estimate, and to a region without one after all others', () => {
+      expect(over('us-east', ['se'])).toEqual([]);
+      expect(over('us-east', ['se', 'se'])).toEqual([]);
+      expect(over('de', ['se', 'us-east'])).toEqual([]);
+      expect(over('fr', ['se', 'us-east', 'de'])).toEqual([]);
+      // The last one that was tried has answered, with an error.
+      expect(over('us-east', ['se', 'us-east'], { attempts: { count: 2, failed: failed('se', 'us-east') } })).toEqual(
+        [],
+      );
+    });
+
+    it.each([
+      ['past the next lowest estimate', 'de', ['se']],
+      ['past the choice itself', 'us-east', ['de']],
+      ['to a region without an estimate, past one that has one', 'fr', ['se', 'us-east']],
+    ])('is found out if it went %s', (_, region, regions) => {
+      expect(over(region, regions)).toEqual(['routing.region']);
+    });
+
+    it('is found out if nobody has answered it', () => {
+      expect(over('us-east', ['se'], { region: null })).toContain('routing.region');
+    });
+  });
+
   it('is counted once, with its first version', () => {
     expect(checked({ receipt: { version: 2, pinned_region: 'eu-north' } })).toMatchObject({ fields: [], traces: 0 });
   });

@@ -100,18 +100,31 @@ function checkPolicy({ pinned_region = null, region }: Node, { policy, region: s
 
 const isCompared = ({ estimate }: Compared): boolean => estimate !== null;
 
-function checkChoice({ attempts, candidates, fallback_reason: reason, policy, region }: RoutingTrace): Fault[] {
+function checkChoice(trace: RoutingTrace): Fault[] {
+  const { candidates, fallback_reason: reason, policy, region } = trace;
   if (policy !== 'carbon_aware') return [];
   const grams = candidates.flatMap(({ estimate }) => estimate?.carbon_g ?? []);
   const lowest = Math.min(...grams);
   const chosen = candidates.filter(({ estimate }) => estimate?.carbon_g === lowest).map((each) => each.region);
   const expected = `${chosen.join(' or ')}, with the lowest estimate`;
-  if (reason === 'failed_over')
-    return attempts.count > 1
-      ? []
-      : [{ field: 'routing.attempts', expected: 'two or more', found: shown(attempts.count) }];
+  if (reason === 'failed_over') return checkFailover(trace);
   const isChosen = grams.length > 1 && (region === null || chosen.includes(region));
   return isChosen ? [] : [{ field: 'routing.region', expected, found: shown(region) }];
+}
+
+/** A call goes on in the order of the estimates, then to regions without one, so each region with a lower estimate than the answering one has failed. */
+function checkFailover({ attempts: { count, failed }, candidates, region }: RoutingTrace): Fault[] {
+  if (count < 2) return [{ field: 'routing.attempts', expected: 'two or more', found: shown(count) }];
+  const gramsOf = ({ estimate }: Compared) => estimate?.carbon_g ?? Number.POSITIVE_INFINITY;
+  const answered = candidates.find((each) => each.region === region);
+  const most = answered === undefined ? Number.POSITIVE_INFINITY : gramsOf(answered);
+  const hasFailed = new Set(failed.map((each) => each.region));
+  const [passed] = candidates
+    .filter((each) => gramsOf(each) < most && !hasFailed.has(each.region))
+    .sort((a, b) => gramsOf(a) - gramsOf(b));
+  if (passed === undefined) return [];
+  const expected = `${passed.region}, with the lowest estimate of those that are not known to have failed`;
+  return [{ field: 'routing.region', expected, found: shown(region) }];
 }
 
 function checkSaving({ counterfactual, estimated_saving_g: saving, region }: RoutingTrace): Fault[] {

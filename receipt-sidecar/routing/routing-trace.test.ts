@@ -156,26 +156,26 @@ describe('a routing trace', () => {
     const route = routeOf(catalogue);
     const served = catalogue.candidate('d-se') ?? null;
     const trace = routingTrace(route, answeredBy(served, 2));
-    expect(trace.attempts).toEqual({ count: 2, failed: [{ deployment: 'd-us', outcome: 'failed' }] });
+    expect(trace.attempts).toEqual({ count: 2, failed: [{ deployment: 'd-us', region: 'us', outcome: 'failed' }] });
     expect(trace.region).toBe('se');
     expect(trace.decision).toBe(
       'us comes first in the provider preference among the regions that serve this model; no region that can be chosen has a live signal of its grid. us failed, and se, which comes next, answered.',
     );
     const failures = [{ deployment: 'd-us', outcome: 'rate_limited', result: 'busy', retryAfterMs: null }] as const;
     const explained = routingTrace(route, { ...answeredBy(served, 2), failures });
-    expect(explained.attempts.failed).toEqual([{ deployment: 'd-us', outcome: 'rate_limited' }]);
+    expect(explained.attempts.failed).toEqual([{ deployment: 'd-us', region: 'us', outcome: 'rate_limited' }]);
     expect(explained.decision).toMatch(/ us \(rate limited\) failed, and se, which comes next, answered\.$/);
     // The last one has answered, but with an error.
     const refused = routingTrace(route, { ...answeredBy(served, 2), failures, status: 500 });
     expect(refused.attempts.failed).toEqual([
-      { deployment: 'd-us', outcome: 'rate_limited' },
-      { deployment: 'd-se', outcome: 'server_error' },
+      { deployment: 'd-us', region: 'us', outcome: 'rate_limited' },
+      { deployment: 'd-se', region: 'se', outcome: 'server_error' },
     ]);
     expect(refused.decision).toMatch(
       / us \(rate limited\), se \(an error of the provider\) failed, and no other deployment was tried\.$/,
     );
     expect(routingTrace(route, { ...answeredBy(null, 1), status: 504 }).attempts.failed).toEqual([
-      { deployment: 'd-us', outcome: 'timed_out' },
+      { deployment: 'd-us', region: 'us', outcome: 'timed_out' },
     ]);
     // Its grid is cleaner than that of the choice, and nobody knows what the call would have taken there.
     expect(trace.estimated_saving_g).toBeNull();
@@ -190,14 +190,14 @@ describe('a routing trace', () => {
     const [only] = routeOf(catalogueOf()).failoverChain;
     const route = { ...routeOf(catalogueOf()), failoverChain: [only] as const };
     const lost = { deployment: 'd-us', outcome: 'connection_lost', result: 'down', retryAfterMs: null } as const;
-    const told = { deployment: 'd-us', outcome: 'connection_lost' };
+    const told = { deployment: 'd-us', region: 'us', outcome: 'connection_lost' };
     const answered = routingTrace(route, { ...answeredBy(only, 2), failures: [lost] });
     expect(answered.attempts).toEqual({ count: 2, failed: [told] });
     expect(answered.decision).toMatch(
       / us \(the connection broke\) failed, was sent the call once more, and answered\.$/,
     );
     const refused = routingTrace(route, { ...answeredBy(only, 2), failures: [lost], status: 500 });
-    expect(refused.attempts.failed).toEqual([told, { deployment: 'd-us', outcome: 'server_error' }]);
+    expect(refused.attempts.failed).toEqual([told, { deployment: 'd-us', region: 'us', outcome: 'server_error' }]);
     const twice = routingTrace(route, { ...answeredBy(null, 2), failures: [lost, lost], status: 503 });
     expect(twice.attempts).toEqual({ count: 2, failed: [told, told] });
   });

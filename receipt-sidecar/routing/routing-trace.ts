@@ -185,7 +185,11 @@ export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
     deployment: by?.deployment.id ?? null,
     attempts: {
       count: attempts,
-      failed: failed.map(({ candidate, outcome }) => ({ deployment: candidate.deployment.id, outcome })),
+      failed: failed.map(({ candidate: { deployment, region }, outcome }) => ({
+        deployment: deployment.id,
+        region: region.code,
+        outcome,
+      })),
     },
     estimated_tokens: comparison?.ok
       ? { prompt: route.estimated.promptTokens, completion: route.estimated.completionTokens }
