@@ -103,6 +103,14 @@ function controlPlaneSettings(): Variables {
   };
 }
 
+/** The classifier of requests, whose key is a secret. */
+const sidecarSettings = [
+  'GW_CLASSIFIER_URL',
+  'GW_CLASSIFIER_KEY',
+  'GW_CLASSIFIER_MODEL',
+  'GW_CLASSIFIER_TIMEOUT_MS',
+] as const;
+
 const onLoopback = (port = 0): string => `127.0.0.1:${port}`;
 
 export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): string =>
@@ -126,6 +134,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       };
     case 'receipt-sidecar':
       return {
+        ...fromUser(sidecarSettings),
         GW_REDIS_URL: layout.redisUrl,
         GW_SIDECAR_LISTEN: socketAddress(layout, name),
         GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
@@ -161,25 +170,30 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
   }
 }
 
-export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
-  const logFile = logFileOf(layout.logs, name);
+/** The whole environment of a service. */
+export function environmentOf(name: ServiceName, layout: Layout): Variables {
   const program = programOf(name);
-  const memory = memoryOf[program];
-  const env = {
-    ...memory.env,
+  return {
+    ...memoryOf[program].env,
     GW_BASE_URL: layout.publicUrl,
     ...fromUser([...passedOn, ...settings]),
     ...ownVariables(name, layout),
     ...layout.overrides[program],
     ...(name === program ? {} : layout.overrides[name]),
   };
+}
+
+export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
+  const logFile = logFileOf(layout.logs, name);
+  const program = programOf(name);
+  const env = environmentOf(name, layout);
   return {
     name,
     logFile,
     start: async () => {
       // A killed process leaves its socket file behind, which would be in the way.
       rmSync(join(layout.sockets, `${name}.sock`), { force: true });
-      const args = [...memory.args, join(layout.checkoutOf(name), 'dist', `${program}.js`)];
+      const args = [...memoryOf[program].args, join(layout.checkoutOf(name), 'dist', `${program}.js`)];
       return orderly(await startChild({ command: process.execPath, args, env, logFile }), layout);
     },
   };

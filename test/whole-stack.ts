@@ -8,6 +8,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
+import { freePorts } from '@gw/stack/ports';
 import { type RunFile, writeRunFile } from '@gw/stack/run-file';
 import { type Stack, startStack } from '@gw/stack/stack';
 import type { TestProject } from 'vitest/node';
@@ -30,6 +31,8 @@ export interface SharedStack {
   /** Folder of the Unix sockets of the internal listeners and of Envoy's admin interface. */
   readonly sockets: string;
   readonly logs: string;
+  /** Where its sidecar asks for a judgement, with this key. Nobody listens there unless a test does. */
+  readonly classifier: { readonly port: number; readonly key: string };
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -65,12 +68,26 @@ async function start(worker: number): Promise<Started> {
     const { publicUrl, controlUrl, model, logs, keys, operatorToken } = stack;
     writeRunFile(dir, { publicUrl, controlUrl, model, logs, keys, operatorToken, pids: stack.pids() });
   };
-  const started = await startStack({ dir, durable: false, log: (line) => console.log(line), onChange: note });
+  const [port = 0] = await freePorts(1);
+  const classifier = { port, key: 'a-key-of-the-classifier' };
+  const started = await startStack({
+    dir,
+    durable: false,
+    env: {
+      'receipt-sidecar': {
+        GW_CLASSIFIER_URL: `http://127.0.0.1:${port}/v1/moderations`,
+        GW_CLASSIFIER_KEY: classifier.key,
+        GW_CLASSIFIER_MODEL: 'guard',
+      },
+    },
+    log: (line) => console.log(line),
+    onChange: note,
+  });
   stack = started;
   note();
   if (started.model === null) throw new Error('The simulated provider lists no model.');
   return {
-    shared: shared(started, dir, started.model),
+    shared: { ...shared(started, dir, started.model), classifier },
     stop: async () => {
       stack = null;
       await started.stop();
@@ -91,7 +108,7 @@ function testFolder(worker: number): string {
   return dir;
 }
 
-function shared(stack: Stack, dir: string, model: string): SharedStack {
+function shared(stack: Stack, dir: string, model: string): Omit<SharedStack, 'classifier'> {
   const { publicUrl, controlUrl, keys, operatorToken, databaseUrl, redisUrl, simulatorUrl, healthUrls } = stack;
   const urls = { publicUrl, controlUrl, databaseUrl, redisUrl, simulatorUrl, healthUrls };
   return { ...urls, dir, keys, operatorToken, model, sockets: stack.sockets, logs: stack.logs };

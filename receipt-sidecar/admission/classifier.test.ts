@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ClassifierRule } from '@gw/contract/internal/policy-rules';
+import { seam } from '@gw/policy/normalise';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openClassifier } from './classifier.ts';
 
@@ -51,7 +52,7 @@ function classifier(timeoutMs = 2000) {
       clock: () => 0,
     },
   );
-  const ids = async (...rules: ClassifierRule[]) => (await ask(['one', 'two'], rules)).map(({ id }) => id);
+  const ids = async (...rules: ClassifierRule[]) => (await ask(['one', `two${seam}parts`], rules)).map(({ id }) => id);
   return { ids, outcomes, warnings };
 }
 
@@ -63,7 +64,7 @@ test('it is asked as a moderation endpoint is, once for all rules', async () => 
   };
   const { ids, outcomes } = classifier();
   expect(await ids(rule({}), rule({ id: 'hate', categories: ['hate'] }))).toEqual(['judge']);
-  expect(asked).toEqual([['POST', 'Bearer secret-key', { model: 'judge-1', input: ['one', 'two'] }]]);
+  expect(asked).toEqual([['POST', 'Bearer secret-key', { model: 'judge-1', input: ['one', 'two\nparts'] }]]);
   expect(outcomes).toEqual(['answered']);
 });
 

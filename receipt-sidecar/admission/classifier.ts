@@ -6,6 +6,7 @@
  * A classifier that does not answer in time, or not in that form, leaves each rule to its `on_failure`: open (`pass`) or closed (`block`).
  */
 import type { ClassifierRule } from '@gw/contract/internal/policy-rules';
+import { seam } from '@gw/policy/normalise';
 import type { Logger } from '@gw/service/log';
 import { z } from 'zod';
 import type { ScreenMetrics } from './screen-metrics.ts';
@@ -75,10 +76,12 @@ export function openClassifier(
 }
 
 async function judge({ key, model, timeoutMs, url }: ClassifierSettings, texts: readonly string[]): Promise<Judgement> {
+  // A model server may read a text only up to a NUL.
+  const input = texts.map((text) => text.replaceAll(seam, '\n'));
   const reply = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) },
-    body: JSON.stringify({ ...(model !== null && { model }), input: texts }),
+    body: JSON.stringify({ ...(model !== null && { model }), input }),
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   });
