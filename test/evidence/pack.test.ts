@@ -3,10 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keySetSchema, mostReceipts } from '@gw/contract/evidence';
+import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { inCheckout } from '@gw/stack/checkout';
+import { parquetReadObjects } from 'hyparquet';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
+import { additionsOf, eventually, messages, openAi } from '../sdk/gateway.ts';
 import { stack } from '../shared-stack.ts';
 
 let dir: string;
@@ -27,6 +30,24 @@ async function packOf(body: object, headers: Record<string, string> = {}): Promi
     headers: { authorization: `Bearer ${stack.keys.auditPlus}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
+}
+
+/** A job may have to wait for those of the tests before. */
+async function tableOf(body: object): Promise<{ readonly bytes: Buffer; readonly job: string }> {
+  const patience = { timeout: 30_000, interval: 200 };
+  const entered = await vi.waitFor(async () => {
+    const reply = await packOf(body);
+    expect(reply.status).toBe(202);
+    return reply;
+  }, patience);
+  const at = `${stack.publicUrl}${entered.headers.get('location')}`;
+  const headers = { authorization: `Bearer ${stack.keys.auditPlus}` };
+  const job = await vi.waitFor(async () => {
+    const state = await (await fetch(at, { headers: { ...headers, accept: 'application/json' } })).text();
+    expect(JSON.parse(state).state).toBe('ready');
+    return state;
+  }, patience);
+  return { bytes: Buffer.from(await (await fetch(at, { headers })).arrayBuffer()), job };
 }
 
 beforeAll(async () => {
@@ -188,31 +209,85 @@ test('a page for people and the statement of a table come from the shell too', a
   const nowhere = await gw('verify', file, '--jwks', keys, '--html', join(dir, 'no-folder', 'page.html'));
   expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('cannot be written')]);
 
-  const reply = await vi.waitFor(
-    async () => {
-      const entered = await packOf({ receipt_ids: ids, format: 'csv' });
-      expect(entered.status).toBe(202);
-      return entered;
-    },
-    { timeout: 30_000, interval: 500 },
-  );
-  const at = `${stack.publicUrl}${reply.headers.get('location')}`;
-  const headers = { authorization: `Bearer ${stack.keys.auditPlus}` };
-  const job = await vi.waitFor(
-    async () => {
-      const state = await (await fetch(at, { headers: { ...headers, accept: 'application/json' } })).text();
-      expect(JSON.parse(state).state).toBe('ready');
-      return state;
-    },
-    { timeout: 30_000, interval: 200 },
-  );
-  const csv = await (await fetch(at, { headers })).text();
+  const { bytes, job } = await tableOf({ receipt_ids: ids, format: 'csv' });
+  const csv = bytes.toString();
   const statement = ['--statement', inDir('job.json', job), '--jwks', keys];
   const held = await gw('verify', inDir('receipts.csv', csv), ...statement);
   expect(held).toMatchObject({ code: 0, err: '' });
   expect(held.out).toContain('receipts    2, not recomputed');
   const altered = await gw('verify', inDir('altered.csv', csv.replace('sim-small', 'sim-large')), ...statement);
   expect([altered.code, altered.out]).toEqual([1, expect.stringContaining('mismatches  1\n')]);
+});
+
+describe('with the routing of a pinned and of a free call', () => {
+  const region = 'eu-west';
+  const traces = new Map<string, RoutingTrace>();
+  let [pinned, free]: string[] = [];
+  beforeAll(async () => {
+    for (const gw of [{ region }, {}]) {
+      const body = { model: 'sim-small', messages, max_tokens: 4, gw };
+      const { gw: receipt, routing_trace: trace } = additionsOf(await openAi().chat.completions.create(body));
+      if (receipt && trace) traces.set(receipt.id, trace);
+    }
+    [pinned, free] = [...traces.keys()];
+    await eventually('both receipts to be stored', async () => {
+      const { receipts } = (await (await packOf({ receipt_ids: [...traces.keys()] })).json()) as { receipts: object[] };
+      return receipts.length === traces.size ? true : null;
+    });
+  });
+  const asked = () => ({ receipt_ids: [...traces.keys()], include_routing: true });
+
+  test('a pack says that the pin was asked for and held, and a region that differs is named', async () => {
+    const keys = inDir('jwks.json', await (await fetch(`${stack.publicUrl}/.well-known/jwks.json`)).text());
+    const text = await (await packOf({ ...asked(), include_lineage: true })).text();
+    const { receipts } = JSON.parse(text);
+    const byId = new Map(receipts.map((each: { receipt_id: string }) => [each.receipt_id, each]));
+    for (const [id, trace] of traces) expect(byId.get(id)).toMatchObject({ routing: trace });
+    expect(byId.get(pinned)).toMatchObject({ pinned_region: region, region, routing: { policy: 'pinned' } });
+    expect(byId.get(free)).toMatchObject({ pinned_region: null, routing: { policy: 'provider_preference' } });
+    const held = await gw('verify', inDir('routed.jsonld', text), '--jwks', keys);
+    expect(held).toMatchObject({ code: 0, err: '' });
+    // No grid is told live here, so no region is chosen by its carbon, and the preferred one saves nothing.
+    expect(held.out).toContain(
+      'pins        1 asked for, 1 held\nrouting     2 traces, 0 choices by carbon\nsavings     1 stated, 0 g in all; 0 recomputed from facts\n',
+    );
+
+    const altered = JSON.parse(text);
+    const moved = altered.receipts.find((each: { receipt_id: string }) => each.receipt_id === pinned);
+    moved.region = 'us-east';
+    const { code, out } = await gw('verify', inDir('moved.jsonld', JSON.stringify(altered)), '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ routing: { pins: { asked: 1, held: 0 } } });
+    expect(JSON.parse(out).mismatches).toContainEqual({
+      receipt: moved.id,
+      field: 'region',
+      expected: `${region}, which was asked for`,
+      found: '"us-east"',
+    });
+  });
+
+  test('tables have the trace of each call', async () => {
+    const csv = await tableOf({ ...asked(), format: 'csv' });
+    const [head = '', ...lines] = csv.bytes.toString().trimEnd().split('\r\n');
+    expect(head.split(',').slice(-6)).toEqual([
+      ...['routing_policy', 'routing_fallback', 'routing_fallback_reason', 'routing_counterfactual_region'],
+      ...['estimated_saving_g', 'routing_trace'],
+    ]);
+    expect(lines).toHaveLength(traces.size);
+    const { bytes } = await tableOf({ ...asked(), format: 'parquet' });
+    const rows = await parquetReadObjects({ file: new Uint8Array(bytes).buffer });
+    for (const [id, trace] of traces) {
+      const text = JSON.stringify(trace);
+      expect(lines.find((line) => line.includes(id))).toContain(`,"${text.replaceAll('"', '""')}"`);
+      const row = rows.find((each) => each.id === id);
+      expect(row).toMatchObject({
+        routing_policy: trace.policy,
+        routing_fallback: trace.fallback,
+        routing_trace: text,
+      });
+    }
+    expect(rows.find(({ id }) => id === pinned)).toMatchObject({ pinned_region: region, estimated_saving_g: null });
+  });
 });
 
 test('a key without the scope is refused', async () => {
