@@ -1,4 +1,5 @@
-import { rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { usePolicySchema } from '@gw/contract/use-policy';
 import { defaultRules } from '@gw/policy/default-rules';
 import type { Method } from '@gw/testing/control-plane/access';
 import { silentLog } from '@gw/testing/control-plane/fixtures';
@@ -261,6 +262,44 @@ test('an admin who is disabled while a change waits does not make it', async () 
     await db.operator.update({ where: { id: 'op_admin' }, data: { disabledAt: null } });
   }
   expect([await versionCount(), await db.policyExemption.count()]).toEqual([before, 0]);
+});
+
+test('clients read the rules that are published: without those that are off, or that their account is exempt from', async () => {
+  const asks: PolicyRule = {
+    id: 'asks',
+    title: 'What a classifier finds',
+    screen: 'acceptable_use',
+    action: 'block',
+    enabled: true,
+    kind: 'classifier',
+    categories: ['violence'],
+    on_failure: 'block',
+  };
+  const next: PolicyRule[] = [...rules, asks, { ...phrases('off', 'an unused phrase'), enabled: false }];
+  const { sha256, version } = (await publish(next)).json();
+  await as('admin')('POST', at('/exemptions'), { account_id: account, rule_id: 'one', reason: 'x' });
+  await testApp().refresh();
+  const read = async (accountId: string) => {
+    const reply = await testApp().get('/v1/use-policy', { 'x-gw-account-id': accountId });
+    expect(reply.body).not.toMatch(/first phrase|unused|wording|violence|on_failure/);
+    return usePolicySchema.parse(reply.json());
+  };
+  const everybody = await read('acct_demo_enterprise');
+  expect(everybody).toMatchObject({ version, sha256, has_more: false, first_id: 'one', last_id: 'asks' });
+  const object = 'use_policy.rule';
+  const [block, flag] = [
+    { action: 'block', screen: 'acceptable_use' } as const,
+    { action: 'flag', screen: 'dual_use' } as const,
+  ];
+  expect(everybody.data).toEqual([
+    { ...block, id: 'one', object, title: 'The rule one', kind: 'phrases' },
+    { ...flag, id: 'two', object, title: 'The rule two', kind: 'pattern' },
+    { ...block, id: 'asks', object, title: 'What a classifier finds', kind: 'classifier' },
+  ]);
+  expect(await read(account)).toMatchObject({ version, sha256, data: everybody.data.slice(1) });
+  await as('admin')('DELETE', at(`/exemptions/${account}/one`));
+  await testApp().refresh();
+  expect(await read(account)).toEqual(everybody);
 });
 
 test('a set of many phrases is taken, and a body beyond the bound says how long it may be', async () => {
