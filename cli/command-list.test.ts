@@ -32,7 +32,7 @@ test.each([
   ['stauts', "unknown command 'stauts' (Did you mean status?)"],
   ['down now', 'too many arguments'],
   ['doctor --fast', "unknown option '--fast'"],
-  ['bench --rounds 0', 'It has to be a whole number from 1 to 20.'],
+  ['bench --rounds 0', 'It must be a whole number from 1 to 20.'],
   ['verify', "missing required argument 'file'"],
   ['admin acounts list', "unknown command 'acounts' (Did you mean accounts?)"],
   ['admin keys create acct --nam x', "unknown option '--nam' (Did you mean --name?)"],

@@ -1,4 +1,4 @@
-/** Paths with slashes too many, which joining a base URL and a path makes easily. */
+/** Paths with extra slashes, which joining a base URL and a path makes easily. */
 import { type ApiError, apiError } from './errors.ts';
 
 /** Returns the source of a regular expression for a path that has slashes at its end, or several for one. `pattern` is that of the path itself. */
@@ -7,5 +7,5 @@ export const withMoreSlashes = (pattern: string): string => `${pattern.replaceAl
 /** The refusal of such a path, which names the right one. */
 export const slashError = (path: string): ApiError =>
   apiError('unknown_endpoint', {
-    message: `There is no such endpoint: the path has a slash too many. The endpoint is ${path}.`,
+    message: `There is no such endpoint: the path has an extra slash. Use ${path}.`,
   });

@@ -42,7 +42,7 @@ it.each([{ SSL_CERT_FILE: at('nowhere.pem') }, { SSL_CERT_FILE: at('broken.pem')
   (environment) => {
     const found = findCertificateBundle(environment, usual);
     expect(found.pem).toBeNull();
-    expect(bundleNotice(found)).toContain(`there is no certificate in ${Object.values(environment)[0]}`);
+    expect(bundleNotice(found)).toContain(`No certificate found in ${Object.values(environment)[0]}`);
   },
 );
 
@@ -52,7 +52,9 @@ it('is told and taken away where there is none', () => {
   installCertificateBundle(findCertificateBundle({}, usual), socket);
   expect(readFileSync(bundleFile(socket), 'utf8')).toBe(`${first}\n`);
   const none = findCertificateBundle({}, []);
-  expect(bundleNotice(none)).toMatch(/get no calls unless they have a ca of their own: .* SSL_CERT_FILE/);
+  expect(bundleNotice(none)).toContain(
+    'HTTPS providers without their own ca are unavailable: No certificate bundle found.',
+  );
   installCertificateBundle(none, socket);
   expect(() => readFileSync(bundleFile(socket))).toThrow('ENOENT');
 });

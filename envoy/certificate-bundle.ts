@@ -1,5 +1,5 @@
 /**
- * The authorities that may vouch for providers: the bundle of certificates of the machine that Envoy runs on.
+ * The authorities that may vouch for providers: the certificate bundle of the machine that Envoy runs on.
  *
  * Invariant: a bundle that somebody named and that holds no certificate is not replaced by another one, and without any bundle Envoy
  * refuses every https provider that has no authority of its own (closed). The file has no imports of ours, because Envoy's image
@@ -52,8 +52,7 @@ export function findCertificateBundle(
     const found = certificatesAt(path);
     if (found.length > 0) return bundleOf(path, found);
   }
-  const text =
-    'there is no bundle of certificates where systems keep it: install ca-certificates, or name one in SSL_CERT_FILE';
+  const text = 'No certificate bundle found. Install ca-certificates or set SSL_CERT_FILE.';
   return { text, pem: null };
 }
 
@@ -72,7 +71,7 @@ function namedPlaces(environment: Environment): readonly NamedPlace[] {
 function namedBundle(named: readonly NamedPlace[]): CertificateBundle {
   const found = named.flatMap(({ path }) => certificatesAt(path));
   const names = named.map(({ path, variable }) => `${path}, named by ${variable}`).join(', and ');
-  if (found.length === 0) return { text: `there is no certificate in ${names}`, pem: null };
+  if (found.length === 0) return { text: `No certificate found in ${names}.`, pem: null };
   return bundleOf(names, found);
 }
 
@@ -119,8 +118,8 @@ export const bundleFile = (adminSocket: string): string => `${adminSocket.replac
 /** A sentence for whoever starts Envoy. */
 export const bundleNotice = ({ pem, text }: CertificateBundle): string =>
   pem === null
-    ? `Providers over https get no calls unless they have a ca of their own: ${text}.`
-    : `Certificates of providers are checked by ${text}.`;
+    ? `HTTPS providers without their own ca are unavailable: ${text}`
+    : `Providers' certificates are checked against ${text}.`;
 
 /** Writes the bundle to where Envoy reads it, or takes away an older one. */
 export function installCertificateBundle({ pem }: CertificateBundle, adminSocket: string): void {

@@ -59,7 +59,7 @@ test('an edited migration is refused by name, and nothing is applied', async () 
   const edited = readMigrations(migrationsDirectory()).map((m) => ({ ...m, checksum: 'f'.repeat(64) }));
   const later: Migration = { name: '29990101000000_later', sql: 'CREATE TABLE later ()', checksum: 'a'.repeat(64) };
   await expect(migrate(postgres.url, quiet, [...edited, later])).rejects.toThrow(
-    /_init is another one than the database was made by.*remove the data folder/,
+    /_init does not match the one that created this database.*remove the data folder/,
   );
   expect((await sql.query("SELECT to_regclass('later') AS t")).rows[0].t).toBeNull();
 });

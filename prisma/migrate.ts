@@ -106,13 +106,13 @@ function checkHistory(
   const files = new Map(migrations.map((migration) => [migration.name, migration]));
   for (const [name, row] of applied) {
     const file = files.get(name);
-    if (!row.finished) throw new MigrationError(`Migration ${name} failed half-way; resolve it by hand first.`);
+    if (!row.finished) throw new MigrationError(`Migration ${name} failed half-way; resolve it manually first.`);
     if (file === undefined)
       throw new MigrationError(
-        `Migration ${name} is applied, and its file is missing: the database is of another commit. ${advice}`,
+        `Migration ${name} is applied, and its file is missing: the database was created by another commit. ${advice}`,
       );
     if (file.checksum !== row.checksum)
-      throw new MigrationError(`Migration ${name} is another one than the database was made by. ${advice}`);
+      throw new MigrationError(`Migration ${name} does not match the one that created this database. ${advice}`);
   }
 }
 

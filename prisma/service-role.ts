@@ -130,7 +130,7 @@ async function makeRole(client: pg.Client, { name, password }: ServiceRole, log:
   const id = client.escapeIdentifier(name);
   if (found === undefined) {
     await client.query(`CREATE ROLE ${id} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION`).catch((cause) => {
-      throw new MigrationError(`The role ${name} is missing and cannot be made here; make it by hand.`, { cause });
+      throw new MigrationError(`The role ${name} is missing and cannot be made here; create it manually.`, { cause });
     });
     log(`made the role ${name}`);
   }

@@ -150,7 +150,7 @@ function collect(response: IncomingMessage, { maxBytes }: GuardedRequest, { done
 
 function failureOf(cause: unknown, { maxBytes, timeoutMs }: GuardedRequest): GuardedFailure {
   if (cause instanceof AddressRefused)
-    return { reason: 'refused', text: `its address is never asked (${cause.message})`, code: '' };
+    return { reason: 'refused', text: `its address is not allowed (${cause.message})`, code: '' };
   if (cause instanceof TooLarge)
     return { reason: 'too_large', text: `it answers with more than ${maxBytes} bytes`, code: '' };
   if (cause instanceof DOMException && cause.name === 'TimeoutError')

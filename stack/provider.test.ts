@@ -44,7 +44,7 @@ test('its models are those that it lists, and the key goes to it', async () => {
   expect(await models('the-key')).toEqual(['model-a', 'model-b']);
   expect(seen).toEqual(['/v1/models', 'Bearer the-key']);
   expect(lines).toEqual([
-    expect.stringContaining('only the names'),
+    expect.stringContaining('only model names'),
     expect.stringMatching(/^ {2}model-a: by its name: it chats; its size is not known/),
     expect.stringMatching(/^ {2}model-b: /),
   ]);
@@ -54,12 +54,12 @@ describe('a provider that was never reached: the reason is the true one', () => 
   test.each<[string, RequestListener, string | null, RegExp]>([
     ['asks for a key', answering(401, {}), null, /it asks for a key \(401\): set GW_PROVIDER_KEY\.$/],
     ['refuses the key', answering(403, {}), 'k', /it refuses the key in GW_PROVIDER_KEY \(403\)\.$/],
-    ['has its API elsewhere', answering(404, {}), null, /no list of models there \(404\)\. Is the API elsewhere/],
+    ['has its API elsewhere', answering(404, {}), null, /no list of models there \(404\)\. Is the API at another path/],
     ['is broken', answering(500, {}), null, /: it answers 500\.$/],
-    ['is no API', answering(200, '<html>'), null, /what it answers is no list of models/],
-    ['is another API', answering(200, { models: [] }), null, /what it answers is no list of models/],
+    ['is no API', answering(200, '<html>'), null, /its reply is not a list of models/],
+    ['is another API', answering(200, { models: [] }), null, /its reply is not a list of models/],
     ['has no models', answering(200, { data: [] }), null, /it lists no models/],
-    ['breaks off', (request) => request.socket.destroy(), null, /it breaks the connection off\.$/],
+    ['breaks off', (request) => request.socket.destroy(), null, /it closed the connection without an answer\.$/],
   ])('%s', async (_name, given, key, reason) => {
     answer = given;
     const failed = models(key);
@@ -75,7 +75,7 @@ describe('a provider that was never reached: the reason is the true one', () => 
     const cause = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
     const unknown = openAddressGuard([], () => Promise.reject(cause));
     await expect(models(null, 'http://nobody.example/v1', unknown)).rejects.toThrow(
-      'nobody knows the name of its host.',
+      'the name of its host cannot be resolved.',
     );
   });
 });
@@ -87,7 +87,7 @@ test('one that was reached at the last start serves those models, and the start 
   answer = answering(503, {});
   expect(await models()).toEqual(['model-a', 'model-b']);
   expect(lines).toEqual([
-    `The provider's models could not be read from ${url}/models: it answers 503. Its models of the last start are served.`,
+    `The provider's models could not be read from ${url}/models: it answers 503. The models found at the last start are served.`,
   ]);
 });
 
@@ -104,9 +104,7 @@ test('a redirect is not followed, so that the key goes nowhere else', async () =
     if (request.url === '/v1/models') response.writeHead(307, { location: `${url}/elsewhere` }).end();
     else listing(request, response);
   };
-  await expect(models('the-key')).rejects.toThrow(
-    /sends its callers elsewhere \(307\), and redirects are not followed/,
-  );
+  await expect(models('the-key')).rejects.toThrow(/redirects \(307\), and redirects are not followed/);
   expect(asked).toEqual([['/v1/models', 'Bearer the-key']]);
 });
 

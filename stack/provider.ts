@@ -66,7 +66,7 @@ export async function providerModels(provider: CustomProvider, { dir, guard, log
   }
   const known = knownSchema.safeParse(readJson(file)).data;
   if (known?.url !== url) throw new Problem(listed.error);
-  log(`${listed.error} Its models of the last start are served.`);
+  log(`${listed.error} The models found at the last start are served.`);
   return known.models;
 }
 
@@ -74,7 +74,7 @@ const mostTold = 8;
 
 /** Logs which assumptions receipts are computed with until somebody says more. */
 function tellGuesses(models: readonly string[], log: (line: string) => void): void {
-  log('The provider says only the names of its models. What follows from them, until ./gw admin models set says more:');
+  log('The provider lists only model names. Until you run ./gw admin models set, receipts assume:');
   for (const id of models.slice(0, mostTold)) log(`  ${id}: ${guessModel(id).because}.`);
   if (models.length > mostTold) log(`  and ${models.length - mostTold} more: ./gw admin models list`);
 }
@@ -96,7 +96,7 @@ async function listModels(
   const { body, status } = reply.value;
   if (status < 200 || status > 299) return problem(reasonOfStatus(status, key !== null));
   const list = listSchema.safeParse(jsonIn(body));
-  if (!list.success) return problem('what it answers is no list of models. Is the API elsewhere, for example at /v1');
+  if (!list.success) return problem('its reply is not a list of models. Is the API at another path, for example /v1');
   // Clients cannot ask for a model without a name.
   const models = list.data.data.flatMap((each) => modelSchema.safeParse(each).data?.id ?? []);
   if (models.length === 0) return problem('it lists no models. Load one there, and start again');
@@ -116,16 +116,16 @@ function reasonOfStatus(status: number, hasKey: boolean): string {
     return hasKey
       ? `it refuses the key in GW_PROVIDER_KEY (${status})`
       : `it asks for a key (${status}): set GW_PROVIDER_KEY`;
-  if (status === 404) return 'it has no list of models there (404). Is the API elsewhere, for example at /v1';
+  if (status === 404) return 'it has no list of models there (404). Is the API at another path, for example /v1';
   if (status >= 300 && status < 400)
-    return `it sends its callers elsewhere (${status}), and redirects are not followed: give the address where its API is`;
+    return `it redirects (${status}), and redirects are not followed: give the final address of its API`;
   return `it answers ${status}`;
 }
 
 function reasonOfFailure({ code, reason, text }: GuardedFailure): string {
   if (reason === 'timeout') return 'it did not answer within 15 s';
   if (code === 'ECONNREFUSED') return 'nothing listens at this address';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'nobody knows the name of its host';
-  if (code === 'ECONNRESET') return 'it breaks the connection off';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name of its host cannot be resolved';
+  if (code === 'ECONNRESET') return 'it closed the connection without an answer';
   return text;
 }

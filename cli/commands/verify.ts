@@ -123,7 +123,7 @@ const exitCodes: Readonly<Record<Verdict, number>> = { holds: 0, fails: 1, unaut
 
 const signatures: Readonly<Record<PackVerification['signature'], string>> = {
   trusted: 'by a key that you trust',
-  unauthenticated: 'unauthenticated: nobody said whom to trust (--jwks, --key)',
+  unauthenticated: 'unauthenticated: no trusted key was given (--jwks, --key)',
   unknown_key: 'by none of the keys that you trust',
   invalid: 'does not fit',
 };

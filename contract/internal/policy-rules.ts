@@ -88,7 +88,7 @@ export const policyRulesSchema = z
       rules.every(
         (rule) => rule.kind !== 'classifier' || rule.threshold === undefined || rule.categories !== undefined,
       ),
-    'a threshold is for categories, and a rule names none',
+    'a rule with a threshold must list categories',
   )
   .refine((rules) => counted(rules).patterns <= maxPatterns, `more than ${maxPatterns} rules with a pattern`);
 

@@ -73,5 +73,5 @@ test('where nothing fails it says so', async () => {
 test('what another kind of value makes unreadable is told as not known', async () => {
   await testApp().context.redis.set(deploymentTroublesKey, 'no hash');
   expect((await as('viewer')('GET', path)).json()).toEqual({ object: 'list', known: false, data: [] });
-  expect(await gw('deployments', 'health')).toBe('Not known: Valkey is away.\n');
+  expect(await gw('deployments', 'health')).toBe('Not known: Valkey is unavailable.\n');
 });

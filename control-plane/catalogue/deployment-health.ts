@@ -13,7 +13,7 @@ const troubleSchema = z.strictObject({
   deployment: z.string(),
   model: z.string(),
   status: shape.status.describe(
-    '`degraded`: its provider is out of reach; `saturated`: it says that it has too much to do; `auth_failed`, `quota_exhausted`, `model_missing`: it needs its operator, since it refuses the credential, has no credit left, or does not know the model',
+    '`degraded`: its provider is out of reach; `saturated`: it reports overload; `auth_failed`, `quota_exhausted`, `model_missing`: it needs its operator, since it refuses the credential, has no credit left, or does not have the model',
   ),
   failures: shape.failures.describe('How many calls in a row it did not answer'),
   failed_at: z.iso.datetime().describe('When the last of them failed'),
@@ -24,7 +24,7 @@ const troubleSchema = z.strictObject({
     ),
 });
 const healthSchema = listSchema(troubleSchema).extend({
-  known: z.boolean().describe('False: Valkey is away, so nothing is known of any deployment'),
+  known: z.boolean().describe('False: Valkey is unavailable, so nothing is known of any deployment'),
 });
 
 /** How many deployments need their operator; null if nobody knows. */

@@ -18,15 +18,15 @@ test.each([
   [
     'UF',
     'TLS_error:|268435703:SSL_routines:OPENSSL_internal:WRONG_VERSION_NUMBER:TLS_error_end',
-    'http:// in place of',
+    'use http:// instead of https://',
   ],
   ['UF', 'delayed_connect_error:_Connection_refused', 'nothing listens at its address (Envoy says UF: delayed'],
-  ['UF', 'delayed_connect_error:_No_route_to_host', 'there is no way to its address'],
+  ['UF', 'delayed_connect_error:_No_route_to_host', 'there is no route to its address'],
   ['UF', null, 'the connection failed (Envoy says UF)'],
-  ['UH', null, 'where Envoy runs, nobody knows the name llm.example (Envoy says UH)'],
+  ['UH', null, 'Envoy cannot resolve llm.example (Envoy says UH)'],
   ['UC', null, 'it closed the connection without an answer (Envoy says UC)'],
-  ['UPE', null, 'it does not answer in HTTP'],
-  ['NC', null, 'Envoy has not taken it up. It may have no bundle of certificates (./gw doctor)'],
+  ['UPE', null, 'it did not send a valid HTTP response'],
+  ['NC', null, 'Envoy has not loaded this provider. It may have no certificate bundle (./gw doctor)'],
 ])('%s %j: %s', (flags, transport, expected) => {
   const body = JSON.stringify({ details: null, transport });
   const said = envoyFailure({ flags, body, provider: 'acme', url: 'https://llm.example/v1/models' });

@@ -30,7 +30,7 @@ const certificateFaults: readonly (readonly [RegExp, (host: string, provider: st
   [/CERTIFICATE VERIFY FAILED/, () => 'its certificate is refused'],
   [
     /WRONG VERSION NUMBER|HTTP REQUEST/,
-    (host) => `${host} does not speak TLS at this port: http:// in place of https://?`,
+    (host) => `${host} does not speak TLS at this port: use http:// instead of https://`,
   ],
   [/CERTIFICATE REQUIRED|HANDSHAKE FAILURE/, () => 'it refuses the TLS handshake'],
 ];
@@ -50,14 +50,14 @@ export function envoyFailure({ body, flags, provider, url }: Failure): string {
 function connectionFault(flags: string, text: string, url: string): string {
   const has = (flag: string) => flags.split(',').includes(flag);
   if (has(notThereYet))
-    return 'Envoy has not taken it up. It may have no bundle of certificates (./gw doctor), or not reach the control plane';
-  if (has('UH') || has('DF')) return `where Envoy runs, nobody knows the name ${new URL(url).hostname}`;
+    return 'Envoy has not loaded this provider. It may have no certificate bundle (./gw doctor), or cannot reach the control plane';
+  if (has('UH') || has('DF')) return `Envoy cannot resolve ${new URL(url).hostname}`;
   if (/Connection refused/.test(text)) return 'nothing listens at its address';
   if (/timeout/i.test(text) || has('UT')) return 'it did not answer in time';
-  if (/No route|unreachable/i.test(text)) return 'there is no way to its address';
+  if (/No route|unreachable/i.test(text)) return 'there is no route to its address';
   if (has('UC') || has('UR'))
     return `it closed the connection without an answer${url.startsWith('http:') ? '. Does it want https?' : ''}`;
-  if (has('UPE')) return 'it does not answer in HTTP';
+  if (has('UPE')) return 'it did not send a valid HTTP response';
   return 'the connection failed';
 }
 

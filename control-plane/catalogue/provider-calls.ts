@@ -56,7 +56,7 @@ export function openProviderCalls(guard: AddressGuard, { internalTls, probeListe
   return {
     send: async (provider, { url, ...request }) => {
       const refused = await guard.refusal(url);
-      if (refused !== null) return err(`It could not be reached: its address is never asked (${refused}).`);
+      if (refused !== null) return err(`It could not be reached: its address is not allowed (${refused}).`);
       const { host, pathname, search } = new URL(url);
       const { base_url: baseUrl, ca, id } = provider;
       const headers = { ...request.headers, host, [probeClusterHeader]: probeCluster({ baseUrl, ca, id }) };
@@ -70,7 +70,7 @@ export function openProviderCalls(guard: AddressGuard, { internalTls, probeListe
         const { body, headers: told, status } = reply.value;
         const upstream = String(told[probeUpstreamHeader]);
         if (await isRefused(guard, upstream, url))
-          return err(`It could not be reached: Envoy was led to ${upstream}, which is never asked.`);
+          return err(`It could not be reached: Envoy resolved it to ${upstream}, which is not allowed.`);
         const flags = told[probeFailureHeader];
         if (flags === undefined) return ok({ body, status, durationMs });
         if (String(flags) !== notThereYet || performance.now() > giveUpAt)
@@ -83,7 +83,7 @@ export function openProviderCalls(guard: AddressGuard, { internalTls, probeListe
 
 function unreached(reason: string, text: string, listen: string): string {
   if (reason === 'timeout' || reason === 'too_large') return `It could not be reached: ${text}.`;
-  return `Envoy did not answer at ${listen} (GW_PROBE_LISTEN), so nobody knows whether calls reach it: ${text}.`;
+  return `Envoy did not answer at ${listen} (GW_PROBE_LISTEN), so the provider could not be tested: ${text}.`;
 }
 
 /** `upstream`: address and port, or another text if there was no connection. */

@@ -109,9 +109,9 @@ function reasonOf(status: number, { credential_ref: ref }: ProviderEntry): strin
     return ref === null
       ? `It asks for a credential (${status}), and the provider names none: ./gw admin providers set … --credential NAME.`
       : `It refuses the credential ${ref} (${status}).`;
-  if (status === 404) return 'It has no such endpoint or model (404). Is the API elsewhere, for example at /v1?';
-  if (status === 429) return 'It answers that there are too many calls, or that its account is used up (429).';
-  if (status >= 300 && status < 400) return `It sends calls elsewhere (${status}), and redirects are not followed.`;
+  if (status === 404) return 'It has no such endpoint or model (404). Is the API at another path, for example /v1?';
+  if (status === 429) return 'It reports too many calls or an exhausted account (429).';
+  if (status >= 300 && status < 400) return `It redirects calls (${status}), and redirects are not followed.`;
   return `It answers ${status}.`;
 }
 

@@ -33,7 +33,7 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     const model = models.find((each) => each.id === id);
     if (model) return model;
     const meant = id.split('/').filter(Boolean).join('/');
-    const message = `There is no model \`${id.slice(0, 256)}\`: the path has a slash too many. The endpoint is /v1/models/${meant}.`;
+    const message = `There is no model \`${id.slice(0, 256)}\`: the path has an extra slash. Use /v1/models/${meant}.`;
     const hint = models.some((each) => each.id === meant) ? { message } : {};
     return refuse(reply, apiError('invalid_model', { status: 404, param: 'model', ...hint }), addresses);
   });

@@ -30,6 +30,6 @@ it('more tokens than the request can have are of what it read by itself', () => 
 it('advises what to enter', () => {
   expect(adviceOn({ hiddenReasoning: null, readsByItself: null }, 'm')).toBe('');
   expect(adviceOn({ hiddenReasoning: true, readsByItself: true }, 'm')).toContain(
-    './gw admin models set m --hidden-reasoning yes --reads-by-itself yes.',
+    './gw admin models set m --hidden-reasoning yes --reads-by-itself yes',
   );
 });

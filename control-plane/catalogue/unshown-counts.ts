@@ -50,5 +50,5 @@ export function adviceOn({ hiddenReasoning, readsByItself }: UnshownCounts, mode
   ];
   if (options.length === 0) return '';
   const set = `./gw admin models set ${model ?? 'ID'} ${options.join(' ')}`;
-  return ` It counts tokens that the call does not show, so receipts are doubtful unless the catalogue says why: ${set}.`;
+  return ` It reports more tokens than this call shows, so its receipts have wider bounds. To record the reason, run: ${set}`;
 }

@@ -69,11 +69,11 @@ describe('a request', () => {
     ['/things/1/', '/things/{thing_id}'],
     ['//things//1//', '/things/{thing_id}'],
     ['/sums/?from=2026-01-01T00:00:00Z', '/sums'],
-  ])('to a path with a slash too many is told the right one: %s', async (url, path) => {
+  ])('to a path with an extra slash is told the right one: %s', async (url, path) => {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
       const reply = await app.inject({ method, url });
       expect([reply.statusCode, reply.json().error.code]).toEqual([404, 'unknown_endpoint']);
-      expect(reply.json().error.message).toContain(`The endpoint is ${path}.`);
+      expect(reply.json().error.message).toContain(`the path has an extra slash. Use ${path}.`);
     }
   });
 

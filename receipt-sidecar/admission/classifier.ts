@@ -57,7 +57,7 @@ export function openClassifier(
   const failed = (error: unknown): void => {
     if (clock() - loggedAt < logEveryMs) return;
     loggedAt = clock();
-    log.warn({ err: error }, 'the classifier did not judge a request; its rules pass or block by their on_failure');
+    log.warn({ err: error }, 'the classifier could not classify a request; on_failure applies');
   };
   return {
     async ask(texts, rules) {
@@ -90,7 +90,7 @@ async function judge({ key, model, timeoutMs, url }: ClassifierSettings, texts: 
     throw new Error(`The classifier answered ${reply.status}.`);
   }
   const judgement = judgementSchema.safeParse(parsed(await bounded(reply)));
-  if (!judgement.success) throw new Error('The classifier answered in another form.');
+  if (!judgement.success) throw new Error('The classifier did not return a moderation response.');
   return judgement.data;
 }
 

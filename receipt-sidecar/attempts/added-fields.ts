@@ -81,7 +81,7 @@ export function createAddedFields(now: () => number, log: Pick<Logger, 'warn'>):
     logged.add(key);
     log.warn(
       { deployment, field },
-      'a provider refuses a field that the gateway adds; calls go on without it. `./gw admin providers test` says how to enter it in the catalogue',
+      'a provider refuses a field that the gateway adds; calls continue without it. Run `./gw admin providers test` for the command that records this.',
     );
   };
 

@@ -38,7 +38,7 @@ export const streamErrors = {
     message: 'The model provider sent an event that could not be read.',
   }),
   endedEarly: apiError('upstream_error', {
-    message: 'The model provider ended the stream before the answer was whole.',
+    message: 'The model provider ended the stream before the answer was complete.',
   }),
   saidNothing: apiError('upstream_error', { message: 'The model provider sent a stream without an answer.' }),
   failedMidway: apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' }),

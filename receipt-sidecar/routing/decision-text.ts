@@ -85,7 +85,7 @@ const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
   server_error: ' (an error of the provider)',
   auth_failed: ' (it refused the credential)',
   quota_exhausted: ' (no credit left)',
-  model_missing: ' (it does not know the model)',
+  model_missing: ' (it does not have the model)',
   no_credential: ' (no credential)',
   at_capacity: ' (at capacity)',
   unhealthy: ' (unhealthy)',

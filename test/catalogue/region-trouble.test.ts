@@ -87,7 +87,7 @@ test.each([
   {
     fault: { status: 429, headers: { 'retry-after': '2' } },
     status: 'saturated',
-    reason: /^Measured: a provider there says that it has too much to do, for \d+ calls in a row, the last at 20/,
+    reason: /^Measured: a provider there reports overload, for \d+ calls in a row, the last at 20/,
     retry: null,
   },
   {

@@ -157,7 +157,7 @@ describe('a gateway in the foreground', () => {
     await exited;
     expect((await gateway.gw('down')).code).toBe(0);
     await eventually('every part to end', () => Object.values(started.pids).every(isGone));
-    expect((await gateway.gw('status')).out).toBe('Nothing is running. ./gw up starts it.\n');
+    expect((await gateway.gw('status')).out).toBe('The gateway is not running. To start it, run ./gw up.\n');
   });
 
   test('a port in use is one line that says what to do', async () => {
@@ -215,6 +215,6 @@ describe('commands without a gateway', () => {
       expect(out).toMatch(new RegExp(`^(ok|later|MISSING) +${title} `, 'm'));
     }
     const hasOwn = process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);
-    expect(out).toMatch(hasOwn ? /^ok +Node +v24\.\d+\.\d+, the checkout's own$/m : /^ok +Node +v/m);
+    expect(out).toMatch(hasOwn ? /^ok +Node +v24\.\d+\.\d+, from this checkout$/m : /^ok +Node +v/m);
   });
 });

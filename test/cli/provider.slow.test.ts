@@ -104,7 +104,7 @@ test('the gateway is not its own provider: the start says so', async () => {
   const { code, err } = await other.gw('up', '--port', String(port), '--control-port', '0', '--provider', itself);
   expect(code).toBe(1);
   // Before it is asked, or, where its name was not found in time, when it is.
-  expect(err).toMatch(/^gw: .*(never calls|is never asked) \(the gateway's own public port: /m);
+  expect(err).toMatch(/^gw: .*(never calls|is not allowed) \(the gateway's own public port: /m);
 });
 
 test('a provider that is away later does not keep the gateway from starting: its models are those of the last start', async () => {
@@ -123,7 +123,7 @@ test('a provider that is away later does not keep the gateway from starting: its
   const { code, err } = await start();
   expect(code, err).toBe(0);
   expect(err).toContain(
-    `could not be read from ${url}/models: nothing listens at this address. Its models of the last start are served.`,
+    `could not be read from ${url}/models: nothing listens at this address. The models found at the last start are served.`,
   );
   expect(other.run().model).toBe('own-model');
 }, 180_000);

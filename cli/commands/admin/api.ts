@@ -25,7 +25,10 @@ interface Login {
 /** The gateway of this checkout, unless the environment names another one. */
 export function findTarget(environment: NodeJS.ProcessEnv, run: RunFile | null): Target {
   const url = (environment.GW_CONTROL_URL || run?.controlUrl)?.replace(/\/$/, '');
-  if (!url) throw new Problem('Nothing is running here. ./gw up starts it; GW_CONTROL_URL names another operator API.');
+  if (!url)
+    throw new Problem(
+      'The gateway is not running here. To start it, run ./gw up; to use another operator API, set GW_CONTROL_URL.',
+    );
   if (!isConfidentialUrl(url))
     throw new Problem('GW_CONTROL_URL has to be https, or http on loopback: anybody on the way could read the token.');
   const { GW_OPERATOR_CODE: code, GW_OPERATOR_CREDENTIAL: credential } = environment;

@@ -40,7 +40,7 @@ export const momentCommands: readonly AdminCommand[] = [
     summary: 'deployments that calls have found to take none at this moment',
     run: async ({ api }) => {
       const value = (await api.get('/operator/v1/deployment-health')) as { data: readonly TableRow[]; known: boolean };
-      const none = value.known ? 'No call has found one that fails.' : 'Not known: Valkey is away.';
+      const none = value.known ? 'No call has found one that fails.' : 'Not known: Valkey is unavailable.';
       return { value, text: table(value.data, troubleColumns, none) };
     },
   },

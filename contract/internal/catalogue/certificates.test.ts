@@ -16,8 +16,8 @@ it('the ca of a provider is one certificate or several, kept without what stands
 it.each([
   ['', 'must be PEM'],
   ['/etc/ssl/ca.pem', 'must be PEM'],
-  [first.certificate + first.key, 'holds a key'],
-  [first.certificate.replace('MII', 'AAA'), 'cannot be read'],
+  [first.certificate + first.key, 'contains a private key'],
+  [first.certificate.replace('MII', 'AAA'), 'certificate 1 cannot be read'],
   [`${first.certificate}-----BEGIN CERTIFICATE-----\nMIIB`, 'each whole'],
   [first.certificate.repeat(51), 'at most 50 certificates'],
   [first.certificate + ' '.repeat(131_072), '131072'],

@@ -15,14 +15,13 @@ export const certificatesIn = (pem: string): readonly string[] => pem.match(cert
 export function certificatesFault(pem: string): string | null {
   if (pem.length > maxPemLength) return `must have at most ${maxPemLength} characters`;
   const kinds = [...pem.matchAll(anyBlock)].map(([, kind]) => kind);
-  if (kinds.some((kind) => kind?.includes('KEY')))
-    return 'holds a key, which belongs to the server alone: give its CA only';
+  if (kinds.some((kind) => kind?.includes('KEY'))) return 'contains a private key; provide only CA certificates';
   const found = certificatesIn(pem);
   if (found.length === 0) return 'must be PEM: -----BEGIN CERTIFICATE-----, base64, -----END CERTIFICATE-----';
   if (found.length !== kinds.length) return 'must hold certificates alone, each whole';
   if (found.length > maxCertificates) return `must hold at most ${maxCertificates} certificates`;
   const broken = found.findIndex((each) => parsed(each) === null);
-  return broken === -1 ? null : `has a certificate that cannot be read, the ${broken + 1}. one`;
+  return broken === -1 ? null : `certificate ${broken + 1} cannot be read`;
 }
 
 function parsed(pem: string): X509Certificate | null {

@@ -18,7 +18,7 @@ const baseUrl = z
   })
   // This does not resolve names.
   .refine((text) => refusedHost(text) === null, {
-    error: ({ input }) => `leads to a host that is never asked (${refusedHost(String(input))})`,
+    error: ({ input }) => `leads to a host that is not allowed (${refusedHost(String(input))})`,
   })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 

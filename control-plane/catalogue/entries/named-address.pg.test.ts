@@ -27,7 +27,7 @@ test.each(['169.254.169.254', 'fd00:ec2::254', '::ffff:169.254.169.254', '0.0.0.
     const before = [await newest(), await version()];
     const refused = await add('providers');
     expect(errorOf(refused)).toEqual([400, 'invalid_base_url', 'base_url']);
-    expect(refused.json().error.message).toContain('leads to an address that is never asked (');
+    expect(refused.json().error.message).toContain('leads to an address that is not allowed (');
     const others = await stored();
     const imported = await put([...others, provider]);
     expect(errorOf(imported)).toEqual([400, 'invalid_base_url', `providers[${others.length}].base_url`]);

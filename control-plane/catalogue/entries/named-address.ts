@@ -15,7 +15,7 @@ export async function addressRefusal(guard: AddressGuard, kind: Addressed, body:
   const named = kind.address?.(body) ?? null;
   const reason = named && (await guard.refusal(named.url));
   if (named === null || reason === null) return null;
-  return fieldError(named.field, `${named.field}: leads to an address that is never asked (${reason}).`);
+  return fieldError(named.field, `${named.field}: leads to an address that is not allowed (${reason}).`);
 }
 
 export async function refusedAddress(guard: AddressGuard, kind: Addressed, body: unknown) {

@@ -38,7 +38,7 @@ describe('the status of a region', () => {
     expect(statusWith({ 'x a': down, 'x b': down, 'y a': busy })).toEqual({
       status: 'saturated',
       status_reason:
-        'Measured: a provider there says that it has too much to do, for 3 calls in a row, the last at 2026-01-01T00:00:00.000Z.',
+        'Measured: a provider there reports overload, for 3 calls in a row, the last at 2026-01-01T00:00:00.000Z.',
     });
   });
 
@@ -47,7 +47,7 @@ describe('the status of a region', () => {
     expect(statusWith({ 'x b': busy })).toEqual({
       status: 'active',
       status_reason:
-        'Measured for b: a provider there says that it has too much to do, for 3 calls in a row, the last at 2026-01-01T00:00:00.000Z.',
+        'Measured for b: a provider there reports overload, for 3 calls in a row, the last at 2026-01-01T00:00:00.000Z.',
     });
   });
 });

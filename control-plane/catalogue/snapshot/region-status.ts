@@ -30,7 +30,7 @@ export function regionStatus(
   const models = isWhole ? '' : ` for ${told.map(([model]) => model).join(', ')}`;
   const busy = troubles.filter((trouble) => trouble.status === 'saturated');
   const worst = (busy.length > 0 ? busy : troubles).reduce((a, b) => (a.failures >= b.failures ? a : b));
-  const what = busy.length > 0 ? 'says that it has too much to do' : 'cannot be reached or answers 502 to 504';
+  const what = busy.length > 0 ? 'reports overload' : 'cannot be reached or answers 502 to 504';
   const last = new Date(worst.at).toISOString();
   const status_reason = `Measured${models}: a provider there ${what}, for ${worst.failures} calls in a row, the last at ${last}.`;
   if (!isWhole) return { status, status_reason };

@@ -82,6 +82,6 @@ test('samples are not read in plain sight: without https, Prometheus is on loopb
   expect(of(plain, { GW_GPU_PROMETHEUS_LOCAL: 'true' })).toBe(plain);
   for (const host of ['169.254.169.254', '[fe80::1]', 'metadata.google.internal'])
     expect(() => of(`http://${host}:9090`, { GW_GPU_PROMETHEUS_LOCAL: 'true' }), host).toThrow(
-      /a host that is never asked/,
+      /a host that is not allowed/,
     );
 });

@@ -25,7 +25,7 @@ export function readOutsideUrl(settings: SettingReader, { example, localName, na
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.username !== '')
     settings.problem(`${name} is not a plain http(s) address. Example: ${name}=${example}`);
   else if (refusedHost(text) !== null)
-    settings.problem(`${name} names a host that is never asked (${refusedHost(text)}). Example: ${name}=${example}`);
+    settings.problem(`${name} names a host that is not allowed (${refusedHost(text)}). Example: ${name}=${example}`);
   else if (local !== 'true' && !isConfidentialUrl(text))
     settings.problem(
       `${name} is plain http to another machine, which can be read on the way. Example: ${name}=${example}, or if the way there is your own network ${localName}=true`,

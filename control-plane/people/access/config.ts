@@ -78,7 +78,7 @@ function readOidc(settings: SettingReader): OidcSettings | null {
     settings.problem('GW_OIDC_ISSUER has to be https. Example: GW_OIDC_ISSUER=https://login.example.com');
   else if (refusedHost(issuer) !== null)
     settings.problem(
-      `GW_OIDC_ISSUER names a host that is never asked (${refusedHost(issuer)}). Example: GW_OIDC_ISSUER=https://login.example.com`,
+      `GW_OIDC_ISSUER names a host that is not allowed (${refusedHost(issuer)}). Example: GW_OIDC_ISSUER=https://login.example.com`,
     );
   return {
     issuer,

@@ -26,10 +26,10 @@ export const catalogueWords = {
     liftIncident: 'Lift incident mode',
     findings: {
       degraded: 'out of reach',
-      saturated: 'has too much to do',
+      saturated: 'reports overload',
       auth_failed: 'refuses its credential',
       quota_exhausted: 'has no credit left',
-      model_missing: 'does not know the model',
+      model_missing: 'does not have the model',
     },
     modelKinds: { chat: 'chat', embedding: 'embedding' },
     parametersOf: (total: { min: number; max: number }, active: { min: number; max: number } | null) =>

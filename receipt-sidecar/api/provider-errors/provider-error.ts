@@ -54,7 +54,7 @@ const faults: Readonly<Record<OperatorFault, ApiError>> = {
     message: 'The account of the gateway with the model provider has no credit left. Only the operator can fix this.',
   }),
   model_missing: apiError('upstream_error', {
-    message: 'The model provider does not know the model of this deployment. Only the operator can fix this.',
+    message: 'The model provider does not have the model of this deployment. Only the operator can fix this.',
   }),
 };
 

@@ -29,7 +29,7 @@ export const webhookInput = z.strictObject({
     .max(2000)
     .refine(isPlainUrl, { error: 'must be an http(s) address without user, password and fragment', abort: true })
     .refine((text) => refusedHost(text) === null, {
-      error: ({ input }) => `leads to a host that is never asked (${refusedHost(String(input))})`,
+      error: ({ input }) => `leads to a host that is not allowed (${refusedHost(String(input))})`,
       abort: true,
     })
     .refine(isConfidentialUrl, {
@@ -64,7 +64,7 @@ export function openWebhookEntries({ db, providerGuard }: Context, vault: Vault 
       if (vault === null) return err(noVault());
       // Outside of the transaction, which would hold the account while DNS is slow.
       const reason = await providerGuard.refusal(url);
-      if (reason !== null) return err(fieldError('url', `url: leads to an address that is never asked (${reason}).`));
+      if (reason !== null) return err(fieldError('url', `url: leads to an address that is not allowed (${reason}).`));
       return changed(db, change, accountId, async (tx, before) => {
         const secret = `gwwh_${randomBytes(32).toString('base64url')}`;
         const data = {

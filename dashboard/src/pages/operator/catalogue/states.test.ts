@@ -41,7 +41,7 @@ test('all that keeps calls away from a deployment is said', () => {
     'region in incident mode',
     'offers no model',
     'credential missing',
-    'has too much to do',
+    'reports overload',
     'refuses its credential',
   ]);
 });

@@ -48,7 +48,7 @@ export function healthOf(
     found.push({
       color: 'gray',
       label: 'not known',
-      hint: 'Valkey is away, so nobody knows what the calls have found.',
+      hint: 'Valkey is unavailable, so what calls have found is unknown.',
     });
   return found.length > 0 ? found : [{ color: 'green', label: 'no trouble known' }];
 }
