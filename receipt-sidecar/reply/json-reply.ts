@@ -1,9 +1,9 @@
 /**
  * A JSON reply of a provider, which Envoy has buffered whole, on its way to the client. A client that has asked for a stream gets it as one.
  *
- * Invariants: a completion is never refused because there is no room or time to read it here, and nothing of it reaches
- * the client that was not read: where no thread could, Envoy goes on without us, and its Lua filter cleans the body
- * that it still has and adds the degraded receipt.
+ * Invariants: a completion is never refused because there is no room or time to read it here, except that one sent as a stream is
+ * refused above 16 MiB (`mostStreamBytes`). Nothing of a completion reaches the client that was not read: where no thread could,
+ * Envoy goes on without us, and its Lua filter cleans the body that it still has and adds the degraded receipt.
  */
 import { type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { defined } from '@gw/contract/internal/defined';

@@ -1,5 +1,5 @@
 /**
- * Chooses the route of a call from the snapshot, the time, the health of deployments and the routes of the last calls.
+ * Chooses the route of a call from the snapshot, the time and the health of deployments.
  *
  * Invariants: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region where it is
  * estimated to cause the least carbon (choose-region.ts), or to the first by provider preference if regions cannot be compared; it fails over

@@ -1,4 +1,4 @@
-/** Counts calls whose receipts lack numbers in budgets, with the amounts that were reserved for them. */
+/** Counts calls whose receipts lack numbers in budgets, with the amounts that are assumed for them. */
 import type { Amounts } from '@gw/contract/internal/budgets';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { newest } from '../receipts/ledger.ts';
