@@ -107,7 +107,8 @@ export function degradedReasonsPage(): string {
   return `# Degraded receipts
 
 A missing receipt never affects the completion: the reply is a normal 200, and its \`gw\` has
-\`tier: "degraded"\`, \`degraded_reason\`, an \`explanation\` in words, and \`recalculable\`. Its amounts are null, never 0.
+\`tier: "degraded"\`, \`degraded_reason\`, an \`explanation\` in words, and \`recalculable\`. The amounts of the call
+itself are null, never 0; of attempts that failed before it the receipt says what is known.
 
 \`recalculable: true\` means that the facts of the call are known, so that a job makes a new version when the reason is gone:
 the same id, \`version\` one higher, \`supersedes\` the previous one, which \`?version=n\` still reads. With \`false\` none is

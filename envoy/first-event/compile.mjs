@@ -23,7 +23,8 @@ async function load(name) {
     write: false,
     logLevel: 'error',
   });
-  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`);
+  const code = outputFiles.map(({ text }) => text).join('');
+  return import(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
 const { firstEventHeader } = await load('first-event.ts');
