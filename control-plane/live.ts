@@ -1,5 +1,6 @@
 /** `GET /operator/v1/live`: how calls do at this moment, over all sidecars (contract/internal/live.ts). */
 import { apiError } from '@gw/contract/errors';
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { type LiveReport, liveHoldsS, liveReportSchema, liveWindowS, quantile } from '@gw/contract/internal/live';
 import { liveKey } from '@gw/contract/internal/redis';
 import type { FastifyInstance } from 'fastify';
@@ -48,18 +49,10 @@ async function readReports(redis: Redis): Promise<LiveReport[]> {
   const [[seconds], written] = await Promise.all([redis.time(), redis.hgetall(liveKey)]);
   const since = (Number(seconds) - liveHoldsS) * 1000;
   return Object.values(written).flatMap((text) => {
-    const report = parse(text);
-    return report !== null && report.at >= since ? report : [];
+    // Another release may have written something else.
+    const report = liveReportSchema.safeParse(jsonIn(text)).data;
+    return report && report.at >= since ? report : [];
   });
-}
-
-/** Null: what a release that writes something else has written. */
-function parse(text: string): LiveReport | null {
-  try {
-    return liveReportSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
 
 function viewOf(reports: readonly LiveReport[], at: Date): z.infer<typeof liveSchema> {

@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { findCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { type AddressGuard, openAddressGuard } from '@gw/service/address-guard';
@@ -101,14 +102,6 @@ async function listModels(
   const models = list.data.data.flatMap((each) => modelSchema.safeParse(each).data?.id ?? []);
   if (models.length === 0) return problem('it lists no models. Load one there, and start again');
   return ok(models);
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function reasonOfStatus(status: number, hasKey: boolean): string {

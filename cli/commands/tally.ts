@@ -1,6 +1,7 @@
 /** Counting of tests and checks. */
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { z } from 'zod';
 
 export interface Tally {
@@ -55,7 +56,7 @@ const reportSchema = z.object({
 export function tallyOfVitest(report: string | null, succeeded: boolean, root: string): Tally {
   const broken: Tally = { passed: 0, failed: 1, skipped: 0 };
   if (report === null) return broken;
-  const parsed = reportSchema.safeParse(parseOrNull(report));
+  const parsed = reportSchema.safeParse(jsonIn(report));
   if (!parsed.success) return broken;
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = parsed.data;
   const notLoaded = testResults.filter(
@@ -87,12 +88,4 @@ function saidBy(messages: readonly string[]): string {
     .filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
   const text = lines.map((line) => `\n    ${line}`).join('');
   return text.length > mostSaid ? `${text.slice(0, mostSaid)} …` : text;
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

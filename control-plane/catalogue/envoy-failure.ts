@@ -1,4 +1,5 @@
 /** Why Envoy got no reply of a provider, for the operator who has to mend it. */
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { z } from 'zod';
 
 /** Envoy's flag for a cluster that it does not have. */
@@ -59,12 +60,4 @@ function connectionFault(flags: string, text: string, url: string): string {
     return `it closed the connection without an answer${url.startsWith('http:') ? '. Does it want https?' : ''}`;
   if (has('UPE')) return 'it did not send a valid HTTP response';
   return 'the connection failed';
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

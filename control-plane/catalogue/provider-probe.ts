@@ -4,7 +4,9 @@
  * Invariant: the credential goes to the provider alone, as Envoy would send it, and is in nothing that is told. A provider may
  * repeat it, so nothing of what it says is passed on but names of models and of fields, and its status.
  */
+
 import { endpointUrl } from '@gw/contract/internal/catalogue/provider-path';
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { z } from 'zod';
 import type { CredentialView } from './credentials/credentials.ts';
@@ -131,14 +133,6 @@ function fieldsOf(json: unknown): string[] {
   return [...Object.keys(known.usage ?? {}).map((name) => `usage.${name}`), ...more].filter(isName).slice(0, 50);
 }
 const isName = (name: string): boolean => /^[\w.]{1,60}$/.test(name);
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 const listSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() }).or(z.unknown())) });
 

@@ -4,6 +4,7 @@
  *
  * Invariant: a provider's reply is read for names alone; none of its text is passed on.
  */
+import { jsonIn } from '@gw/contract/internal/json-in';
 
 /** Sends a body without its model. Null: there was no reply. */
 export type Send = (body: object) => Promise<{ readonly status: number; readonly body: string } | null>;
@@ -33,14 +34,6 @@ export function placeOfCounts(value: unknown, path = '', depth = 0): string | nu
     if (found !== null) return found;
   }
   return null;
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** The last event with counts says where they stand. */

@@ -5,6 +5,7 @@
  * Invariants: it is asked only where a rule of kind `classifier` holds, and once for all of them. A call waits no longer than the time-out.
  * A classifier that does not answer in time, or not in that form, leaves each rule to its `on_failure`: open (`pass`) or closed (`block`).
  */
+import { jsonIn } from '@gw/contract/internal/json-in';
 import type { ClassifierRule } from '@gw/contract/internal/policy-rules';
 import { seam } from '@gw/policy/normalise';
 import type { Logger } from '@gw/service/log';
@@ -89,18 +90,9 @@ async function judge({ key, model, timeoutMs, url }: ClassifierSettings, texts: 
     await reply.body?.cancel();
     throw new Error(`The classifier answered ${reply.status}.`);
   }
-  const judgement = judgementSchema.safeParse(parsed(await bounded(reply)));
+  const judgement = judgementSchema.safeParse(jsonIn(await bounded(reply)));
   if (!judgement.success) throw new Error('The classifier did not return a moderation response.');
   return judgement.data;
-}
-
-/** An error of JSON.parse would hold a piece of the text. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 async function bounded(reply: Response): Promise<string> {

@@ -1,4 +1,5 @@
 /** Shares facts between sidecars over a Redis channel. Nothing waits for it, and messages are lost while Redis is unavailable. */
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { listenTo } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
@@ -18,15 +19,7 @@ export const sharedByRedis = <T>(
   send: (told) => void redis.publish(channel, JSON.stringify(told)).catch(() => undefined),
   receive: (take) =>
     listenTo(subscriber, channel, (message) => {
-      const told = schema.safeParse(jsonOf(message));
+      const told = schema.safeParse(jsonIn(message));
       if (told.success) take(told.data);
     }),
 });
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

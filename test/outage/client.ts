@@ -1,5 +1,6 @@
 /** A client of the gateway that shows each reply as it came. */
 
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import type { Stack } from '@gw/stack/stack';
 import { z } from 'zod';
@@ -110,19 +111,11 @@ async function read(response: Response, onText?: (text: string) => void): Promis
     broken = true;
   }
   const stream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  const json = stream ? null : parsed(text);
+  const json = stream ? null : jsonIn(text);
   const events = stream ? eventsOf(text) : [];
   const parts = stream ? events : [json];
   const { status, headers } = response;
   return { status, headers, text, broken, json, events, content: contentOf(parts), receipt: receiptOf(parts) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function eventsOf(text: string): unknown[] {

@@ -5,6 +5,7 @@
  * retry could mend it. The events of an account whose log cannot be written wait, and hold up no other account.
  */
 import { dayMs } from '@gw/contract/internal/durations';
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { type PolicyEvent, policyEventSchema } from '@gw/contract/internal/policy-event';
 import { deadPolicyEventStream, policyEventGroup, policyEventStream } from '@gw/contract/internal/redis';
 import { isStorable } from '../../people/access/storable-text.ts';
@@ -155,10 +156,6 @@ async function readEvents(
 
 /** Returns null if the text is no event, or holds text that Postgres cannot store. */
 function eventOf(text: string): PolicyEvent | null {
-  try {
-    const event = policyEventSchema.parse(JSON.parse(text));
-    return isStorable(event) ? event : null;
-  } catch {
-    return null;
-  }
+  const event = policyEventSchema.safeParse(jsonIn(text)).data;
+  return event && isStorable(event) ? event : null;
 }

@@ -5,6 +5,7 @@
  * or another content under the same number, Postgres is raised first, so that no service keeps an outdated snapshot.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, snapshotSchema } from '@gw/contract/internal/snapshot';
 import type { DeploymentPlace } from '@gw/envoy/clusters';
@@ -137,12 +138,7 @@ export function createCatalogueKeeper({
 /** Returns null if there is no snapshot, or if it cannot be read: then no service can have it. */
 async function readPublished(redis: Redis): Promise<Snapshot | null> {
   const text = await redis.get(snapshotKey);
-  if (text === null) return null;
-  try {
-    return snapshotSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
+  return text === null ? null : (snapshotSchema.safeParse(jsonIn(text)).data ?? null);
 }
 
 /** Whether both are the same but for `publishedAt`; false if `text` cannot be read. */

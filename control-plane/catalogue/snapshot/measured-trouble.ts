@@ -4,6 +4,7 @@ import {
   deploymentTroubleSchema,
   troubleField,
 } from '@gw/contract/internal/deployment-trouble';
+import { jsonIn } from '@gw/contract/internal/json-in';
 import { deploymentTroublesKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 
@@ -27,10 +28,5 @@ export async function measuredTrouble(redis: Pick<Redis, 'hgetall'>, at: Date): 
 }
 
 /** Returns null for a text that another release has written and this one cannot read. */
-function troubleIn(text: string): DeploymentTrouble | null {
-  try {
-    return deploymentTroubleSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
+const troubleIn = (text: string): DeploymentTrouble | null =>
+  deploymentTroubleSchema.safeParse(jsonIn(text)).data ?? null;

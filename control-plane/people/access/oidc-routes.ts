@@ -7,6 +7,7 @@
  * operator with that verified e-mail; from then on the subject alone decides, whatever the e-mail becomes.
  */
 import { errorText } from '@gw/contract/internal/error-text';
+import { jsonIn } from '@gw/contract/internal/json-in';
 import type { Prisma } from '@gw/prisma/client';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../../shared/context.ts';
@@ -93,14 +94,8 @@ function attemptOf(address: string): Attempt {
   return { subject: network, address: network };
 }
 
-function readFlow(text: string | undefined): OidcFlow | null {
-  if (text === undefined) return null;
-  try {
-    return flowSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
+const readFlow = (text: string | undefined): OidcFlow | null =>
+  text === undefined ? null : (flowSchema.safeParse(jsonIn(text)).data ?? null);
 
 /** The token of a new session, or null: no enabled operator belongs to this identity. */
 async function logIn(tx: Tx, identity: OidcIdentity, at: Date, requestId: string): Promise<string | null> {
