@@ -55,7 +55,7 @@ const limitErrors = defineErrors({
   },
   bytes_per_second_exceeded: {
     ...limit,
-    message: 'This account sends more bytes per second than it may. Wait for the seconds in Retry-After.',
+    message: 'The limit of bytes per second of this account is exceeded. Wait for the seconds in Retry-After.',
     when: 'The account sends request bodies faster than its limit in bytes allows, counted over all instances. Bodies below 64 KiB cost nothing. A body without a `Content-Length` costs 10 MiB, the most that it may have.',
     action: 'Wait for the seconds in Retry-After; send large bodies more evenly, with a `Content-Length`.',
   },
@@ -73,7 +73,7 @@ const limitErrors = defineErrors({
   },
   evidence_packs_exceeded: {
     ...limit,
-    message: 'This account has as many evidence packs under way, or as many bytes of them, as it may have.',
+    message: 'This account has reached its limit of evidence packs in progress, or of bytes in finished ones.',
     when: 'The account has two packs that are queued or being built, or its finished ones have as many bytes as the operator keeps for an account. The message says which.',
     action: 'Wait until one is ready, or `DELETE` one that is not needed; then wait for the seconds in Retry-After.',
   },
@@ -175,7 +175,7 @@ const regionErrors = defineErrors({
     ...region,
     retry: 'with_backoff',
     message: 'The pinned region is at capacity.',
-    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, its providers have refused several calls in a row, and then there is a `Retry-After`, or each of its deployments that was tried has as many calls of the gateway as it takes concurrently.',
+    when: 'The region in `gw.region` cannot take more calls at the moment, for one of three reasons: an operator marked it as saturated; its providers refused several calls in a row, in which case there is a `Retry-After`; or each of its deployments that was tried already has as many concurrent calls of the gateway as it takes.',
     action: 'Send it again with backoff, or without the region pin.',
   },
   region_decommissioned: {

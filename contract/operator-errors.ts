@@ -33,19 +33,19 @@ export const operatorErrorCatalogue = defineErrors({
   second_factor_needed: {
     ...login,
     message: 'This person has a second factor. Send its code too, as "code".',
-    when: 'E-mail and credential are right, the person has a second factor, and no code came.',
+    when: 'The e-mail and the credential are right, the person has a second factor, and no code was sent.',
     action: 'Send the code that the authenticator shows.',
   },
   invalid_second_factor: {
     ...login,
     message: 'The code of the second factor is wrong, or was used before.',
-    when: 'The code belongs to another time or secret, or one of that time was taken already. An admin who resets the credential removes the second factor.',
+    when: 'The code is for another time or another secret, or a code for that time was used already. An admin who resets the credential removes the second factor.',
     action: 'Wait for the next code, and check the clock of the authenticator.',
   },
   invalid_origin: {
     ...login,
     status: 403,
-    message: 'A change needs the header "x-gw-csrf: 1" and has to come from the same origin.',
+    message: 'A change needs the header "x-gw-csrf: 1" and must come from the same origin.',
     when: 'A change with a session cookie came without that header, or from another origin.',
     action: 'Fix the request.',
   },

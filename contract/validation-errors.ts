@@ -80,13 +80,13 @@ export const validationErrors = defineErrors({
   unsupported_field: {
     ...fixRequest,
     message: 'A field of the body is not supported.',
-    when: 'The body has a field that would steer the provider itself (its address, its credential, another model or route, fallbacks, plugins, …), or a known field whose name is spelled in other letters (`Model`). `param` names it. Other unknown fields are passed on.',
+    when: 'The body has a field that would steer the provider itself (its address, its credential, another model or route, fallbacks, plugins, …), or a field whose name differs from a known one only in case or punctuation (`Model`, `max-tokens`). `param` names it. Other unknown fields are passed on.',
     action: 'Leave the field out.',
   },
   invalid_idempotency_key: {
     ...fixRequest,
-    message: 'The Idempotency-Key has to be 1 to 255 visible ASCII characters, and be sent once.',
-    when: 'The header `Idempotency-Key` is empty, longer than 255 characters, holds other characters than visible ASCII, or is sent twice; or it came with a login or a logout, which take none. `param` is `Idempotency-Key`.',
+    message: 'The Idempotency-Key must be 1 to 255 visible ASCII characters and must be sent only once.',
+    when: 'The header `Idempotency-Key` is empty, longer than 255 characters, has characters other than visible ASCII, or is sent twice; or it was sent with a login or a logout, which take none. `param` is `Idempotency-Key`.',
     action: 'Send a key of that form, such as a random UUID.',
   },
   idempotency_key_reused: {
@@ -126,9 +126,9 @@ export const validationErrors = defineErrors({
   range_not_satisfiable: {
     ...fixRequest,
     status: 416,
-    message: 'The evidence pack has no such bytes.',
-    when: 'The `Range` of the request begins behind the end of the pack, whose length is in `content-range`.',
-    action: 'Ask for bytes within the pack; if you have as many as it is long, you have all of it.',
+    message: 'The requested range is outside of the evidence pack.',
+    when: 'The `Range` of the request begins after the end of the pack. `content-range` has the length of the pack.',
+    action: 'Ask for bytes within the pack. If you already have that many bytes, you have the whole pack.',
   },
   methodology_not_found: {
     ...fixRequest,
@@ -159,8 +159,8 @@ export const validationErrors = defineErrors({
   },
   too_many_keys: {
     ...fixRequest,
-    message: 'The account has as many keys as it may have. Keys that are revoked or expired do not count.',
-    when: 'The account already has as many keys as it may have, or its keys have issued as many as they may in one day.',
+    message: 'The account has reached its limit of keys. Revoked and expired keys do not count.',
+    when: 'The account has reached its limit of keys, or its keys have reached the limit of keys that they may issue in one day.',
     action: 'Revoke keys that are no longer needed, or contact the operator.',
   },
   key_not_restorable: {

@@ -68,7 +68,7 @@ describe('a provider that was never reached: the reason is the true one', () => 
   });
 
   test('nothing listens', async () => {
-    await expect(models(null, await unused())).rejects.toThrow('nothing listens at this address.');
+    await expect(models(null, await unused())).rejects.toThrow('nothing is listening at this address.');
   });
 
   test('its host has no address', async () => {
@@ -94,7 +94,7 @@ test('one that was reached at the last start serves those models, and the start 
 test('the models of another provider are not taken for its own', async () => {
   answer = listing;
   await models();
-  await expect(models(null, await unused())).rejects.toThrow('nothing listens');
+  await expect(models(null, await unused())).rejects.toThrow('nothing is listening');
 });
 
 test('a redirect is not followed, so that the key goes nowhere else', async () => {

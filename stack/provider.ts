@@ -117,7 +117,7 @@ function reasonOfStatus(status: number, hasKey: boolean): string {
 
 function reasonOfFailure({ code, reason, text }: GuardedFailure): string {
   if (reason === 'timeout') return 'it did not answer within 15 s';
-  if (code === 'ECONNREFUSED') return 'nothing listens at this address';
+  if (code === 'ECONNREFUSED') return 'nothing is listening at this address';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name of its host cannot be resolved';
   if (code === 'ECONNRESET') return 'it closed the connection without an answer';
   return text;

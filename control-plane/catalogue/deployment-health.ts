@@ -1,4 +1,4 @@
-/** `/operator/v1/deployment-health`: which deployments the calls themselves have found to take none at this moment. */
+/** `/operator/v1/deployment-health`: deployments that calls have found unable to take more at this moment. */
 import { deploymentTroubleSchema, troubleNamed } from '@gw/contract/internal/deployment-trouble';
 import { operatorFaults } from '@gw/contract/internal/operator-faults';
 import { listSchema } from '@gw/contract/list';
@@ -13,21 +13,21 @@ const troubleSchema = z.strictObject({
   deployment: z.string(),
   model: z.string(),
   status: shape.status.describe(
-    '`degraded`: its provider is out of reach; `saturated`: it reports overload; `auth_failed`, `quota_exhausted`, `model_missing`: it needs its operator, since it refuses the credential, has no credit left, or does not have the model',
+    '`degraded`: the provider cannot be reached; `saturated`: the provider reports overload; `auth_failed`, `quota_exhausted`, `model_missing`: the deployment needs its operator, because the provider refuses the credential, has no credit left for it, or does not have the model',
   ),
-  failures: shape.failures.describe('How many calls in a row it did not answer'),
-  failed_at: z.iso.datetime().describe('When the last of them failed'),
+  failures: shape.failures.describe('Number of consecutive calls that failed'),
+  failed_at: z.iso.datetime().describe('When the last of these calls failed'),
   until: z.iso
     .datetime()
     .describe(
-      'Until when this is shown, unless it answers before. While it is degraded or saturated, pinned calls of the model are refused until then',
+      'When this entry expires, unless a call succeeds before. While the status is `degraded` or `saturated`, pinned calls of the model are refused until then',
     ),
 });
 const healthSchema = listSchema(troubleSchema).extend({
-  known: z.boolean().describe('False: Valkey is unavailable, so nothing is known of any deployment'),
+  known: z.boolean().describe('False if Valkey is unavailable: then nothing is known about any deployment'),
 });
 
-/** How many deployments need their operator; null if nobody knows. */
+/** Returns how many deployments need their operator; null if Redis is unavailable. */
 export async function deploymentsNeedingOperator({
   now,
   redis,

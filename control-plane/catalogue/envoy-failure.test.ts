@@ -14,17 +14,17 @@ test.each([
   ],
   ['UF', `${atDepth}unable_to_get_local_issuer_certificate:TLS_error_end`, './gw admin providers set acme --ca FILE'],
   ['UF', `${atDepth}self_signed_certificate:TLS_error_end`, './gw admin providers set acme --ca FILE'],
-  ['UF', `${atDepth}invalid_CA_certificate:TLS_error_end`, 'its certificate is refused'],
+  ['UF', `${atDepth}invalid_CA_certificate:TLS_error_end`, 'Envoy rejected its certificate'],
   [
     'UF',
     'TLS_error:|268435703:SSL_routines:OPENSSL_internal:WRONG_VERSION_NUMBER:TLS_error_end',
     'use http:// instead of https://',
   ],
-  ['UF', 'delayed_connect_error:_Connection_refused', 'nothing listens at its address (Envoy says UF: delayed'],
+  ['UF', 'delayed_connect_error:_Connection_refused', 'nothing is listening at its address (Envoy says UF: delayed'],
   ['UF', 'delayed_connect_error:_No_route_to_host', 'there is no route to its address'],
   ['UF', null, 'the connection failed (Envoy says UF)'],
   ['UH', null, 'Envoy cannot resolve llm.example (Envoy says UH)'],
-  ['UC', null, 'it closed the connection without an answer (Envoy says UC)'],
+  ['UC', null, 'it closed the connection without a reply (Envoy says UC)'],
   ['UPE', null, 'it did not send a valid HTTP response'],
   ['NC', null, 'Envoy has not loaded this provider. It may have no certificate bundle (./gw doctor)'],
 ])('%s %j: %s', (flags, transport, expected) => {
@@ -42,5 +42,5 @@ test('what is said is bounded and printable, whatever Envoy tells', () => {
   expect(envoyFailure({ ...failure, body: '<html>' })).toBe(
     'It could not be reached: the connection failed (Envoy says UF).',
   );
-  expect(envoyFailure({ ...failure, flags: 'UC', body: '{}' })).toContain('Does it want https?');
+  expect(envoyFailure({ ...failure, flags: 'UC', body: '{}' })).toContain('it may require https');
 });

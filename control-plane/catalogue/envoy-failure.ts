@@ -21,19 +21,19 @@ const told = z.object({ details: z.string().nullish(), transport: z.string().nul
 /** Texts of BoringSSL and of Envoy's own checks, as Envoy gives them, with spaces in place of underscores. */
 const certificateFaults: readonly (readonly [RegExp, (host: string, provider: string) => string])[] = [
   [/certificate has expired/, () => 'its certificate has expired'],
-  [/not yet valid/, () => 'its certificate is not valid yet; or the clock of the machine where Envoy runs is wrong'],
+  [/not yet valid/, () => 'its certificate is not valid yet, or the clock of the machine that runs Envoy is wrong'],
   [/SAN/, (host) => `its certificate does not name ${host}`],
   [
     /local issuer|self.signed|unable to get issuer|unable to verify/,
     (_, provider) =>
-      `its certificate comes from an authority that is not trusted: give its CA to ./gw admin providers set ${provider} --ca FILE, or to Envoy in SSL_CERT_FILE`,
+      `no trusted authority signed its certificate: add its CA with ./gw admin providers set ${provider} --ca FILE, or to the file that SSL_CERT_FILE names for Envoy`,
   ],
-  [/CERTIFICATE VERIFY FAILED/, () => 'its certificate is refused'],
+  [/CERTIFICATE VERIFY FAILED/, () => 'Envoy rejected its certificate'],
   [
     /WRONG VERSION NUMBER|HTTP REQUEST/,
     (host) => `${host} does not speak TLS at this port: use http:// instead of https://`,
   ],
-  [/CERTIFICATE REQUIRED|HANDSHAKE FAILURE/, () => 'it refuses the TLS handshake'],
+  [/CERTIFICATE REQUIRED|HANDSHAKE FAILURE/, () => 'it rejected the TLS handshake'],
 ];
 
 /** Returns one sentence or two. */
@@ -53,11 +53,11 @@ function connectionFault(flags: string, text: string, url: string): string {
   if (has(notThereYet))
     return 'Envoy has not loaded this provider. It may have no certificate bundle (./gw doctor), or cannot reach the control plane';
   if (has('UH') || has('DF')) return `Envoy cannot resolve ${new URL(url).hostname}`;
-  if (/Connection refused/.test(text)) return 'nothing listens at its address';
+  if (/Connection refused/.test(text)) return 'nothing is listening at its address';
   if (/timeout/i.test(text) || has('UT')) return 'it did not answer in time';
   if (/No route|unreachable/i.test(text)) return 'there is no route to its address';
   if (has('UC') || has('UR'))
-    return `it closed the connection without an answer${url.startsWith('http:') ? '. Does it want https?' : ''}`;
+    return `it closed the connection without a reply${url.startsWith('http:') ? '; it may require https' : ''}`;
   if (has('UPE')) return 'it did not send a valid HTTP response';
   return 'the connection failed';
 }

@@ -142,7 +142,7 @@ test('one that Envoy cannot reach, or is never asked: why', async () => {
   const tested = async () => JSON.parse((await gw('providers', 'test', 'acme', '--json')).out).message;
   await as('admin')('PATCH', at('providers', 'acme'), { base_url: 'http://127.0.0.1:1/v1', credential_ref: null });
   expect(await tested()).toBe(
-    'It could not be reached: nothing listens at its address (Envoy says UF: delayed connect error: Connection refused).',
+    'It could not be reached: nothing is listening at its address (Envoy says UF: delayed connect error: Connection refused).',
   );
   await testApp().context.db.provider.update({
     where: { id: 'acme' },

@@ -59,7 +59,7 @@ export function createAddedFields(now: () => number, log: Pick<Logger, 'warn'>):
   const logged = new Set<string>();
   const refusals = new Counter({
     name: 'gw_added_fields_refused_total',
-    help: 'Calls that a provider was asked again for without a field that the gateway had added',
+    help: 'Calls that were sent again without a field that the gateway had added, because the provider refused it',
     labelNames: ['deployment', 'field'],
     registers: [],
   });

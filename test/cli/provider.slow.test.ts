@@ -91,7 +91,7 @@ test('a provider that does not answer is one line that says what to look at', as
   const complaints = err.split('\n').filter((line) => line.startsWith('gw: '));
   expect(complaints).toHaveLength(1);
   expect(complaints[0]).toMatch(
-    /^gw: The provider's models could not be read from http:\/\/127\.0\.0\.1:9\/v1\/models: nothing listens at this address\.$/,
+    /^gw: The provider's models could not be read from http:\/\/127\.0\.0\.1:9\/v1\/models: nothing is listening at this address\.$/,
   );
   await other.dispose();
 });
@@ -123,7 +123,7 @@ test('a provider that is away later does not keep the gateway from starting: its
   const { code, err } = await start();
   expect(code, err).toBe(0);
   expect(err).toContain(
-    `could not be read from ${url}/models: nothing listens at this address. The models found at the last start are served.`,
+    `could not be read from ${url}/models: nothing is listening at this address. The models found at the last start are served.`,
   );
   expect(other.run().model).toBe('own-model');
 }, 180_000);

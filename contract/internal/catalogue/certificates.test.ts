@@ -18,7 +18,7 @@ it.each([
   ['/etc/ssl/ca.pem', 'must be PEM'],
   [first.certificate + first.key, 'contains a private key'],
   [first.certificate.replace('MII', 'AAA'), 'certificate 1 cannot be read'],
-  [`${first.certificate}-----BEGIN CERTIFICATE-----\nMIIB`, 'each whole'],
+  [`${first.certificate}-----BEGIN CERTIFICATE-----\nMIIB`, 'only complete certificates'],
   [first.certificate.repeat(51), 'at most 50 certificates'],
   [first.certificate + ' '.repeat(131_072), '131072'],
 ])('the ca of a provider is not %.40j: %s', (text, reason) => {

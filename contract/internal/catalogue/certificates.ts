@@ -18,8 +18,8 @@ export function certificatesFault(pem: string): string | null {
   if (kinds.some((kind) => kind?.includes('KEY'))) return 'contains a private key; provide only CA certificates';
   const found = certificatesIn(pem);
   if (found.length === 0) return 'must be PEM: -----BEGIN CERTIFICATE-----, base64, -----END CERTIFICATE-----';
-  if (found.length !== kinds.length) return 'must hold certificates alone, each whole';
-  if (found.length > maxCertificates) return `must hold at most ${maxCertificates} certificates`;
+  if (found.length !== kinds.length) return 'must contain only complete certificates';
+  if (found.length > maxCertificates) return `must contain at most ${maxCertificates} certificates`;
   const broken = found.findIndex((each) => parsed(each) === null);
   return broken === -1 ? null : `certificate ${broken + 1} cannot be read`;
 }
