@@ -4,7 +4,7 @@
  * Invariant: compiled rules are limited in memory and in work per letter. Others are refused here, when an operator submits them, and not
  * during a request.
  */
-import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import type { ClassifierRule, PolicyRule } from '@gw/contract/internal/policy-rules';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type Automaton, buildAutomaton, type Phrase, representative } from './automaton.ts';
 import { isUnspaced } from './fold.ts';
@@ -21,6 +21,8 @@ export interface CompiledRules {
   readonly patterns: readonly (Pattern | null)[];
   /** Matches where any of the patterns does; null for fewer than two. */
   readonly joint: Pattern | null;
+  /** The rules that ask the operator's classifier, which nothing here matches. */
+  readonly classifiers: readonly ClassifierRule[];
 }
 
 export interface RuleProblem {
@@ -122,5 +124,6 @@ export function compileRules(set: readonly PolicyRule[]): Result<CompiledRules, 
   const built = buildAutomaton(phrases);
   if (!built.ok) return refuse(built.error);
   const joint = jointPattern(rules.flatMap((rule) => (rule.kind === 'pattern' ? [rule.pattern] : [])));
-  return ok({ rules, automaton: built.value, patterns, joint });
+  const classifiers = rules.filter((rule) => rule.kind === 'classifier');
+  return ok({ rules, automaton: built.value, patterns, joint, classifiers });
 }

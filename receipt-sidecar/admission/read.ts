@@ -103,7 +103,8 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
   return andThen(tools.find(context.rules, texts), (matched) => {
     const verdict = verdictOf(matched, context.exempt);
     const screenS = (tools.clock() - start) / 1000;
-    const rules = verdict?.action === 'block' ? [] : classifying(context);
+    const { exempt, rules: compiled } = context;
+    const rules = verdict?.action === 'block' ? [] : compiled.classifiers.filter(({ id }) => !exempt.includes(id));
     const mark = verdict === null && rules.length === 0 ? null : markOf(context.salt(), body);
     return {
       outcome: 'read',
@@ -116,9 +117,6 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
     };
   });
 }
-
-const classifying = ({ exempt, rules }: Pick<ReadingContext, 'exempt' | 'rules'>): ClassifierRule[] =>
-  rules.rules.flatMap((rule) => (rule.kind === 'classifier' && !exempt.includes(rule.id) ? [rule] : []));
 
 function markOf(salt: Uint8Array, body: Parameters<typeof screenedSha256>[1]): Pick<Finding, 'salt' | 'sha256'> {
   return { salt: Buffer.from(salt).toString('hex'), sha256: screenedSha256(salt, body) };
