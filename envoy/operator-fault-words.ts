@@ -1,7 +1,8 @@
 /**
  * How providers say that a deployment needs its operator: codes, and patterns of Lua for the beginning of a message, all in lower case.
  *
- * Invariant: a pattern fits the beginning of a message alone, since providers repeat parts of the client's request further on.
+ * Invariant: a pattern fits the beginning of a message alone, since providers repeat parts of the client's request further on. Only
+ * `missingPhrases` may stand anywhere, because the provider names the field `model` beside them.
  */
 import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 
@@ -167,3 +168,17 @@ export const unknownPlace: FaultWords = {
     '^invalid url',
   ],
 };
+
+/** Phrases that say, anywhere in a message about the field `model`, that the model is missing. */
+export const missingPhrases: readonly string[] = [
+  'not exist',
+  'not found',
+  'unknown',
+  'not available',
+  'no such',
+  'not supported',
+  'invalid model',
+  'not a valid model',
+  'deprecated',
+  'no longer',
+];

@@ -10,7 +10,7 @@ import { firstEventHeader } from '@gw/contract/internal/first-event';
 import { operatorFaultField, operatorFaultHeader, operatorFaults } from '@gw/contract/internal/operator-faults';
 import { safetyCodes, safetyPhrases } from '@gw/contract/internal/safety-words';
 import { luaString } from './lua-string.ts';
-import { faultWords, unknownPlace } from './operator-fault-words.ts';
+import { faultWords, missingPhrases, unknownPlace } from './operator-fault-words.ts';
 
 const list = (items: readonly string[]): string => `{ ${items.map(luaString).join(', ')} }`;
 const set = (items: readonly string[]): string =>
@@ -23,6 +23,7 @@ export const operatorFaultFunctions = `
 local MOST_READ = 16384
 local FAULTS = { ${operatorFaults.map((fault) => `${fault} = ${words(faultWords[fault])}`).join(', ')} }
 local NO_PLACE = ${words(unknownPlace)}
+local MISSING = ${list(missingPhrases)}
 local SAFETY_CODES, SAFETY_PHRASES = ${set(safetyCodes)}, ${list(safetyPhrases)}
 
 -- Which faults a reply with a status can tell by its words, in the order in which they are looked for.
@@ -112,8 +113,6 @@ local function says(codes, texts, words)
   end
   return false
 end
-
-local MISSING = { 'not exist', 'not found', 'unknown', 'not available', 'no such', 'not supported', 'invalid model', 'not a valid model', 'deprecated', 'no longer' }
 
 local function is_about_safety(codes, texts)
   for _, code in ipairs(codes) do
