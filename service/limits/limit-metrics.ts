@@ -1,7 +1,8 @@
 /** Metrics and log lines about decisions on limits. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import { dropOldest } from '../drop-oldest.ts';
 import type { Logger } from '../log.ts';
+import { gauge } from '../metric.ts';
 import { lack } from './bucket.ts';
 import type { Decision } from './decision.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
@@ -79,14 +80,8 @@ export function createLimitMetrics({ local, log, now }: LimitMetricsOptions): Li
           for (const [limit, of] of counts) for (const outcome of outcomes) this.inc({ limit, outcome }, of[outcome]);
         },
       });
-      new Gauge({
-        name: 'gw_limits_local',
-        help: '1 while this instance enforces its share of the limits by itself, while Redis is unavailable',
-        registers: [registry],
-        collect() {
-          this.set(local() ? 1 : 0);
-        },
-      });
+      const help = '1 while this instance enforces its share of the limits by itself, while Redis is unavailable';
+      registry.registerMetric(gauge('gw_limits_local', help, local));
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Tells people of providers that cannot be asked, since nobody has given the credential that they name. */
 import type { Logger } from '@gw/service/log';
-import { Gauge, type Registry } from 'prom-client';
+import { gauge } from '@gw/service/metric';
+import type { Registry } from 'prom-client';
 import type { CatalogueView } from '../snapshot/keeper.ts';
 import type { Catalogue } from '../snapshot/read.ts';
 import type { CredentialView } from './credentials.ts';
@@ -32,15 +33,10 @@ export function openMissingWatch(catalogue: CatalogueView, credentials: Credenti
 }
 
 export function registerMissing(registry: Registry, catalogue: CatalogueView, credentials: CredentialView): void {
-  registry.registerMetric(
-    new Gauge({
-      name: 'gw_provider_credentials_missing',
-      help: 'Credentials that providers of the catalogue name and nobody has given',
-      registers: [],
-      collect() {
-        const held = catalogue.current();
-        this.set(held === null || !credentials.isRead() ? 0 : missingCredentials(held.catalogue, credentials).length);
-      },
-    }),
-  );
+  const help = 'Credentials that providers of the catalogue name and nobody has given';
+  const missing = () => {
+    const held = catalogue.current();
+    return held === null || !credentials.isRead() ? 0 : missingCredentials(held.catalogue, credentials).length;
+  };
+  registry.registerMetric(gauge('gw_provider_credentials_missing', help, missing));
 }
