@@ -251,7 +251,7 @@ export class StreamReply implements Reply {
    */
   #resume(made: ShownReceipt, shown: ShownReceipt): void {
     this.#saved = null;
-    if (made.gw !== shown.gw) this.#swaps.push([made, shown]);
+    this.#swaps.push([made, shown]);
     this.#answerAll(null);
     if (!this.#isStoring) this.#turns.resume();
   }

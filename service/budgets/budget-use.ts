@@ -122,12 +122,12 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
     async state({ accountId, month }, id) {
       const fields = [`base:${id}`, `used:${id}`, `held:${id}`, `estimated:${id}`];
       const [base, used, held, estimated] = await redis.hmget(budgetUseKey(accountId, month), ...fields);
-      const [all, reserved, assumed] = [used, held, estimated].map((steps) => Number(steps ?? 0)) as [
-        number,
-        number,
-        number,
-      ];
-      return { base: base == null ? null : Number(base), used: all, held: reserved, estimated: assumed };
+      return {
+        base: base == null ? null : Number(base),
+        used: Number(used ?? 0),
+        held: Number(held ?? 0),
+        estimated: Number(estimated ?? 0),
+      };
     },
   };
 }

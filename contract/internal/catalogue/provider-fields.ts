@@ -82,8 +82,9 @@ const requestFieldsSchema = {
 const certificates = z
   .string()
   .max(maxPemLength)
-  .refine((text) => certificatesFault(text) === null, {
-    error: ({ input }) => String(certificatesFault(String(input))),
+  .superRefine((text, context) => {
+    const fault = certificatesFault(text);
+    if (fault !== null) context.addIssue(fault);
   })
   .transform((text) => `${certificatesIn(text).join('\n')}\n`);
 

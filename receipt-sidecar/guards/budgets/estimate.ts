@@ -20,7 +20,7 @@ export const typicalAnswerTokens = 400;
 
 type EstimatedRequest = Pick<
   ParsedRequest,
-  'candidates' | 'endpoint' | 'estimatedPromptTokens' | 'maxTokens' | 'mostPromptTokens' | 'options'
+  'candidates' | 'endpoint' | 'estimatedPromptTokens' | 'maxTokens' | 'options'
 >;
 
 export function estimatedTokens({ candidates, endpoint, estimatedPromptTokens, maxTokens }: EstimatedRequest) {
@@ -94,17 +94,8 @@ export interface Estimates {
 
 export function estimatesOf(request: EstimatedRequest, model: SnapshotModel, by: Candidate, at: string): Estimates {
   const estimate = estimateCall(request, model, by, at);
-  const { candidates, endpoint, estimatedPromptTokens, maxTokens, mostPromptTokens, options } = request;
-  if (maxTokens === null || maxTokens <= typicalAnswerTokens) return { estimate, assumed: estimate };
-  const typical = {
-    candidates,
-    endpoint,
-    estimatedPromptTokens,
-    mostPromptTokens,
-    options,
-    maxTokens: typicalAnswerTokens,
-  };
-  return { estimate, assumed: estimateCall(typical, model, by, at) };
+  if (request.maxTokens === null || request.maxTokens <= typicalAnswerTokens) return { estimate, assumed: estimate };
+  return { estimate, assumed: estimateCall({ ...request, maxTokens: typicalAnswerTokens }, model, by, at) };
 }
 
 /** No model of a chat API is known to write less, in tokens. */
