@@ -66,7 +66,7 @@ export function chatEvents(): string {
     addresses: exampleAddresses,
     energyReader: null,
     ...eventBounds,
-    tooLong: () => null,
+    refusalFor: () => null,
     receipt: ({ said }) => ({ ...additions(called(countedIn(said))), counts: null }),
   });
   for (const event of [...reply.head, ...slice(reply.tokens), ...reply.tail]) events.push(Buffer.from(event));

@@ -17,7 +17,7 @@ const delta = (content: string, finish: string | null = null, index = 0) => ({
   choices: [{ index, delta: { content }, finish_reason: finish }],
 });
 /** Stands for what the words of providers mean, which has tests of its own. */
-const tooLong = ({ error }: { readonly error?: unknown }, isEmpty: boolean) =>
+const refusalFor = ({ error }: { readonly error?: unknown }, isEmpty: boolean) =>
   error === 'too long' && isEmpty ? apiError('prompt_too_long', { param: 'messages' }) : null;
 const nothingElse = { telemetry: null, isWritten: true, failed: false };
 const sevenAndThree = { prompt: 7, completion: 3 };
@@ -54,7 +54,7 @@ function run(text: string, options: RunOptions = {}) {
     addresses,
     energyReader: createEnergyReader(options.telemetry ?? null, () => ({})),
     ...eventBounds,
-    tooLong,
+    refusalFor,
     receipt: (facts) => {
       asked.push(facts);
       return { ...made, counts: options.counts ?? null };
@@ -285,7 +285,7 @@ describe('a stream', () => {
             reader: chatReader(wantsUsage, expectedChoices),
             addresses,
             energyReader: null,
-            tooLong,
+            refusalFor,
             ...eventBounds,
           };
           const receipt = ({ said }: StreamFacts) => {
@@ -355,7 +355,7 @@ describe('a stream', () => {
       addresses,
       energyReader: null,
       ...eventBounds,
-      tooLong,
+      refusalFor,
       receipt: () => {
         throw new Error('too early');
       },
@@ -417,7 +417,7 @@ describe('a stream', () => {
       addresses,
       energyReader: null,
       ...eventBounds,
-      tooLong,
+      refusalFor,
       receipt,
     };
     const stream = new EventStream(options);
@@ -452,7 +452,7 @@ describe('a stream', () => {
         reader: chatReader(false),
         addresses,
         energyReader: null,
-        tooLong,
+        refusalFor,
         receipt: () => made,
       });
     const [one, other] = [open(), open()];
@@ -635,7 +635,7 @@ describe('a stream of a provider that reports energy', () => {
       addresses,
       energyReader,
       ...eventBounds,
-      tooLong,
+      refusalFor,
       receipt,
     };
     const stream = new EventStream(options);
@@ -655,7 +655,7 @@ describe('a stream of a provider that reports energy', () => {
         addresses,
         energyReader: createEnergyReader(telemetry, () => ({})),
         ...eventBounds,
-        tooLong,
+        refusalFor,
         receipt: () => empty,
       });
     const early = event({ id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 0 } });
@@ -681,7 +681,7 @@ describe('a stream of a provider that reports energy', () => {
       addresses,
       energyReader: null,
       ...eventBounds,
-      tooLong,
+      refusalFor,
       receipt,
     };
     const stream = new EventStream(options);

@@ -174,7 +174,7 @@ export class EventStream {
   }
 
   #refusal(value: JsonObject): ApiError | null {
-    return this.#options.tooLong(value, this.#api.isEmpty);
+    return this.#options.refusalFor(value, this.#api.isEmpty);
   }
 
   #keepBounded(): void {

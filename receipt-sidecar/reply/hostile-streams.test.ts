@@ -27,7 +27,7 @@ function open(changes: Changes = {}): { stream: EventStream; made: () => number 
     addresses,
     energyReader: null,
     ...eventBounds,
-    tooLong: () => null,
+    refusalFor: () => null,
     receipt: () => {
       made += 1;
       return {
@@ -311,7 +311,7 @@ function* withOddity(value: unknown, oddity: unknown): Generator<unknown> {
 describe('a value of a type that nobody expects', () => {
   const finish = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   const request = { endpoint: 'chat', model: 'm', outputField: 'max_tokens' } as unknown as ParsedRequest;
-  const tooLong = (chunk: Readonly<Record<string, unknown>>) => contextError(wordsOf(chunk), request, false);
+  const refusalFor = (chunk: Readonly<Record<string, unknown>>) => contextError(wordsOf(chunk), request, false);
 
   it.each(oddities.map((oddity) => [JSON.stringify(oddity), oddity]))(
     '%s, is passed or refused at any place',
@@ -322,7 +322,7 @@ describe('a value of a type that nobody expects', () => {
             whole(`data: ${JSON.stringify(value)}\n\n${finish}`, {
               energyReader: createEnergyReader(telemetry, () => ({})),
               ...eventBounds,
-              tooLong,
+              refusalFor,
             }),
           );
     },
@@ -332,7 +332,7 @@ describe('a value of a type that nobody expects', () => {
     const failing = () => {
       throw new TypeError('Cannot convert object to primitive value');
     };
-    const out = whole(`data: {"error":"x"}\n\n${finish}`, { tooLong: failing }).toString();
+    const out = whole(`data: {"error":"x"}\n\n${finish}`, { refusalFor: failing }).toString();
     expect(out).toMatch(unreadable);
     expect(out.match(/data:/g)).toHaveLength(1);
   });

@@ -97,7 +97,7 @@ export class JsonReply implements Reply {
       room,
       // They were counted where the reply was read.
       mostParts: Number.POSITIVE_INFINITY,
-      tooLong: () => null,
+      refusalFor: () => null,
       receipt: ({ failed, said, telemetry }) => {
         const recorded = record.complete(said, telemetry, failed);
         receipts.push(recorded);

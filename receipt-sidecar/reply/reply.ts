@@ -107,7 +107,7 @@ export class StreamReply implements Reply {
       energyReader,
       room: context.room,
       mostParts: maxEventParts,
-      tooLong: (event, isEmpty) => {
+      refusalFor: (event, isEmpty) => {
         const [words, { request }] = [wordsOf(event), record.identity];
         return isEmpty ? toldError(words, request, false) : safetyError(words, request, false);
       },

@@ -23,7 +23,7 @@ export interface EventStreamOptions {
   /** Null if the provider reports no energy. */
   readonly energyReader: EnergyReader | null;
   /** Returns the error for a failure whose words are about the request; null for any other. `isEmpty`: nothing was generated before. */
-  readonly tooLong: (event: JsonObject, isEmpty: boolean) => ApiError | null;
+  readonly refusalFor: (event: JsonObject, isEmpty: boolean) => ApiError | null;
   /** For large events that are not complete yet. */
   readonly room: Room;
   /** The most parts that an event may have (see wire/json-body.ts). */

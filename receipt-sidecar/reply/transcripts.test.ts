@@ -53,7 +53,7 @@ function passed(pieces: readonly Buffer[], wantsUsage: boolean, reader = chatRea
     energyReader: null,
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     ...eventBounds,
-    tooLong: () => null,
+    refusalFor: () => null,
     receipt: (facts) => {
       said = facts.said;
       return { gw: '{"id":"r"}', routingTrace: '{}', usageGw: '{}', counts: null };

@@ -19,7 +19,7 @@ function opened(wantsUsage: boolean, expectedChoices = 1): EventStream {
     addresses,
     energyReader: null,
     ...eventBounds,
-    tooLong: () => null,
+    refusalFor: () => null,
     receipt: (_: StreamFacts) => receipt,
   });
 }
