@@ -119,7 +119,7 @@ test.each<[string, Answer, string, number | null]>([
     'It refuses the credential ACME (401).',
     401,
   ],
-  ['has no such model', () => ({ status: 404, body: '' }), 'for example at /v1', 404],
+  ['has no such model', () => ({ status: 404, body: '' }), 'for example /v1?', 404],
   ['sends elsewhere', () => ({ status: 307, body: '' }), 'redirects are not followed', 307],
   ['answers a page', () => ({ status: 200, body: `<html>${credential}` }), 'not in the shape of the OpenAI API', 200],
   ['fails', () => ({ status: 503, body: credential }), 'It answers 503.', 503],

@@ -102,7 +102,7 @@ describe('a gateway that stays in the background', () => {
     const { pids, publicUrl } = gateway.run();
     const { code, out, err } = await gateway.gw('up', '--detach', '--json', ...anyPorts);
     expect(code).toBe(0);
-    expect(err).toContain('running already');
+    expect(err).toContain('already running');
     expect(JSON.parse(out)).toMatchObject({ publicUrl, pids });
   });
 
