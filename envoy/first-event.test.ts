@@ -25,6 +25,7 @@ declare const WebAssembly: {
 };
 
 const mostMs = 5000;
+const tickMs = 1000;
 
 function host() {
   let headers = new Map<string, string>();
@@ -135,6 +136,8 @@ describe('a failure as the first event', () => {
     ['an object called error', { object: 'error', message: 'Broken' }, 500],
     ['a key', { error: { type: 'authentication_error' } }, 401],
     ['FastAPI', { detail: 'Service Unavailable' }, 503],
+    ['Bedrock', { message: 'Too many tokens', __type: 'ThrottlingException' }, 429],
+    ['MiniMax', { choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit' } }, 429],
     ['a list', [{ error: { code: 429, message: 'Slow' } }], 429],
     ['a wait', { error: { message: 'The model took too long to answer' } }, 500],
   ])('%s has the status of the failure', (_name, failure, status) => {
@@ -168,6 +171,8 @@ describe('a failure as the first event', () => {
     // A number in other words, and a client's text that is repeated.
     for (const message of ['Worker 1301 broke', 'Cannot read \\"content_filter\\"'])
       expect(host().reply([event({ error: { message } })]).status).toBe(500);
+    // A count.
+    expect(host().reply([event({ error: { message: 'No' }, usage: { prompt_tokens: 1301 } })]).status).toBe(500);
   });
 
   test.each(tooLong)('a prompt that is too long for %s refuses the request', (_server, status, body) => {
@@ -243,6 +248,11 @@ describe('what goes on as it is', () => {
     ['an answer that ends at once', [event({ choices: [{ delta: {}, finish_reason: 'stop' }] })]],
     ['an answer to a prompt', [event({ choices: [{ text: 'Hi' }] })]],
     ['a text about errors', [event({ choices: [{ delta: { content: '{"error": 429}' } }], error: null })]],
+    [
+      'an answer with words of its own',
+      [event({ detail: 'low', message: 'ok', errors: ['x'], choices: [{ text: 'Hi' }] })],
+    ],
+    ['an answer of MiniMax', [event({ choices: [{ text: 'Hi' }], base_resp: { status_code: 0, status_msg: '' } })]],
     ['data that are no JSON', [event('hello')]],
     ['compressed bytes', [Buffer.from([0x1f, 0x8b, 8, 0, 0, 0])]],
   ])('%s', (_name, pieces) => {
@@ -268,7 +278,7 @@ describe('what goes on as it is', () => {
     expect(host().reply(comments)).toMatchObject({ status: 200, isHeld: false, taken: 257 });
     const slow = host();
     slow.reply([': hi\n\n'], { ends: false });
-    expect([slow.after(mostMs - 1), slow.after(1)]).toEqual([false, true]);
+    expect([slow.after(mostMs - tickMs - 1), slow.after(1)]).toEqual([false, true]);
   });
 });
 
@@ -308,6 +318,8 @@ describe('a JSON reply', () => {
     ['{}', 500],
     ['{"id":"c","choices":[],"usage":{"prompt_tokens":3}}', 500],
     ['{"id":"c","data":null}', 500],
+    ['{"id":"c","choices":[ ],"metadata":{"weight_version":"default"}}', 500],
+    ['{"choices":null,"base_resp":{"status_code":1039,"status_msg":"token limit"}}', 400],
   ])('that is a failure, or no answer, has the status of one, in any pieces: %s', (failure, status) => {
     const single = [...failure];
     for (const pieces of [[failure], single]) {
@@ -325,6 +337,8 @@ describe('a JSON reply', () => {
     '{"id":"c","note":"\\"error\\":{","usage":{"error":{}},"choices":[ "x"]}',
     '{"answer":"Yes.","effort":{"heard":5}}',
     '{"message":{"content":"Yes."}}',
+    '{"answer":"Yes.","tags":[]}',
+    '{"base_resp":{"status_code":0,"status_msg":"success"},"choices":[{"text":"Hi"}]}',
     '[[0.5]]',
     '{"broken":',
     '{"broken":"',

@@ -30,8 +30,17 @@ async function load(name) {
 const { firstEventHeader } = await load('first-event.ts');
 /** @type {{ safetyCodes: readonly string[], safetyPhrases: readonly string[] }} */
 const { safetyCodes, safetyPhrases } = await load('safety-words.ts');
-// A code is a whole value: a number or a word can stand in the middle of other words.
-const safetyWords = [...safetyCodes.map((code) => `"${code}"`), ...safetyPhrases];
+/**
+ * A code is a whole value: a number or a word can stand in the middle of other words. As a number it can also count something, so it has to
+ * be that of a key for codes.
+ *
+ * @param {string} code
+ */
+const waysToState = (code) =>
+  /^\d+$/.test(code)
+    ? [`"${code}"`, ...[' ', ''].flatMap((gap) => [',', '}'].map((next) => `code":${gap}${code}${next}`))]
+    : [`"${code}"`];
+const safetyWords = [...safetyCodes.flatMap(waysToState), ...safetyPhrases];
 /** @type {Readonly<Record<string, string>>} */
 const places = {
   __firstEventHeader__: JSON.stringify(firstEventHeader),

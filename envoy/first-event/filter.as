@@ -1,16 +1,17 @@
 /**
- * A filter between Envoy's router and a provider, as WebAssembly, written in AssemblyScript. It holds the head of a reply with status 200
- * until its body has begun, and of a stream until its first event that says anything. A failure that comes as the first event, and a reply
- * without one, get the status of that failure before the router sees it. So the router tries the next deployment, as it does for any reply
- * with that status, and the sidecar learns of it by the same ways. Filters in Lua cannot do this: they cannot hold a head for one piece of
- * the body.
+ * A filter between Envoy's router and a provider, as WebAssembly, written in AssemblyScript. It holds the head of a reply with status 200:
+ * of a stream until its first event that says anything, of a JSON object until a list that is not empty, or to its end. A failure there,
+ * and a reply without an answer, get the status of that failure before the router sees it. So the router tries the next deployment, as it
+ * does for any reply with that status, and the sidecar learns of it by the same ways. Filters in Lua cannot do this: they cannot hold a
+ * head for one piece of the body.
  *
  * Invariants: no byte of a body is changed or lost. A head is held for `mostMs`, `mostBytes` and `mostPieces` at most. What the filter does
  * not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
  *
- * It knows no field of an answer: anything is one that has a list which is not empty or any text besides names and the results of content
- * filters. It does know how servers write failures, and the words that give a failure without a status one. Words that the sidecar
- * looks for as well come from contract/: compile.mjs puts them in the places of `__firstEventHeader__` and `__isSafety__`.
+ * It knows no field of an answer: anything is one that has a list which is not empty, or any text besides names and the results of content
+ * filters; an object whose list is empty needs that text at its top. It does know how servers write failures, and the words that give a
+ * failure without a status one. Words that the sidecar looks for as well come from contract/: compile.mjs puts them in the places of
+ * `__firstEventHeader__` and `__isSafety__`.
  */
 
 // The host: https://github.com/proxy-wasm/spec, version 0.2.1.
@@ -34,7 +35,8 @@ const responseBody = 1;
 const responseStream = 1;
 
 const mostMs: i64 = 5_000;
-const tickMs = 1_000;
+/** All held heads are looked at together. */
+const tickMs: i32 = 1_000;
 const mostBytes = 32 * 1024;
 /** A body that comes in single bytes would otherwise be read anew for each of them. */
 const mostPieces = 256;
@@ -57,6 +59,8 @@ const unfinished = 0;
 const list = 1;
 const error = 2;
 const whole = 3;
+/** It ends, and has an empty list and no text at its top. */
+const empty = 4;
 
 const statusHeader = String.UTF8.encode(":status");
 const typeHeader = String.UTF8.encode("content-type");
@@ -131,7 +135,8 @@ export function proxy_on_response_trailers(context: i32, trailers: i32): i32 {
 /** Lets heads go that have waited for too long, since nothing else comes that would. */
 export function proxy_on_tick(root: i32): void {
   if (heads.size == 0) return;
-  const before = nowMs() - mostMs;
+  // At the next tick it would be too late.
+  const before = nowMs() - (mostMs - tickMs);
   const contexts = heads.keys();
   for (let at = 0; at < contexts.length; at++) {
     const context = contexts[at];
@@ -213,13 +218,16 @@ function readList(at: usize, length: i32, isStream: bool, end: bool): i32 {
   return load<u8>(at + from) == 0x7b ? readObject(at + from, length - from, isStream, end) : pass;
 }
 
-/** One object is held until a list shows that it is an answer, or else to its end. If it says nothing then, it is a failure. */
+/**
+ * One object is held until a list shows that it is an answer, or else to its end. If it says nothing then, it is a failure. Beside an empty
+ * list nothing that lies deeper is an answer: some servers describe themselves there.
+ */
 function readObject(at: usize, length: i32, isStream: bool, end: bool): i32 {
   const found = lookForList(at, length);
   if (found == list) return isStream ? passAsJson : pass;
   if (found == error && end) return readData(at, length, true);
-  if (found != whole) return end ? pass : hold;
-  const verdict = readData(at, length, false);
+  if (found != whole && found != empty) return end ? pass : hold;
+  const verdict = readData(at, length, found == empty);
   if (verdict == hold) return failure(at, length, 0);
   return verdict == pass && isStream ? passAsJson : verdict;
 }
@@ -229,13 +237,15 @@ function lookForList(at: usize, length: i32): i32 {
   let depth = 0;
   let from = 0;
   let isFailure = false;
+  let isEmpty = false;
+  let isText = false;
   let key: usize = 0;
   let keyLength = 0;
   while (from < length) {
     const byte = load<u8>(at + from);
     if (byte == 0x7b || byte == 0x5b) depth++;
     else if (byte == 0x7d || byte == 0x5d) {
-      if (--depth == 0) return whole;
+      if (--depth == 0) return isEmpty && !isText ? empty : whole;
     } else if (byte == 0x22) {
       const text = at + from + 1;
       const to = endOfText(at, length, from);
@@ -250,8 +260,12 @@ function lookForList(at: usize, length: i32): i32 {
         from++;
         while (from < length && isBlank(load<u8>(at + from))) from++;
         if (is(key, keyLength, "error") && isTrue(at + from, length - from)) isFailure = true;
-        else if (!isFailure && !isOfFailure(key, keyLength) && isFilledList(at + from, length - from)) return list;
+        else if (!isOfFailure(key, keyLength) && from < length && load<u8>(at + from) == 0x5b) {
+          if (!isFilledList(at + from, length - from)) isEmpty = true;
+          else if (!isFailure) return list;
+        }
       } else if (isErrorKind(key, keyLength, text, textLength)) isFailure = true;
+      else if (textLength > 0 && !isName(key, keyLength)) isText = true;
       continue;
     }
     from++;
@@ -268,11 +282,12 @@ function isFilledList(at: usize, length: i32): bool {
 
 /** Members that a failure can have, or a reply without an answer, and whose lists are none of answers. */
 function isOfFailure(key: usize, length: i32): bool {
-  return beginsWith(key, length, "error") || beginsWith(key, length, "detail") || isOfFilter(key, length);
+  return beginsWith(key, length, "error") || beginsWith(key, length, "detail") || isApart(key, length);
 }
 
-function isOfFilter(key: usize, length: i32): bool {
-  return contains(key, length, "filter");
+/** The results of content filters, and what MiniMax says of each reply. */
+function isApart(key: usize, length: i32): bool {
+  return contains(key, length, "filter") || is(key, length, "base_resp");
 }
 
 function isErrorKind(key: usize, keyLength: i32, value: usize, valueLength: i32): bool {
@@ -350,10 +365,10 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
   let isError = isNamedError;
   let isBlocked = false;
   let isText = false;
-  /** Whether there is a message at the top, which is a failure where there is no answer. */
+  /** Whether words stand at the top that are those of a failure where there is no answer. */
   let isTold = false;
-  /** The depth of the key whose value is the result of a filter. */
-  let ofFilter = noDepth;
+  /** The depth of the key whose value is no part of an answer. */
+  let apart = noDepth;
   let key: usize = 0;
   let keyLength = 0;
   while (from < length) {
@@ -372,17 +387,19 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
         keyLength = textLength;
         from++;
         while (from < length && isBlank(load<u8>(at + from))) from++;
-        if (depth <= ofFilter) ofFilter = isOfFilter(key, keyLength) ? depth : noDepth;
-        if (depth == 1 && (is(key, keyLength, "error") || is(key, keyLength, "detail"))) isError = isError || isTrue(at + from, length - from);
-        if (depth == 1 && is(key, keyLength, "errors")) isError = isError || isFilledList(at + from, length - from);
+        if (depth <= apart) apart = isApart(key, keyLength) ? depth : noDepth;
+        if (depth == 1 && is(key, keyLength, "error")) isError = isError || isTrue(at + from, length - from);
+        if (depth == 1 && is(key, keyLength, "detail")) isTold = isTold || isTrue(at + from, length - from);
+        if (depth == 1 && is(key, keyLength, "errors")) isTold = isTold || isFilledList(at + from, length - from);
         // Gemini names the reason in place of an answer.
         if (depth == 2 && (is(key, keyLength, "blockreason") || is(key, keyLength, "block_reason")))
           isBlocked = isBlocked || isTrue(at + from, length - from);
+        if (depth == 2 && apart == 1 && is(key, keyLength, "status_code")) isTold = isTold || isTrue(at + from, length - from);
         if (depth <= 2 && isStatusKey(key, keyLength)) status = status || statusAt(at + from, length - from);
       } else {
         if (depth == 1 && isErrorKind(key, keyLength, text, textLength)) isError = true;
         if (depth == 1 && textLength > 0 && is(key, keyLength, "message")) isTold = true;
-        if (textLength > 0 && ofFilter == noDepth && !isName(key, keyLength)) isText = true;
+        if (textLength > 0 && apart == noDepth && !isName(key, keyLength)) isText = true;
       }
       continue;
     }
@@ -448,6 +465,8 @@ function failure(at: usize, length: i32, stated: i32): i32 {
     says("rate_limit") ||
     says("ratelimit") ||
     says("too many requests") ||
+    says("too_many_requests") ||
+    says("throttl") ||
     says("resource_exhausted") ||
     says("quota")
   )

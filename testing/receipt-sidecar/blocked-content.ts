@@ -68,6 +68,9 @@ export const blockedContent: readonly Blocked[] = [
     },
   ],
   ['Zhipu', 400, { contentFilter: [{ level: 1, role: 'user' }], error: { code: '1301', message: '敏感内容' } }],
+  ['Zhipu, by a number', 400, { error: { code: 1301, message: '敏感内容' } }],
+  ['MiniMax', 200, { id: 'c', choices: null, base_resp: { status_code: 1026, status_msg: 'input new_sensitive' } }],
+  ['a proxy, as the error itself', 400, { error: 'content_filter', message: 'Blocked.' }],
   [
     'DeepSeek',
     400,

@@ -81,9 +81,12 @@ it.each(told)(
   },
 );
 
-const blocked = blockedContent
-  .filter(([, status]) => status !== 200)
-  .map(([server, status, body]) => ({ server, status, body }));
+// A block with status 200 has got that of a refusal before.
+const blocked = blockedContent.map(([server, status, body]) => ({
+  server,
+  body,
+  status: status === 200 ? 400 : status,
+}));
 it.each(blocked)('a safety block of $server has a code of its own', ({ body, status }) => {
   const text = JSON.stringify(body);
   const error = providerError(status, text, chat);

@@ -1,7 +1,7 @@
 /**
  * Where servers put what they have to say about a request that they refuse: `{"error":{message,…}}` as OpenAI, the
  * fields at the top (vLLM, SGLang, Mistral, Bedrock), a text as `error` (TGI, TEI), a list of one (Gemini), `detail` as a text
- * or as a list of what is wrong with single fields (FastAPI; Mistral has it within its message).
+ * or as a list of what is wrong with single fields (FastAPI; Mistral has it within its message), `base_resp` (MiniMax).
  */
 import { parseObject } from '../../wire/json-body.ts';
 
@@ -22,10 +22,12 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' && 
 
 /** Finds the words in a reply that is parsed already. */
 export function wordsOf(reply: Readonly<Record<string, unknown>>): ProviderWords {
-  const fields = isObject(reply.error) ? reply.error : reply;
-  const { code, message, type } = fields;
+  const fields = isObject(reply.error) ? reply.error : isObject(reply.base_resp) ? reply.base_resp : reply;
+  const { message, type } = fields;
+  const code = fields.code ?? fields.status_code;
   const fault = faultOf(fields.detail) ?? faultOf(isObject(message) ? message.detail : null);
-  const text = textOf(message) ?? textOf(fields.error) ?? textOf(fields.detail) ?? textOf(fault?.msg);
+  const text =
+    textOf(message) ?? textOf(fields.error) ?? textOf(fields.detail) ?? textOf(fault?.msg) ?? textOf(fields.status_msg);
   return { message: text, code, type, param: fields.param ?? fieldOf(fault), fields };
 }
 

@@ -29,7 +29,7 @@ export function safetyError(
   const text = message?.slice(0, longestText);
   const lower = text?.toLowerCase();
   const isSafety =
-    [code, type, fields.status, fields.reason].some(isSafetyCode) ||
+    [code, type, fields.status, fields.reason, fields.error].some(isSafetyCode) ||
     safetyPhrases.some((phrase) => lower?.includes(phrase)) ||
     isPromptBlocked(fields);
   if (!isSafety) return null;
