@@ -110,6 +110,35 @@ test('a stream that fails in its first event, or has none, goes on at the next d
   }
 });
 
+test('a stream of completions that fails in its first event, or has none, goes on too', async () => {
+  const complete = async (name: string) => {
+    const chunks = await collect(await client.completions.create({ model: name, prompt: 'Weather?', stream: true }));
+    return { chunks, text: chunks.map(({ choices }) => choices[0]?.text ?? '').join('') };
+  };
+  const chunk = { id: 'c', object: 'text_completion', created: 1, model: 'm' };
+  const choice = { index: 0, text: 'Sunny.', logprobs: null, finish_reason: 'stop' };
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+  const sunny = events(
+    `data: ${JSON.stringify({ ...chunk, choices: [choice] })}\n\n`,
+    `data: ${JSON.stringify({ ...chunk, choices: [], usage })}\n\n`,
+    'data: [DONE]\n\n',
+  );
+  for (const answer of [limited, events(), events('data: [DONE]\n\n')]) {
+    let isFirst = true;
+    everywhere((response, body) => {
+      const fails = isFirst;
+      isFirst = false;
+      return (fails ? answer : sunny)(response, body);
+    });
+    const { chunks, text } = await complete(model);
+    expect(text).toBe('Sunny.');
+    expect(calls()).toEqual([1, 1]);
+    expect(receiptOf(chunks.at(-1))).toMatchObject({ status: 'complete', completion_tokens: 2 });
+  }
+  everywhere(limited);
+  await expect(complete(alone)).rejects.toMatchObject({ status: 502, code: 'upstream_rate_limited' });
+});
+
 test('where nobody else can answer, it is an error with the status of the failure', async () => {
   everywhere(limited);
   await expect(ask(alone)).rejects.toMatchObject({ status: 502, code: 'upstream_rate_limited' });
@@ -140,6 +169,52 @@ test('a first event about the operator’s trouble goes on at the next deploymen
   }
   everywhere(events('data: {"error":{"message":"No","code":"invalid_api_key"}}\n\n'));
   await expect(ask(alone)).rejects.toMatchObject({ status: 502, code: 'upstream_auth_failed' });
+});
+
+const json =
+  (body: unknown): Answer =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+const asked = () => calls().reduce<number>((sum, each) => sum + (each ?? 0), 0);
+
+test('a safety block is a refusal of the request, which nobody else is asked about, in events and in JSON', async () => {
+  for (const failure of [
+    { error: { message: 'No', code: 'data_inspection_failed' } },
+    { error: { message: 'No', code: '1301' } },
+    { error: { message: 'Blocked', type: 'guardrail_intervened', code: 500 } },
+    { promptFeedback: { blockReason: 'SAFETY' } },
+    { choices: null, base_resp: { status_code: 1026, status_msg: 'input new_sensitive' } },
+  ])
+    for (const answer of [events(`data: ${JSON.stringify(failure)}\n\n`, 'data: [DONE]\n\n'), json(failure)]) {
+      everywhere(answer);
+      await expect(ask(model)).rejects.toMatchObject({ status: 400, code: 'content_filter', param: 'messages' });
+      expect(asked()).toBe(1);
+    }
+});
+
+test('JSON that is a failure, or no answer, goes on at the next deployment', async () => {
+  for (const failure of [
+    { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+    { id: 'c', error: { message: 'Broken' } },
+    [{ error: { code: 503, message: 'Broken' } }],
+    { object: 'error', message: 'Broken' },
+    { detail: 'Not now' },
+    { id: 'c', choices: [], usage: { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 } },
+    { id: 'c', choices: [], metadata: { weight_version: 'default' } },
+  ]) {
+    let isFirst = true;
+    everywhere((response, body) => {
+      const fails = isFirst;
+      isFirst = false;
+      return fails ? json(failure)(response, body) : well(response, body);
+    });
+    const reply = await client.chat.completions.create({ model, messages });
+    expect(reply.choices[0]?.message.content).toBe('Sunny.');
+    expect(calls()).toEqual([1, 1]);
+    expect(reply).toMatchObject({ routing_trace: { attempts: { failed: [{ outcome: 'server_error' }] } } });
+  }
 });
 
 test('the provider’s Retry-After reaches the client, although its head says 200', async () => {

@@ -1,5 +1,5 @@
 /** A provider of a test that holds its calls until it is told to answer them, and what its health endpoint says. */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerChat } from '../chat-reply.ts';
 import { apiOf, type OperatorPlace, removeEntries } from '../operator-api.ts';
@@ -22,6 +22,7 @@ export async function startHeldProvider() {
       const answer = () => {
         waiting.delete(answer);
         if (fault) response.writeHead(fault.status, fault.headers).end(fault.body);
+        else if (request.url?.endsWith('/embeddings')) answerEmbedding(response);
         else answerChat(response, { model: 'm' }, 'Sunny.');
       };
       response.on('close', () => waiting.delete(answer));
@@ -68,6 +69,13 @@ export async function startHeldProvider() {
       server.close();
     },
   };
+}
+
+function answerEmbedding(response: ServerResponse): void {
+  const data = [{ object: 'embedding', index: 0, embedding: [0.5, -0.5] }];
+  const usage = { prompt_tokens: 3, total_tokens: 3 };
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ object: 'list', model: 'm', data, usage }));
 }
 
 /** One deployment of `model` in each region, at a provider of the same name; the first one comes first. `place`: another gateway. */
