@@ -92,8 +92,8 @@ test('where another one was asked and failed, the trace says of both what they w
     return (row?.routingTrace as { attempts: object } | null | undefined)?.attempts ?? null;
   });
   const failed = [
-    { deployment: first, outcome: 'server_error' },
-    { deployment: second, outcome: 'unhealthy' },
+    { deployment: first, region: first, outcome: 'server_error' },
+    { deployment: second, region: second, outcome: 'unhealthy' },
   ];
   expect(attempts).toEqual({ count: 2, failed });
 });
