@@ -195,8 +195,11 @@ export function internalCluster(name: string, listener: string, filters: readonl
         transport_socket: plainSocket,
       }),
     },
-    // A connection to a replaced listener still uses the old one, whose clusters are kept for 30 s.
-    typed_extension_protocol_options: protocol(filters, { common_http_protocol_options: { idle_timeout: '20s' } }),
+    // A connection keeps the listener that it was opened to, and so the former address of a provider that has moved. One that calls
+    // keep busy would stay there until they pause.
+    typed_extension_protocol_options: protocol(filters, {
+      common_http_protocol_options: { max_connection_duration: '1s' },
+    }),
     load_assignment: {
       cluster_name: name,
       endpoints: [
