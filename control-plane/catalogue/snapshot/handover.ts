@@ -2,19 +2,22 @@
  * From one catalogue to the next without a call in between that names what Envoy does not have.
  *
  * Invariant: a snapshot is published once each cluster that a call can name by it has been in the answers to Envoy for
- * as long as every Envoy and every other instance needs to ask; and what it names no more stays in the answers until no
- * service can name it.
+ * as long as every Envoy and every other instance needs to ask, and each Envoy that asks here has taken it up; and what it names no more
+ * stays in the answers until no service can name it. An Envoy that refuses an answer holds a snapshot up for ten seconds, no longer.
  */
 import { firstAttemptCluster, listenerCluster } from '@gw/contract/internal/first-attempt';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { type DeploymentPlace, leafName } from '@gw/envoy/clusters';
 import type { Catalogue } from './read.ts';
+import { openUptake } from './uptake.ts';
 
 type Offer = Pick<Snapshot, 'deployments'>;
 
 export interface Handover {
   /** Takes the newest catalogue that was read; Envoy gets it from now on. */
   took(catalogue: Catalogue): void;
+  /** Notes that an Envoy asks that has this version of the resources, and would get the current one. */
+  asked(resources: string, version: string | undefined, current: string): void;
   /** Whether `next` can be published. `before` is what services have; null if they have none. */
   mayPublish(next: Offer, before: Offer | null): boolean;
   /** Notes that services have this version, or get it at this moment. */
@@ -27,10 +30,8 @@ export interface Handover {
   newPlaces(): ReadonlySet<string>;
 }
 
-/**
- * How long every instance and every Envoy needs to take up a cluster: both ask each second, and the rest is reserve.
- */
-const settleMs = 2500;
+/** How long every instance and every Envoy needs to ask: both do each second, and the rest is reserve. */
+const settleMs = 2000;
 /** How long a sidecar can still name a cluster: it looks each second, and calls that are routed end their attempts. */
 const keepMs = 30_000;
 /**
@@ -45,6 +46,7 @@ export function openHandover(now: () => Date): Handover {
   /** The same for the clusters of places; 0 where they were there before this process. */
   let placesSince = new Map<string, number>();
   let newest: Catalogue | null = null;
+  const uptake = openUptake(settleMs);
   let former: { readonly place: DeploymentPlace; readonly until: number }[] = [];
   let past: { readonly catalogue: Catalogue; readonly until: number | null }[] = [];
 
@@ -65,13 +67,18 @@ export function openHandover(now: () => Date): Handover {
       if (newest !== null && isMissed) past.unshift({ catalogue: newest, until: null });
       newest = catalogue;
     },
+    asked: (resources, version, current) => uptake.asked(resources, version, current, now().getTime()),
     mayPublish: (next, before) => {
       // Without any snapshot every call is refused, so there is nothing to wait for.
       if (before === null) return true;
       // Envoy may have received the rest of the former snapshot only a moment ago.
       const known = new Set(clustersOf(before));
       const at = now().getTime();
-      return clustersOf(next).every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
+      const isTaken = (cluster: string) => {
+        const from = since.get(cluster) ?? at;
+        return at - from >= settleMs && uptake.has(from, at);
+      };
+      return clustersOf(next).every((cluster) => known.has(cluster) || isTaken(cluster));
     },
     published: (version) => {
       const until = now().getTime() + keepMs;

@@ -44,6 +44,8 @@ export interface CatalogueView {
   readonly formerPlaces: () => readonly DeploymentPlace[];
   /** Their clusters that not every Envoy may have yet. */
   readonly newPlaces: () => ReadonlySet<string>;
+  /** Notes that an Envoy asks that has this version of the resources, and would get the current one. */
+  readonly asked: (resources: string, version: string | undefined, current: string) => void;
 }
 
 export interface CatalogueKeeper extends CatalogueView {
@@ -131,6 +133,7 @@ export function createCatalogueKeeper({
     retiring: handover.retiring,
     formerPlaces: handover.formerPlaces,
     newPlaces: handover.newPlaces,
+    asked: handover.asked,
     refresh: oneAtATime(refreshOnce),
   };
 }

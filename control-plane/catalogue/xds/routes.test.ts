@@ -114,6 +114,7 @@ function appWith(
           retiring: () => retiring,
           formerPlaces: () => [],
           newPlaces: () => newPlaces,
+          asked: () => undefined,
         },
         credentials: {
           find: (name, baseUrl) => given.get(`${name}@${new URL(baseUrl).origin}`) ?? null,

@@ -1,4 +1,5 @@
 /** xDS over REST: Envoy polls with the version it has, and gets 304 or everything. Neither body is ever logged. */
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -48,14 +49,25 @@ export function xdsRoutes(app: FastifyInstance, { catalogue, credentials }: XdsO
       // Envoy keeps what it has, and asks again.
       if (made === null) return reply.code(503).send();
       const { version, resources } = made;
+      if (path !== 'secrets') catalogue.asked(path, version_info, version);
       if (version === version_info) return reply.code(304).send();
       return reply.send({ version_info: version, type_url: typeUrl, resources });
     });
   };
+  const clusters = unlessSame(clusterResponse);
   serve('clusters', type('cluster.v3.Cluster'), (all) =>
-    clusterResponse(all, catalogue.formerPlaces(), catalogue.newPlaces()),
+    clusters(all, catalogue.formerPlaces(), catalogue.newPlaces()),
   );
-  serve('listeners', type('listener.v3.Listener'), listenerResponse);
+  serve('listeners', type('listener.v3.Listener'), unlessSame(listenerResponse));
   const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
   serve('secrets', secretType, (all, names) => (credentials.isRead() ? secretResponse(all, credentials, names) : null));
+}
+
+/** Makes an answer anew only for something new: all of it takes milliseconds to make and to hash, and every Envoy asks twice a second. */
+function unlessSame<Parts extends readonly unknown[]>(make: (...parts: Parts) => DiscoveryResponse) {
+  let last: { readonly parts: Parts; readonly made: DiscoveryResponse } | null = null;
+  return (...parts: Parts): DiscoveryResponse => {
+    if (last === null || !isDeepStrictEqual(last.parts, parts)) last = { parts, made: make(...parts) };
+    return last.made;
+  };
 }
