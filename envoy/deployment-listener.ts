@@ -153,8 +153,8 @@ function listener(deployment: DeploymentEndpoint): object {
     http_filters: [
       luaFilter(attemptScript(deployment.id, path && base + path)),
       ...(credential ? [credentialFilter(credential)] : []),
-      cleanUpFilter(deployment.kind),
       firstEventFilter,
+      cleanUpFilter(deployment.kind),
       {
         name: 'envoy.filters.http.router',
         typed_config: typed('envoy.extensions.filters.http.router.v3.Router', {

@@ -1,5 +1,5 @@
 /** The filter itself, in a host that does what Envoy does: it buffers what is not let go, and calls for each piece. */
-import { firstEventHeader } from '@gw/contract/internal/first-event';
+import { firstEventHeader, headPatience, headPatienceHeader } from '@gw/contract/internal/first-event';
 import { safetyCodes, safetyPhrases } from '@gw/contract/internal/safety-words';
 import { blockedContent } from '@gw/testing/receipt-sidecar/blocked-content';
 import { tooLong } from '@gw/testing/receipt-sidecar/too-long';
@@ -11,6 +11,7 @@ interface Filter {
   _initialize?(): void;
   proxy_on_memory_allocate(bytes: number): number;
   proxy_on_configure(context: number, bytes: number): number;
+  proxy_on_request_headers(context: number, headers: number, end: number): number;
   proxy_on_response_headers(context: number, headers: number, end: number): number;
   proxy_on_response_body(context: number, bytes: number, end: number): number;
   proxy_on_response_trailers(context: number, trailers: number): number;
@@ -24,26 +25,30 @@ declare const WebAssembly: {
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
 };
 
-const mostMs = 5000;
-const tickMs = 1000;
+const mostBytes = 4 * 1024 * 1024;
+const earlyMs = 200;
+const ofRequest = 0;
 
 function host() {
+  let requested = new Map<string, string>();
   let headers = new Map<string, string>();
   let body = Buffer.alloc(0);
   let nowMs = 1000;
   let released = false;
+  let copied = 0;
   const at = (from: number, length: number) => Buffer.from(filter.memory.buffer, from, length);
   const say = (bytes: Buffer, value: number, length: number) => {
     const to = filter.proxy_on_memory_allocate(bytes.length);
     if (to === 0) return 1;
+    copied += bytes.length;
     bytes.copy(at(to, bytes.length));
     at(value, 4).writeUInt32LE(to);
     at(length, 4).writeUInt32LE(bytes.length);
     return 0;
   };
   const env = {
-    proxy_get_header_map_value: (_map: number, name: number, bytes: number, value: number, length: number) => {
-      const found = headers.get(at(name, bytes).toString());
+    proxy_get_header_map_value: (map: number, name: number, bytes: number, value: number, length: number) => {
+      const found = (map === ofRequest ? requested : headers).get(at(name, bytes).toString());
       return found === undefined ? 1 : say(Buffer.from(found), value, length);
     },
     proxy_replace_header_map_value: (_map: number, name: number, bytes: number, value: number, length: number) => {
@@ -52,10 +57,6 @@ function host() {
     },
     proxy_get_buffer_bytes: (_kind: number, from: number, most: number, value: number, length: number) =>
       say(body.subarray(from, from + most), value, length),
-    proxy_get_current_time_nanoseconds: (time: number) => {
-      at(time, 8).writeBigUInt64LE(BigInt(nowMs) * 1_000_000n);
-      return 0;
-    },
     proxy_set_tick_period_milliseconds: () => 0,
     proxy_set_effective_context: () => 0,
     proxy_continue_stream: () => {
@@ -63,7 +64,16 @@ function host() {
       return 0;
     },
   };
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(firstEventWasm, 'base64')), { env });
+  const wasi_snapshot_preview1 = {
+    clock_time_get: (_clock: number, _precision: bigint, time: number) => {
+      at(time, 8).writeBigUInt64LE(BigInt(nowMs) * 1_000_000n);
+      return 0;
+    },
+  };
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(firstEventWasm, 'base64')), {
+    env,
+    wasi_snapshot_preview1,
+  });
   const filter = instance.exports as Filter;
   filter._initialize?.();
   filter.proxy_on_configure(1, 0);
@@ -72,9 +82,19 @@ function host() {
     /** Returns what the router sees: the status, what the sidecar is told, and after how many pieces the head went on. */
     reply(
       pieces: readonly (string | Buffer)[],
-      { type = 'text/event-stream', status = '200', ends = true, encoding = '' } = {},
+      {
+        type = 'text/event-stream',
+        status = '200',
+        ends = true,
+        encoding = '',
+        patience = headPatience(30_000, 'request'),
+        after = 0,
+      } = {},
     ) {
       context += 1;
+      requested = new Map([[headPatienceHeader, patience]]);
+      filter.proxy_on_request_headers(context, 1, 0);
+      nowMs += after;
       headers = new Map([
         [':status', status],
         ['content-type', type],
@@ -82,12 +102,15 @@ function host() {
       ]);
       body = Buffer.alloc(0);
       released = false;
+      copied = 0;
       let taken = 0;
       let isHeld = filter.proxy_on_response_headers(context, 2, pieces.length === 0 && ends ? 1 : 0) !== 0;
-      for (const [index, piece] of pieces.entries()) {
+      const bytes = pieces.map((piece) => Buffer.from(piece));
+      const all = Buffer.concat(bytes);
+      for (const [index, piece] of bytes.entries()) {
         if (!isHeld) break;
         taken = index + 1;
-        body = Buffer.concat([body, Buffer.from(piece)]);
+        body = all.subarray(0, body.length + piece.length);
         const isLast = ends && taken === pieces.length;
         isHeld = filter.proxy_on_response_body(context, body.length, isLast ? 1 : 0) !== 0;
       }
@@ -104,6 +127,9 @@ function host() {
       filter.proxy_on_tick(1);
       return released;
     },
+    /** The bytes that the filter got of the last reply. */
+    copied: () => copied,
+    type: () => headers.get('content-type'),
     size: () => filter.memory.buffer.byteLength,
     close: () => filter.proxy_on_delete(context),
   };
@@ -206,12 +232,31 @@ describe('a failure as the first event', () => {
   });
 
   test('tells the sidecar no byte that a header cannot hold, and no more than 4 KiB', () => {
-    const { words } = host().reply([
-      event({ error: { message: `é${'x'.repeat(9000)}`, code: 400 } }).replace('"code"', '\ndata: "code"'),
-    ]);
-    expect(words).toHaveLength(4 * 1024 - 1);
-    expect(words).not.toMatch(/\p{Cc}/u);
+    const { words } = host().reply([event({ error: { message: `é${'x,'.repeat(9000)}`, code: 400 } })]);
     expect(words).toContain('é');
+    const lines = event({ error: { message: 'é', code: 400 } }).replace('"code"', '\ndata: "code"');
+    expect(host().reply([lines]).words).not.toMatch(/\p{Cc}/u);
+    const many = event({ error: { message: 'a', details: Array.from({ length: 2000 }, () => 'word') } });
+    expect(host().reply([many]).words).toHaveLength(4 * 1024);
+  });
+
+  test.each([
+    ['in the front', (prompt: string) => ({ error: { message: `Slow down: ${prompt}`, type: 'rate_limit_error' } })],
+    ['behind', (prompt: string) => ({ error: { message: `${prompt} is what came: rate limit`, code: null } })],
+    ['at the end', (prompt: string) => ({ error: { message: prompt, param: prompt, code: 'rate_limit_exceeded' } })],
+  ])('is understood around a long prompt that it quotes: %s', (_name, failure) => {
+    // With letters of several bytes and escapes wherever the text may be cut.
+    for (const letters of ['é', '"\\', '\u0001', 'a\n']) {
+      const said = failure(letters.repeat(150_000 / letters.length));
+      for (const text of [event(said), JSON.stringify(said)]) {
+        const { status, words = '' } = host().reply([text]);
+        expect(status).toBe(429);
+        expect(words.length).toBeLessThan(4 * 1024);
+        expect(words).not.toContain('\ufffd');
+        const told = JSON.parse(words) as typeof said;
+        expect(Object.keys(told.error)).toEqual(Object.keys(said.error));
+      }
+    }
   });
 });
 
@@ -272,13 +317,38 @@ describe('what goes on as it is', () => {
     expect(host().reply([event({ error: { code: 429 } })], { encoding: 'identity' }).status).toBe(429);
   });
 
-  test('is more than can be held, in bytes, pieces and time', () => {
-    expect(host().reply([`: ${'x'.repeat(33_000)}`])).toMatchObject({ status: 200, isHeld: false });
-    const comments = Array.from({ length: 300 }, () => ':\n\n');
-    expect(host().reply(comments)).toMatchObject({ status: 200, isHeld: false, taken: 257 });
+  test('is more than can be held, in bytes', () => {
+    const comment = `: ${'x'.repeat(1021)}\n`;
+    const most = Array.from({ length: mostBytes / comment.length }, () => comment);
+    expect(host().reply([...most, text])).toMatchObject({ status: 200, taken: most.length + 1 });
+    expect(host().reply(most, { ends: false }).isHeld).toBe(true);
+    expect(host().reply([...most, ':', text])).toMatchObject({ status: 200, taken: most.length + 1 });
+    expect(host().reply([most.join(''), event({ error: { code: 429 } })])).toMatchObject({ status: 200, taken: 2 });
+    expect(host().reply([`${most.join('')}:`])).toMatchObject({ status: 200, isHeld: false });
+  });
+
+  test('is more than can be held, in time, which the request tells', () => {
+    const since = (patience: string, after = 0) => {
+      const slow = host();
+      const { isHeld } = slow.reply([': hi\n\n'], { ends: false, type: 'text/plain', patience, after });
+      return { ...slow, isHeld };
+    };
+    // The router counts from the request on, and is not to be the first.
+    const request = since(headPatience(2000, 'request'), 1000);
+    expect([request.after(1000 - earlyMs - 1), request.after(1)]).toEqual([false, true]);
+    expect(request.type()).toBe('text/event-stream');
+    const head = since(headPatience(2000, 'head'), 60_000);
+    expect([head.after(1999), head.after(1)]).toEqual([false, true]);
+    expect(since(headPatience(2000, 'request'), 2000 - earlyMs).isHeld).toBe(false);
+    expect(since('').isHeld).toBe(false);
+  });
+
+  test('is let go once, and costs nothing then', () => {
     const slow = host();
     slow.reply([': hi\n\n'], { ends: false });
-    expect([slow.after(mostMs - tickMs - 1), slow.after(1)]).toEqual([false, true]);
+    expect(slow.after(30_000)).toBe(true);
+    slow.reply([text]);
+    expect(slow.after(30_000)).toBe(false);
   });
 });
 
@@ -294,7 +364,7 @@ describe('the type of the content', () => {
   });
 
   test('stays for JSON, of which the beginning of an answer is enough', () => {
-    const reply = host().reply(['{"id":"c","a":{"b":[1]},', '"choices":[{', '}]}'], {
+    const reply = host().reply(['{"id":"c","a":{"b":[1]},', '"model":"a model","choices":[{', '}]}'], {
       type: 'application/json; charset=utf-8',
     });
     expect(reply).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', taken: 2 });
@@ -353,11 +423,43 @@ describe('a JSON reply', () => {
   });
 });
 
+describe('a large beginning', () => {
+  const long = event({ error: { message: 'x'.repeat(1_000_000), code: 429 } });
+  const cut = (body: string, length: number) => {
+    const pieces: string[] = [];
+    for (let at = 0; at < body.length; at += length) pieces.push(body.slice(at, at + length));
+    return pieces;
+  };
+
+  test.each([
+    ['an event', long, 2.1],
+    ['comments in front', `${': PROCESSING\n\n'.repeat(50_000)}${event({ error: { code: 429 } })}`, 2.1],
+    ['comments without a blank line', `${': PROCESSING\n'.repeat(50_000)}${event({ error: { code: 429 } })}`, 2.1],
+    ['roles in front', `${role.repeat(5_000)}${event({ error: { code: 429 } })}`, 3],
+    ['blank lines in front', `${'\r\n'.repeat(200_000)}${event({ error: { code: 429 } })}`, 1.1],
+    ['an object', JSON.stringify({ error: { message: 'x'.repeat(1_000_000), code: 429 } }), 5],
+    ['an object in a list', `[${' '.repeat(300_000)}{"error":{"code":429}}]`, 1.1],
+  ])('is understood in any pieces, and read a few times at most: %s', (_name, body, times) => {
+    for (const length of [body.length, 70_000, 1000, 100]) {
+      const one = host();
+      expect(one.reply(cut(body, length))).toMatchObject({ status: 429, isHeld: false });
+      expect(one.copied() / body.length).toBeLessThan(times);
+    }
+  });
+
+  test('of an answer is enough', () => {
+    const one = host();
+    expect(one.reply([`{"id":"c","data":[{"embedding":[${'0.5,'.repeat(500_000)}1]}]}`]).status).toBe(200);
+    expect(one.copied()).toBeLessThan(40_000);
+  });
+});
+
 test('keeps nothing of the calls that are over', () => {
   const many = host();
+  const before = many.size();
   for (let call = 0; call < 20_000; call++) {
     many.reply([': hi\n\n', call % 2 ? text : role], { ends: false });
     many.close();
   }
-  expect(many.size()).toBeLessThan(1024 * 1024);
+  expect(many.size() - before).toBeLessThan(512 * 1024);
 });

@@ -3,3 +3,10 @@
  * the provider said. It is empty if the provider said nothing at all. The status is that of the failure, and the body is not read.
  */
 export const firstEventHeader = 'x-gw-first-event';
+
+/**
+ * Header of a request to a provider, from the sidecar to that filter: for how long the head of the reply may be held, ms. The value
+ * also says whether Envoy's time-out for an attempt counts from the request on.
+ */
+export const headPatienceHeader = 'x-gw-head-patience';
+export const headPatience = (ms: number, since: 'request' | 'head'): string => `${since}+${ms}`;

@@ -5,13 +5,14 @@
  * does for any reply with that status, and the sidecar learns of it by the same ways. Filters in Lua cannot do this: they cannot hold a
  * head for one piece of the body.
  *
- * Invariants: no byte of a body is changed or lost. A head is held for `mostMs`, `mostBytes` and `mostPieces` at most. What the filter does
- * not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
+ * Invariants: no byte of a body is changed or lost. A head is held until the time that the sidecar names in the request, and for
+ * `mostBytes` at most. Each byte is read a fixed number of times, in however many pieces it comes. What the filter does not understand
+ * passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
  *
  * It knows no field of an answer: anything is one that has a list which is not empty, or any text besides names and the results of content
  * filters; an object whose list is empty needs that text at its top. It does know how servers write failures, and the words that give a
  * failure without a status one. Words that the sidecar looks for as well come from contract/: compile.mjs puts them in the places of
- * `__firstEventHeader__` and `__isSafety__`.
+ * `__firstEventHeader__`, `__headPatienceHeader__` and `__isSafety__`.
  */
 
 // The host: https://github.com/proxy-wasm/spec, version 0.2.1.
@@ -21,8 +22,8 @@ declare function getHeader(map: i32, name: usize, nameBytes: i32, value: usize, 
 declare function setHeader(map: i32, name: usize, nameBytes: i32, value: usize, valueBytes: i32): i32;
 @external("env", "proxy_get_buffer_bytes")
 declare function getBody(kind: i32, from: i32, most: i32, bytes: usize, length: usize): i32;
-@external("env", "proxy_get_current_time_nanoseconds")
-declare function getTime(time: usize): i32;
+@external("wasi_snapshot_preview1", "clock_time_get")
+declare function getTime(clock: i32, precision: i64, time: usize): i32;
 @external("env", "proxy_set_tick_period_milliseconds")
 declare function setTick(periodMs: i32): i32;
 @external("env", "proxy_set_effective_context")
@@ -30,18 +31,24 @@ declare function enter(context: i32): i32;
 @external("env", "proxy_continue_stream")
 declare function continueStream(kind: i32): i32;
 
+const ofRequest = 0;
 const ofResponse = 2;
 const responseBody = 1;
 const responseStream = 1;
+const monotonicClock = 1;
 
-const mostMs: i64 = 5_000;
-/** All held heads are looked at together. */
-const tickMs: i32 = 1_000;
-const mostBytes = 32 * 1024;
-/** A body that comes in single bytes would otherwise be read anew for each of them. */
-const mostPieces = 256;
+const tickMs: i32 = 100;
+/** How much earlier than the router's time-out a head goes on: it must not be late by a tick, nor by what the worker does meanwhile. */
+const earlyMs: i64 = 200;
+/** It is buffered by Envoy, which allows 65 MiB. A worker that has read an event of that size keeps as much memory. */
+const mostBytes = 4 * 1024 * 1024;
+/** How much is handed over at once, since the beginning of a body mostly tells, and its first bytes say what it is. */
+const mostAtOnce = 32 * 1024;
+const mostAtFirst = 64;
 /** The longest text of a failure that the sidecar gets, in bytes. */
 const mostWords = 4 * 1024;
+/** The longest text within it. */
+const mostText = 1024;
 const noDepth = i32.MAX_VALUE;
 
 // Answers to the host.
@@ -51,8 +58,11 @@ const stop = 1;
 // Verdicts that are no status.
 const pass = 0;
 const hold = 1;
-const passAsStream = 2;
-const passAsJson = 3;
+
+// What a body is.
+const unknown = 0;
+const events = 1;
+const object = 2;
 
 // What an object is found to be.
 const unfinished = 0;
@@ -66,31 +76,53 @@ const statusHeader = String.UTF8.encode(":status");
 const typeHeader = String.UTF8.encode("content-type");
 const encodingHeader = String.UTF8.encode("content-encoding");
 const wordsHeader = String.UTF8.encode(__firstEventHeader__);
+const patienceHeader = String.UTF8.encode(__headPatienceHeader__);
 
 /** What the host hands over is read before it hands over more, so one block is enough. */
-const handed = memory.data(mostBytes + 1024);
+const handed = memory.data(mostBytes);
 const out = memory.data(16);
-/** The data of an event, whose lines are joined. */
-const data = memory.data(mostBytes + 1024);
-let dataLength: i32 = 0;
 /** The words of the failure that was found. */
 let wordsAt: usize = 0;
 let wordsLength: i32 = 0;
 
-class Held {
+/** The head of a reply, which is awaited or held, and how far its body is read. */
+class Head {
+  isHeld: bool = false;
+  isStream: bool = false;
+  body: i32 = unknown;
+  /** Whether a list has begun in front of the object. */
+  isInList: bool = false;
+  /** The length of what has been read, and says nothing. */
+  read: i32 = 0;
+  /** The length of what has been searched for the end of the event, or of the object, that begins at `read`. */
+  seen: i32 = 0;
+
+  // Where the search for the end of an event stands.
+  isInLine: bool = false;
+  isAfterReturn: bool = false;
+
+  // Where the search for the end of an object stands, which is looked through when it has this length.
+  nextLook: i32 = 0;
+  depth: i32 = 0;
+  isInText: bool = false;
+  isEscaped: bool = false;
+
   constructor(
-    public since: i64,
-    public isStream: bool,
-    public pieces: i32,
+    /** How long it may be held, ms. */
+    public patience: i64,
+    /** When it has to go on; 0 until it has come, if nothing counts the time before that. */
+    public until: i64,
   ) {}
 }
 
-const heads = new Map<i32, Held>();
+const heads = new Map<i32, Head>();
+/** How many of them are held. */
+let held = 0;
 
 export function proxy_abi_version_0_2_1(): void {}
 
 export function proxy_on_memory_allocate(bytes: i32): usize {
-  return bytes <= mostBytes + 1024 ? handed : 0;
+  return bytes <= mostBytes ? handed : 0;
 }
 
 export function proxy_on_vm_start(context: i32, bytes: i32): i32 {
@@ -104,45 +136,69 @@ export function proxy_on_configure(context: i32, bytes: i32): i32 {
 
 export function proxy_on_context_create(context: i32, parent: i32): void {}
 
-export function proxy_on_response_headers(context: i32, headers: i32, end: i32): i32 {
-  if (!isHeader(statusHeader, "200")) return goOn;
-  if (end) {
-    fail(502);
-    return goOn;
+/** Learns how long the head of the reply may be held. Without that it is not held. */
+export function proxy_on_request_headers(context: i32, headers: i32, end: i32): i32 {
+  if (!has(ofRequest, patienceHeader)) return goOn;
+  const at = load<usize>(out);
+  const length = load<i32>(out + 4);
+  const isSinceRequest = beginsWith(at, length, "request+");
+  let patience: i64 = 0;
+  for (let from = 0; from < length; from++) {
+    const byte = load<u8>(at + from);
+    if (byte >= 0x30 && byte <= 0x39) patience = patience * 10 + (byte - 0x30);
   }
-  // Compressed, a body is none that can be read here.
-  if (has(encodingHeader) && !isHeader(encodingHeader, "identity")) return goOn;
-  heads.set(context, new Held(nowMs(), isHeader(typeHeader, "text/event-stream"), 0));
-  return stop;
+  heads.set(context, new Head(patience, isSinceRequest ? nowMs() + patience - earlyMs : 0));
+  return goOn;
+}
+
+export function proxy_on_response_headers(context: i32, headers: i32, end: i32): i32 {
+  if (!heads.has(context)) return goOn;
+  const head = heads.get(context);
+  if (isHeader(statusHeader, "200")) {
+    if (end) fail(502);
+    // Compressed, a body is none that can be read here.
+    else if (!has(ofResponse, encodingHeader) || isHeader(encodingHeader, "identity")) {
+      const now = nowMs();
+      if (head.until == 0) head.until = now + head.patience;
+      if (now < head.until) {
+        head.isStream = isHeader(typeHeader, "text/event-stream");
+        head.isHeld = true;
+        held++;
+        return stop;
+      }
+    }
+  }
+  heads.delete(context);
+  return goOn;
 }
 
 export function proxy_on_response_body(context: i32, bytes: i32, end: i32): i32 {
   if (heads.size == 0 || !heads.has(context)) return goOn;
-  const held = heads.get(context);
-  const verdict = bytes > mostBytes || ++held.pieces > mostPieces ? pass : readBody(bytes, held.isStream, end != 0);
+  const head = heads.get(context);
+  const verdict = readBody(head, bytes, end != 0);
   if (verdict == hold) return stop;
-  conclude(context, verdict);
+  conclude(context, head, verdict);
   return goOn;
 }
 
 export function proxy_on_response_trailers(context: i32, trailers: i32): i32 {
   if (!heads.has(context)) return goOn;
-  // All of it was buffered, and it does not say how much that is.
-  conclude(context, readBody(mostBytes, heads.get(context).isStream, true));
+  const head = heads.get(context);
+  conclude(context, head, readBody(head, head.seen, true));
   return goOn;
 }
 
 /** Lets heads go that have waited for too long, since nothing else comes that would. */
 export function proxy_on_tick(root: i32): void {
-  if (heads.size == 0) return;
-  // At the next tick it would be too late.
-  const before = nowMs() - (mostMs - tickMs);
+  if (held == 0) return;
+  const now = nowMs();
   const contexts = heads.keys();
   for (let at = 0; at < contexts.length; at++) {
     const context = contexts[at];
-    if (heads.get(context).since > before) continue;
-    heads.delete(context);
+    const head = heads.get(context);
+    if (!head.isHeld || now < head.until) continue;
     enter(context);
+    conclude(context, head, pass);
     continueStream(responseStream);
   }
 }
@@ -152,14 +208,20 @@ export function proxy_on_done(context: i32): i32 {
 }
 
 export function proxy_on_delete(context: i32): void {
+  if (heads.has(context)) forget(context, heads.get(context));
+}
+
+function forget(context: i32, head: Head): void {
+  if (head.isHeld) held--;
   heads.delete(context);
 }
 
-function conclude(context: i32, verdict: i32): void {
-  heads.delete(context);
-  if (verdict == passAsStream) putHeader(typeHeader, "text/event-stream");
-  else if (verdict == passAsJson) putHeader(typeHeader, "application/json");
-  else if (verdict != pass) fail(verdict);
+/** Ends the wait. A body that passes has the type of what it is. */
+function conclude(context: i32, head: Head, verdict: i32): void {
+  forget(context, head);
+  if (verdict != pass) fail(verdict);
+  else if (head.body == events && !head.isStream) putHeader(typeHeader, "text/event-stream");
+  else if (head.body == object && head.isStream) putHeader(typeHeader, "application/json");
 }
 
 /** Gives the reply a status, and the words of the failure to the sidecar. */
@@ -175,61 +237,115 @@ function putHeader(name: ArrayBuffer, value: string): void {
   setHeader(ofResponse, changetype<usize>(name), name.byteLength, changetype<usize>(bytes), bytes.byteLength);
 }
 
-function has(name: ArrayBuffer): bool {
-  return getHeader(ofResponse, changetype<usize>(name), name.byteLength, out, out + 4) == 0;
+function has(map: i32, name: ArrayBuffer): bool {
+  return getHeader(map, changetype<usize>(name), name.byteLength, out, out + 4) == 0;
 }
 
-/** Whether a header begins with a value in lower case. */
+/** Whether a header of the reply begins with a value in lower case. */
 function isHeader(name: ArrayBuffer, value: string): bool {
-  return has(name) && beginsWith(load<usize>(out), load<i32>(out + 4), value);
+  return has(ofResponse, name) && beginsWith(load<usize>(out), load<i32>(out + 4), value);
 }
 
+/** A clock that nobody sets, as the router's. */
 function nowMs(): i64 {
-  getTime(out);
+  getTime(monotonicClock, 0, out);
   return load<i64>(out) / 1_000_000;
 }
 
-/** Reads what has come of a body. */
-function readBody(bytes: i32, isStream: bool, end: bool): i32 {
-  if (bytes > 0 && getBody(responseBody, 0, bytes, out, out + 4) != 0) return pass;
-  const at = load<usize>(out);
-  const length = bytes > 0 ? load<i32>(out + 4) : 0;
-  wordsLength = 0;
-  let from = length >= 3 && load<u8>(at) == 0xef && load<u8>(at + 1) == 0xbb && load<u8>(at + 2) == 0xbf ? 3 : 0;
-  const begin = from;
-  while (from < length && isBlank(load<u8>(at + from))) from++;
-  // A stream of blank lines is one as well.
-  if (from == length) return end ? 502 : hold;
-  const first = load<u8>(at + from);
-  if (first == 0x7b) return readObject(at + from, length - from, isStream, end);
-  if (first == 0x5b) return readList(at + from, length - from, isStream, end);
-  const isEvents = isField(at + from, length - from, end);
-  if (isEvents == hold) return hold;
-  if (isEvents == pass) return pass;
-  const verdict = readEvents(at + begin, length - begin, end);
-  return verdict == pass && !isStream ? passAsStream : verdict;
+/** Returns the address of a part of the body; 0 if the host does not hand it over. */
+function take(from: i32, to: i32): usize {
+  if (from == to) return handed;
+  const isWhole = getBody(responseBody, from, to - from, out, out + 4) == 0 && load<i32>(out + 4) == to - from;
+  return isWhole ? load<usize>(out) : 0;
 }
 
-/** Some servers put the object of a failure into a list. */
-function readList(at: usize, length: i32, isStream: bool, end: bool): i32 {
-  let from = 1;
-  while (from < length && isBlank(load<u8>(at + from))) from++;
-  if (from == length) return end ? pass : hold;
-  return load<u8>(at + from) == 0x7b ? readObject(at + from, length - from, isStream, end) : pass;
+/** Reads what has come of a body. */
+function readBody(head: Head, length: i32, end: bool): i32 {
+  const most = min(length, mostBytes);
+  while (true) {
+    const to = min(most, head.seen + (head.body == unknown ? mostAtFirst : mostAtOnce));
+    const isEnd = end && to == length;
+    const verdict =
+      head.body == unknown ? recognise(head, to, isEnd) : head.body == events ? readEvents(head, to, isEnd) : readObject(head, to, isEnd);
+    if (verdict != hold) return verdict;
+    if (head.seen == most) return length > mostBytes ? pass : hold;
+  }
+}
+
+/** Looks for the first byte that says what the body is. Some servers put the object of a failure into a list. */
+function recognise(head: Head, to: i32, end: bool): i32 {
+  const at = take(head.read, to);
+  if (at == 0) return pass;
+  const length = to - head.read;
+  let from = head.read == 0 && length >= 3 && load<u8>(at) == 0xef && load<u8>(at + 1) == 0xbb && load<u8>(at + 2) == 0xbf ? 3 : 0;
+  for (; from < length; from++) {
+    if (load<u8>(at + from) == 0x5b && !head.isInList) head.isInList = true;
+    else if (!isBlank(load<u8>(at + from))) break;
+  }
+  head.read += from;
+  head.seen = to;
+  // A stream of blank lines is one as well.
+  if (from == length) return !end ? hold : head.isInList ? pass : 502;
+  if (load<u8>(at + from) == 0x7b) head.body = object;
+  else if (head.isInList) return pass;
+  else {
+    const verdict = isField(at + from, length - from, end);
+    if (verdict != events) return verdict;
+    head.body = events;
+  }
+  head.seen = head.read;
+  return hold;
 }
 
 /**
  * One object is held until a list shows that it is an answer, or else to its end. If it says nothing then, it is a failure. Beside an empty
- * list nothing that lies deeper is an answer: some servers describe themselves there.
+ * list nothing that lies deeper is an answer: some servers describe themselves there. It is looked through at its end, and whenever twice
+ * as much of it is there.
  */
-function readObject(at: usize, length: i32, isStream: bool, end: bool): i32 {
+function readObject(head: Head, to: i32, end: bool): i32 {
+  const length = to - head.read;
+  if (length < head.nextLook && !end) {
+    const more = take(head.seen, to);
+    if (more == 0) return pass;
+    if (!passObject(head, more, to)) return hold;
+  }
+  const at = take(head.read, to);
+  if (at == 0) return pass;
   const found = lookForList(at, length);
-  if (found == list) return isStream ? passAsJson : pass;
+  if (found == list) return pass;
   if (found == error && end) return readData(at, length, true);
-  if (found != whole && found != empty) return end ? pass : hold;
-  const verdict = readData(at, length, found == empty);
-  if (verdict == hold) return failure(at, length, 0);
-  return verdict == pass && isStream ? passAsJson : verdict;
+  if (found == whole || found == empty) {
+    const verdict = readData(at, length, found == empty);
+    return verdict == hold ? failure(at, length, 0) : verdict;
+  }
+  if (end) return pass;
+  head.nextLook = 2 * length;
+  passObject(head, at + (head.seen - head.read), to);
+  return hold;
+}
+
+/** Searches for the end of an object from `seen` on, which stands at `at`. */
+function passObject(head: Head, at: usize, to: i32): bool {
+  const length = to - head.seen;
+  let depth = head.depth;
+  let isInText = head.isInText;
+  let isEscaped = head.isEscaped;
+  let from = 0;
+  while (from < length) {
+    const byte = load<u8>(at + from++);
+    if (isEscaped) isEscaped = false;
+    else if (isInText) {
+      if (byte == 0x5c) isEscaped = true;
+      else if (byte == 0x22) isInText = false;
+    } else if (byte == 0x22) isInText = true;
+    else if (byte == 0x7b || byte == 0x5b) depth++;
+    else if ((byte == 0x7d || byte == 0x5d) && --depth == 0) break;
+  }
+  head.depth = depth;
+  head.isInText = isInText;
+  head.isEscaped = isEscaped;
+  head.seen += from;
+  return depth == 0;
 }
 
 /** Looks through the members of an object. Returns `unfinished` if what is there of it does not tell. */
@@ -303,47 +419,78 @@ function endOfText(at: usize, length: i32, from: i32): i32 {
 
 /** Whether a text begins as the lines of a stream do; `hold`: it is too short to tell. */
 function isField(at: usize, length: i32, end: bool): i32 {
-  if (load<u8>(at) == 0x3a) return passAsStream;
+  if (load<u8>(at) == 0x3a) return events;
   if (length < 6 && !end) return hold;
   const is =
     beginsWith(at, length, "data:") || beginsWith(at, length, "event:") || beginsWith(at, length, "id:") || beginsWith(at, length, "retry:");
-  return is ? passAsStream : pass;
+  return is ? events : pass;
 }
 
-function readEvents(at: usize, length: i32, end: bool): i32 {
+function readEvents(head: Head, to: i32, end: bool): i32 {
+  let origin = head.seen;
+  let at = take(origin, to);
+  while (at != 0) {
+    const isWhole = passEvent(head, at + (head.seen - origin), to);
+    if (!isWhole && !end) return hold;
+    if (head.read < origin) {
+      origin = head.read;
+      at = take(origin, to);
+      if (at == 0) break;
+    }
+    const verdict = readEvent(at + (head.read - origin), head.seen - head.read);
+    if (verdict != hold) return verdict;
+    if (!isWhole) return 502;
+    head.read = head.seen;
+  }
+  return pass;
+}
+
+/** Searches for the blank line behind an event from `seen` on, which stands at `at`. */
+function passEvent(head: Head, at: usize, to: i32): bool {
+  const length = to - head.seen;
+  let isInLine = head.isInLine;
+  let isAfterReturn = head.isAfterReturn;
+  let isWhole = false;
+  let from = 0;
+  while (from < length && !isWhole) {
+    const byte = load<u8>(at + from++);
+    const isRest = byte == 0x0a && isAfterReturn;
+    isAfterReturn = byte == 0x0d;
+    if (isRest) continue;
+    if (byte != 0x0a && byte != 0x0d) isInLine = true;
+    else if (isInLine) isInLine = false;
+    else isWhole = true;
+  }
+  head.isInLine = isInLine;
+  head.isAfterReturn = isAfterReturn;
+  head.seen += from;
+  return isWhole;
+}
+
+/** Reads the lines of one event. */
+function readEvent(at: usize, length: i32): i32 {
   let isNamedError = false;
-  dataLength = 0;
+  // The data of several lines are joined in place.
+  let data: usize = 0;
+  let dataLength = 0;
   let from = 0;
   while (from < length) {
     let to = from;
     while (to < length && load<u8>(at + to) != 0x0a && load<u8>(at + to) != 0x0d) to++;
-    // A line that may go on.
-    if (to == length && !end) return hold;
     const line = at + from;
     const bytes = to - from;
     from = to + 1;
-    if (from < length && load<u8>(at + to) == 0x0d && load<u8>(at + from) == 0x0a) from++;
-    if (bytes == 0) {
-      const verdict = endEvent(isNamedError);
-      if (verdict != hold) return verdict;
-      isNamedError = false;
-    } else if (beginsWith(line, bytes, "data:")) {
-      if (dataLength > 0) store<u8>(data + dataLength++, 0x0a);
+    if (beginsWith(line, bytes, "data:")) {
       const blank = bytes > 5 && load<u8>(line + 5) == 0x20 ? 6 : 5;
-      memory.copy(data + dataLength, line + blank, bytes - blank);
+      if (dataLength == 0) data = line + blank;
+      else {
+        store<u8>(data + dataLength++, 0x0a);
+        memory.copy(data + dataLength, line + blank, bytes - blank);
+      }
       dataLength += bytes - blank;
     } else if (beginsWith(line, bytes, "event:")) isNamedError = contains(line, bytes, "error");
   }
-  if (!end) return hold;
-  const verdict = endEvent(isNamedError);
-  return verdict == hold ? 502 : verdict;
-}
-
-function endEvent(isNamedError: bool): i32 {
-  if (dataLength == 0) return hold;
-  const verdict = readData(data, dataLength, isNamedError);
-  dataLength = 0;
-  return verdict;
+  return dataLength == 0 ? hold : readData(data, dataLength, isNamedError);
 }
 
 /** Reads the data of one event, or one object. `hold`: it says nothing yet. */
@@ -457,7 +604,7 @@ function isName(key: usize, length: i32): bool {
  */
 function failure(at: usize, length: i32, stated: i32): i32 {
   wordsAt = at;
-  wordsLength = min(length, mostWords);
+  wordsLength = length <= mostWords ? length : shorten(at, length);
   if (__isSafety__) return 400;
   if (stated != 0) return stated;
   if (
@@ -497,6 +644,37 @@ function failure(at: usize, length: i32, stated: i32): i32 {
   if (says("overloaded") || says("unavailable")) return 503;
   if (says("timeout") || says("timed out")) return 504;
   return 500;
+}
+
+/** Takes the middle out of long texts, in place, so that a prompt which a failure quotes leaves room for its codes. Returns the length. */
+function shorten(at: usize, length: i32): i32 {
+  let to = 0;
+  let from = 0;
+  while (from < length && to < mostWords) {
+    const begin = from;
+    from = load<u8>(at + from) == 0x22 ? min(endOfText(at, length, from) + 1, length) : from + 1;
+    let cut = from;
+    let tail = from;
+    if (from - begin > mostText) {
+      cut = begin;
+      while (cut < begin + mostText / 2) cut = nextLetter(at, cut);
+      tail = cut;
+      while (tail < from - mostText / 2) tail = nextLetter(at, tail);
+    }
+    memory.copy(at + to, at + begin, cut - begin);
+    to += cut - begin;
+    memory.copy(at + to, at + tail, from - tail);
+    to += from - tail;
+  }
+  return min(to, mostWords);
+}
+
+/** Returns the place behind a letter, which may be escaped, or take several bytes. */
+function nextLetter(at: usize, from: i32): i32 {
+  const byte = load<u8>(at + from);
+  let to = from + (byte != 0x5c ? 1 : load<u8>(at + from + 1) == 0x75 ? 6 : 2);
+  while ((load<u8>(at + to) & 0xc0) == 0x80) to++;
+  return to;
 }
 
 /** Whether a text in lower case is among the words of the failure. */

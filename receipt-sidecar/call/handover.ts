@@ -22,7 +22,7 @@ import {
   replyHeaders,
   setHeader,
 } from '../wire/ext-proc.ts';
-import { headersToRemove, steeringHeaders, type Timeouts } from '../wire/headers.ts';
+import { headersToRemove, patienceHeader, steeringHeaders, type Timeouts } from '../wire/headers.ts';
 import type { Overhead } from '../wire/overhead.ts';
 
 /** Reply headers that stay: the provider's type of content, and the id of the call, which Envoy has put in the place of the provider's. */
@@ -58,7 +58,12 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const { assumed, attempts, degraded, headers, isRerun, length, path, receiptId, request, route, slot, timeouts } =
     outgoing;
   const retries = attempts.order.length - 1;
-  const forAttempts = [...attempts.headers, ...(retries > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
+  const ofFirst = timeoutsOf(route, timeouts);
+  const forAttempts = [
+    ...attempts.headers,
+    patienceHeader(request.stream, attempts.others, ofFirst),
+    ...(retries > 0 ? [setHeader(attemptReceipt, receiptId)] : []),
+  ];
   const setHeaders = [
     setHeader('content-length', String(length)),
     setHeader('content-type', 'application/json'),
@@ -67,7 +72,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     // A query is not part of the API, and could hold a client's secret.
     setHeader(':path', path),
     ...forAttempts,
-    ...steeringHeaders(request.stream, { others: attempts.others, retries }, timeoutsOf(route, timeouts)),
+    ...steeringHeaders(request.stream, { others: attempts.others, retries }, ofFirst),
   ];
   const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
   const metadata = {

@@ -1,5 +1,6 @@
 /** Checks the headers of a request and decides which of them are forwarded to a provider. */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { headPatience, headPatienceHeader } from '@gw/contract/internal/first-event';
 import { idempotencyKeyHeader, isIdempotencyKey } from '@gw/contract/internal/idempotency-key';
 import { type Headers, setHeader } from './ext-proc.ts';
 
@@ -71,6 +72,9 @@ interface Retries {
   readonly retries: number;
 }
 
+/** Only a stream that can go elsewhere is given up where nothing comes. */
+const isGivenUp = (stream: boolean, others: number): boolean => stream && others > 0;
+
 /** Makes headers for Envoy's router, which are removed before the deployment. */
 export function steeringHeaders(
   stream: boolean,
@@ -82,8 +86,17 @@ export function steeringHeaders(
         setHeader('x-gw-stream', 'true'), // a route with an idle time-out
         setHeader('x-envoy-upstream-rq-timeout-ms', '0'),
         // It covers the time to the headers of a stream. For JSON it would cut off long completions, which would be paid for twice.
-        ...(others > 0 ? [setHeader('x-envoy-upstream-rq-per-try-timeout-ms', String(firstByteTimeoutS * 1000))] : []),
+        ...(isGivenUp(stream, others)
+          ? [setHeader('x-envoy-upstream-rq-per-try-timeout-ms', String(firstByteTimeoutS * 1000))]
+          : []),
       ]
     : [setHeader('x-envoy-upstream-rq-timeout-ms', String(upstreamTimeoutS * 1000))];
   return [setHeader('x-envoy-max-retries', String(retries)), ...timeouts];
 }
+
+/**
+ * Makes the header for the filter that holds the head of a reply. The head has to go on before the router gives the attempt up; without
+ * such a time-out the provider may take its time until the head.
+ */
+export const patienceHeader = (stream: boolean, others: number, { firstByteTimeoutS }: Timeouts) =>
+  setHeader(headPatienceHeader, headPatience(firstByteTimeoutS * 1000, isGivenUp(stream, others) ? 'request' : 'head'));
