@@ -26,6 +26,7 @@ declare const WebAssembly: {
 };
 
 const mostBytes = 4 * 1024 * 1024;
+const mostOfOne = 1024 * 1024;
 const earlyMs = 200;
 const ofRequest = 0;
 
@@ -247,7 +248,7 @@ describe('a failure as the first event', () => {
   ])('is understood around a long prompt that it quotes: %s', (_name, failure) => {
     // With letters of several bytes and escapes wherever the text may be cut.
     for (const letters of ['é', '"\\', '\u0001', 'a\n']) {
-      const said = failure(letters.repeat(150_000 / letters.length));
+      const said = failure(letters.repeat(60_000 / letters.length));
       for (const text of [event(said), JSON.stringify(said)]) {
         const { status, words = '' } = host().reply([text]);
         expect(status).toBe(429);
@@ -318,13 +319,18 @@ describe('what goes on as it is', () => {
   });
 
   test('is more than can be held, in bytes', () => {
-    const comment = `: ${'x'.repeat(1021)}\n`;
+    const comment = `: ${'x'.repeat(1020)}\n\n`;
     const most = Array.from({ length: mostBytes / comment.length }, () => comment);
     expect(host().reply([...most, text])).toMatchObject({ status: 200, taken: most.length + 1 });
     expect(host().reply(most, { ends: false }).isHeld).toBe(true);
     expect(host().reply([...most, ':', text])).toMatchObject({ status: 200, taken: most.length + 1 });
     expect(host().reply([most.join(''), event({ error: { code: 429 } })])).toMatchObject({ status: 200, taken: 2 });
     expect(host().reply([`${most.join('')}:`])).toMatchObject({ status: 200, isHeld: false });
+    const one = (length: number) => JSON.stringify({ error: { message: 'x'.repeat(length), code: 429 } });
+    for (const form of [event, (whole: string) => whole]) {
+      expect(host().reply([form(one(mostOfOne - 100))]).status).toBe(429);
+      expect(host().reply([form(one(mostOfOne + 64 * 1024))])).toMatchObject({ status: 200, isHeld: false });
+    }
   });
 
   test('is more than can be held, in time, which the request tells', () => {

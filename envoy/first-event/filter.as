@@ -6,8 +6,9 @@
  * head for one piece of the body.
  *
  * Invariants: no byte of a body is changed or lost. A head is held until the time that the sidecar names in the request, and for
- * `mostBytes` at most. Each byte is read a fixed number of times, in however many pieces it comes. What the filter does not understand
- * passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
+ * `mostBytes` at most, of which one event, or one object, can have `mostOfOne`. Each byte is read a few times at most, in however many
+ * pieces it comes. What the filter does not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same
+ * events again).
  *
  * It knows no field of an answer: anything is one that has a list which is not empty, or any text besides names and the results of content
  * filters; an object whose list is empty needs that text at its top. It does know how servers write failures, and the words that give a
@@ -40,11 +41,12 @@ const monotonicClock = 1;
 const tickMs: i32 = 100;
 /** How much earlier than the router's time-out a head goes on: it must not be late by a tick, nor by what the worker does meanwhile. */
 const earlyMs: i64 = 200;
-/** It is buffered by Envoy, which allows 65 MiB. A worker that has read an event of that size keeps as much memory. */
+/** Envoy buffers it, and allows 65 MiB. */
 const mostBytes = 4 * 1024 * 1024;
-/** How much is handed over at once, since the beginning of a body mostly tells, and its first bytes say what it is. */
+/** It is read as a whole, while nothing else happens in the worker, which keeps as much memory from then on. */
+const mostOfOne = 1024 * 1024;
+/** How much is handed over at once, since the beginning of a body mostly tells. */
 const mostAtOnce = 32 * 1024;
-const mostAtFirst = 64;
 /** The longest text of a failure that the sidecar gets, in bytes. */
 const mostWords = 4 * 1024;
 /** The longest text within it. */
@@ -79,7 +81,10 @@ const wordsHeader = String.UTF8.encode(__firstEventHeader__);
 const patienceHeader = String.UTF8.encode(__headPatienceHeader__);
 
 /** What the host hands over is read before it hands over more, so one block is enough. */
-const handed = memory.data(mostBytes);
+const handed = memory.data(mostOfOne + mostAtOnce);
+/** The part of the body that is there. */
+let handedFrom = 0;
+let handedTo = 0;
 const out = memory.data(16);
 /** The words of the failure that was found. */
 let wordsAt: usize = 0;
@@ -122,7 +127,7 @@ let held = 0;
 export function proxy_abi_version_0_2_1(): void {}
 
 export function proxy_on_memory_allocate(bytes: i32): usize {
-  return bytes <= mostBytes ? handed : 0;
+  return bytes <= mostOfOne + mostAtOnce ? handed : 0;
 }
 
 export function proxy_on_vm_start(context: i32, bytes: i32): i32 {
@@ -254,20 +259,25 @@ function nowMs(): i64 {
 
 /** Returns the address of a part of the body; 0 if the host does not hand it over. */
 function take(from: i32, to: i32): usize {
-  if (from == to) return handed;
-  const isWhole = getBody(responseBody, from, to - from, out, out + 4) == 0 && load<i32>(out + 4) == to - from;
-  return isWhole ? load<usize>(out) : 0;
+  if (from < handedFrom || to > handedTo) {
+    if (from < to && (getBody(responseBody, from, to - from, out, out + 4) != 0 || load<i32>(out + 4) != to - from)) return 0;
+    handedFrom = from;
+    handedTo = to;
+  }
+  return handed + (from - handedFrom);
 }
 
 /** Reads what has come of a body. */
 function readBody(head: Head, length: i32, end: bool): i32 {
   const most = min(length, mostBytes);
+  handedTo = 0;
   while (true) {
-    const to = min(most, head.seen + (head.body == unknown ? mostAtFirst : mostAtOnce));
+    const to = min(most, head.seen + mostAtOnce);
     const isEnd = end && to == length;
     const verdict =
       head.body == unknown ? recognise(head, to, isEnd) : head.body == events ? readEvents(head, to, isEnd) : readObject(head, to, isEnd);
     if (verdict != hold) return verdict;
+    if (head.seen - head.read > mostOfOne) return pass;
     if (head.seen == most) return length > mostBytes ? pass : hold;
   }
 }

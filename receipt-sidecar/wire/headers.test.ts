@@ -16,18 +16,18 @@ test('of the headers of a request those count that go on', () => {
 
 test('a head may be held since the request where the router counts from there, else since it came', () => {
   const timeouts = { upstreamTimeoutS: 600, firstByteTimeoutS: 2 };
-  const valueOf = (name: string, headers: readonly ReturnType<typeof patienceHeader>[]) =>
+  const headerOf = (name: string, headers: readonly ReturnType<typeof patienceHeader>[]) =>
     headers.find(({ header }) => header.key === name)?.header.rawValue.toString();
   for (const [stream, others] of [
     [true, 1],
     [true, 0],
     [false, 1],
   ] as const) {
-    const perTry = valueOf(
+    const perTry = headerOf(
       'x-envoy-upstream-rq-per-try-timeout-ms',
       steeringHeaders(stream, { others, retries: 1 }, timeouts),
     );
-    const patience = valueOf('x-gw-head-patience', [patienceHeader(stream, others, timeouts)]);
+    const patience = headerOf('x-gw-head-patience', [patienceHeader(stream, others, timeouts)]);
     expect([perTry, patience]).toEqual(stream && others === 1 ? ['2000', 'request+2000'] : [undefined, 'head+2000']);
   }
 });

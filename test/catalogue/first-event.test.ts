@@ -59,7 +59,7 @@ beforeAll(async () => {
     if (!server) continue;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-    await operator.send('POST', '/operator/v1/providers', { id, name: id, base_url });
+    await operator.send('POST', '/operator/v1/providers', { id, name: id, base_url, first_byte_timeout_s: 2 });
     await operator.send('POST', '/operator/v1/deployments', {
       id,
       provider: id,
@@ -178,6 +178,87 @@ const json =
     response.end(JSON.stringify(body));
   };
 const asked = () => calls().reduce<number>((sum, each) => sum + (each ?? 0), 0);
+
+/** An answer that comes behind comments, after so many ms. */
+const behindComments =
+  (ms: number, answer: Answer = events('data: {"error":{"message":"Slow down","code":429}}\n\n')): Answer =>
+  (response, body) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const comments = setInterval(() => response.write(': PROCESSING\n\n'), 100);
+    response.writeHead = () => response;
+    setTimeout(() => {
+      clearInterval(comments);
+      answer(response, body);
+    }, ms);
+  };
+
+test('a failure goes on at the next deployment, as late and as long as it may be', async () => {
+  const error = { message: `Slow down. ${'You said this. '.repeat(14_000)}`, type: 'rate_limit_error' };
+  const long: Answer = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('data: ');
+    setTimeout(() => response.end(`${JSON.stringify({ error })}\n\n`), 20);
+  };
+  for (const answer of [behindComments(1200), long, json({ error })]) {
+    let isFirst = true;
+    everywhere((response, body) => {
+      const fails = isFirst;
+      isFirst = false;
+      return (fails ? answer : well)(response, body);
+    });
+    const { text, chunks } = await ask(model);
+    expect(text).toBe('Sunny.');
+    expect(calls()).toEqual([1, 1]);
+    expect(chunks.at(-1)).toMatchObject({ routing_trace: { attempts: { failed: [{ outcome: 'rate_limited' }] } } });
+  }
+});
+
+test('an answer behind comments begins within the first-byte time-out, and nobody else is asked', async () => {
+  const askedOf: string[] = [];
+  everywhere((response, body) => {
+    const [{ content } = { content: '' }] = body.messages as typeof messages;
+    askedOf.push(content);
+    const isLater = content === 'later' && askedOf.filter((each) => each === content).length > 1;
+    const answer = content === 'later' && !isLater ? limited : behindComments(2600, well);
+    answer(response, body);
+  });
+  // The second attempt of a call has a way of its own.
+  const heads = [
+    [model, 'first'],
+    [model, 'later'],
+    [alone, 'alone'],
+  ].map(async ([name = '', content = '']) => {
+    const start = performance.now();
+    const chunks = await client.chat.completions.create({
+      model: name,
+      messages: [{ role: 'user', content }],
+      stream: true,
+    });
+    const ms = performance.now() - start;
+    const said = await collect(chunks);
+    expect(said.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('Sunny.');
+    return ms;
+  });
+  for (const ms of await Promise.all(heads)) {
+    expect(ms).toBeGreaterThan(1600);
+    expect(ms).toBeLessThan(2550);
+  }
+  expect(askedOf.sort()).toEqual(['alone', 'first', 'later', 'later']);
+});
+
+test('more than can be held goes on at once', async () => {
+  let goOn = () => {};
+  everywhere((response, body) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (let kib = 0; kib < 5 * 1024; kib += 1) response.write(`: ${'x'.repeat(1020)}\n\n`);
+    response.writeHead = () => response;
+    goOn = () => well(response, body);
+  });
+  const chunks = await client.chat.completions.create({ model: alone, messages, stream: true });
+  goOn();
+  expect((await collect(chunks))[0]?.choices[0]?.delta.content).toBe('Sunny.');
+  expect(asked()).toBe(1);
+});
 
 test('a safety block is a refusal of the request, which nobody else is asked about, in events and in JSON', async () => {
   for (const failure of [
