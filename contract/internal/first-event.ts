@@ -5,8 +5,8 @@
 export const firstEventHeader = 'x-gw-first-event';
 
 /**
- * Header of a request to a provider, from the sidecar to that filter: for how long the head of the reply may be held, ms. The value
- * also says whether Envoy's time-out for an attempt counts from the request on.
+ * Header of a request to a provider, from the sidecar to that filter, which Envoy then removes: for how long the head of the reply may be
+ * held, ms, since the request was sent or since the head came.
  */
 export const headPatienceHeader = 'x-gw-head-patience';
 export const headPatience = (ms: number, since: 'request' | 'head'): string => `${since}+${ms}`;

@@ -30,4 +30,6 @@ test('a head may be held since the request where the router counts from there, e
     const patience = headerOf('x-gw-head-patience', [patienceHeader(stream, others, timeouts)]);
     expect([perTry, patience]).toEqual(stream && others === 1 ? ['2000', 'request+2000'] : [undefined, 'head+2000']);
   }
+  const slow = patienceHeader(true, 0, { ...timeouts, firstByteTimeoutS: 3600 });
+  expect(headerOf('x-gw-head-patience', [slow])).toBe('head+240000');
 });

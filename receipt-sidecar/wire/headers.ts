@@ -94,9 +94,14 @@ export function steeringHeaders(
   return [setHeader('x-envoy-max-retries', String(retries)), ...timeouts];
 }
 
+/** Envoy takes a held head for silence, and ends a stream that is silent for GW_STREAM_IDLE_TIMEOUT_S, 300 s unless given. */
+const mostPatienceS = 240;
+
 /**
  * Makes the header for the filter that holds the head of a reply. The head has to go on before the router gives the attempt up; without
  * such a time-out the provider may take its time until the head.
  */
-export const patienceHeader = (stream: boolean, others: number, { firstByteTimeoutS }: Timeouts) =>
-  setHeader(headPatienceHeader, headPatience(firstByteTimeoutS * 1000, isGivenUp(stream, others) ? 'request' : 'head'));
+export function patienceHeader(stream: boolean, others: number, { firstByteTimeoutS }: Timeouts) {
+  const ms = Math.min(firstByteTimeoutS, mostPatienceS) * 1000;
+  return setHeader(headPatienceHeader, headPatience(ms, isGivenUp(stream, others) ? 'request' : 'head'));
+}
