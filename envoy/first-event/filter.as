@@ -61,7 +61,7 @@ const stop = 1;
 const pass = 0;
 const hold = 1;
 
-// What a body is.
+// Kinds of bodies.
 const unknown = 0;
 const events = 1;
 const object = 2;
@@ -102,11 +102,11 @@ class Head {
   /** The length of what has been searched for the end of the event, or of the object, that begins at `read`. */
   seen: i32 = 0;
 
-  // Where the search for the end of an event stands.
+  // The state of the search for the end of an event.
   isInLine: bool = false;
   isAfterReturn: bool = false;
 
-  // Where the search for the end of an object stands, which is looked through when it has this length.
+  // The state of the search for the end of an object, and the length at which it is looked through again.
   nextLook: i32 = 0;
   depth: i32 = 0;
   isInText: bool = false;
