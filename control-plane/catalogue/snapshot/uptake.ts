@@ -1,5 +1,5 @@
 /**
- * What the Envoys that ask this instance have taken up. With each question they say which version they have: one that they refuse, or whose
+ * Follows which versions the Envoys that ask this instance have taken up. With each question they say which version they have: one that they refuse, or whose
  * clusters they lack, they ask for again and again.
  */
 export interface Uptake {
