@@ -106,25 +106,26 @@ export const isHash = (value: unknown): value is string => typeof value === 'str
 const isPath = (path: unknown): path is string[] => Array.isArray(path) && path.length <= 64 && path.every(isHash);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** Whether the path leads from a leaf to the root (RFC 9162, 2.1.3.2). */
-export function isIncluded(
-  leaf: string,
-  {
-    index,
-    path,
-    root,
-    size,
-  }: { readonly index: unknown; readonly size: unknown; readonly path: unknown; readonly root: unknown },
-): boolean {
-  if (!isHash(leaf) || !isCount(index) || !isCount(size) || index >= size || !isPath(path)) return false;
+interface StatedPlace {
+  readonly index: unknown;
+  readonly size: unknown;
+  readonly path: unknown;
+}
+
+/** The root that the path leads to from a leaf (RFC 9162, 2.1.3.2); null: to none. */
+export function rootFrom(leaf: string, { index, path, size }: StatedPlace): string | null {
+  if (!isHash(leaf) || !isCount(index) || !isCount(size) || index >= size || !isPath(path)) return null;
   const spans = inclusionSpans(index, size);
-  if (spans.length !== path.length) return false;
-  const found = spans.reduce((hash, { begin }, at) => {
+  if (spans.length !== path.length) return null;
+  return spans.reduce((hash, { begin }, at) => {
     const sibling = elementAt(path, at);
     return begin > index ? pairHash(hash, sibling) : pairHash(sibling, hash);
   }, leaf);
-  return found === root;
 }
+
+/** Whether the path leads from a leaf to the root. */
+export const isIncluded = (leaf: string, { root, ...place }: StatedPlace & { readonly root: unknown }): boolean =>
+  rootFrom(leaf, place) === root && isHash(root);
 
 /** Whether the path shows that one log continues the other (RFC 9162, 2.1.4.2). Any log continues an empty one. */
 export function isConsistent(

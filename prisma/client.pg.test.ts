@@ -61,7 +61,8 @@ describe('rows that are copied', () => {
     copy: 'COPY new_numbers (n) FROM STDIN',
     statement: 'INSERT INTO numbers SELECT n FROM new_numbers ON CONFLICT DO NOTHING RETURNING n',
   };
-  const add = (by: Database, text: string) => runOverCopy<{ n: number }>(by, run, Buffer.from(text));
+  const add = async (by: Database, text: string) =>
+    (await runOverCopy<[{ n: number }[]]>(by, run, Buffer.from(text)))[0];
   let watching: Database;
   const stored = () => watching.$queryRaw`SELECT n FROM numbers ORDER BY n`;
   const active = (query: string) => watching.$queryRaw<{ pid: number }[]>`

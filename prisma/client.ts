@@ -42,23 +42,24 @@ export interface CopyStatement {
   readonly table: string;
   /** `COPY … FROM STDIN`. */
   readonly copy: string;
+  /** One, or several; the rows of each are returned. */
   readonly statement: string;
 }
 
 const made = new WeakMap<pg.PoolClient, Set<CopyStatement>>();
 
 /**
- * Copies `text` and runs the statement over it, in one transaction; returns the rows of the statement. Rejects with `DatabaseError` for what
+ * Copies `text` and runs the statements over it, in one transaction; returns the rows of each. Rejects with `DatabaseError` for what
  * Postgres refuses. `text` is not read any more once this has settled.
  *
  * A client that is gone without a word leaves no lock but on the table of its own connection: while Postgres waits for rows it ends nothing, whatever takes
  * too long, so they are not copied to where others write. The statement and its commit are one message.
  */
-export async function runOverCopy<Row extends object>(
+export async function runOverCopy<Rows extends readonly object[][]>(
   database: Database,
   run: CopyStatement,
   text: Buffer,
-): Promise<Row[]> {
+): Promise<Rows> {
   const client = await poolOf(database).connect();
   // A connection that breaks fails what runs on it, too; an error that nobody hears would end the process.
   client.on('error', nothing);
@@ -72,7 +73,7 @@ export async function runOverCopy<Row extends object>(
     await finished(stream);
     const results: unknown = await client.query(`${run.statement}; COMMIT`);
     failed = false;
-    return (results as readonly pg.QueryResult<Row>[])[0]?.rows ?? [];
+    return (results as readonly pg.QueryResult[]).map(({ rows }) => rows) as readonly object[][] as Rows;
   } finally {
     client.off('error', nothing);
     // A failure leaves its transaction, and perhaps more, unfinished.

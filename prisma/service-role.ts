@@ -41,6 +41,9 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   receipt_log_checkpoints: grows,
   receipt_log_nodes: grows,
   receipt_replacements: read,
+  receipt_heads: grows,
+  // Triggers make them; a seal is added once.
+  receipt_batches: ['SELECT', changing('seal', 'seal_key')],
   // The owner writes it.
   arrival_base: read,
   // Triggers write these.
@@ -49,7 +52,10 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   key_changes: read,
   // Counters and places that move.
   catalogue_version: ['SELECT', changing('version')],
-  integrity_checks: ['SELECT', changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at')],
+  integrity_checks: [
+    'SELECT',
+    changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at', 'moved_at', 'checked'),
+  ],
   receipt_log_checks: ['SELECT', changing('claimed_until', 'begun_at', 'account_id', 'index', 'finished_at')],
   // A finding stays, even when it is mended.
   integrity_faults: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at')],

@@ -1,7 +1,7 @@
 /**
  * The entry that the sidecar writes to the ledger: the receipt as the client saw it, and its owner.
  *
- * The digest of an entry is SHA-256 over the UTF-8 bytes of the RFC 8785 form, so that anyone with the content can compute it. Names
+ * The digest of an entry is made of SHA-256 over the UTF-8 bytes of RFC 8785 forms, so that anyone with the content can compute it. Names
  * and form are frozen.
  */
 import { createHash } from 'node:crypto';
@@ -37,7 +37,14 @@ export interface LedgerContent {
   readonly facts: unknown;
 }
 
-export const ledgerDigest = (content: LedgerContent): string => textDigest(canonicalText(content));
+/**
+ * The digest of a row: over the hash of its receipt, which everybody who has the receipt can compute, and the digest of the rest, so that a row can be
+ * proven to its owner without the rest.
+ */
+export const ledgerDigest = ({ receipt, ...rest }: LedgerContent): string =>
+  textDigest(`${textDigest(`\0${canonicalText(receipt)}`)}\n${restDigest(rest)}`);
+
+export const restDigest = (rest: Omit<LedgerContent, 'receipt'>): string => textDigest(canonicalText(rest));
 
 /** SHA-256 of the UTF-8 bytes, in hexadecimal. */
 export const textDigest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');

@@ -12,8 +12,8 @@ export function rowOfEntry(entry: unknown): ReceiptRow {
   return parsed.row;
 }
 
-export function storeEntries(db: Database, entries: readonly LedgerEntry[], seals: Seals): Promise<void> {
+export async function storeEntries(db: Database, entries: readonly LedgerEntry[], seals: Seals): Promise<void> {
   const lines = new CopyLines();
   const rows = entries.map((entry) => readyRow(rowOfEntry(entry), seals, lines));
-  return insertReceipts(db, rows, seals, lines);
+  await insertReceipts(db, rows, seals, lines);
 }

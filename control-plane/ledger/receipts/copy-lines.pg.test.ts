@@ -23,7 +23,8 @@ const copied: CopyStatement = {
   copy: 'COPY copied (n, text, flag, number, json) FROM STDIN',
   statement: 'SELECT n, text, flag, number, json::text AS json FROM copied',
 };
-const read = (text: Buffer) => runOverCopy<{ n: number; text: string; number: number }>(db, copied, text);
+const read = async (text: Buffer) =>
+  (await runOverCopy<[{ n: number; text: string; number: number }[]]>(db, copied, text))[0];
 
 /** Among them what COPY gives a meaning to, but for NUL, which no text of Postgres has. */
 const texts = fc

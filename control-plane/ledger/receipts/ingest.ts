@@ -12,6 +12,7 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { type DeadEntry, type Entry, isOutOfMemory, streamGroup } from '../../shared/stream-group.ts';
+import { pinHeads } from './batches.ts';
 import { CopyLines } from './copy-lines.ts';
 import { parseEntry, type ReceiptRow } from './entry-row.ts';
 import type { Seals } from './sealed-rows.ts';
@@ -139,7 +140,9 @@ async function finish(options: Batches, entries: readonly Entry[]): Promise<void
   }
   // First, so that no sum has a call without its estimate.
   await storeEstimates(db, estimates);
-  dead.push(...(await insertAll(options, rows)));
+  const heads: string[] = [];
+  dead.push(...(await insertAll(options, rows, heads)));
+  await pinHeads(redis, heads);
   const stay = new Set(dead.map(({ streamId }) => streamId));
   // First, since it frees the memory that setting aside needs.
   await ledger.takeOut(
@@ -185,17 +188,18 @@ async function setAside({ redis, log }: IngesterOptions, dead: readonly DeadEntr
     log.error({ entry: streamId, reason }, 'a ledger entry cannot be ingested and was set aside');
 }
 
-/** Returns the rows whose values Postgres refuses. They do not hold up the others. */
-async function insertAll(options: Batches, rows: readonly ReadyEntry[]): Promise<DeadEntry[]> {
+/** Returns the rows whose values Postgres refuses. They do not hold up the others. The heads of the batches are added to `heads`. */
+async function insertAll(options: Batches, rows: readonly ReadyEntry[], heads: string[]): Promise<DeadEntry[]> {
   if (rows.length === 0) return [];
   const { db, lines, seals } = options;
   try {
-    await insertReceipts(
+    const head = await insertReceipts(
       db,
       rows.map(({ row }) => row),
       seals,
       lines,
     );
+    if (head !== null) heads.push(head);
     return [];
   } catch (error) {
     const refusal = refusalOf(error);
@@ -203,7 +207,7 @@ async function insertAll(options: Batches, rows: readonly ReadyEntry[]): Promise
     const [only] = rows;
     if (rows.length === 1 && only) return [deadOf(only.entry, refusal)];
     const middle = Math.ceil(rows.length / 2);
-    const first = await insertAll(options, rows.slice(0, middle));
-    return [...first, ...(await insertAll(options, rows.slice(middle)))];
+    const first = await insertAll(options, rows.slice(0, middle), heads);
+    return [...first, ...(await insertAll(options, rows.slice(middle), heads))];
   }
 }

@@ -79,7 +79,7 @@ function contentSha256(row: Content): string {
 }
 
 /** The kind is part of what is sealed, so that no seal passes for one of another kind. */
-export type SealedKind = 'gw.receipt' | 'gw.audit_head';
+export type SealedKind = 'gw.receipt' | 'gw.audit_head' | 'gw.batch';
 
 const sealBytes = ({ secret }: LedgerKey, kind: SealedKind, text: string): Buffer =>
   hmacSha256(secret, `${kind}\n${text}`);

@@ -7,7 +7,18 @@
 import { setImmediate } from 'node:timers/promises';
 import { Compressor } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
-import { faultOf, type LedgerFault, type LedgerKeys, type LedgerRow, type SealedReceipt, sealed } from './seal.ts';
+import {
+  faultOf,
+  isSealOf,
+  keyOf,
+  type LedgerFault,
+  type LedgerKeys,
+  type LedgerRow,
+  type Seal,
+  type SealedReceipt,
+  sealed,
+  sealOf,
+} from './seal.ts';
 
 export interface FaultyRow {
   /** The id of a receipt, or the digest of a part of facts, which has version 0. */
@@ -29,6 +40,9 @@ export interface Seals {
   sealed(row: ReceiptRow): SealedReceipt;
   /** Returns what is wrong with each row, in their order; null means nothing. It reports what it finds. */
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
+  /** Seals the head of a batch (batches.ts). */
+  sealHead(head: string): Pick<Seal, 'seal' | 'seal_key'>;
+  isSealedHead(head: string, seal: string | null, key: number | null): boolean;
   /** Compresses rows that are sealed, before they are stored. */
   readonly compressor: Compressor;
   /** Tells of what else is not what was stored. */
@@ -50,6 +64,11 @@ export function openSeals({ keys, report }: SealsOptions): Seals {
       });
       if (faulty.length > 0) await report(faulty);
       return faults;
+    },
+    sealHead: (head) => ({ seal: sealOf(keys.current, 'gw.batch', head), seal_key: keys.current.id }),
+    isSealedHead: (head, seal, id) => {
+      const key = id === null ? undefined : keyOf(keys, id);
+      return key !== undefined && seal !== null && isSealOf(key, 'gw.batch', head, seal);
     },
     compressor: new Compressor(),
     report,

@@ -7,6 +7,7 @@
  */
 import { elementAt } from '@gw/contract/internal/defined';
 import { type CopyStatement, type Database, DatabaseError, Prisma, queryTexts, runOverCopy } from '@gw/prisma/client';
+import { batchColumns, type ChainedBatch, sealBatch } from './batches.ts';
 import { type Dictionary, type Texts, textsOf } from './compressed-rows.ts';
 import type { Column, CopyLines, Line } from './copy-lines.ts';
 import type { ReceiptRow } from './entry-row.ts';
@@ -20,7 +21,7 @@ import { isMade, settleReceipts, UnreadableRowError } from './settle.ts';
  * A row ready to be copied. What it was made of is not kept: the objects and texts of a whole batch would outlive every short
  * collection of garbage, which took a third of the ledger's time.
  */
-export interface ReadyRow extends Pick<ReceiptRow, 'id' | 'version' | 'created_at'> {
+export interface ReadyRow extends Pick<SealedReceipt, 'id' | 'version' | 'created_at' | 'content_sha256'> {
   /** Its `columns`. */
   readonly line: Line;
   readonly parts: readonly FactsPart[];
@@ -49,6 +50,7 @@ export function readyRow(
     id,
     version,
     created_at,
+    content_sha256: sealed.content_sha256,
     line,
     parts,
     dictionary: compressed?.dictionary ?? null,
@@ -97,17 +99,22 @@ function readable(texts: Texts): Texts {
   return texts;
 }
 
-/** Stores rows of `lines`. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
+/**
+ * Stores rows of `lines`. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. Returns the head of
+ * their batch, as `sealBatch` does.
+ */
 export async function insertReceipts(
   db: Database,
   rows: readonly ReadyRow[],
   seals: Seals,
   lines: CopyLines,
-): Promise<void> {
+): Promise<string | null> {
   const wanted = distinct(rows, seals, lines);
   await storeParts(db, wanted);
   await seals.compressor.store(db, [...new Set(wanted.flatMap(({ dictionary }) => dictionary ?? []))]);
-  const inserted = await insert(db, wanted, lines);
+  const { batch, inserted } = await insert(db, wanted, lines);
+  const added = wanted.filter((row) => inserted.has(keyOf(row)));
+  const head = batch === undefined ? null : await sealBatch(db, seals, batch, added);
   if (inserted.size < wanted.length) {
     const others = wanted.filter((row) => !inserted.has(keyOf(row)));
     await settleReceipts(db, await inPieces(others, ({ row }) => row()), seals);
@@ -116,6 +123,7 @@ export async function insertReceipts(
     db,
     rows.flatMap(({ uses }) => uses ?? []),
   );
+  return head;
 }
 
 /** Before the rows that name them. To remember which are there would be wrong once a backup is restored, so they are sent again. */
@@ -150,7 +158,8 @@ function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
 
 /**
  * The rows come as lines, and lie in one piece, as in the ledger, so that nothing tries to compress them. They are inserted in one order, so that two
- * ingesters never wait in a ring, and in one statement, so that none is stored without being noted. It returns the keys of those that were not there.
+ * ingesters never wait in a ring, and in one statement, so that none is stored without being noted. It returns the keys of those that were not there,
+ * and their batch, which is put into the chain last of all (batches.ts).
  */
 const insertion: CopyStatement = {
   table: `
@@ -168,12 +177,21 @@ const insertion: CopyStatement = {
       SELECT id, created_at FROM stored WHERE tier = 'degraded' AND facts ->> 'usage' IS NOT NULL
       ON CONFLICT DO NOTHING
     )
-    SELECT id || ' ' || version AS key FROM stored`,
+    SELECT id || ' ' || version AS key FROM stored;
+    SET CONSTRAINTS receipt_batches_chained IMMEDIATE;
+    SELECT ${batchColumns} FROM receipt_batches WHERE arrived = current_arrival()`,
 };
 
-async function insert(db: Database, rows: readonly ReadyRow[], lines: CopyLines): Promise<ReadonlySet<string>> {
-  const stored = await runOverCopy<{ key: string }>(db, insertion, lines.together(rows.map(({ line }) => line)));
-  return new Set(stored.map(({ key }) => key));
+interface Inserted {
+  readonly inserted: ReadonlySet<string>;
+  /** Absent if nothing was. */
+  readonly batch: ChainedBatch | undefined;
+}
+
+async function insert(db: Database, rows: readonly ReadyRow[], lines: CopyLines): Promise<Inserted> {
+  const text = lines.together(rows.map(({ line }) => line));
+  const [stored, , batches] = await runOverCopy<[{ key: string }[], [], ChainedBatch[]]>(db, insertion, text);
+  return { inserted: new Set(stored.map(({ key }) => key)), batch: batches[0] };
 }
 
 /** Why trying again is in vain for now; null: it is not. */

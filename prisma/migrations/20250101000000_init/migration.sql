@@ -845,6 +845,8 @@ CREATE TABLE "receipts" (
   "arrived" BIGINT DEFAULT current_arrival(),
   PRIMARY KEY ("id", "version", "created_at")
 ) PARTITION BY RANGE ("created_at");
+-- Finds the rows of a batch. As small as the next one, for the same reason.
+CREATE INDEX "receipts_arrived_idx" ON "receipts" ("arrived");
 -- Small, since the rows of one transaction share their entry.
 CREATE INDEX "receipts_account_id_arrived_idx" ON "receipts" ("account_id", "arrived");
 CREATE INDEX "receipts_account_id_created_at_id_idx" ON "receipts" ("account_id", "created_at", "id");
@@ -908,9 +910,17 @@ CREATE TABLE "receipt_replacements" (
   "receipt_id" TEXT NOT NULL,
   "version" INTEGER NOT NULL,
   "replaced_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  "replaced" JSON NOT NULL
+  "replaced" JSON NOT NULL,
+  -- The digest of the row that took its place.
+  "content_sha256" CHAR(64) NOT NULL,
+  -- The transaction that replaced it, as in `receipts`.
+  "arrived" BIGINT NOT NULL DEFAULT current_arrival(),
+  -- The transaction that the replaced row itself came with.
+  "came" BIGINT NOT NULL
 );
 CREATE INDEX "receipt_replacements_receipt_id_idx" ON "receipt_replacements" ("receipt_id");
+CREATE INDEX "receipt_replacements_arrived_idx" ON "receipt_replacements" ("arrived");
+CREATE INDEX "receipt_replacements_came_idx" ON "receipt_replacements" ("came");
 CREATE TRIGGER "receipt_replacements_unchanged" BEFORE UPDATE OR DELETE ON "receipt_replacements"
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "receipt_replacements_not_truncated" BEFORE TRUNCATE ON "receipt_replacements"
@@ -958,7 +968,8 @@ BEGIN
     AND OLD.energy_wh IS NULL AND OLD.carbon_g IS NULL AND NOT NEW.shown
     AND NEW.body ->> 'degraded_reason' IS DISTINCT FROM 'sidecar_unavailable' AND says_the_same;
   IF same_call IS TRUE AND (gets_facts IS TRUE OR becomes_shown IS TRUE OR becomes_made IS TRUE) THEN
-    INSERT INTO receipt_replacements (receipt_id, version, replaced) VALUES (OLD.id, OLD.version, to_json(OLD));
+    INSERT INTO receipt_replacements (receipt_id, version, replaced, content_sha256, came)
+      VALUES (OLD.id, OLD.version, to_json(OLD), NEW.content_sha256, OLD.arrived);
     RETURN NEW;
   END IF;
   -- The code is of the class for which a retry is in vain.
@@ -1038,6 +1049,123 @@ BEGIN
 END $$;
 -- The services may make partitions without owning the ledger.
 REVOKE EXECUTE ON FUNCTION ensure_receipt_partitions(DATE, INTEGER) FROM PUBLIC;
+
+
+-- # Batches: the chain of what came into the ledger
+--
+-- Each statement that adds or settles receipts makes a batch: the root of a Merkle tree (RFC 6962) over its rows, and a hash over that and
+-- the batch before. The services seal the hash with a key that the database does not hold, and sign each minute how far the chain is, so a row that is
+-- taken out, put in, moved or exchanged later no longer fits its batch (control-plane/ledger/receipts/batches.ts).
+
+CREATE TABLE "receipt_batches" (
+  -- The transaction that wrote the rows, as in `receipts`.
+  "arrived" BIGINT NOT NULL DEFAULT current_arrival(),
+  -- The rows were added, or they took a step that `guard_receipt` allows.
+  "kind" TEXT NOT NULL CHECK ("kind" IN ('added', 'settled')),
+  "count" INTEGER NOT NULL,
+  -- The root over the entries `<id> <version> <content_sha256>`, each followed by a space and the digest of the row before if it was settled; in
+  -- the order of the bytes of the ids, then of the versions.
+  "root_hash" BYTEA NOT NULL,
+  -- From 1, without gaps, in the order of the commits. This and the columns up to `head` are given at the commit.
+  "number" BIGINT,
+  "at" TIMESTAMPTZ(3),
+  -- The sum of `count` up to here.
+  "total" BIGINT,
+  "previous" BYTEA,
+  "head" BYTEA,
+  "seal" CHAR(64),
+  "seal_key" INTEGER,
+  PRIMARY KEY ("arrived", "kind")
+);
+CREATE UNIQUE INDEX "receipt_batches_number_key" ON "receipt_batches" ("number");
+CREATE INDEX "receipt_batches_unsealed_idx" ON "receipt_batches" ("number") WHERE "seal" IS NULL;
+
+-- The root of a tree over leaf hashes: each level joins pairs, and a last one without a partner rises.
+CREATE FUNCTION merkle_root(hashes BYTEA[]) RETURNS BYTEA LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  WHILE cardinality(hashes) > 1 LOOP
+    hashes := ARRAY(
+      SELECT CASE WHEN 2 * i > cardinality(hashes) THEN hashes[2 * i - 1]
+        ELSE sha256('\x01'::bytea || hashes[2 * i - 1] || hashes[2 * i]) END
+      FROM generate_series(1, (cardinality(hashes) + 1) / 2) AS i ORDER BY i);
+  END LOOP;
+  RETURN hashes[1];
+END $$;
+
+-- They run as the owner, since the services may make no batch.
+CREATE FUNCTION batch_added() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  INSERT INTO receipt_batches (kind, count, root_hash)
+  SELECT 'added', count(*), merkle_root(array_agg(
+    sha256('\x00'::bytea || convert_to(id || ' ' || version || ' ' || content_sha256, 'UTF8')) ORDER BY id COLLATE "C", version))
+  FROM changed HAVING count(*) > 0;
+  RETURN NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION batch_added() FROM PUBLIC;
+CREATE FUNCTION batch_settled() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  INSERT INTO receipt_batches (kind, count, root_hash)
+  SELECT 'settled', count(*), merkle_root(array_agg(
+    sha256('\x00'::bytea || convert_to(n.id || ' ' || n.version || ' ' || n.content_sha256 || ' ' || o.content_sha256, 'UTF8'))
+      ORDER BY n.id COLLATE "C", n.version))
+  FROM changed n JOIN replaced o USING (id, version) HAVING count(*) > 0;
+  RETURN NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION batch_settled() FROM PUBLIC;
+CREATE TRIGGER "receipts_added" AFTER INSERT ON "receipts" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION batch_added();
+CREATE TRIGGER "receipts_settled" AFTER UPDATE ON "receipts" REFERENCING NEW TABLE AS changed OLD TABLE AS replaced
+  FOR EACH STATEMENT EXECUTE FUNCTION batch_settled();
+
+-- Puts a batch at the end of the chain, when its transaction commits: whoever else commits waits for as long as that takes, and for nothing
+-- that a client of the database does.
+CREATE FUNCTION chain_batch() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  last receipt_batches%ROWTYPE;
+  here TIMESTAMPTZ(3);
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('receipt_batches'));
+  SELECT * INTO last FROM receipt_batches WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1;
+  last.number := coalesce(last.number, 0) + 1;
+  last.total := coalesce(last.total, 0) + NEW.count;
+  last.head := coalesce(last.head, decode(repeat('00', 32), 'hex'));
+  here := clock_timestamp();
+  UPDATE receipt_batches SET number = last.number, total = last.total, at = here, previous = last.head,
+    head = sha256(convert_to(concat_ws(E'\n', 'gw.batch', last.number, NEW.kind, (extract(epoch FROM here) * 1000)::bigint, NEW.count, last.total,
+      encode(NEW.root_hash, 'hex'), encode(last.head, 'hex')), 'UTF8'))
+  WHERE arrived = NEW.arrived AND kind = NEW.kind;
+  RETURN NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION chain_batch() FROM PUBLIC;
+CREATE CONSTRAINT TRIGGER "receipt_batches_chained" AFTER INSERT ON "receipt_batches" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION chain_batch();
+
+-- A batch takes its place in the chain, and gets its seal, once.
+CREATE FUNCTION guard_batch() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND (OLD.number IS NULL
+    OR OLD.seal IS NULL AND to_jsonb(NEW) - ARRAY['seal', 'seal_key'] = to_jsonb(OLD) - ARRAY['seal', 'seal_key'])
+  THEN RETURN NEW; END IF;
+  RAISE EXCEPTION 'the table receipt_batches is append-only';
+END $$;
+CREATE TRIGGER "receipt_batches_unchanged" BEFORE UPDATE OR DELETE ON "receipt_batches"
+  FOR EACH ROW EXECUTE FUNCTION guard_batch();
+CREATE TRIGGER "receipt_batches_not_truncated" BEFORE TRUNCATE ON "receipt_batches"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Each says, signed, that the chain has these batches: a Merkle tree over their heads.
+CREATE TABLE "receipt_heads" (
+  "last" BIGINT PRIMARY KEY,
+  "first" BIGINT NOT NULL,
+  "signed" JSON NOT NULL
+);
+CREATE TRIGGER "receipt_heads_unchanged" BEFORE UPDATE OR DELETE ON "receipt_heads"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "receipt_heads_not_truncated" BEFORE TRUNCATE ON "receipt_heads"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 
 -- # What jobs still have to do with receipts
@@ -1267,7 +1395,7 @@ CREATE TRIGGER "receipts_recounted" AFTER UPDATE ON "receipts" REFERENCING NEW T
 
 -- Faults that the checks have found. The services never remove a row.
 CREATE TABLE "integrity_faults" (
-  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log')),
+  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log', 'batch')),
   -- A chain, or the id of a receipt.
   "name" TEXT NOT NULL,
   -- The number of the entry in its chain, or the version of the receipt.
@@ -1292,14 +1420,18 @@ CREATE TABLE "audit_heads_seen" (
 
 -- How far the full check of each kind has come, whichever instance runs it.
 CREATE TABLE "integrity_checks" (
-  "kind" TEXT PRIMARY KEY CHECK ("kind" IN ('audit', 'receipt')),
+  "kind" TEXT PRIMARY KEY CHECK ("kind" IN ('audit', 'receipt', 'batch')),
   "claimed_until" TIMESTAMPTZ(3),
   "begun_at" TIMESTAMPTZ(3),
+  -- Of batches: what `arrived` was of the last one.
   "after_id" TEXT NOT NULL DEFAULT '',
   "after_version" INTEGER NOT NULL DEFAULT 0,
-  "finished_at" TIMESTAMPTZ(3)
+  "finished_at" TIMESTAMPTZ(3),
+  -- When the round last came on, and how many rows it has seen.
+  "moved_at" TIMESTAMPTZ(3),
+  "checked" BIGINT NOT NULL DEFAULT 0
 );
-INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt');
+INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch');
 
 -- The same for the check of the logs of receipts. There is one row.
 CREATE TABLE "receipt_log_checks" (
