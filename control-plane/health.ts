@@ -43,6 +43,7 @@ const operatorHealthSchema = z.strictObject({
   audit_chain_faults: z.int().nullable().describe('Null: not known'),
   receipt_integrity_faults: z.int().nullable().describe('Null: not known'),
   receipt_log_faults: z.int().nullable().describe('Null: not known'),
+  receipt_batch_faults: z.int().nullable().describe('Null: not known'),
   integrity_check_overdue: z.boolean().nullable().describe('Null: not known'),
   ledger_waiting: z.int().nullable().describe('Receipts that wait in Redis for Postgres. Null: not known'),
   ledger_set_aside: z
@@ -79,13 +80,14 @@ export function operatorHealthRoutes(
     ]);
     const ok = stays() && health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
-    const isUnaltered = (faults === null || faults.audit + faults.log + faults.receipt === 0) && overdue !== true;
+    const isUnaltered = (faults === null || faults.audit + faults.batch + faults.log + faults.receipt === 0) && overdue !== true;
     const isWhole = isUnaltered && !waiting?.setAside;
     const integrity = {
       deployments_needing_operator: needing,
       audit_chain_faults: faults?.audit ?? null,
       receipt_integrity_faults: faults?.receipt ?? null,
       receipt_log_faults: faults?.log ?? null,
+      receipt_batch_faults: faults?.batch ?? null,
       integrity_check_overdue: overdue,
       ledger_waiting: waiting?.length ?? null,
       ledger_set_aside: waiting?.setAside ?? null,

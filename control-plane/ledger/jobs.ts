@@ -32,6 +32,7 @@ import { startLogCheck } from './integrity/check-logs.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { startIntegrityJobs } from './integrity/jobs.ts';
 import { startReceiptLog } from './log/append.ts';
+import { startHeads } from './log/heads.ts';
 import { trustIn } from './log/sign.ts';
 import { startIngester } from './receipts/ingest.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
@@ -75,12 +76,13 @@ export function startJobs(
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
     startVersionJobs(context, { catalogue, faults, seals, versionMetrics, grid }),
-    startIntegrityJobs({ db, log, seals }, integrity),
+    startIntegrityJobs({ db, log, redis, seals }, integrity),
     startLogCheck({ db, log, seals, trust: trustIn(key), fullS: integrity.fullS }, integrity.everyS),
     startUsageSums({ db, log }),
     startRebasing(context),
     startDeliveries({ ...context, vault, metrics: deliveryMetrics }),
     startReceiptLog({ db, key, log, now, seals }),
+    startHeads({ db, key, log, now, redis, seals }),
     ...(packs.builds > 0
       ? [startEvidenceJobs({ ...context, key, limits: packs, seals, redisUrl, concurrency: packs.builds })]
       : []),

@@ -1,18 +1,16 @@
 /**
- * Checks the rows of the ledger against their seals.
+ * Checks the content of the rows of the ledger against their seals. That they are all there, and no others, the batches tell (check-batches.ts).
  *
- * Invariant: a full check looks at every row that was there when it began, in the hands of one instance at a time;
- * whoever takes it over goes on where the last one was. It takes a quarter of one core at most, however large the
- * ledger is: then it takes longer than the period, and the time of the last one tells.
+ * Invariant: a full check looks at every row that was there when it began.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { type PartFault, wholeFacts } from '../receipts/whole-facts.ts';
-import { type Fault, forgetFaults, noteFaults } from './faults.ts';
+import { type Fault, noteFaults } from './faults.ts';
+import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
 
 export interface ReceiptCheckOptions {
   readonly db: Database;
@@ -24,24 +22,12 @@ export interface ReceiptCheckOptions {
   readonly signal: AbortSignal;
 }
 
-/** A version of a receipt, as a place in the order of the ledger. */
-export interface LedgerPosition {
-  readonly id: string;
-  readonly version: number;
-}
-
-export interface CheckedPage {
-  readonly checked: number;
+export interface CheckedPage extends RoundPage {
   readonly faults: readonly Fault[];
-  /** Where the next page begins; null after the last one. */
-  readonly next: LedgerPosition | null;
 }
 
 const newestCount = 1000;
 const pageSize = 250;
-const leaseS = 120;
-/** How long the check rests after a page: this many times what the page took. */
-const restFactor = 3;
 
 /** Checks the newest 1,000 versions, which are in every round because they are served most often. */
 export async function checkNewest({ db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>): Promise<void> {
@@ -73,7 +59,7 @@ async function check(
  */
 export async function checkPage(
   { db, log, seals }: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>,
-  after: LedgerPosition,
+  after: RoundPlace,
 ): Promise<CheckedPage> {
   const rows = await readRows(
     db,
@@ -100,7 +86,7 @@ export async function checkPage(
 }
 
 /** Finds, page by page, all receipts that the logs of the accounts have between two places and the ledger lacks. `to` null: to the end. */
-async function removedSince(db: Database, after: LedgerPosition, to: LedgerPosition | null): Promise<Fault[]> {
+async function removedSince(db: Database, after: RoundPlace, to: RoundPlace | null): Promise<Fault[]> {
   const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
   const removed: Fault[] = [];
   for (let from = after; ; ) {
@@ -119,55 +105,5 @@ async function removedSince(db: Database, after: LedgerPosition, to: LedgerPosit
 }
 
 /** Begins the full check or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */
-export async function checkAll(options: ReceiptCheckOptions): Promise<void> {
-  const { db, signal } = options;
-  for (let claim = await take(options); claim !== null && !signal.aborted; ) {
-    const from = performance.now();
-    const { next } = await checkPage(options, { id: claim.afterId, version: claim.afterVersion });
-    if (next === null) return finish(db, claim);
-    claim = await goOn(db, claim, next);
-    await delay((performance.now() - from) * restFactor, undefined, { signal }).catch(() => {});
-  }
-}
-
-interface CheckClaim {
-  readonly begunAt: Date;
-  /** Names the claim as well. */
-  readonly claimedUntil: Date;
-  readonly afterId: string;
-  readonly afterVersion: number;
-}
-
-async function take({ db, fullS }: ReceiptCheckOptions): Promise<CheckClaim | null> {
-  const [claim] = await db.$queryRaw<CheckClaim[]>`
-    UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
-      -- None began at another time, which JavaScript might have no date for.
-      begun_at = CASE WHEN begun_at BETWEEN '2000-01-01' AND CURRENT_TIMESTAMP THEN begun_at ELSE CURRENT_TIMESTAMP END
-    WHERE kind = 'receipt' AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP
-        -- Nobody claims it for longer: such a claim was put there to keep everybody away.
-        OR claimed_until > CURRENT_TIMESTAMP + 2 * ${leaseS}::int * INTERVAL '1 second')
-      AND (begun_at IS NOT NULL OR finished_at IS NULL
-        OR finished_at <= CURRENT_TIMESTAMP - ${fullS}::int * INTERVAL '1 second' OR finished_at > CURRENT_TIMESTAMP)
-    RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
-      after_version AS "afterVersion"`;
-  return claim ?? null;
-}
-
-/** Null if another instance has taken it over. */
-async function goOn(db: Database, { claimedUntil }: CheckClaim, next: LedgerPosition): Promise<CheckClaim | null> {
-  const [claim] = await db.$queryRaw<CheckClaim[]>`
-    UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
-      after_id = ${next.id}, after_version = ${next.version}
-    WHERE kind = 'receipt' AND claimed_until = ${claimedUntil}
-    RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
-      after_version AS "afterVersion"`;
-  return claim ?? null;
-}
-
-async function finish(db: Database, { begunAt, claimedUntil }: CheckClaim): Promise<void> {
-  await forgetFaults(db, 'receipt', begunAt);
-  await db.$executeRaw`
-    UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', after_version = 0,
-      finished_at = CURRENT_TIMESTAMP
-    WHERE kind = 'receipt' AND claimed_until = ${claimedUntil}`;
-}
+export const checkAll = (options: ReceiptCheckOptions): Promise<void> =>
+  goRound({ ...options, kind: 'receipt' }, (after) => checkPage(options, after));

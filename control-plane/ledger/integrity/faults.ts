@@ -7,19 +7,20 @@
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 
-export type FaultKind = 'audit' | 'log' | 'receipt';
+export type FaultKind = 'audit' | 'batch' | 'log' | 'receipt';
 
 const what: Readonly<Record<FaultKind, string>> = {
   audit: 'the audit log was altered',
+  batch: 'a batch of receipts was altered in storage',
   log: 'the log of receipts of an account was altered',
   receipt: 'a receipt was altered in storage',
 };
 
 /** One record that was found altered, missing or forged. */
 export interface Fault {
-  /** A chain, the id of a receipt, the digest of a part of facts, or the account of a log. */
+  /** A chain, `batches`, the id of a receipt, the digest of a part of facts, or the account of a log. */
   readonly name: string;
-  /** The number of the entry in its chain, the version of the receipt, or the index in its log; 0 for a part of facts. */
+  /** The number of the entry or batch in its chain, the version of the receipt, or the index in its log; 0 for a part of facts. */
   readonly number: number;
   readonly fault: string;
 }
@@ -55,12 +56,12 @@ export async function forgetFaults(db: Database, kind: FaultKind, begun: Date): 
 }
 
 /**
- * Whether the last full check of either kind ended more than two periods (s) ago, or, if none has ended yet,
- * began so long ago. A time in the future counts as long ago, since no check has written it.
+ * Whether a full check of any kind has neither ended nor come on for more than two periods (s). One that takes long, because there is much, and
+ * comes on is not overdue. A time in the future counts as long ago, since no check has written it.
  */
 export async function isCheckOverdue(db: Database, periodS: number): Promise<boolean> {
   const [found] = await db.$queryRaw<{ overdue: boolean }[]>`
-    SELECT bool_or(coalesce(finished_at, begun_at) NOT BETWEEN
+    SELECT bool_or(coalesce(greatest(finished_at, moved_at), begun_at) NOT BETWEEN
       CURRENT_TIMESTAMP - 2 * ${periodS}::int * INTERVAL '1 second' AND CURRENT_TIMESTAMP) AS overdue
     FROM integrity_checks`;
   return found?.overdue ?? false;
@@ -72,5 +73,5 @@ export type FaultCounts = Readonly<Record<FaultKind, number>>;
 export async function countFaults(db: Database): Promise<FaultCounts> {
   const rows = await db.integrityFault.groupBy({ by: ['kind'], where: { mendedAt: null }, _count: true });
   const of = (kind: FaultKind): number => rows.find((row) => row.kind === kind)?._count ?? 0;
-  return { audit: of('audit'), log: of('log'), receipt: of('receipt') };
+  return { audit: of('audit'), batch: of('batch'), log: of('log'), receipt: of('receipt') };
 }

@@ -20,9 +20,17 @@ export function registerIntegrity(registry: Registry, db: Database): void {
     ),
   );
   registry.registerMetric(
+    faultsOf(
+      db,
+      'batch',
+      'gw_receipt_batch_faults',
+      'Batches of receipts that lack receipts, have others, or are gone',
+    ),
+  );
+  registry.registerMetric(
     new Gauge({
       name: 'gw_integrity_full_check_timestamp_seconds',
-      help: 'When the last full check of the audit log, and of the receipts, ended',
+      help: 'When the last full check of the audit log, of the receipts, and of their batches, ended',
       labelNames: ['kind'],
       registers: [],
       async collect() {

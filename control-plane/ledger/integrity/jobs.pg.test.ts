@@ -39,7 +39,7 @@ afterEach(async () => {
 const start = (fullS: number): void => {
   const { db } = stores;
   const seals = openLedgerSeals({ db, keys, log });
-  jobs.push(startIntegrityJobs({ db, log, seals }, { everyS: 0.05, fullS, keys }));
+  jobs.push(startIntegrityJobs({ db, log, redis: stores.redis, seals }, { everyS: 0.05, fullS, keys }));
 };
 const faults = async () =>
   (

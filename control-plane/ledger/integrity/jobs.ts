@@ -4,21 +4,31 @@ import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import type { LedgerKeys } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { openAuditCheck } from './check-audit.ts';
+import { checkBatches, checkNewestBatches } from './check-batches.ts';
 import { checkAll, checkNewest } from './check-receipts.ts';
 import type { IntegritySettings } from './config.ts';
 import { forgetFaults, noteFaults } from './faults.ts';
 
 export function startIntegrityJobs(
-  { db, log, seals }: Pick<Context, 'db' | 'log'> & { readonly seals: Seals },
+  { db, log, redis, seals }: Pick<Context, 'db' | 'log' | 'redis'> & { readonly seals: Seals },
   { everyS, fullS, keys }: Pick<IntegritySettings, 'everyS' | 'fullS' | 'keys'>,
 ): RepeatedJob {
   const stopping = new AbortController();
   const everyMs = everyS * 1000;
   const { signal } = stopping;
+  const batches = { db, log, redis, seals };
   const jobs = [
     repeat({ name: 'check of the audit log', everyMs, log, run: openAuditRound({ db, log, keys }, fullS) }),
     repeat({ name: 'check of the newest receipts', everyMs, log, run: () => checkNewest({ db, seals }) }),
     repeat({ name: 'check of all receipts', everyMs, log, run: () => checkAll({ db, log, seals, fullS, signal }) }),
+    repeat({ name: 'check of the newest batches', everyMs, log, run: () => checkNewestBatches(batches) }),
+    // A round takes its time from the size of the ledger, so the next one need not wait.
+    repeat({
+      name: 'check of all batches',
+      everyMs,
+      log,
+      run: () => checkBatches({ ...batches, fullS: Math.ceil(everyS), signal }),
+    }),
   ];
   return {
     stop: async () => {

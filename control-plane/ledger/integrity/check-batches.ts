@@ -1,0 +1,187 @@
+/**
+ * Checks the batches of the ledger against their rows and against each other, by digests alone: a row costs microseconds.
+ *
+ * Invariant: a row that was taken out, put in, moved, or has another digest is found by the number of its batch, and so is a batch that is gone,
+ * was altered, or stands elsewhere. The end of the chain is held by the newest heads in Redis and by the signed ones.
+ * A page is read from one snapshot, in which a batch and its rows are both there or both not.
+ */
+import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
+import type { Logger } from '@gw/service/log';
+import type { Redis } from 'ioredis';
+import {
+  type Batch,
+  batchColumns,
+  firstPrevious,
+  headOf,
+  pinnedHeads,
+  rootOf,
+  storedEntries,
+} from '../receipts/batches.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
+import { type Fault, noteFaults } from './faults.ts';
+import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
+
+export interface BatchCheckOptions {
+  readonly db: Database;
+  readonly redis: Redis;
+  readonly log: Logger;
+  readonly seals: Seals;
+}
+
+/** They are in every round, whatever the size of the ledger. */
+const newestCount = 2000;
+const pageSize = 100;
+/** Whoever made a batch seals it at once, or a job does a second later. */
+const unsealedS = 60;
+/** Rows of a page that are in no batch of it; more are not read. */
+const mostOthers = 100_000;
+
+/** Names of faults whose numbers are those of batches. */
+const batches = 'batches';
+const heads = 'heads';
+
+interface BatchPage {
+  readonly checked: number;
+  readonly faults: readonly Fault[];
+  readonly next: bigint | null;
+}
+
+/** Checks the newest batches and the end of the chain. */
+export async function checkNewestBatches(options: BatchCheckOptions): Promise<void> {
+  const { db, log } = options;
+  const [found] = await db.$queryRaw<{ from: bigint | null }[]>`
+    SELECT min(arrived) - 1 AS from FROM receipt_batches
+    WHERE number > (SELECT max(number) FROM receipt_batches) - ${newestCount}`;
+  const faults = [...(await endFaults(options))];
+  for (let next = found?.from ?? null; next !== null; ) {
+    const page = await checkBatchPage(options, next);
+    faults.push(...page.faults);
+    next = page.next;
+  }
+  await noteFaults({ db, log }, 'batch', faults);
+}
+
+/** The round through all batches. The next one begins `fullS` after its end. */
+export const checkBatches = (
+  options: BatchCheckOptions & { readonly fullS: number; readonly signal: AbortSignal },
+): Promise<void> =>
+  goRound({ ...options, kind: 'batch' }, async ({ id }: RoundPlace): Promise<RoundPage> => {
+    const { db, log } = options;
+    const { checked, faults, next } = await checkBatchPage(options, placeIn(id));
+    // Again at the end, so that what is still so counts as seen in this round.
+    const ends = next === null ? await endFaults(options) : [];
+    await noteFaults({ db, log }, 'batch', [...faults, ...ends]);
+    return { checked, next: next === null ? null : { id: String(next), version: 0 } };
+  });
+
+const beforeAll = -(2n ** 63n);
+const afterAll = 2n ** 63n - 1n;
+
+/** Somebody with the database can have written anything there. */
+function placeIn(text: string): bigint {
+  return /^-?\d{1,18}$/.test(text) ? BigInt(text) : beforeAll;
+}
+
+interface LinkedBatch extends Batch {
+  /** Of the batch before; null: there is none. */
+  readonly before: { readonly head: string; readonly total: number } | null;
+  readonly now_ms: number;
+}
+
+/** Checks the batches behind a place in the order of arrival, and all rows there. */
+export async function checkBatchPage(
+  { db, seals }: Pick<BatchCheckOptions, 'db' | 'seals'>,
+  after: bigint,
+): Promise<BatchPage> {
+  return db.$transaction(
+    async (tx) => {
+      const page = await tx.$queryRaw<LinkedBatch[]>`
+        SELECT b.*, (extract(epoch FROM CURRENT_TIMESTAMP) * 1000)::float8 AS now_ms,
+          (SELECT json_build_object('head', encode(p.head, 'hex'), 'total', p.total) FROM receipt_batches p WHERE p.number = b.number - 1) AS before
+        FROM (
+          SELECT arrived, ${Prisma.raw(batchColumns)} FROM receipt_batches WHERE arrived > ${after}
+          ORDER BY receipt_batches.arrived FETCH FIRST ${pageSize} ROWS WITH TIES) b`;
+      const last = page.length < pageSize ? undefined : page.at(-1)?.arrived;
+      const to = last ?? afterAll;
+      const most = page.reduce((sum, { count }) => sum + count, mostOthers);
+      const entries = new Map(await storedEntries(tx, { from: after, to, most }));
+      const faults: Fault[] = [];
+      let checked = 0;
+      for (const batch of page) {
+        const name = `${batch.arrived} ${batch.kind}`;
+        const own = entries.get(name) ?? [];
+        entries.delete(name);
+        checked += own.length;
+        const fault = linkFault(batch) ?? sealFault(batch, seals) ?? rowsFault(batch, own);
+        if (fault !== null) faults.push({ name: batches, number: batch.number ?? 0, fault });
+        if (batch.before === null && batch.number > 1)
+          faults.push({ name: batches, number: batch.number - 1, fault: 'missing' });
+      }
+      for (const own of entries.values()) faults.push(...own.map(strayFault));
+      faults.push(...(await settledFaults(tx, after, to)));
+      return { checked, faults, next: last ?? null };
+    },
+    { isolationLevel: 'RepeatableRead', timeout: 60_000, maxWait: 10_000 },
+  );
+}
+
+function linkFault(batch: LinkedBatch): string | null {
+  const { before, count, number, previous, total } = batch;
+  if (headOf(batch) !== batch.head) return 'altered';
+  const expected = number === 1 ? { head: firstPrevious, total: 0 } : before;
+  // That the one before is missing is told by itself.
+  if (expected === null) return null;
+  return expected.head === previous && expected.total + count === total ? null : 'not behind the batch before';
+}
+
+function sealFault({ at_ms, head, now_ms, seal, seal_key }: LinkedBatch, seals: Seals): string | null {
+  if (seal === null) return now_ms - at_ms > unsealedS * 1000 ? 'unsealed' : null;
+  return seals.isSealedHead(head, seal, seal_key) ? null : 'forged';
+}
+
+function rowsFault({ at_ms, count, root }: Batch, own: readonly string[]): string | null {
+  const when = `of ${Number.isFinite(at_ms) && Math.abs(at_ms) < 8e15 ? new Date(at_ms).toISOString() : 'no time'}`;
+  if (own.length < count) return `${count - own.length} of its ${count} receipts, ${when}, are missing`;
+  if (own.length > count) return `${own.length - count} receipts more than the ${count} that came with it, ${when}`;
+  return rootOf(own) === root ? null : `other receipts or digests than the ${count} that came with it, ${when}`;
+}
+
+function strayFault(line: string): Fault {
+  const [id = '', version] = line.split(' ');
+  return { name: id, number: Number(version), fault: 'in no batch' };
+}
+
+/** Receipts that are not as the last step left them, or whose steps do not follow from each other. */
+const settledFaults = (db: Queryable, after: bigint, to: bigint): Promise<Fault[]> => db.$queryRaw<Fault[]>`
+  SELECT DISTINCT p.receipt_id AS name, p.version AS number, 'not as it was settled' AS fault
+  FROM receipt_replacements p
+  LEFT JOIN receipts r ON r.id = p.receipt_id AND r.version = p.version
+  LEFT JOIN LATERAL (
+    SELECT f.replaced ->> 'content_sha256' AS digest FROM receipt_replacements f
+    WHERE f.receipt_id = p.receipt_id AND f.version = p.version AND f.seq > p.seq ORDER BY f.seq LIMIT 1) later ON TRUE
+  WHERE p.arrived > ${after} AND p.arrived <= ${to}
+    AND coalesce(later.digest, r.content_sha256) IS DISTINCT FROM p.content_sha256
+  LIMIT 1000`;
+
+/** What the end of the chain lacks, and rows in places that no transaction has had. */
+async function endFaults({ db, redis, seals }: BatchCheckOptions): Promise<Fault[]> {
+  // Fails open: without Redis only what is signed holds the end.
+  const pinned = await pinnedHeads(redis, seals).catch(() => []);
+  const cut = await db.$queryRaw<Fault[]>`
+    SELECT DISTINCT h.number AS number, ${heads} AS name, 'cut off, or another took its place' AS fault
+    FROM json_to_recordset(${JSON.stringify(pinned)}::json) AS h (number float8, head text)
+    WHERE NOT EXISTS (SELECT 1 FROM receipt_batches b WHERE b.number = h.number::bigint AND encode(b.head, 'hex') = h.head)`;
+  const unsigned = await db.$queryRaw<Fault[]>`
+    SELECT h.last::float8 AS number, ${heads} AS name, 'signed, and missing or another' AS fault
+    FROM receipt_heads h LEFT JOIN receipt_batches b ON b.number = h.last
+    WHERE encode(b.head, 'hex') IS DISTINCT FROM h.signed ->> 'head' ORDER BY h.last LIMIT 1000`;
+  const signedGaps = await db.$queryRaw<Fault[]>`
+    SELECT h.first::float8 AS number, ${heads} AS name, 'a signed head is missing' AS fault
+    FROM (SELECT first, lag(last, 1, 0::bigint) OVER (ORDER BY last) AS before FROM receipt_heads) h
+    WHERE h.first <> h.before + 1 ORDER BY h.first LIMIT 1000`;
+  const strays = await db.$queryRaw<Fault[]>`
+    SELECT id AS name, version AS number, 'in no batch' AS fault FROM receipts
+    WHERE arrived IS NULL
+      OR arrived >= (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint + base FROM arrival_base) LIMIT 1000`;
+  return [...cut, ...unsigned, ...signedGaps, ...strays];
+}

@@ -1,0 +1,95 @@
+/**
+ * Rounds of a check through everything, page by page.
+ *
+ * Invariant: a round is in the hands of one instance at a time, and whoever takes it over goes on where the last one was. It takes a quarter of
+ * one core at most, however large the ledger is: then it takes longer than the period, and how far it is and how fast it goes can be read.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '@gw/prisma/client';
+import { forgetFaults } from './faults.ts';
+
+export type RoundKind = 'batch' | 'receipt';
+
+/** A version of a receipt as a place in the order of the ledger; of batches: `arrived` in decimal, and 0. */
+export interface RoundPlace {
+  readonly id: string;
+  readonly version: number;
+}
+
+export interface RoundPage {
+  /** Rows of the ledger. */
+  readonly checked: number;
+  /** Where the next page begins; null after the last one. */
+  readonly next: RoundPlace | null;
+}
+
+interface RoundOptions {
+  readonly db: Database;
+  readonly kind: RoundKind;
+  /** How long after the end of a round the next one begins. */
+  readonly fullS: number;
+  /** Ends the round after the page that it is at. */
+  readonly signal: AbortSignal;
+}
+
+const leaseS = 120;
+/** How long the check rests after a page: this many times what the page took. */
+const restFactor = 3;
+
+/** Begins a round or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */
+export async function goRound(options: RoundOptions, check: (after: RoundPlace) => Promise<RoundPage>): Promise<void> {
+  const { signal } = options;
+  for (let claim = await take(options); claim !== null && !signal.aborted; ) {
+    const from = performance.now();
+    const page = await check({ id: claim.afterId, version: claim.afterVersion });
+    if (page.next === null) return finish(options, claim);
+    claim = await goOn(options, claim, page);
+    await delay((performance.now() - from) * restFactor, undefined, { signal }).catch(() => {});
+  }
+}
+
+interface RoundClaim {
+  readonly begunAt: Date;
+  /** Names the claim as well. */
+  readonly claimedUntil: Date;
+  readonly afterId: string;
+  readonly afterVersion: number;
+}
+
+async function take({ db, fullS, kind }: RoundOptions): Promise<RoundClaim | null> {
+  const [claim] = await db.$queryRaw<RoundClaim[]>`
+    UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second', moved_at = CURRENT_TIMESTAMP,
+      -- None began at another time, which JavaScript might have no date for.
+      begun_at = CASE WHEN begun_at BETWEEN '2000-01-01' AND CURRENT_TIMESTAMP THEN begun_at ELSE CURRENT_TIMESTAMP END
+    WHERE kind = ${kind} AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP
+        -- Nobody claims it for longer: such a claim was put there to keep everybody away.
+        OR claimed_until > CURRENT_TIMESTAMP + 2 * ${leaseS}::int * INTERVAL '1 second')
+      AND (begun_at IS NOT NULL OR finished_at IS NULL
+        OR finished_at <= CURRENT_TIMESTAMP - ${fullS}::int * INTERVAL '1 second' OR finished_at > CURRENT_TIMESTAMP)
+    RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
+      after_version AS "afterVersion"`;
+  return claim ?? null;
+}
+
+/** Null if another instance has taken it over. */
+async function goOn(
+  { db, kind }: RoundOptions,
+  { claimedUntil }: RoundClaim,
+  { checked, next }: RoundPage,
+): Promise<RoundClaim | null> {
+  const [claim] = await db.$queryRaw<RoundClaim[]>`
+    UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second', moved_at = CURRENT_TIMESTAMP,
+      checked = checked + ${checked}, after_id = ${next?.id}, after_version = ${next?.version}
+    WHERE kind = ${kind} AND claimed_until = ${claimedUntil}
+    RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
+      after_version AS "afterVersion"`;
+  return claim ?? null;
+}
+
+async function finish({ db, kind }: RoundOptions, { begunAt, claimedUntil }: RoundClaim): Promise<void> {
+  await forgetFaults(db, kind, begunAt);
+  await db.$executeRaw`
+    UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', after_version = 0, checked = 0,
+      finished_at = CURRENT_TIMESTAMP
+    WHERE kind = ${kind} AND claimed_until = ${claimedUntil}`;
+}
