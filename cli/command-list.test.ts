@@ -33,7 +33,7 @@ test.each([
   ['down now', 'too many arguments'],
   ['doctor --fast', "unknown option '--fast'"],
   ['bench --rounds 0', 'It must be a whole number from 1 to 20.'],
-  ['verify', "missing required argument 'file'"],
+  ['verify', 'Name the file of a pack, or of a kept receipt'],
   ['admin acounts list', "unknown command 'acounts' (Did you mean accounts?)"],
   ['admin keys create acct --nam x', "unknown option '--nam' (Did you mean --name?)"],
   ['admin keys create acct', '--name is missing'],

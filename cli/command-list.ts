@@ -6,7 +6,7 @@ import { openProgram, type Program } from './commands/program.ts';
 const verdicts = `
 Exit code 0: every check passed. 1: a check failed, or a file cannot be read. 2: every check passed, but no trusted key was given.
 3: every check passed, but ask the operator: receipts came late, are missing from the log, or were settled since the earlier
-pack or checkpoint.`;
+pack or checkpoint; or a kept receipt is not signed yet.`;
 
 const limits = `
 Measures the simulated provider alone, plain Envoy in front of it, the whole gateway, without and with a budget, and a second
@@ -98,9 +98,12 @@ function addVerify({ ends, program }: Program): void {
   program
     .command('verify')
     .description(
-      'check an evidence pack offline: its signature, digests, sums, each number whose lineage it contains, and that its receipts are in the log',
+      'check an evidence pack offline: its signature, digests, sums, each number whose lineage it contains, and that its receipts are in the log; or, with --receipt, that the gateway still has a receipt that you kept',
     )
-    .argument('<file>')
+    .argument('[file]')
+    .option('--receipt <file>', 'instead of a pack: a kept reply of a call, or the receipt in it')
+    .option('--proof <file>', 'its proof, saved from GET /v1/gw/receipts/{id}/proof')
+    .option('--url <url>', 'or where to ask for it: the base URL of the gateway; the API key comes from GW_KEY')
     .option('--jwks <file>', 'the key set of the gateway, saved from /.well-known/jwks.json')
     .option('--key <thumbprint>', 'or the thumbprint (kid) of the key that must have signed the pack')
     .option(

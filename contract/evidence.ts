@@ -110,6 +110,39 @@ export const proofQuerySchema = receiptQuerySchema.extend({
     .describe('`tree_size` of an earlier checkpoint; adds a proof that the log is append-only since then'),
 });
 
+const batchSchema = z
+  .strictObject({
+    number: z.int().positive().describe('Of the batch in the chain of batches'),
+    kind: z.enum(['added', 'settled']),
+    at: z.iso.datetime({ precision: 3 }).describe('When the receipt came into the ledger, or was settled'),
+    count: z.int().positive().describe('Entries of the batch'),
+    total: z.int().positive().describe('Entries of the chain so far'),
+    previous: hash.describe('The head of the batch before; zeros for the first'),
+    rest_sha256: hash.describe(
+      'Digest of the rest of the row. SHA-256 over `leaf_hash`, a line feed and this is the digest of the row',
+    ),
+    replaces: hash.nullable().describe('The digest of the row before it was settled'),
+    index: z.int().nonnegative(),
+    path: path.describe(
+      'From the leaf to the root of the batch (RFC 6962). The entry is id, version, digest of the row and, if it is given, `replaces`, with spaces between',
+    ),
+    signed: z
+      .strictObject({
+        head: z.looseObject({
+          format: z.literal('gw.receipt_batches/1'),
+          first: z.int().positive().describe('The number of the first batch that it signs'),
+          last: z.int().positive(),
+          head: hash.describe('Of the last batch'),
+          root_hash: hash.describe('Root of a Merkle tree over the heads'),
+          issued: z.iso.datetime(),
+        }),
+        path: path.describe('From the head of the batch to `root_hash`'),
+      })
+      .nullable()
+      .describe('The signature over the heads of a minute; null: in a minute'),
+  })
+  .meta({ id: 'ReceiptBatch', description: 'Proof that a receipt is in the chain of batches of the ledger' });
+
 export const receiptProofSchema = z
   .strictObject({
     object: z.literal('gw.receipt_proof'),
@@ -125,6 +158,10 @@ export const receiptProofSchema = z
       .describe(
         'Proof that the log still begins with the first `from` entries; null if not requested, or if the log is shorter',
       ),
+    batch: batchSchema
+      .nullable()
+      .describe('The batch that it came into the ledger with; null: it is not stored yet, or see `batch_fault`'),
+    batch_fault: z.string().nullable().describe('Why a stored receipt has no `batch`: the ledger was altered'),
   })
   .meta({ id: 'ReceiptProof', description: 'Proof that a receipt is in the append-only log of its account' });
 

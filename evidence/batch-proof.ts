@@ -62,7 +62,7 @@ export interface BatchProven {
   readonly signature: SignatureCheck | null;
 }
 
-/** What `batch` of a proof shows of a receipt; a text: why it shows nothing. */
+/** Follows a receipt through `batch` of its proof. A text says why that shows nothing. */
 export async function checkBatchProof(receipt: Node, proof: unknown, trust: Trust): Promise<BatchProven | string> {
   if (!isNode(proof)) return 'the proof has no batch';
   const { at, number } = proof;

@@ -1,4 +1,4 @@
-/** `./gw verify`: whether an evidence pack holds, without the gateway and without a network. */
+/** `./gw verify`: whether an evidence pack holds, without the gateway and without a network; or a receipt that was kept. */
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { errorText } from '@gw/contract/internal/error-text';
@@ -10,6 +10,9 @@ import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
 interface Options {
+  readonly receipt?: string;
+  readonly proof?: string;
+  readonly url?: string;
   readonly jwks?: string;
   readonly key?: string;
   readonly earlier?: string;
@@ -21,12 +24,14 @@ interface Options {
 }
 
 /** Resolves with the exit code. */
-export async function verify(file: string, values: Options): Promise<number> {
+export async function verify(file: string | undefined, values: Options): Promise<number> {
   const trust: Trust = {
     ...(values.jwks !== undefined && { keys: keysIn(values.jwks) }),
     ...(values.key !== undefined && { thumbprint: values.key }),
   };
   const { account } = values;
+  if (values.receipt !== undefined) return verifyKeptReceipt(values.receipt, values, trust);
+  if (file === undefined) throw new Problem('Name the file of a pack, or of a kept receipt: --receipt FILE.');
   const options = { trust, ...(account !== undefined && { account }) };
   if (values.statement !== undefined) return verifyTable(file, values.statement, options, values.json ?? false);
   // Loaded here, so that the other commands start as fast as without them.
@@ -40,6 +45,19 @@ export async function verify(file: string, values: Options): Promise<number> {
   if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
   return exitCodes[verdictOf(result)];
+}
+
+async function verifyKeptReceipt(file: string, { json, proof, url }: Options, trust: Trust): Promise<number> {
+  const { verifyKept } = await import('./verify-receipt.ts');
+  const { result, text, verdict } = await verifyKept({
+    file,
+    trust,
+    kept: read(file),
+    ...(proof !== undefined && { proof: read(proof) }),
+    ...(url !== undefined && { url }),
+  });
+  process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : text);
+  return exitCodes[verdict];
 }
 
 async function verifyTable(

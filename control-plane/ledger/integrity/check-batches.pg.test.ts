@@ -32,7 +32,7 @@ const faults = async () =>
       orderBy: [{ name: 'asc' }, { number: 'asc' }],
     })
   ).map(({ fault, kind, name, number }) => `${kind} ${name} ${number} ${fault}`);
-/** By the job of each minute, and by the round through everything. */
+/** First the job of each minute runs, then the round through everything. */
 async function found(): Promise<string[]> {
   await checkNewestBatches(options());
   await round();
@@ -59,7 +59,7 @@ test('batches that nobody touched are sound: added, settled, made by jobs, signe
   const late = minute(11);
   await stored([unattended(late, { shown: false })]);
   await stored([late]);
-  await sealOpen(options());
+  await sealOpen(options(), 0);
   expect(await found()).toEqual([]);
   const batches = await stores.db.receiptBatch.findMany({ orderBy: { number: 'asc' } });
   expect(batches.map(({ count, kind, number, total }) => [Number(number), kind, count, Number(total)])).toEqual([
@@ -168,7 +168,7 @@ describe('what the owner does', () => {
     await pinAll();
     expect(await found()).toEqual([]);
     for (const statement of statements(entries)) await stores.tamper(statement);
-    await sealOpen(options());
+    await sealOpen(options(), 0);
     await checkNewestBatches(options());
     expect(await faults()).not.toEqual([]);
     const names = await found();
@@ -182,7 +182,7 @@ describe('what the owner does', () => {
     await sign();
     await stores.redis.flushdb();
     for (const statement of statements(entries)) await stores.tamper(statement);
-    await sealOpen(options());
+    await sealOpen(options(), 0);
     expect(await found()).not.toEqual([]);
   });
 
@@ -190,7 +190,7 @@ describe('what the owner does', () => {
     const late = minute(11);
     await stored([unattended(late, { shown: false })]);
     await stored([late]);
-    await sealOpen(options());
+    await sealOpen(options(), 0);
     expect(await found()).toEqual([]);
     await stores.tamper(`CREATE TABLE kept AS SELECT * FROM receipts`);
     await stores.tamper(`DELETE FROM receipts ${where(late)}`);
@@ -214,7 +214,7 @@ describe('what the owner does', () => {
     await stored([minute(20)]);
     await pinAll();
     expect(await found()).toEqual(['batch heads 3 cut off, or another took its place']);
-    // What is signed meanwhile does not hide it.
+    // A signature meanwhile does not hide it.
     await sign();
     expect(await found()).toEqual(['batch heads 3 cut off, or another took its place']);
   });
@@ -258,7 +258,7 @@ test('a batch whose maker died before it was sealed is sealed by the next, unles
   await three();
   await stores.tamper('UPDATE receipt_batches SET seal = NULL, seal_key = NULL WHERE number > 1');
   await stores.tamper(`DELETE FROM receipts WHERE arrived = (SELECT arrived FROM receipt_batches WHERE number = 3)`);
-  await sealOpen(options());
+  await sealOpen(options(), 0);
   const sealed = await stores.db.receiptBatch.findMany({ where: { seal: { not: null } }, orderBy: { number: 'asc' } });
   expect(sealed.map(({ number }) => Number(number))).toEqual([1, 2]);
   expect((await pinnedHeads(stores.redis, stores.seals)).map(({ number }) => number)).toEqual([2]);
@@ -277,8 +277,8 @@ test('a receipt is proven to whoever has it, before it is in the log, and nothin
   const entries = await three();
   await stored([unattended(minute(11), { shown: true })]);
   const of = async (entry: Entry | undefined, version = 1) => {
-    const { created_at, id } = entry?.receipt ?? expect.fail();
-    return batchProof(stores.db, id, version, new Date(created_at));
+    const { accountId, receipt } = entry ?? expect.fail();
+    return batchProof(stores.db, { accountId, id: receipt.id, version });
   };
   const trust = { keys: [key.publicJwk] };
   const before = await of(entries[3]);
@@ -306,9 +306,9 @@ test('a receipt is proven to whoever has it, before it is in the log, and nothin
 test('a proof of a receipt that was settled is of what it is now', async () => {
   const late = minute(11);
   await stored([unattended(late, { shown: false })], [late]);
-  await sealOpen(options());
+  await sealOpen(options(), 0);
   await sign();
-  const proof = await batchProof(stores.db, idOf(late), 1, new Date(late.receipt.created_at));
+  const proof = await batchProof(stores.db, { accountId: late.accountId, id: idOf(late), version: 1 });
   expect(proof).toMatchObject({ kind: 'settled', replaces: expect.stringMatching(/^[0-9a-f]{64}$/) });
   expect(await checkBatchProof({ ...late.receipt }, proof, { keys: [key.publicJwk] })).toMatchObject({
     signature: 'trusted',

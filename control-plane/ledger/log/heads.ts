@@ -4,6 +4,8 @@
  * Invariant: nothing is signed that does not go on from what was signed before. Closed: a chain that has a gap, or whose last signed head is not what
  * was signed, gets no further signature until somebody has mended it; the check of the batches names the place. Several instances can do it at once.
  */
+
+import { elementAt } from '@gw/contract/internal/defined';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { restDigest } from '@gw/contract/internal/ledger-entry';
 import { checkSignedHead, type SignedHead, signedHead, signedHeadIn } from '@gw/evidence/batch-proof';
@@ -19,12 +21,14 @@ import {
   pathIn,
   pinHeads,
   pinnedHeads,
+  rootAbove,
   rootOf,
   sealBatches,
   storedEntries,
   unpinHeads,
 } from '../receipts/batches.ts';
 import { readRows, storedColumns } from '../receipts/read-rows.ts';
+import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import { type LedgerRow, parsedColumn } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { trustIn } from './sign.ts';
@@ -49,9 +53,13 @@ export const startHeads = (options: HeadOptions & Pick<Context, 'log'>): Repeate
   ]);
 
 /** Seals what jobs, and whoever died, left unsealed; never what is signed already. */
-export async function sealOpen({ db, redis, seals }: Pick<HeadOptions, 'db' | 'redis' | 'seals'>): Promise<void> {
-  const [signed] = await db.$queryRaw<{ last: number | null }[]>`SELECT max(last)::float8 AS last FROM receipt_heads`;
-  await pinHeads(redis, await sealBatches(db, seals, signed?.last ?? 0));
+export async function sealOpen(
+  { db, redis, seals }: Pick<HeadOptions, 'db' | 'redis' | 'seals'>,
+  ageMs = 1000,
+): Promise<void> {
+  const signed = await db.$queryRaw<{ last: number }[]>`
+    SELECT coalesce(max(last), 0)::float8 AS last FROM receipt_heads`;
+  await pinHeads(redis, await sealBatches(db, seals, { after: elementAt(signed, 0).last, ageMs }));
 }
 
 /** Signs all that came since the last time. Throws LogBrokenError if it does not go on from that. */
@@ -81,14 +89,14 @@ async function signOnce({ db, key, now, seals }: HeadOptions): Promise<number | 
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('receipt_heads'))`;
     const before = await lastSigned(tx, key);
     const batches = await tx.$queryRaw<Batch[]>`
-      SELECT arrived, ${Prisma.raw(batchColumns)} FROM receipt_batches WHERE number > ${before?.last ?? 0}
+      SELECT arrived, ${Prisma.raw(batchColumns)} FROM receipt_batches WHERE number > ${before.last}
       ORDER BY receipt_batches.number LIMIT ${mostAtOnce}`;
     const ready = readyOf(batches, seals, now().getTime());
     const last = ready.at(-1);
     if (last === undefined) return null;
     expectToGoOn(before, ready);
     const heads = ready.map(({ head }) => head);
-    const stated = { first: (before?.last ?? 0) + 1, last: last.number, head: last.head, root_hash: rootOf(heads) };
+    const stated = { first: before.last + 1, last: last.number, head: last.head, root_hash: rootOf(heads) };
     const signed = await signedHead(stated, now(), key);
     await tx.$executeRaw`
       INSERT INTO receipt_heads (last, first, signed) VALUES (${stated.last}, ${stated.first}, ${JSON.stringify(signed)}::json)`;
@@ -96,7 +104,7 @@ async function signOnce({ db, key, now, seals }: HeadOptions): Promise<number | 
   });
 }
 
-/** Those in front of the first that somebody may be about to seal. */
+/** Returns the batches in front of the first that somebody may be about to seal. */
 function readyOf(batches: readonly Batch[], seals: Seals, now: number): readonly Batch[] {
   const open = batches.findIndex(
     ({ at_ms, head, seal, seal_key }) => !seals.isSealedHead(head, seal, seal_key) && now - at_ms < unsealedMs,
@@ -104,11 +112,13 @@ function readyOf(batches: readonly Batch[], seals: Seals, now: number): readonly
   return open === -1 ? batches : batches.slice(0, open);
 }
 
-async function lastSigned(tx: Queryable, key: SigningKey): Promise<SignedHead | null> {
+type Reached = Pick<SignedHead, 'head' | 'last'>;
+
+async function lastSigned(tx: Queryable, key: SigningKey): Promise<Reached> {
   const [stored] = await tx.$queryRaw<{ last: number; signed: unknown; head: string | null }[]>`
     SELECT h.last::float8 AS last, h.signed, encode(b.head, 'hex') AS head FROM receipt_heads h
     LEFT JOIN receipt_batches b ON b.number = h.last ORDER BY h.last DESC LIMIT 1`;
-  if (stored === undefined) return null;
+  if (stored === undefined) return { last: 0, head: firstPrevious };
   const signed = signedHeadIn(stored.signed);
   const isOurs = signed?.last === stored.last && (await checkSignedHead(signed, trustIn(key))) === 'trusted';
   if (!isOurs) throw new LogBrokenError('The last signed head of the batches is not what was signed.');
@@ -116,8 +126,8 @@ async function lastSigned(tx: Queryable, key: SigningKey): Promise<SignedHead | 
   return signed;
 }
 
-function expectToGoOn(before: SignedHead | null, batches: readonly Batch[]): void {
-  let [number, head] = [before?.last ?? 0, before?.head ?? firstPrevious];
+function expectToGoOn(before: Reached, batches: readonly Batch[]): void {
+  let { head, last: number } = before;
   for (const batch of batches) {
     if (batch.number !== number + 1 || batch.previous !== head)
       throw new LogBrokenError(`The chain of batches does not go on behind batch ${number}.`);
@@ -129,11 +139,14 @@ function expectToGoOn(before: SignedHead | null, batches: readonly Batch[]): voi
  * The batch of a version of a receipt, with the path from there to what was signed; null: Postgres does not have it yet. Throws LogBrokenError if it
  * is not in its batch.
  */
-export async function batchProof(db: Database, id: string, version: number, createdAt: Date) {
+export async function batchProof(
+  db: Database,
+  { accountId, id, version }: { readonly accountId: string; readonly id: string; readonly version: number },
+) {
   const [row] = await readRows<LedgerRow & { readonly arrived: bigint }>(
     db,
     Prisma.sql`SELECT ${storedColumns}, r.arrived FROM receipts r
-      WHERE r.id = ${id} AND r.version = ${version} AND r.created_at = ${createdAt}`,
+      WHERE r.id = ${id} AND r.version = ${version} AND r.created_at = ${timeOfReceipt(id)} AND r.account_id = ${accountId}`,
   );
   if (row === undefined) return null;
   const [step] = await db.$queryRaw<{ arrived: bigint }[]>`
@@ -147,7 +160,7 @@ export async function batchProof(db: Database, id: string, version: number, crea
   const entries = (await storedEntries(db, place)).get(`${arrived} ${kind}`) ?? [];
   const index = entries.findIndex((entry) => entry.startsWith(`${id} ${version} ${row.content_sha256}`));
   const levels = levelsOf(entries);
-  if (index === -1 || levels.at(-1)?.[0]?.toString('hex') !== batch.root)
+  if (index === -1 || rootAbove(levels) !== batch.root)
     throw new LogBrokenError(`Batch ${batch.number} does not have the receipts that came with it.`);
   const { account_id, endpoint, key_id } = row;
   const facts = parsedColumn(row.facts);
@@ -177,7 +190,7 @@ async function signedOf(db: Database, { head, number }: Batch) {
   const signed = signedHeadIn(found.signed);
   const levels = levelsOf(found.heads);
   const index = signed === null ? -1 : number - signed.first;
-  if (signed === null || found.heads[index] !== head || levels.at(-1)?.[0]?.toString('hex') !== signed.root_hash)
+  if (signed === null || found.heads[index] !== head || rootAbove(levels) !== signed.root_hash)
     throw new LogBrokenError(`Batch ${number} is not what was signed.`);
   return { head: signed, path: pathIn(levels, index) };
 }

@@ -1,4 +1,4 @@
-/** `GET /v1/gw/receipts/{receipt_id}/proof`: that a receipt is in the log of its account. It reads alone. */
+/** `GET /v1/gw/receipts/{receipt_id}/proof`: that a receipt is in the chain of batches, and in the log of its account. It reads alone. */
 import { apiError } from '@gw/contract/errors';
 import { proofQuerySchema, receiptProofSchema } from '@gw/contract/evidence';
 import { receiptSchema } from '@gw/contract/receipt';
@@ -13,6 +13,7 @@ import { refuse, sendJson } from '../../shared/replies.ts';
 import { findReceipt } from '../receipts/find-receipt.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { entryHash } from './append.ts';
+import { batchProof } from './heads.ts';
 import { consistencyPath, hasCheckpoints, inclusionPaths, LogBrokenError, newestCheckpoint } from './tree.ts';
 
 const namedSchema = z.object({ id: z.string(), version: z.int() });
@@ -32,7 +33,12 @@ export function proofRoutes(app: FastifyInstance, context: Context, seals: Seals
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);
-    const proof = await proofOf(db, { json: found.json, checkpoint, from: earlier_tree_size ?? null });
+    const proof = await proofOf(db, {
+      accountId,
+      json: found.json,
+      checkpoint,
+      from: earlier_tree_size ?? null,
+    });
     return sendJson(reply, JSON.stringify(proof));
   });
 }
@@ -41,10 +47,16 @@ export function proofRoutes(app: FastifyInstance, context: Context, seals: Seals
 async function proofOf(
   db: Database,
   {
+    accountId,
     checkpoint,
     from,
     json,
-  }: { readonly json: string; readonly checkpoint: Checkpoint | null; readonly from: number | null },
+  }: {
+    readonly accountId: string;
+    readonly json: string;
+    readonly checkpoint: Checkpoint | null;
+    readonly from: number | null;
+  },
 ) {
   const { id, version } = namedSchema.parse(JSON.parse(json));
   const leaf = entryHash(json);
@@ -62,7 +74,18 @@ async function proofOf(
     path,
     checkpoint,
     consistency: checkpoint === null || from === null ? null : await goingOn(db, checkpoint, from),
+    ...(await batchOf(db, { accountId, id, version })),
   };
+}
+
+/** A batch that somebody has altered leaves the log of the account as it is, so it is told of, and the rest is served. */
+async function batchOf(db: Database, place: Parameters<typeof batchProof>[1]) {
+  try {
+    return { batch: await batchProof(db, place), batch_fault: null };
+  } catch (error) {
+    if (!(error instanceof LogBrokenError)) throw error;
+    return { batch: null, batch_fault: error.message };
+  }
 }
 
 async function indexOf(

@@ -76,11 +76,17 @@ export function levelsOf(texts: readonly string[]): Buffer[][] {
 }
 
 /** The root over the entries, which are in their order. */
-export const rootOf = (texts: readonly string[]): string => levelsOf(texts).at(-1)?.[0]?.toString('hex') ?? '';
+export const rootOf = (texts: readonly string[]): string => rootAbove(levelsOf(texts));
+
+export const rootAbove = (levels: readonly (readonly Buffer[])[]): string =>
+  levels.at(-1)?.[0]?.toString('hex') ?? emptyRoot;
 
 /** The path of a leaf to the root, from the leaf up. */
 export const pathIn = (levels: readonly (readonly Buffer[])[], index: number): string[] =>
   levels.flatMap((level, height) => level[Math.floor(index / 2 ** height) ^ 1]?.toString('hex') ?? []);
+
+/** No batch is empty. */
+const emptyRoot = textDigest('');
 
 /** Ids are ASCII, so this is the order of their bytes. */
 export const inOrder = (entries: readonly BatchEntry[]): readonly BatchEntry[] =>
@@ -125,7 +131,7 @@ export interface PinnedHead {
   readonly head: string;
 }
 
-/** Those that were sealed here: somebody with Redis alone can write none. */
+/** Only heads that were sealed here: somebody with Redis alone can write none. */
 export async function pinnedHeads(redis: Redis, seals: Seals): Promise<PinnedHead[]> {
   return (await redis.smembers(headsKey)).flatMap((text) => {
     const [number = '', head = '', seal = '', key = ''] = text.split(' ');
@@ -165,11 +171,17 @@ export async function storedEntries(
 
 /**
  * Seals the batches behind `after` that whoever made them left without a seal: jobs, which make few, and whoever died. Their rows have to be genuine
- * and all there. Others stay as they are, and the check names them.
+ * and all there. `ageMs`: those that are younger are left to whoever made them. Others stay as they are, and the check names them.
  */
-export async function sealBatches(db: Database, seals: Seals, after: number): Promise<string[]> {
+export async function sealBatches(
+  db: Database,
+  seals: Seals,
+  { after, ageMs }: { readonly after: number; readonly ageMs: number },
+): Promise<string[]> {
   const open = await db.$queryRaw<Batch[]>`
-    SELECT arrived, ${Prisma.raw(batchColumns)} FROM receipt_batches WHERE seal IS NULL AND number > ${after} ORDER BY number LIMIT 100`;
+    SELECT arrived, ${Prisma.raw(batchColumns)} FROM receipt_batches 
+    WHERE seal IS NULL AND number > ${after} AND at <= clock_timestamp() - ${ageMs}::int * INTERVAL '1 millisecond'
+    ORDER BY number LIMIT 100`;
   const heads: string[] = [];
   for (const batch of open) {
     const { arrived, kind } = batch;

@@ -1423,7 +1423,7 @@ CREATE TABLE "integrity_checks" (
   "kind" TEXT PRIMARY KEY CHECK ("kind" IN ('audit', 'receipt', 'batch')),
   "claimed_until" TIMESTAMPTZ(3),
   "begun_at" TIMESTAMPTZ(3),
-  -- Of batches: what `arrived` was of the last one.
+  -- For batches: `arrived` of the last one.
   "after_id" TEXT NOT NULL DEFAULT '',
   "after_version" INTEGER NOT NULL DEFAULT 0,
   "finished_at" TIMESTAMPTZ(3),

@@ -1,0 +1,94 @@
+/** `./gw verify --receipt`: whether the gateway proves a receipt that a client has kept. */
+import { errorText } from '@gw/contract/internal/error-text';
+import { isConfidentialUrl } from '@gw/contract/internal/loopback';
+import { parseStrictJson } from '@gw/contract/internal/strict-json';
+import { harmless } from '@gw/evidence/harmless';
+import type { ReceiptVerification, Served } from '@gw/evidence/kept-receipt';
+import type { Verdict } from '@gw/evidence/verdict';
+import type { Trust } from '@gw/evidence/verify';
+import { Problem } from '@gw/stack/problem';
+
+export interface ReceiptOptions {
+  /** The kept file, as JSON. */
+  readonly kept: unknown;
+  readonly file: string;
+  /** A kept reply of `…/proof`; absent: it is asked for at `url`. */
+  readonly proof?: unknown;
+  readonly url?: string;
+  readonly trust: Trust;
+}
+
+export async function verifyKept(
+  options: ReceiptOptions,
+): Promise<{ readonly verdict: Verdict; readonly result: ReceiptVerification; readonly text: string }> {
+  const { receiptIn, receiptVerdict, verifyReceipt } = await import('@gw/evidence/kept-receipt');
+  const receipt = receiptIn(options.kept);
+  if (receipt === null)
+    throw new Problem(
+      `${options.file} is neither a receipt nor a reply with one in \`gw\`. Of a stream, keep the event that has \`gw\`.`,
+    );
+  const { id, version } = receipt;
+  const served =
+    options.proof === undefined ? await ask(options.url, String(id), Number(version)) : { proof: options.proof };
+  const result = await verifyReceipt(receipt, served, options.trust);
+  return { verdict: receiptVerdict(result), result, text: textOf(result) };
+}
+
+async function ask(given: string | undefined, id: string, version: number): Promise<Served> {
+  const key = process.env.GW_KEY;
+  if (given === undefined || !key)
+    throw new Problem('A kept receipt needs its proof: --proof FILE, or --url URL of the gateway with GW_KEY set.');
+  const url = given.replace(/\/(v1\/?)?$/, '');
+  if (!isConfidentialUrl(url))
+    throw new Problem('--url has to be https, or http on loopback: anybody on the way could read the key.');
+  const get = async (path: string): Promise<unknown> => {
+    const reply = await fetch(`${url}${path}`, {
+      headers: { authorization: `Bearer ${key}` },
+      redirect: 'error',
+      signal: AbortSignal.timeout(30_000),
+    }).catch((cause: unknown) => {
+      throw new Problem(
+        `The gateway at ${url} does not answer (${errorText(cause instanceof Error ? (cause.cause ?? cause) : cause)}).`,
+      );
+    });
+    const bytes = new Uint8Array(await reply.arrayBuffer());
+    if (reply.status === 404) return null;
+    if (!reply.ok)
+      throw new Problem(
+        `The gateway at ${url} answers ${reply.status} to ${path}: ${harmless(Buffer.from(bytes).toString().slice(0, 300))}`,
+      );
+    const parsed = parseStrictJson(bytes, 16 * 1024 * 1024);
+    if (!parsed.ok) throw new Problem(`The gateway at ${url} answers no JSON to ${path}.`);
+    return parsed.value;
+  };
+  const path = `/v1/gw/receipts/${encodeURIComponent(id)}`;
+  const [proof, newest, same] = await Promise.all([
+    get(`${path}/proof?version=${version}`),
+    get(path),
+    get(`${path}?version=${version}`),
+  ]);
+  return { proof, newest, same };
+}
+
+const signatures = {
+  trusted: 'signed by a key that you trust',
+  unauthenticated: 'signed, but no trusted key was given (--jwks, --key)',
+  unknown_key: 'signed by none of the keys that you trust',
+  invalid: 'its signature does not fit',
+} as const;
+
+function textOf({ batch, log, mismatches, notes, receipt, version }: ReceiptVerification): string {
+  const lines = [
+    `receipt     ${receipt}, version ${version}`,
+    batch === null
+      ? 'chain       not proven'
+      : `chain       since ${batch.at}, in batch ${batch.number}, ${batch.signature === null ? 'not signed yet' : signatures[batch.signature]}`,
+    log === null
+      ? 'log         not in it yet'
+      : `log         at index ${log.index} of ${log.entries}, ${signatures[log.signature]}`,
+    ...notes.map((note) => `  ${note}`),
+    `mismatches  ${mismatches.length}`,
+    ...mismatches.map((mismatch) => `  ${mismatch}`),
+  ];
+  return `${lines.map(harmless).join('\n')}\n`;
+}
