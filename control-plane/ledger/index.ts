@@ -21,6 +21,7 @@ import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
+import type { Periods } from './integrity/progress.ts';
 import { proofRoutes } from './log/routes.ts';
 import { keyPlace, type LedgerPlace, personPlace } from './receipts/ledger-place.ts';
 import { methodologyRoute } from './receipts/methodology-route.ts';
@@ -50,6 +51,7 @@ export interface LedgerServices {
   readonly packPlaces: PackPlaces;
   /** The longest time from the end of a full check of the records to the begin of the next one, s. */
   readonly checkPeriodS: number;
+  readonly checkPeriods: Periods;
   /** Encrypts the secrets of webhooks; null: none can be set. */
   readonly vault: Vault | null;
 }
@@ -72,6 +74,7 @@ export function openLedger(
     faults: createFaultLog(context.log, () => performance.now()),
     // It begins with the first round after its time.
     checkPeriodS: fullS + everyS,
+    checkPeriods: { batch: everyS, receipt: fullS },
   };
 }
 
@@ -108,7 +111,7 @@ export function operatorRoutes(
   ownLedgerRoutes(app, context, services, place);
   packListRoute(app, context, place);
   keySetRoute(app, evidenceKey, place);
-  integrityOperatorRoutes(app, context, seals);
+  integrityOperatorRoutes(app, context, { seals, periods: services.checkPeriods });
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);
@@ -119,12 +122,12 @@ export function operatorRoutes(
 export function registerMetrics(
   registry: Registry,
   { db, redis }: Context,
-  { deliveryMetrics, faults, versionMetrics }: LedgerServices,
+  { checkPeriods, deliveryMetrics, faults, versionMetrics }: LedgerServices,
 ): void {
   versionMetrics.register(registry);
   deliveryMetrics.register(registry);
   faults.register(registry);
-  registerIntegrity(registry, db);
+  registerIntegrity(registry, db, checkPeriods);
   registerWaiting(registry, redis);
   registerPacks(registry, db);
 }

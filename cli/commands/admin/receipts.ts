@@ -24,6 +24,14 @@ export const receiptCommands: readonly AdminCommand[] = [
     run: verify,
   },
   {
+    name: 'receipts integrity',
+    args: [],
+    options: {},
+    summary:
+      'show the chain of batches, how far the checks of the ledger are, how fast they go and when they come round',
+    run: integrity,
+  },
+  {
     name: 'receipts set-aside',
     args: [],
     options: {},
@@ -38,6 +46,19 @@ export const receiptCommands: readonly AdminCommand[] = [
     run: retry,
   },
 ];
+
+interface Integrity {
+  readonly chain: Readonly<Record<'batches' | 'receipts' | 'signed', number>> & { readonly signed_at: string | null };
+  readonly rounds: readonly Readonly<Record<string, string | number | null>>[];
+}
+
+async function integrity({ api }: AdminCall) {
+  const value = (await api.get('/operator/v1/receipts/integrity')) as Integrity;
+  const { batches, receipts, signed, signed_at } = value.chain;
+  const chain = `${receipts} receipts in ${batches} batches; signed up to batch ${signed}, ${signed_at ?? 'never'}.\n`;
+  const columns = ['kind', 'checked', 'checked_until', 'rows_per_s', 'expected_end', 'finished_at', 'next_begin'];
+  return { value, text: `${chain}\n${table([...value.rounds], columns, '')}` };
+}
 
 const setAsidePath = '/operator/v1/receipts/set-aside';
 const setAsideColumns = ['id', 'set_aside_at', 'receipt_id', 'account_id', 'reason'];

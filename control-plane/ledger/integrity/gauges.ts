@@ -2,9 +2,10 @@
 import type { Database } from '@gw/prisma/client';
 import { Gauge, type Registry } from 'prom-client';
 import { countFaults, type FaultKind } from './faults.ts';
+import { type Periods, type Progress, readProgress } from './progress.ts';
 
 /** Adds the gauges to the metrics. They are read from Postgres at each scrape, and absent while it does not answer. */
-export function registerIntegrity(registry: Registry, db: Database): void {
+export function registerIntegrity(registry: Registry, db: Database, periods: Periods): void {
   registry.registerMetric(
     faultsOf(db, 'audit', 'gw_audit_chain_faults', 'Faults found in the chains of the audit log'),
   );
@@ -40,7 +41,44 @@ export function registerIntegrity(registry: Registry, db: Database): void {
       },
     }),
   );
+  const rounds = async () => (await readProgress(db, periods)).rounds;
+  registry.registerMetric(
+    roundGauge(
+      'gw_integrity_round_rows_per_second',
+      'How fast the full check under way goes; absent while none is',
+      rounds,
+      ({ rows_per_s }) => rows_per_s,
+    ),
+  );
+  registry.registerMetric(
+    roundGauge(
+      'gw_integrity_round_end_timestamp_seconds',
+      'When the full check under way will end at its rate; absent while none is',
+      rounds,
+      ({ expected_end }) => (expected_end === null ? null : Date.parse(expected_end) / 1000),
+    ),
+  );
 }
+
+const roundGauge = (
+  name: string,
+  help: string,
+  read: () => Promise<Progress['rounds']>,
+  value: (round: Progress['rounds'][number]) => number | null,
+): Gauge =>
+  new Gauge({
+    name,
+    help,
+    labelNames: ['kind'],
+    registers: [],
+    async collect() {
+      this.reset();
+      for (const round of await read().catch(() => [])) {
+        const found = value(round);
+        if (found !== null) this.set({ kind: round.kind }, found);
+      }
+    },
+  });
 
 const faultsOf = (db: Database, kind: FaultKind, name: string, help: string): Gauge =>
   new Gauge({

@@ -1,4 +1,4 @@
-/** `/operator/v1/receipts/verify`: checks the whole ledger, a page with each request. */
+/** `/operator/v1/receipts/verify`: checks the whole ledger, a page with each request; `…/integrity`: how far the checks are that run by themselves. */
 import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { checkPage } from './check-receipts.ts';
+import { type Periods, progressSchema, readProgress } from './progress.ts';
 
 const query = z.object({
   /** `next` of the page before: what the row there is called, even if somebody with the database has called it so. */
@@ -21,7 +22,16 @@ const verifyReply = listSchema(z.strictObject({ receipt_id: z.string(), version:
 });
 const config = { access: { kind: 'operator', role: 'viewer' }, reply: verifyReply } as const;
 
-export function integrityOperatorRoutes(base: FastifyInstance, { db, log }: Context, seals: Seals): void {
+export function integrityOperatorRoutes(
+  base: FastifyInstance,
+  { db, log }: Context,
+  { periods, seals }: { readonly periods: Periods; readonly seals: Seals },
+): void {
+  base.get(
+    '/operator/v1/receipts/integrity',
+    { config: { access: { kind: 'operator', role: 'viewer' }, reply: progressSchema } },
+    () => readProgress(db, periods),
+  );
   base
     .withTypeProvider<ZodTypeProvider>()
     .get('/operator/v1/receipts/verify', { config, schema: { querystring: query } }, async (request) => {
