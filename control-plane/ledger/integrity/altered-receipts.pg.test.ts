@@ -32,10 +32,9 @@ const forgedBody = `body = (replace(body::text, '"carbon_g":0.6', '"carbon_g":0.
 
 /** As anybody could compute it who has the row, and knows what is hashed. */
 function digestOf({ accountId, endpoint, facts, keyId, receipt, routingTrace }: Entry): string {
-  const content = { account_id: accountId, key_id: keyId, endpoint, receipt, routing_trace: routingTrace, facts };
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(content)))
-    .digest('hex');
+  const rest = { account_id: accountId, key_id: keyId, endpoint, routing_trace: routingTrace, facts };
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  return sha256(`${sha256(`\0${JSON.stringify(sorted(receipt))}`)}\n${sha256(JSON.stringify(sorted(rest)))}`);
 }
 
 /** With names in their order, JSON as JavaScript writes it is the canonical form of RFC 8785. */

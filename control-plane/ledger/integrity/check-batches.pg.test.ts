@@ -9,6 +9,7 @@ import { forFile } from '@gw/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { batchProof, sealOpen, signHeads } from '../log/heads.ts';
 import { pinHeads, pinnedHeads } from '../receipts/batches.ts';
+import { refusalOf } from '../receipts/store-batch.ts';
 import { checkBatches, checkNewestBatches } from './check-batches.ts';
 
 const stores = forFile(startStores);
@@ -203,7 +204,11 @@ describe('what the owner does', () => {
     );
     expect(await found()).toEqual([`batch ${idOf(late)} 1 not as it was settled`]);
     await stores.tamper(`DELETE FROM receipt_replacements`);
-    expect(await found()).toEqual([expect.stringMatching(/^batch batches 2 1 of its 1 receipts/)]);
+    expect(await found()).toEqual([
+      expect.stringMatching(/^batch batches 1 1 of its 1 receipts/),
+      expect.stringMatching(/^batch batches 2 1 of its 1 receipts/),
+      `batch ${idOf(late)} 1 in no batch`,
+    ]);
   });
 
   test('once the end is cut off and other receipts took its place, the head that was there is still missed', async () => {
@@ -242,6 +247,20 @@ async function pinAll(): Promise<void> {
     all.map(({ text }) => text),
   );
 }
+
+test('a database that swallows a receipt is named, and the entry is not given up', async () => {
+  const [first, second] = [minute(1), minute(2)];
+  await stores.tamper(`CREATE FUNCTION swallow() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`);
+  await stores.tamper(`CREATE TRIGGER swallowed BEFORE INSERT ON receipts FOR EACH ROW
+    WHEN (NEW.id = '${idOf(second)}') EXECUTE FUNCTION swallow()`);
+  const storing = stored([first, second]);
+  await expect(storing).rejects.toThrow('the database does not keep it');
+  expect(refusalOf(await storing.catch((error: unknown) => error))).toBe('the database does not keep it');
+  expect(await faults()).toEqual([`receipt ${idOf(second)} 1 not kept`]);
+  await stores.tamper('DROP FUNCTION swallow CASCADE');
+  await stored([first, second]);
+  expect(await stores.db.receipt.count()).toBe(2);
+});
 
 test('two ingesters at once leave one chain without gaps', async () => {
   const lots = Array.from({ length: 2 }, () =>

@@ -117,6 +117,7 @@ export async function insertReceipts(
   const head = batch === undefined ? null : await sealBatch(db, seals, batch, added);
   if (inserted.size < wanted.length) {
     const others = wanted.filter((row) => !inserted.has(keyOf(row)));
+    await expectThere(db, others, seals);
     await settleReceipts(db, await inPieces(others, ({ row }) => row()), seals);
   }
   await noteGridUses(
@@ -124,6 +125,22 @@ export async function insertReceipts(
     rows.flatMap(({ uses }) => uses ?? []),
   );
   return head;
+}
+
+/** The database took a row and does not have it: somebody has made it swallow rows. */
+class NotKeptError extends Error {}
+
+/** Reports rows that are not there although they could not be inserted, and throws, so that their entries are set aside and not lost. */
+async function expectThere(db: Database, rows: readonly ReadyRow[], seals: Seals): Promise<void> {
+  const keys = JSON.stringify(rows.map(({ created_at, id, version }) => ({ created_at, id, version })));
+  const there = await db.$queryRaw<{ key: string }[]>`
+    SELECT r.id || ' ' || r.version AS key FROM json_to_recordset(${keys}::json) AS k (id text, version int, created_at timestamptz)
+    JOIN receipts r ON r.id = k.id AND r.version = k.version AND r.created_at = k.created_at`;
+  const found = new Set(there.map(({ key }) => key));
+  const gone = rows.filter((row) => !found.has(keyOf(row)));
+  if (gone.length === 0) return;
+  await seals.report(gone.map(({ id, version }) => ({ id, version, fault: 'not kept' })));
+  throw new NotKeptError('the database does not keep it');
 }
 
 /** Before the rows that name them. To remember which are there would be wrong once a backup is restored, so they are sent again. */
@@ -196,7 +213,7 @@ async function insert(db: Database, rows: readonly ReadyRow[], lines: CopyLines)
 
 /** Why trying again is in vain for now; null: it is not. */
 export function refusalOf(error: unknown): string | null {
-  if (error instanceof UnreadableRowError) return error.message;
+  if (error instanceof UnreadableRowError || error instanceof NotKeptError) return error.message;
   return isRefusedData(error) ? 'the database refuses its values' : null;
 }
 
