@@ -76,6 +76,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/audit');
   await get('/operator/v1/audit/heads');
   await get('/operator/v1/receipts/verify');
+  await get('/operator/v1/receipts/integrity');
   await get('/operator/v1/receipts/set-aside');
   await get('/operator/v1/usage');
   await get('/operator/v1/grid');

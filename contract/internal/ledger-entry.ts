@@ -4,7 +4,7 @@
  * The digest of an entry is made of SHA-256 over the UTF-8 bytes of RFC 8785 forms, so that anyone with the content can compute it. Names
  * and form are frozen.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { receiptSchema } from '../receipt.ts';
@@ -47,7 +47,7 @@ export const ledgerDigest = ({ receipt, ...rest }: LedgerContent): string =>
 export const restDigest = (rest: Omit<LedgerContent, 'receipt'>): string => textDigest(canonicalText(rest));
 
 /** SHA-256 of the UTF-8 bytes, in hexadecimal. */
-export const textDigest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+export const textDigest = (text: string): string => hash('sha256', text);
 
 const formOf = 'The canonical form of what a receipt is sealed by';
 
