@@ -77,7 +77,7 @@ export async function verifyReceipt(
 const missing =
   'missing: the gateway has no such receipt. Keep the file, and send it to the operator: whoever has it can show that the call was made';
 const notYet =
-  'it is not signed yet: ask again in two minutes. If it stays so, keep the file, and send it to the operator';
+  'it is not signed yet: ask again in a minute. If it stays so, keep the file, and send it to the operator';
 const badSignature = 'a signature is by none of the keys that you trust, or does not fit';
 
 const isBad = (signature: SignatureCheck | null | undefined): boolean =>

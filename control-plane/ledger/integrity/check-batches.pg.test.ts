@@ -224,6 +224,24 @@ describe('what the owner does', () => {
     expect(await found()).toEqual(['batch heads 3 cut off, or another took its place']);
   });
 
+  test('an end that was cut off with its signatures is missed by the last head that was signed', async () => {
+    const entries = await three();
+    await pinAll();
+    await sign();
+    expect((await pinnedHeads(stores.redis, stores.seals)).map(({ number }) => number)).toEqual([3]);
+    await stores.tamper(
+      `DELETE FROM receipts WHERE id IN (${entries
+        .slice(2)
+        .map((each) => `'${idOf(each)}'`)
+        .join()})`,
+    );
+    await stores.tamper('DELETE FROM receipt_batches WHERE number > 1');
+    await stores.tamper('DELETE FROM receipt_heads');
+    await stored([minute(20)], [minute(21)]);
+    await sign();
+    expect(await found()).toEqual(['batch heads 3 cut off, or another took its place']);
+  });
+
   test('what is signed is signed once: a chain that does not go on from it gets no signature', async () => {
     await three();
     await sign();

@@ -16,7 +16,7 @@ export const progressSchema = z.strictObject({
       signed: z.int().describe('The number of the last batch that is signed'),
       signed_at: time,
     })
-    .describe('The chain of batches; a batch is signed within two minutes'),
+    .describe('The chain of batches; a batch is signed within a minute'),
   rounds: z
     .array(
       z.strictObject({

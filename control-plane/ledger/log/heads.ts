@@ -34,7 +34,8 @@ import type { Seals } from '../receipts/sealed-rows.ts';
 import { trustIn } from './sign.ts';
 import { LogBrokenError } from './tree.ts';
 
-const signEveryMs = 60_000;
+/** With the time that a round takes, a receipt is signed within a minute. */
+const signEveryMs = 50_000;
 const sealEveryMs = 1000;
 const mostAtOnce = 4096;
 /** A batch that is younger may still be sealed by whoever made it. An older one is named by the check, and does not hold up the others. */
@@ -71,8 +72,9 @@ export async function signHeads(options: HeadOptions): Promise<void> {
       options.db,
       pinned.map(({ number }) => number),
     );
-    // One that is not what the chain has stays, so that the check finds it.
-    const done = pinned.filter(({ head, number }) => number <= Number(last) && kept.get(number) === head);
+    // The last one stays, and holds what is signed. One that is not what the chain has stays too, so that the check finds it.
+    const signed = last;
+    const done = pinned.filter(({ head, number }) => number < signed && kept.get(number) === head);
     await unpinHeads(redis, done).catch(() => {});
   }
 }

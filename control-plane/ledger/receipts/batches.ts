@@ -4,7 +4,7 @@
  * Invariant: the database makes each batch when it stores the rows, and puts it into the chain when it commits (the migration has both
  * forms). It cannot seal one: that is done here, for rows of which this process knows what they had to be, or which it finds genuine. From then on
  * no row of the batch can be taken out, put in, moved or exchanged without contradicting the seal of its head, and no batch
- * without contradicting those behind it. The newest heads are in Redis too until they are signed, so that the end of the chain cannot be cut off.
+ * without contradicting those behind it. The newest heads are in Redis too, each until a later one is signed, so that the end of the chain cannot be cut off.
  *
  * Several control planes add batches at once. Each waits for another only while that commits, in a trigger at the end of the transaction.
  */
@@ -120,7 +120,7 @@ export async function sealBatch(
   return [batch.number, batch.head, seal, seal_key].join(' ');
 }
 
-/** In Redis: heads that are not signed yet, as `<number> <head> <seal> <number of the key>`. */
+/** In Redis: the last signed head, and those that are not signed yet, as `<number> <head> <seal> <number of the key>`. */
 const headsKey = 'gw:ledger:heads';
 
 /** Fails open: without it the end of the chain can be cut off unseen until it is signed, within a minute. */
