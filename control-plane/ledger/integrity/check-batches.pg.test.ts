@@ -11,13 +11,15 @@ import { batchProof, sealOpen, signHeads } from '../log/heads.ts';
 import { pinHeads, pinnedHeads } from '../receipts/batches.ts';
 import { refusalOf } from '../receipts/store-batch.ts';
 import { checkBatches, checkNewestBatches } from './check-batches.ts';
+import { isCheckOverdue } from './faults.ts';
+import { readProgress } from './progress.ts';
 
 const stores = forFile(startStores);
 const key = signingKeyOf('e1'.repeat(32));
 beforeEach(async () => {
   await stores.empty('receipts', 'receipt_replacements', 'receipt_batches', 'receipt_heads', 'integrity_faults');
   await stores.tamper(
-    `UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', finished_at = NULL`,
+    `UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', finished_at = NULL, moved_at = NULL`,
   );
   await stores.redis.flushdb();
 });
@@ -308,6 +310,24 @@ test('a batch whose maker died before it was sealed is sealed by the next, unles
   clock = 0;
   expect(await stores.db.receiptHead.findMany()).toMatchObject([{ last: 2n }, { first: 3n, last: 3n }]);
   expect(await found()).toHaveLength(1);
+});
+
+test('a round that is under way tells how far it is and when it ends, and is not overdue while it comes on', async () => {
+  await three();
+  await sign();
+  await stores.tamper(`UPDATE integrity_checks SET begun_at = now() - INTERVAL '10 seconds', checked = 3, moved_at = now(),
+    finished_at = now() - INTERVAL '30 days', after_id = (SELECT arrived FROM receipt_batches WHERE number = 2)::text WHERE kind = 'batch'`);
+  const { chain, rounds } = await readProgress(stores.db, { batch: 60, receipt: 3600 });
+  expect(chain).toMatchObject({ batches: 3, receipts: 6, signed: 3, signed_at: expect.any(String) });
+  const [round] = rounds;
+  expect(round).toMatchObject({ kind: 'batch', checked: 3, checked_until: expect.any(String) });
+  const leftS = (Date.parse(round?.expected_end ?? '') - Date.now()) / 1000;
+  expect(leftS).toBeGreaterThan(5);
+  expect(leftS).toBeLessThan(15);
+  expect(Date.parse(round?.next_begin ?? '') - Date.parse(round?.expected_end ?? '')).toBe(60_000);
+  expect(await isCheckOverdue(stores.db, 60)).toBe(false);
+  await stores.tamper(`UPDATE integrity_checks SET moved_at = now() - INTERVAL '10 minutes' WHERE kind = 'batch'`);
+  expect(await isCheckOverdue(stores.db, 60)).toBe(true);
 });
 
 test('a receipt is proven to whoever has it, before it is in the log, and nothing else is', async () => {
