@@ -156,6 +156,7 @@ test('operators see which part is missing', async () => {
       catalogue: true,
       audit_chain_faults: 0,
       receipt_integrity_faults: 0,
+      receipt_batch_faults: 0,
       receipt_log_faults: 0,
       integrity_check_overdue: false,
       ledger_waiting: 0,

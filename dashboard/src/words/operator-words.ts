@@ -145,6 +145,7 @@ export const words = {
       deployments_needing_operator: 'Deployments that need you',
       ledger_set_aside: 'Receipts set aside',
       receipt_integrity_faults: 'Altered receipts',
+      receipt_batch_faults: 'Altered batches of receipts',
       receipt_log_faults: 'Altered logs of receipts',
       audit_chain_faults: 'Altered audit entries',
     },
@@ -156,6 +157,8 @@ export const words = {
         'Their providers refuse the credential, have no credit for it, or do not know the model. Catalogue, Deployments, says which.',
       ledger_set_aside: 'They could not be stored and wait for a person: ./gw admin receipts.',
       receipt_integrity_faults: 'They are not what was stored, and are not served.',
+      receipt_batch_faults:
+        'Receipts that came in one moment are missing, or others are there: ./gw admin receipts integrity.',
       receipt_log_faults: 'The log of an account is not what was signed.',
       audit_chain_faults: 'Entries that were altered, put in or taken out.',
     },

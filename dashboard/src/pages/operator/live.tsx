@@ -74,6 +74,7 @@ function linesOf(health: Health): Line[] {
   type Count =
     | 'audit_chain_faults'
     | 'deployments_needing_operator'
+    | 'receipt_batch_faults'
     | 'receipt_integrity_faults'
     | 'receipt_log_faults'
     | 'ledger_set_aside';
@@ -92,6 +93,7 @@ function linesOf(health: Health): Line[] {
     faults('deployments_needing_operator'),
     faults('ledger_set_aside'),
     faults('receipt_integrity_faults'),
+    faults('receipt_batch_faults'),
     faults('receipt_log_faults'),
     faults('audit_chain_faults'),
     {
