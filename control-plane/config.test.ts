@@ -9,6 +9,7 @@ const good = {
   GW_INTERNAL_TOKEN: 'x'.repeat(32),
   GW_KEY_PEPPER: 'ab'.repeat(32),
   GW_LEDGER_KEY: 'cd'.repeat(32),
+  GW_LEDGER_ENTRY_KEY: 'ce'.repeat(32),
   GW_EVIDENCE_KEY: 'e1'.repeat(32),
   GW_IDEMPOTENCY_KEY: 'ab'.repeat(32),
 };

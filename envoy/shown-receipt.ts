@@ -2,18 +2,19 @@
  * Reads receipts that a client has certainly seen from Envoy's access log: degraded.lua finished the reply without the sidecar, or the
  * sidecar found no store (`unsaved`).
  *
- * Invariant: Envoy reports them to the sidecar and to ext-authz, so that they survive the death of the sidecar. The ledger accepts them
+ * Invariant: what is put together here opens only if the sidecar has sealed it. Envoy reports them to the sidecar and to ext-authz, so that they survive the death of the sidecar. The ledger accepts them
  * from either, and more than once.
  */
 import { identityNamespace } from '@gw/contract/internal/identity';
+import { standIn } from '@gw/contract/internal/sealed-entry';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 
 export type AccessLogEntry = NonNullable<NonNullable<StreamAccessLogsMessage['httpLogs']>['logEntry']>[number];
 
 export interface ShownReceipt {
   readonly receiptId: string;
-  /** A LedgerEntry as JSON. */
-  readonly entry: string;
+  /** As its sidecar has sealed it. */
+  readonly entry: Buffer;
 }
 
 export const accessLogEntries = (message: StreamAccessLogsMessage): readonly AccessLogEntry[] =>
@@ -40,13 +41,13 @@ export function loggedCaller({ commonProperties }: AccessLogEntry) {
   return accountId && keyId ? { accountId, keyId } : null;
 }
 
-/** Returns null if the sidecar finished the reply, or if the log lacks the owner. */
+/** Returns null if the sidecar finished the reply. */
 export function shownReceipt(logged: AccessLogEntry): ShownReceipt | null {
   const gw = gwFields(logged);
   const receiptId = gw?.receipt_id?.stringValue;
   if (!gw?.shown?.boolValue || !receiptId) return null;
   const unsaved = gw.unsaved?.stringValue;
-  const entry = unsaved || degradedEntry(logged, ',"shown":true');
+  const entry = unsaved ? Buffer.from(unsaved, 'base64') : degradedEntry(logged, 'shown');
   return entry ? { receiptId, entry } : null;
 }
 
@@ -58,18 +59,13 @@ export function unattendedReceipt(logged: AccessLogEntry): ShownReceipt | null {
   const gw = gwFields(logged);
   const receiptId = gw?.receipt_id?.stringValue;
   if (!receiptId || gw?.shown?.boolValue || gw?.done?.boolValue) return null;
-  const entry = degradedEntry(logged, '');
+  const entry = degradedEntry(logged, 'left');
   return entry ? { receiptId, entry } : null;
 }
 
-/** `rest` has further members of the JSON object. */
-function degradedEntry(logged: AccessLogEntry, rest: string): string | null {
-  const { degraded: block, assumed: amounts } = gwFields(logged) ?? {};
-  const degraded = block?.stringValue;
-  const assumed = amounts?.stringValue;
-  const caller = loggedCaller(logged);
-  const endpoint = logged.request?.path?.split('?', 1)[0];
-  if (!degraded || !caller || !endpoint) return null;
-  const head = JSON.stringify({ ...caller, endpoint });
-  return `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null${assumed ? `,"assumed":${assumed}` : ''}${rest}}`;
+function degradedEntry(logged: AccessLogEntry, state: 'left' | 'shown'): Buffer | null {
+  const { assumed, degraded, stand_in: sealed } = gwFields(logged) ?? {};
+  if (!degraded?.stringValue || !sealed?.stringValue) return null;
+  const texts = { receipt: degraded.stringValue, assumed: assumed?.stringValue || null };
+  return standIn(sealed.stringValue, texts, state);
 }

@@ -14,11 +14,11 @@ export const packFormat = 'gw.evidence_pack/1';
 export const packTypes = ['dcat:Dataset', 'prov:Entity', 'gw:EvidencePack'] as const;
 
 /**
- * `not_found`: the account has no such receipt, or not yet. `no_lineage`: the receipt is in the pack, its lineage is not. `not_genuine`: the
- * stored receipt is not the one that was issued. `not_stored`: the log has the receipt, the database does not. No honest history
- * leads to the last two.
+ * `not_found`: the account has no such receipt, or not yet. `no_lineage`: the receipt is in the pack, its lineage is not. `contradiction`: the
+ * facts that are stored with the receipt do not give its numbers, so nobody signs it. `not_genuine`: the stored receipt is not the one
+ * that was issued. `not_stored`: the log has the receipt, the database does not. No honest history leads to the last three.
  */
-export type ExclusionCode = 'no_lineage' | 'not_found' | 'not_genuine' | 'not_stored';
+export type ExclusionCode = 'contradiction' | 'no_lineage' | 'not_found' | 'not_genuine' | 'not_stored';
 
 /** A receipt that is not in the pack although it was asked for. */
 export interface Excluded {

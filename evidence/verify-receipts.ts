@@ -3,6 +3,7 @@ import { verify } from '@gw/methodology/recompute';
 import { CappedList } from './capped-list.ts';
 import { isDecimal } from './decimal.ts';
 import { differences } from './differences.ts';
+import type { ExclusionCode } from './pack.ts';
 import { amounts } from './quantities.ts';
 import {
   gatewayOf,
@@ -120,9 +121,11 @@ const ofVersion = ({ receipt_id }: Node, version: unknown, fault: Omit<PackMisma
   ...fault,
 });
 
-/** Reports a receipt that the gateway itself says to have lost, or not to have as it was. */
+const dishonest: readonly unknown[] = ['contradiction', 'not_genuine', 'not_stored'] satisfies ExclusionCode[];
+
+/** Reports a receipt that the gateway itself says to have lost, not to have as it was, or not to be able to explain. */
 export function checkExclusion({ code, log_index, reason, receipt_id, version }: Node): PackMismatch[] {
-  if (log_index === undefined && code !== 'not_genuine' && code !== 'not_stored') return [];
+  if (log_index === undefined && !dishonest.includes(code)) return [];
   const expected = log_index === undefined ? 'as it was issued' : `the entry ${shown(log_index)} of the log`;
   return [
     { receipt: `urn:gw:receipt:${receipt_id}:${version}`, field: 'receipt', expected, found: `nothing: ${reason}` },

@@ -1,8 +1,10 @@
 /** Envoy's access log reports calls that lost their sidecar, and they are noted in a real Valkey that was down. */
-import { callEndKey, ledgerStream } from '@gw/contract/internal/redis';
+import { callEndKey, ledgerStream, receiptKey } from '@gw/contract/internal/redis';
+import { EntrySealer } from '@gw/contract/internal/sealed-entry';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { contentOf, entryIn, entryKeys, entryNamed, idNamed } from '@gw/testing/ledger-entry';
 import { emptyValkey } from '@gw/testing/valkey';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -29,21 +31,25 @@ type Flags = Readonly<Record<string, boolean>>;
 
 /** A call that has ended, with what the sidecar and the Lua filter have left of it. */
 function ended(id: string, flags: Flags): StreamAccessLogsMessage {
-  const texts = { receipt_id: id, degraded: JSON.stringify({ id }) };
+  const entry = entryIn(entryNamed(id));
+  const content = contentOf(entry);
+  const [sealed] = new EntrySealer(entryKeys.current).sealStandIn(content);
+  const texts = { receipt_id: id, degraded: content.receipt, stand_in: sealed };
   const gw = {
     fields: Object.fromEntries([
       ...Object.entries(texts).map(([name, stringValue]) => [name, { stringValue }]),
       ...Object.entries(flags).map(([name, boolValue]) => [name, { boolValue }]),
     ]),
   };
-  const identity = { fields: { account_id: { stringValue: 'acct' }, key_id: { stringValue: 'key' } } };
-  const filterMetadata = { gw, 'envoy.filters.http.ext_authz': identity };
-  const entry = { commonProperties: { metadata: { filterMetadata } }, request: { path: '/v1/chat/completions?a=b' } };
-  return { httpLogs: { logEntry: [entry] } } as unknown as StreamAccessLogsMessage;
+  const logged = { commonProperties: { metadata: { filterMetadata: { gw } } } };
+  return { httpLogs: { logEntry: [logged] } } as unknown as StreamAccessLogsMessage;
 }
-const noted = async () => (await other.xrange(ledgerStream, '-', '+')).map(([, fields]) => JSON.parse(fields[1] ?? ''));
-const caller = { accountId: 'acct', keyId: 'key', endpoint: '/v1/chat/completions' };
-const nothing = { routingTrace: null, facts: null };
+/** The entries, as whoever has the key opens them. */
+const noted = async () =>
+  (await other.xrangeBuffer(ledgerStream, '-', '+')).map(([, fields]) => {
+    const { receipt, state } = entryIn(fields[1] ?? Buffer.alloc(0));
+    return [receipt.id, state];
+  });
 
 /** The connection breaks, and is there again. */
 async function cut(): Promise<void> {
@@ -54,7 +60,10 @@ async function cut(): Promise<void> {
 test('as long as Valkey answers, calls without their receipts are left to the lease that ends', async () => {
   receipts.note(ended('left', {}));
   receipts.note(ended('shown', { shown: true }));
-  await expect.poll(noted).toEqual([{ ...caller, receipt: { id: 'shown' }, ...nothing, shown: true }]);
+  await expect.poll(noted).toEqual([[idNamed('shown'), 'shown']]);
+  // Whoever asks for the receipt finds its entry.
+  const [[place] = []] = await other.xrange(ledgerStream, '-', '+');
+  expect(await other.get(receiptKey('shown'))).toBe(place);
   await receipts.stop();
   expect(await noted()).toHaveLength(1);
 });
@@ -65,15 +74,17 @@ test('where it was away, each call that was not finished is noted, and none that
   receipts.note(ended('left', {}));
   receipts.note(ended('shown', { shown: true }));
   // Whoever was shown a receipt comes at once; the others when their sidecar has had its time.
-  const shown = { ...caller, receipt: { id: 'shown' }, ...nothing, shown: true };
-  await expect.poll(noted, { timeout: 10_000 }).toEqual([shown, { ...caller, receipt: { id: 'left' }, ...nothing }]);
+  await expect.poll(noted, { timeout: 10_000 }).toEqual([
+    [idNamed('shown'), 'shown'],
+    [idNamed('left'), 'left'],
+  ]);
 });
 
 test('one that ends in order leaves nothing behind', async () => {
   await cut();
   receipts.note(ended('left', {}));
   await receipts.stop();
-  expect(await noted()).toMatchObject([{ receipt: { id: 'left' } }]);
+  expect(await noted()).toEqual([[idNamed('left'), 'left']]);
 });
 
 test('a call that was given up is told of by its request, for the sidecar that stood still; no other one is', async () => {

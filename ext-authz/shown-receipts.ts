@@ -3,20 +3,14 @@
  * if Envoy finished the reply itself or the sidecar found no store; calls that ended while Redis was unavailable, since they may be
  * marked as pending nowhere; and calls aborted before a provider was asked, for a sidecar that was suspended meanwhile.
  *
- * Invariant: it fails open. While Redis is unavailable receipts wait in memory, up to a limit. If this process dies meanwhile, they are
+ * Invariant: it holds no key and makes no entry: what it hands on was sealed by the sidecar of the call. It fails open. While Redis is unavailable receipts wait in memory, up to a limit. If this process dies meanwhile, they are
  * left to the sidecar or to the expiry of their lease. Aborted calls do not wait, because the entry is only useful for seconds and Envoy
  * told a sidecar too.
  */
-import {
-  callEndKey,
-  callEndTtlS,
-  ledgerStream,
-  pendingReceiptsKey,
-  receiptKey,
-  receiptTtlS,
-} from '@gw/contract/internal/redis';
+import { callEndKey, callEndTtlS, ledgerStream } from '@gw/contract/internal/redis';
 import { accessLogEntries, shownReceipt, unattendedReceipt, unsentRequest } from '@gw/envoy/shown-receipt';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
+import { appendingTo, appendScript } from '@gw/service/append-entry';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
 import { gauge, registering } from '@gw/service/metric';
@@ -38,7 +32,7 @@ export interface ShownReceiptsOptions {
 }
 
 /** Some 4,000 receipts with all their facts. */
-const maxKeptChars = 16 * 1024 * 1024;
+const maxKeptBytes = 16 * 1024 * 1024;
 const tendEveryMs = 1000;
 
 /** No call lasts longer except streams, which their sidecar marks again. */
@@ -49,9 +43,9 @@ const maxUnattended = 10_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: the entries that wait for Redis.
 export function openShownReceipts({ redis, log, waitMs = unattendedAfterMs }: ShownReceiptsOptions): ShownReceipts {
-  const kept = openKept(maxKeptChars);
+  const kept = openKept(maxKeptBytes);
   /** In the order in which the calls ended. */
-  const unattended = new Map<string, { readonly entry: string; readonly dueMs: number }>();
+  const unattended = new Map<string, { readonly entry: Buffer; readonly dueMs: number }>();
   let forgotten = 0;
   let awayMs = Number.NEGATIVE_INFINITY;
   const noteAway = (): boolean => {
@@ -60,18 +54,16 @@ export function openShownReceipts({ redis, log, waitMs = unattendedAfterMs }: Sh
   };
   redis.on('close', noteAway);
   const taken = (...commands: Promise<unknown>[]): Promise<boolean> => Promise.all(commands).then(() => true, noteAway);
-  const toStream = (entry: string) => redis.xadd(ledgerStream, '*', 'entry', entry);
-  const isTaken = (receiptId: string, entry: string): Promise<boolean> =>
-    taken(
-      toStream(entry),
-      redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
-      redis.zrem(pendingReceiptsKey, receiptId),
-    );
-  const keep = (receiptId: string, entry: string): void => {
+  const toStream = (entry: Buffer) => redis.xadd(ledgerStream, '*', 'entry', entry);
+  const isTaken = (receiptId: string, entry: Buffer): Promise<boolean> => {
+    const [keys, args] = appendingTo(receiptId, entry);
+    return taken(redis.eval(appendScript, keys.length, ...keys, ...args));
+  };
+  const keep = (receiptId: string, entry: Buffer): void => {
     if (kept.size === 0) log.warn('Redis does not take what clients were shown; it waits in memory');
     if (!kept.add(receiptId, entry)) log.error({ receiptId }, 'a receipt that a client was shown found no room');
   };
-  const addUnattended = (receiptId: string, entry: string): void => {
+  const addUnattended = (receiptId: string, entry: Buffer): void => {
     if (unattended.size < maxUnattended) unattended.set(receiptId, { entry, dueMs: performance.now() + waitMs });
     else forgotten += 1;
   };

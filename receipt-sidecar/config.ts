@@ -9,6 +9,7 @@ import {
   readSettings,
   type SettingReader,
 } from '@gw/contract/internal/environment';
+import { type NumberedKey, readNumberedKey } from '@gw/contract/internal/key-ring';
 import { type Implementation, readImplementation } from '@gw/grpc/server';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher } from '@gw/service/idempotency-settings';
@@ -28,6 +29,8 @@ export interface Config {
   readonly grpcServer: Implementation;
   /** The folder where receipts wait while Redis is away; it has to be persistent. */
   readonly spoolDir: string;
+  /** Seals what it writes to the ledger. */
+  readonly entryKey: NumberedKey;
   /** How many receipts may wait in Redis for Postgres before further ones go to the spool. */
   readonly maxStreamLength: number;
   readonly addresses: Addresses;
@@ -67,7 +70,8 @@ export function loadConfig(environment: Environment): Config {
     internalTls: readInternalTls(settings),
     grpcServer: readImplementation(settings),
     spoolDir: settings.required('GW_SPOOL_DIR', '/var/lib/gw/spool'),
-    // Some 800 MB of Redis: each is there twice, to be ingested and to be read.
+    entryKey: readNumberedKey(settings, { key: 'GW_LEDGER_ENTRY_KEY', id: 'GW_LEDGER_ENTRY_KEY_ID' }),
+    // Some 500 MB of Redis.
     maxStreamLength: Math.max(1, settings.integer('GW_LEDGER_STREAM_MAX', 100_000)),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),

@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { EntrySealer } from '@gw/contract/internal/sealed-entry';
 import { serveEnvoy } from '@gw/grpc/server';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { giveBackDayUnit } from '@gw/service/day-unit';
@@ -163,6 +164,7 @@ export async function startSidecar(config: Config) {
     budgets,
     ...attempts,
     ledger,
+    sealer: new EntrySealer(config.entryKey),
     metrics: receiptMetrics,
     usageMetrics,
     live,

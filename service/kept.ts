@@ -5,34 +5,34 @@
  */
 export interface Kept {
   /** Adds an entry or replaces the one with the same id. Returns false and counts it as lost if there is no room. */
-  add(receiptId: string, entry: string): boolean;
+  add(receiptId: string, entry: Buffer): boolean;
   /** Passes the entries to `take` in batches until one is not taken. Returns how many were. */
-  hand(take: (receiptId: string, entry: string) => Promise<boolean>): Promise<number>;
+  hand(take: (receiptId: string, entry: Buffer) => Promise<boolean>): Promise<number>;
   readonly size: number;
   readonly lost: number;
 }
 
 const batch = 100;
 
-/** `maxChars` limits the characters of all entries together. */
-export function openKept(maxChars: number): Kept {
-  const entries = new Map<string, string>();
-  let chars = 0;
+/** `maxBytes` limits all entries together. */
+export function openKept(maxBytes: number): Kept {
+  const entries = new Map<string, Buffer>();
+  let bytes = 0;
   let lost = 0;
   const remove = (receiptId: string): void => {
-    chars -= entries.get(receiptId)?.length ?? 0;
+    bytes -= entries.get(receiptId)?.length ?? 0;
     entries.delete(receiptId);
   };
   return {
     add(receiptId, entry) {
       const former = entries.get(receiptId)?.length ?? 0;
-      if (chars - former + entry.length > maxChars) {
+      if (bytes - former + entry.length > maxBytes) {
         lost += 1;
         return false;
       }
       remove(receiptId);
       entries.set(receiptId, entry);
-      chars += entry.length;
+      bytes += entry.length;
       return true;
     },
     async hand(take) {

@@ -11,7 +11,7 @@ const folders = ['', 'policy-events'];
 
 const filesIn = (folder: string): string[] => {
   try {
-    return readdirSync(folder).filter((name) => /\.(jsonl|replay)$/.test(name));
+    return readdirSync(folder).filter((name) => /\.(spool|replay)$/.test(name));
   } catch {
     // It was never made.
     return [];

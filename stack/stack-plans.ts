@@ -143,6 +143,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_SPOOL_DIR: join(layout.dir, name.replace(program, 'spool')),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,
+        GW_LEDGER_ENTRY_KEY: secrets.entryKey,
       };
     case 'control-plane':
       return {
@@ -162,6 +163,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_FIRST_OPERATOR_TOKEN_DAYS: 'unlimited',
         GW_KEY_PEPPER: secrets.pepper,
         GW_LEDGER_KEY: secrets.ledgerKey,
+        GW_LEDGER_ENTRY_KEY: secrets.entryKey,
         GW_EVIDENCE_KEY: secrets.evidenceKey,
         GW_CREDENTIALS_KEY: secrets.credentialsKey,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,

@@ -42,6 +42,9 @@ const limits: readonly LimitHeader[] = (['requests', 'day'] as const).flatMap((k
   { key: `x-ratelimit-reset-${kind}`, value: '0' },
 ]);
 
+/** As long as what the real sidecar seals. */
+const sealed = Buffer.alloc(190).toString('base64');
+
 /**
  * Asks the deployments of the chain, the first at its provider at once: the real sidecar does so only where one was reached before, but here
  * the provider is the simulator, which needs no credential. Of a stream usage is asked for, too.
@@ -60,7 +63,7 @@ export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers
     path: pathOf(headers),
     length: bytes.length,
     receiptId,
-    degraded: textOf(degradedBytes),
+    standIn: { degraded: textOf(degradedBytes), assumed: null, sealed },
     timeouts: { upstreamTimeoutS: 600, firstByteTimeoutS: 30 },
     attempts: {
       headers: [],
@@ -71,7 +74,6 @@ export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers
       ],
     },
     slot: stream ? 'slot_of_a_stream' : null,
-    assumed: null,
     isRerun: false,
   });
   const dynamicMetadata = withGwFields(response.dynamicMetadata ?? {}, metadataOf(limits));

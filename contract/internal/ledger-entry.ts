@@ -1,32 +1,13 @@
 /**
- * The entry that the sidecar writes to the ledger: the receipt as the client saw it, and its owner.
+ * The content of a row of the ledger: the receipt as the client saw it, and its owner.
  *
- * The digest of an entry is made of SHA-256 over the UTF-8 bytes of RFC 8785 forms, so that anyone with the content can compute it. Names
+ * Its digest is made of SHA-256 over the UTF-8 bytes of RFC 8785 forms, so that anyone with the content can compute it. Names
  * and form are frozen.
  */
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { z } from 'zod';
-import { receiptSchema } from '../receipt.ts';
 import { defined } from './defined.ts';
 import { plainCanonicalText } from './plain-canonical-text.ts';
-
-export const ledgerEntrySchema = z.object({
-  accountId: z.string(),
-  keyId: z.string(),
-  endpoint: z.string(),
-  // Open, unlike the public schema: a sidecar of a later release may write a field that this reader does not know (docs/decisions/0020).
-  receipt: z.looseObject(receiptSchema.shape),
-  // It is stored as it came, and nobody reads it here.
-  routingTrace: z.looseObject({}).nullable(),
-  /** The argument of `assess` in the methodology package, from which the numbers were computed. */
-  facts: z.unknown().nullable(),
-  /** The client is known to have seen this receipt, so it replaces an earlier one of this id and version. */
-  shown: z.literal(true).optional(),
-  /** Counts in the budgets of the call where its receipt has no number, if it has budgets and lacks some. */
-  assumed: z.record(z.string(), z.number().nullable()).optional(),
-});
-export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
 
 export interface LedgerContent {
   readonly account_id: string;

@@ -24,7 +24,7 @@ export const failedKeysKey = (minute: number): string => `gw:keys:failed:${minut
 export const failedMinutesKey = 'gw:keys:failed';
 export const takenFailuresKey = 'gw:keys:failed:taken';
 
-/** Stream of finished receipts. One field, `entry`: a LedgerEntry as JSON. */
+/** Stream of finished receipts. One field, `entry`: the bytes of a sealed entry (sealed-entry.ts). */
 export const ledgerStream = 'gw:ledger';
 export const ledgerGroup = 'ingest';
 /** Entries that cannot be ingested, kept for inspection: the original `entry`, and `reason`. */
@@ -36,7 +36,10 @@ export const streamEpochKey = (stream: string): string => `{${stream}}:epoch`;
 /** Written to find out whether Redis accepts writes again. */
 export const ledgerProbeKey = 'gw:ledger:probe';
 
-/** A LedgerEntry as JSON while Postgres may not have it yet. */
+/**
+ * Where a receipt is that Postgres may not have yet: the id of its entry in the stream. While its call runs, and if it could not be
+ * ingested, the bytes of the sealed entry themselves.
+ */
 export const receiptKey = (receiptId: string): string => `gw:receipt:${receiptId}`;
 /** How long Redis keeps a receipt, seconds; far longer than the ingester needs. */
 export const receiptTtlS = 3600;

@@ -23,6 +23,7 @@ import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
 import type { Periods } from './integrity/progress.ts';
 import { proofRoutes } from './log/routes.ts';
+import { type Entries, openEntries } from './receipts/entries.ts';
 import { keyPlace, type LedgerPlace, personPlace } from './receipts/ledger-place.ts';
 import { methodologyRoute } from './receipts/methodology-route.ts';
 import { receiptRoutes } from './receipts/routes.ts';
@@ -39,6 +40,7 @@ export { countWaiting } from './receipts/waiting.ts';
 /** Everything that the routes and jobs of this wing share; one per process. */
 export interface LedgerServices {
   readonly seals: Seals;
+  readonly entries: Entries;
   readonly versionMetrics: VersionMetrics;
   readonly deliveryMetrics: DeliveryMetrics;
   readonly faults: FaultLog;
@@ -59,7 +61,7 @@ export interface LedgerServices {
 /** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openLedger(
   context: Context,
-  { everyS, fullS, keys }: IntegritySettings,
+  { entryKeys, everyS, fullS, keys }: IntegritySettings,
   { evidenceKey, grid, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'>,
 ): LedgerServices {
   return {
@@ -69,6 +71,7 @@ export function openLedger(
     packPlaces: openPackPlaces(),
     vault,
     seals: openLedgerSeals({ ...context, keys }),
+    entries: openEntries(entryKeys),
     versionMetrics: createVersionMetrics(context.db),
     deliveryMetrics: createDeliveryMetrics(),
     faults: createFaultLog(context.log, () => performance.now()),
@@ -79,22 +82,22 @@ export function openLedger(
 }
 
 /** The services that the internal listener needs. */
-export type PublicLedgerServices = Pick<LedgerServices, 'evidenceKey' | 'packPlaces' | 'packs' | 'seals'>;
+export type PublicLedgerServices = Pick<LedgerServices, 'entries' | 'evidenceKey' | 'packPlaces' | 'packs' | 'seals'>;
 
 /** Registers the reads of receipts, lineages, methodologies and usage, and evidence packs, on the internal listener. */
 export function publicRoutes(app: FastifyInstance, context: Context, services: PublicLedgerServices): void {
   ownLedgerRoutes(app, context, services, keyPlace);
-  proofRoutes(app, context, services.seals);
+  proofRoutes(app, { ...context, ...services });
 }
 
 /** Registers what an account reads and orders of its own data. */
 function ownLedgerRoutes(
   app: FastifyInstance,
   context: Context,
-  { evidenceKey, packPlaces, packs, seals }: PublicLedgerServices,
+  { entries, evidenceKey, packPlaces, packs, seals }: PublicLedgerServices,
   place: LedgerPlace,
 ): void {
-  receiptRoutes(app, context, seals, place);
+  receiptRoutes(app, { ...context, entries, seals }, place);
   evidenceRoutes(app, context, { seals, key: evidenceKey, limits: packs, places: packPlaces }, place);
   methodologyRoute(app, context, place);
   usageRoutes(app, context, place);
@@ -122,8 +125,9 @@ export function operatorRoutes(
 export function registerMetrics(
   registry: Registry,
   { db, redis }: Context,
-  { checkPeriods, deliveryMetrics, faults, versionMetrics }: LedgerServices,
+  { checkPeriods, deliveryMetrics, entries, faults, versionMetrics }: LedgerServices,
 ): void {
+  entries.register(registry);
   versionMetrics.register(registry);
   deliveryMetrics.register(registry);
   faults.register(registry);

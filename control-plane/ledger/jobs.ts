@@ -34,6 +34,7 @@ import { startIntegrityJobs } from './integrity/jobs.ts';
 import { startReceiptLog } from './log/append.ts';
 import { startHeads } from './log/heads.ts';
 import { trustIn } from './log/sign.ts';
+import type { Entries } from './receipts/entries.ts';
 import { startIngester } from './receipts/ingest.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
@@ -43,6 +44,7 @@ import { startUsageSums } from './usage/job.ts';
 
 interface JobServices {
   readonly deliveryMetrics: DeliveryMetrics;
+  readonly entries: Entries;
   /** Signs checkpoints of the log of receipts. */
   readonly evidenceKey: SigningKey;
   readonly faults: FaultLog;
@@ -70,11 +72,11 @@ export function startJobs(
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
   const { db, redis, log, now } = context;
-  const { deliveryMetrics, evidenceKey: key, faults, packs, seals, vault, versionMetrics } = services;
+  const { deliveryMetrics, entries, evidenceKey: key, faults, packs, seals, vault, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
-    repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, log) }),
+    repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper({ redis, log, entries }) }),
     dailyPartitions(context),
-    startIngester({ db, redis: blockingRedis, log, consumer, seals }),
+    startIngester({ db, redis: blockingRedis, log, consumer, seals, entries }),
     startVersionJobs(context, { catalogue, faults, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, redis, seals }, integrity),
     startLogCheck({ db, log, seals, trust: trustIn(key), fullS: integrity.fullS }, integrity.everyS),

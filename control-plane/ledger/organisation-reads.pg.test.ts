@@ -7,6 +7,7 @@ import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
 import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
 import { type Organisation, openOrganisations } from '@gw/testing/control-plane/organisation';
 import { forFile } from '@gw/testing/for-file';
+import { sealedEntry } from '@gw/testing/ledger-entry';
 import type { LightMyRequestResponse } from 'fastify';
 import { beforeAll, expect, test } from 'vitest';
 
@@ -40,8 +41,8 @@ beforeAll(async () => {
     ['pending', own],
     ['theirPending', other],
   ] as const) {
-    const entry = entryOf({ id: receiptIdAt(new Date(at(5))), status: 'pending' }, owner.accountId);
-    await running.stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify(entry));
+    const entry = entryOf({ id: receiptIdAt(new Date(at(5))) }, owner.accountId);
+    await running.stores.redis.set(receiptKey(entry.receipt.id), sealedEntry(entry, 'pending'));
     ids[name] = entry.receipt.id;
   }
 });

@@ -29,7 +29,7 @@ test('consumers that were silent for long and left nothing behind are forgotten,
   await redis.xgroup('CREATECONSUMER', 'stream', 'group', 'asks');
   await group.claimAbandoned(redis, 'asks', 0, 10);
   expect(await consumers()).toBe(1);
-  expect(await group.readOwn(redis, 'asks', 10)).toMatchObject([{ text: 'text' }]);
+  expect(await group.readOwn(redis, 'asks', 10)).toMatchObject([{ bytes: Buffer.from('text') }]);
 });
 
 test.each([0, 1, 2])(

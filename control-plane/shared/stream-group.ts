@@ -8,8 +8,8 @@ import type { Redis } from 'ioredis';
 
 export interface Entry {
   readonly streamId: string;
-  /** The JSON text of the field, decoded each time that it is read: texts of a batch are not held. Undefined if the field is missing. */
-  readonly text: string | undefined;
+  /** The value of the field. Undefined if the field is missing. */
+  readonly bytes: Buffer | undefined;
   /** True if the entry was taken out of the stream while it was pending. */
   readonly deleted: boolean;
 }
@@ -47,7 +47,7 @@ export interface StreamGroup {
 
 export interface DeadEntry {
   readonly streamId: string;
-  readonly text: string;
+  readonly bytes: Buffer;
   readonly reason: string;
 }
 
@@ -80,14 +80,7 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
   const entriesOf = (reply: unknown): Entry[] => {
     const streams = (reply ?? []) as [name: Buffer, entries: RawEntry[]][];
     return (streams[0]?.[1] ?? []).map(([streamId, fields]) => {
-      const bytes = fieldOf(fields ?? [], field);
-      return {
-        streamId: streamId.toString(),
-        get text() {
-          return bytes?.toString();
-        },
-        deleted: fields === null,
-      };
+      return { streamId: streamId.toString(), bytes: fieldOf(fields ?? [], field), deleted: fields === null };
     });
   };
   return {
@@ -121,7 +114,7 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
     setAside: async (redis, into, dead) => {
       if (dead.length === 0) return;
       const transaction = redis.multi();
-      for (const { text, reason } of dead) transaction.xadd(into, '*', field, text, 'reason', reason);
+      for (const { bytes, reason } of dead) transaction.xadd(into, '*', field, bytes, 'reason', reason);
       const ids = dead.map(({ streamId }) => streamId);
       await transaction
         .xdel(stream, ...ids)

@@ -213,7 +213,7 @@ export function madeCall(number: number, call: Call): MadeCall {
   const made = makeReceipt(identity, outcome, onFault);
   return withLineage(
     made.receipt,
-    made.facts,
+    made.facts ?? 'null',
     routingTrace(identity.route, {
       by: candidate,
       attempts: 1,

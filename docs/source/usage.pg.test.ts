@@ -1,11 +1,12 @@
 /** The usage that docs/api.md shows is what the ledger adds up with those receipts in it. */
-import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
+
 import type { CountedVersion } from '@gw/contract/management';
 import { supersede } from '@gw/control-plane/internals/ledger/receipts/supersede';
 import { usageOf } from '@gw/control-plane/internals/ledger/usage/usage';
 import { startStores } from '@gw/testing/control-plane/fixtures';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { forFile } from '@gw/testing/for-file';
+import type { LedgerEntry } from '@gw/testing/ledger-entry';
 import { beforeAll, expect, it } from 'vitest';
 import type { MadeCall } from './calls.ts';
 import { examples } from './examples.ts';

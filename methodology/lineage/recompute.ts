@@ -6,10 +6,13 @@
  */
 
 import { sameJson } from '../documents/digest.ts';
-import { findMethodology } from '../documents/methodologies.ts';
+import { findMethodology, type MethodologyId } from '../documents/methodologies.ts';
+import type { CallFacts } from '../facts/facts.ts';
 import type { Impact } from '../generated/receipt.ts';
+import { assess } from '../receipt/assess.ts';
 import { brief, type Check, type CheckId, checkOf, Mismatches, type Verification } from './checks.ts';
 import { explained } from './lineage.ts';
+import { callOf, lineageDigest } from './lineage-digest.ts';
 import type { Lineage, LineageStep } from './lineage-form.ts';
 import { compareCall, compareNumbers, type Receipt, statesDigest } from './receipt-words.ts';
 import { contradiction } from './reread.ts';
@@ -32,6 +35,28 @@ export const recompute = (lineage: Lineage, onFault?: OnFault): Verification =>
  */
 export const verify = (lineage: Lineage, receipt: Receipt, onFault?: OnFault): Verification =>
   verification(lineage, { ...ofLineage, ...ofReceipt(receipt) }, onFault);
+
+/**
+ * Compares the numbers of a receipt with those that its facts give, without the steps of a lineage, which take a hundred times as long.
+ * Returns what differs. It throws for facts of another form.
+ */
+export function compareResult(receipt: Receipt, facts: CallFacts, methodology: MethodologyId): readonly string[] {
+  const assessment = assess(facts, methodology);
+  if (!assessment.ok) return [`facts: no receipt follows from them. ${assessment.explanation}`];
+  const found = new Mismatches();
+  compareNumbers(found, receipt, assessment.impact, facts.simulated);
+  return found.list;
+}
+
+/** Compares the digest that a receipt states with that of its call, its facts and its methodology. Throws for another form. */
+export function compareDigest(receipt: Receipt, facts: CallFacts): readonly string[] {
+  const { lineage_digest: stated, methodology, methodology_hash: hash } = receipt;
+  if (!statesDigest(String(methodology)) && stated === undefined) return [];
+  const found = new Mismatches();
+  const call = callOf(receipt as unknown as Parameters<typeof callOf>[0], facts);
+  found.compare('receipt.lineage_digest', stated, lineageDigest(call, facts, String(hash)));
+  return found.list;
+}
 
 /** The results that follow from the call and the facts that a lineage states. */
 interface Recomputed {

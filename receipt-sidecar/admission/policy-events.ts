@@ -39,7 +39,7 @@ export interface PolicyEventsOptions {
  * Events in the stream, about 50 MB. The oldest are lost if the job that reads it is away for longer than that lasts.
  */
 const maxStreamLength = 100_000;
-const maxKeptChars = 16 * 1024 * 1024;
+const maxKeptBytes = 16 * 1024 * 1024;
 /** Bounds the copies of events in the stream. `maxStreamLength` events take less. */
 const maxInStreamBytes = 64 * 1024 * 1024;
 const replayBatch = 200;
@@ -52,7 +52,7 @@ export function openPolicyEvents({
   patienceMs = 50,
   redisBoundMs = 30,
 }: PolicyEventsOptions): PolicyEvents {
-  const kept = openKept(maxKeptChars);
+  const kept = openKept(maxKeptBytes);
   let spooled = true; // An earlier process may have left something.
   /** True after Redis did not take an event in time: no other one waits for it until it answers again. */
   let away = false;
@@ -60,31 +60,31 @@ export function openPolicyEvents({
 
   const { toRedis, tendStream } = openStream(redis, log);
 
-  const takenBySpool = (text: string, patience: Patience): Promise<boolean> => {
+  const takenBySpool = (event: Buffer, patience: Patience): Promise<boolean> => {
     const append = () =>
-      spool.append(text).then(() => {
+      spool.append(event).then(() => {
         spooled = true;
       });
     return disk.attempt(append, patience);
   };
 
-  const taken = async (text: string): Promise<boolean> => {
+  const taken = async (event: Buffer): Promise<boolean> => {
     const patience = { leftMs: patienceMs };
     if (!away) {
-      if (await succeedsWithin(toRedis(text), patience, redisBoundMs)) return true;
+      if (await succeedsWithin(toRedis(event), patience, redisBoundMs)) return true;
       if (!away) log.warn('Redis does not take screening findings in time; they go to the spool');
       away = true;
     }
-    return takenBySpool(text, patience);
+    return takenBySpool(event, patience);
   };
 
   const replay = async (): Promise<void> => {
     if (!spooled || disk.hanging()) return;
     spooled = false;
     try {
-      const count = await spool.replay(async (texts) => {
-        for (let at = 0; at < texts.length; at += replayBatch)
-          await Promise.all(texts.slice(at, at + replayBatch).map(toRedis));
+      const count = await spool.replay(async (events) => {
+        for (let at = 0; at < events.length; at += replayBatch)
+          await Promise.all(events.slice(at, at + replayBatch).map(toRedis));
       });
       if (count > 0) log.info({ count }, 'findings of screening from the spool are in the stream');
     } catch (error) {
@@ -98,7 +98,7 @@ export function openPolicyEvents({
     if (!away && !spooled && kept.size === 0) return;
     if (redis.status !== 'ready' || !(await succeedsWithin(redis.ping(), { leftMs: patienceMs }))) return;
     away = false;
-    await kept.hand((_id, text) => taken(text));
+    await kept.hand((_id, event) => taken(event));
     if (!away) await replay();
   };
   const tend = oneAtATime(bringHome);
@@ -106,10 +106,11 @@ export function openPolicyEvents({
 
   return {
     async record(event) {
-      const text = JSON.stringify(event);
-      if (await taken(text)) return;
+      const bytes = Buffer.from(JSON.stringify(event));
+      if (await taken(bytes)) return;
       if (kept.size === 0) log.warn('neither Redis nor the spool takes screening findings; they wait in memory');
-      if (!kept.add(event.id, text)) log.error({ id: event.id }, 'a finding of screening could not be stored anywhere');
+      if (!kept.add(event.id, bytes))
+        log.error({ id: event.id }, 'a finding of screening could not be stored anywhere');
     },
     counts: () => ({ kept: kept.size, lost: kept.lost }),
     async stop() {
@@ -120,9 +121,9 @@ export function openPolicyEvents({
 }
 
 function openStream(redis: Redis, log: Logger) {
-  const toRedis = async (text: string): Promise<void> => {
-    const streamId = await redis.xadd(policyEventStream, 'MAXLEN', '~', maxStreamLength, '*', 'event', text);
-    if (streamId !== null) inStream.added(streamId, text);
+  const toRedis = async (event: Buffer): Promise<void> => {
+    const streamId = await redis.xadd(policyEventStream, 'MAXLEN', '~', maxStreamLength, '*', 'event', event);
+    if (streamId !== null) inStream.added(streamId, event);
   };
   const inStream = openInStream({ redis, stream: policyEventStream, maxBytes: maxInStreamBytes, put: toRedis, log });
   return { toRedis, tendStream: inStream.tend };

@@ -1,4 +1,5 @@
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
+import { entryNamed } from '@gw/testing/ledger-entry';
 import { expect, test } from 'vitest';
 import type { Lease } from '../guards/slots/leases.ts';
 import { readAccessLog } from './access-log.ts';
@@ -71,13 +72,13 @@ test('an entry without a receipt is of a request that was refused, or of a call 
 
 test('what no store has taken is handed on as its sidecar has left it, with its facts', async () => {
   const fields = {
-    ...texts({ receipt_id: 'rcpt', degraded: '{}', unsaved: '{"facts":1}' }).fields,
+    ...texts({ receipt_id: 'rcpt', degraded: '{}', unsaved: entryNamed('a').toString('base64') }).fields,
     shown: { boolValue: true },
   };
   const message = {
     httpLogs: { logEntry: [{ commonProperties: { metadata: { filterMetadata: { gw: { fields } } } } }] },
   };
-  const kept: string[][] = [];
+  const kept: unknown[] = [];
   readAccessLog(message as unknown as StreamAccessLogsMessage, {
     ends: { tell: () => undefined },
     failedAttempts: { tell: () => undefined },
@@ -87,5 +88,5 @@ test('what no store has taken is handed on as its sidecar has left it, with its 
     refused: () => undefined,
   });
   await Promise.resolve();
-  expect(kept).toEqual([['rcpt', '{"facts":1}']]);
+  expect(kept).toEqual([['rcpt', entryNamed('a')]]);
 });

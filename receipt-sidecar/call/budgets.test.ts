@@ -2,9 +2,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { apiError } from '@gw/contract/errors';
 import { type Amounts, budgetsText, noAmounts } from '@gw/contract/internal/budgets';
-import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import { err, ok } from '@gw/contract/internal/result';
 import { credentialMissingHeader, unreachedHeader } from '@gw/contract/internal/snapshot';
+import { entryIn } from '@gw/testing/ledger-entry';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { expect, test } from 'vitest';
 import { newReceiptId } from '../wire/receipt-id.ts';
@@ -17,7 +17,7 @@ const at = Date.parse('2026-01-01T00:00:00.000Z');
 
 function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
   const told: unknown[] = [];
-  const entries: string[] = [];
+  const entries: Buffer[] = [];
   const receiptId = newReceiptId(at);
   const { context, ledger } = contextForTests({
     reserve: async (_account, asked) => {
@@ -47,7 +47,7 @@ function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
     told,
     ledger,
     receiptId,
-    entries: () => entries.map((entry) => ledgerEntrySchema.parse(JSON.parse(entry))),
+    entries: () => entries.map((entry) => entryIn(entry)),
   };
 }
 const json = { 'content-type': 'application/json' };

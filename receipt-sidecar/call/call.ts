@@ -170,7 +170,7 @@ export class Call implements Processor {
       project: projectOf(caller, request),
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
-    const degraded = this.#record.begin();
+    const standIn = this.#record.begin();
     const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context);
     this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
     const parts = serialise(outgoing, attempts.first);
@@ -178,14 +178,13 @@ export class Call implements Processor {
       request,
       route,
       receiptId,
-      degraded,
+      standIn,
       headers: this.#headers,
       path: pathOf(this.#headers),
       timeouts: this.#context,
       attempts,
       length: parts.reduce((sum, part) => sum + part.length, 0),
       slot: this.#slot?.id ?? null,
-      assumed: reservation ? JSON.stringify(reservation.assumed) : null,
       isRerun: this.#kept?.mayHaveRun ?? false,
     });
     this.#call.answer(head, parts);

@@ -1,6 +1,7 @@
 /** Tests how an orderly end treats calls that broke off shortly before it and still wait for the access log. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { CloseOptions } from '@gw/grpc/service';
+import { entryIn } from '@gw/testing/ledger-entry';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { expect, test } from 'vitest';
 import { type EndedBy, openEnds } from '../receipt/ends.ts';
@@ -15,10 +16,10 @@ function sidecar(shared: ReadonlyMap<string, EndedBy> = new Map()) {
   const saved: string[] = [];
   const made = contextForTests({ ends });
   const { ledger } = made.context;
-  const finish = async (id: string, entry: string) => {
+  const finish = async (id: string, entry: Buffer) => {
     // The receipt is on its way for a while.
     for (let turns = 0; turns < 10; turns += 1) await turn();
-    saved.push(JSON.parse(entry).receipt.status);
+    saved.push(entryIn(entry).receipt.status);
     return ledger.finish(id, entry);
   };
   const call = async () => {

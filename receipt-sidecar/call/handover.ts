@@ -13,6 +13,7 @@ import type { IProcessingResponse } from '@gw/grpc/service';
 import type { Admitted } from '../admission/admission.ts';
 import { shapeOf } from '../api/shapes.ts';
 import { type Attempts, timeoutsOf } from '../attempts/attempt-requests.ts';
+import type { StandIn } from '../receipt/entry-content.ts';
 import {
   bodyMode,
   gwMetadata,
@@ -43,10 +44,7 @@ interface OutgoingHead {
   readonly timeouts: Timeouts;
   readonly attempts: Pick<Attempts, 'headers' | 'order' | 'others'>;
   readonly receiptId: string;
-  /** The receipt that the client gets if the sidecar does not finish. */
-  readonly degraded: string;
-  /** The amounts that then count in the budgets of the call, as JSON; null if it has none. */
-  readonly assumed: string | null;
+  readonly standIn: StandIn;
   /** Whether an earlier call with its idempotency key may have run. */
   readonly isRerun: boolean;
   /** The id of the slot of a stream; null for any other call. */
@@ -55,8 +53,7 @@ interface OutgoingHead {
 
 /** Returns the last answer to the request, which names the clusters of the attempts. The body goes beside it. */
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
-  const { assumed, attempts, degraded, headers, isRerun, length, path, receiptId, request, route, slot, timeouts } =
-    outgoing;
+  const { attempts, headers, isRerun, length, path, receiptId, request, route, slot, standIn, timeouts } = outgoing;
   const retries = attempts.order.length - 1;
   const ofFirst = timeoutsOf(route, timeouts);
   const forAttempts = [
@@ -78,9 +75,10 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const metadata = {
     receipt_id: receiptId,
     [requestIdField]: headers.get('x-request-id') ?? '',
-    degraded,
+    degraded: standIn.degraded,
+    stand_in: standIn.sealed,
     ...streamFields(request.endpoint),
-    ...(assumed === null ? {} : { assumed }),
+    ...(standIn.assumed === null ? {} : { assumed: standIn.assumed }),
     ...(slot === null ? {} : { slot }),
     ...(isRerun ? { reexecuted } : {}),
   };

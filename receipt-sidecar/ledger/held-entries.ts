@@ -1,7 +1,7 @@
 /**
  * Keeps ledger entries in memory by their stream ids, oldest first, as bytes in a few large buffers that are reused.
  *
- * As strings they would survive two minor garbage collections, be copied by each, and then fill the old generation until a major one: 90 MB
+ * As values of their own they would survive two minor garbage collections, be copied by each, and then fill the old generation until a major one: 90 MB
  * under load, and a part of each collection.
  */
 
@@ -12,7 +12,7 @@ interface EntryBuffer {
   to: number;
 }
 
-/** Layout: length of the entry (4 bytes), length of the id (1), whether the entry was forgotten (1), id, entry as UTF-8. */
+/** Layout: length of the entry (4 bytes), length of the id (1), whether the entry was forgotten (1), id, entry. */
 const idLengthAt = 4;
 const forgottenAt = 5;
 const idAt = 6;
@@ -20,16 +20,16 @@ const idAt = 6;
 interface HeldEntry {
   readonly buffer: EntryBuffer;
   readonly at: number;
-  readonly textAt: number;
+  readonly entryAt: number;
   readonly end: number;
 }
 
 function heldAt(buffer: EntryBuffer, at: number): HeldEntry {
-  const textAt = at + idAt + buffer.bytes.readUInt8(at + idLengthAt);
-  return { buffer, at, textAt, end: textAt + buffer.bytes.readUInt32BE(at) };
+  const entryAt = at + idAt + buffer.bytes.readUInt8(at + idLengthAt);
+  return { buffer, at, entryAt, end: entryAt + buffer.bytes.readUInt32BE(at) };
 }
-const idOf = ({ at, buffer, textAt }: HeldEntry): string => buffer.bytes.toString('latin1', at + idAt, textAt);
-const entryOf = ({ end, buffer, textAt }: HeldEntry): string => buffer.bytes.toString('utf8', textAt, end);
+const idOf = ({ at, buffer, entryAt }: HeldEntry): string => buffer.bytes.toString('latin1', at + idAt, entryAt);
+const entryOf = ({ end, buffer, entryAt }: HeldEntry): Buffer => Buffer.from(buffer.bytes.subarray(entryAt, end));
 const isForgotten = ({ at, buffer }: HeldEntry): boolean => buffer.bytes[at + forgottenAt] === 1;
 
 const bufferBytes = 1024 * 1024;
@@ -62,8 +62,8 @@ export class HeldEntries {
   }
 
   /** Adds the newest entry. Above the bound, the oldest entries are forgotten and counted. */
-  add(id: string, entry: string): void {
-    const length = Buffer.byteLength(entry);
+  add(id: string, entry: Buffer): void {
+    const { length } = entry;
     const needed = idAt + id.length + length;
     const buffer = this.#bufferFor(needed);
     const at = buffer.to;
@@ -71,7 +71,7 @@ export class HeldEntries {
     buffer.bytes.writeUInt8(id.length, at + idLengthAt);
     buffer.bytes.writeUInt8(0, at + forgottenAt);
     buffer.bytes.write(id, at + idAt, 'latin1');
-    buffer.bytes.write(entry, at + idAt + id.length);
+    entry.copy(buffer.bytes, at + idAt + id.length);
     buffer.to += needed;
     this.#bytes += length;
     this.#keepBound();
@@ -89,7 +89,7 @@ export class HeldEntries {
   }
 
   /** Returns those of the entries that are held, oldest first. */
-  find(ids: ReadonlySet<string>): [id: string, entry: string][] {
+  find(ids: ReadonlySet<string>): [id: string, entry: Buffer][] {
     return this.#these(ids).map((held) => [idOf(held), entryOf(held)]);
   }
 
@@ -123,9 +123,9 @@ export class HeldEntries {
     return buffer;
   }
 
-  #forget({ at, end, buffer, textAt }: HeldEntry): void {
+  #forget({ at, end, buffer, entryAt }: HeldEntry): void {
     buffer.bytes[at + forgottenAt] = 1;
-    this.#bytes -= end - textAt;
+    this.#bytes -= end - entryAt;
   }
 
   /** Returns the oldest entry that was not forgotten, and frees the space before it. */

@@ -2,10 +2,12 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
+import type { EntryState } from '@gw/contract/internal/sealed-entry';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';
+import { entryNamed, idNamed } from '@gw/testing/ledger-entry';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -26,10 +28,13 @@ let writes: RedisWriter;
 let writers: LedgerWriter[];
 
 const start = () => startValkey({ dir: join(dir, 'valkey'), log: () => {} });
-const entry = (id: string, status = 'complete') => JSON.stringify({ receipt: { id, status } });
+const entry = (name: string, state: EntryState = 'made') => entryNamed(name, state);
 const ids = Array.from({ length: 450 }, (_, n) => `r${n}`);
-const entries = () => ids.map((id) => entry(id)).sort();
-const inStream = async () => (await redis.xrange(ledgerStream, '-', '+')).map(([, fields]) => fields[1]).sort();
+/** As texts with a character for each byte. */
+const entries = () => ids.map((id) => entry(id).toString('latin1')).sort();
+const inStream = async () =>
+  (await redis.xrangeBuffer(ledgerStream, '-', '+')).map(([, fields]) => fields[1]?.toString('latin1')).sort();
+const under = (name: string) => redis.getBuffer(receiptKey(idNamed(name)));
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'gwinstream-'));
@@ -68,34 +73,36 @@ async function eventually(check: () => Promise<boolean>): Promise<void> {
 
 test('Redis that is emptied while connected gets every receipt again that nobody has read, once', async () => {
   const writer = await openWriter();
-  await Promise.all(ids.map((id) => writer.finish(id, entry(id))));
+  await Promise.all(ids.map((id) => writer.finish(idNamed(id), entry(id))));
   await redis.flushall();
   await eventually(async () => (await redis.xlen(ledgerStream)) >= ids.length);
   // Later checks add nothing again.
   await writer.stop();
   expect(await inStream()).toEqual(entries());
   expect(restored).toEqual([ids.length]);
-  expect(await redis.get(receiptKey('r0'))).toBe(entry('r0'));
+  const place = String(await under('r0'));
+  const [[, fields] = []] = await redis.xrangeBuffer(ledgerStream, place, place);
+  expect(fields?.[1]).toEqual(entry('r0'));
 });
 
 test('an entry of which the word that it was taken comes after the look that finds Redis emptied is put in again', async () => {
   const add = async (text: string) => (await redis.xadd(ledgerStream, '*', 'entry', text)) ?? '';
   let late = (): void => undefined;
-  const put = async (text: string) => {
+  const put = async (entry: Buffer) => {
     late();
-    inMemory.added(await add(text), text);
+    inMemory.added(await add(entry.toString()), entry);
   };
   const inMemory = openInStream({ redis, stream: ledgerStream, maxBytes: 1000, put, log });
   await inMemory.tend();
-  await put('known');
+  await put(Buffer.from('known'));
   const [meanwhile, afterwards] = [await add('meanwhile'), await add('afterwards')];
   await redis.flushall();
   await anotherMillisecond();
-  late = () => inMemory.added(meanwhile, 'meanwhile');
+  late = () => inMemory.added(meanwhile, Buffer.from('meanwhile'));
   await inMemory.tend();
   late = () => undefined;
-  inMemory.added(afterwards, 'afterwards');
-  await put('of later');
+  inMemory.added(afterwards, Buffer.from('afterwards'));
+  await put(Buffer.from('of later'));
   expect(await inStream()).toEqual(['known', 'of later']);
   for (const _ of [1, 2]) {
     await inMemory.tend();
@@ -105,7 +112,7 @@ test('an entry of which the word that it was taken comes after the look that fin
 
 test('a Redis that lost the end of its file in a power cut gets it again', async () => {
   const writer = await openWriter();
-  await Promise.all(ids.map((id) => writer.finish(id, entry(id))));
+  await Promise.all(ids.map((id) => writer.finish(idNamed(id), entry(id))));
   process.kill(valkey.pid, 'SIGKILL');
   await valkey.stop();
   const folder = join(dir, 'valkey', 'data', 'appendonlydir');
@@ -121,7 +128,7 @@ test('a Redis that lost the end of its file in a power cut gets it again', async
 
 test('a Redis that comes back without its data gets everything again', async () => {
   const writer = await openWriter();
-  await Promise.all(ids.map((id) => writer.finish(id, entry(id))));
+  await Promise.all(ids.map((id) => writer.finish(idNamed(id), entry(id))));
   await valkey.stop();
   rmSync(join(dir, 'valkey'), { recursive: true });
   valkey = await start();
@@ -132,27 +139,27 @@ test('a Redis that comes back without its data gets everything again', async () 
 
 test('calls under way are marked as pending again, and so are those that began while Redis was away', async () => {
   const writer = await openWriter();
-  writer.begin('a', entry('a', 'pending'));
+  writer.begin(idNamed('a'), entry('a', 'pending'));
   await redis.flushall();
   await eventually(async () => (await redis.zcard(pendingReceiptsKey)) === 1);
-  expect(await redis.get(receiptKey('a'))).toBe(entry('a', 'pending'));
+  expect(await under('a')).toEqual(entry('a', 'pending'));
 
   process.kill(valkey.pid, 'SIGSTOP');
   // It finds out that Redis is away.
-  await writer.finish('b', entry('b'));
-  writer.begin('c', entry('c', 'pending'));
+  await writer.finish(idNamed('b'), entry('b'));
+  writer.begin(idNamed('c'), entry('c', 'pending'));
   process.kill(valkey.pid, 'SIGCONT');
-  await eventually(async () => (await redis.get(receiptKey('c'))) === entry('c', 'pending'));
-  expect(await redis.zrange(pendingReceiptsKey, '0', '-1')).toEqual(['a', 'c']);
-  writer.discard('a');
-  await writer.finish('c', entry('c'));
+  await eventually(async () => entry('c', 'pending').equals((await under('c')) ?? Buffer.alloc(0)));
+  expect(await redis.zrange(pendingReceiptsKey, '0', '-1')).toEqual(['a', 'c'].map(idNamed));
+  writer.discard(idNamed('a'));
+  await writer.finish(idNamed('c'), entry('c'));
 });
 
 /** Without a writer, so that the test says when the stream is looked at. */
 function openOne(maxBytes: number): { one: InStream; put: (text: string) => Promise<void> } {
-  const put = async (text: string) => one.added((await redis.xadd(ledgerStream, '*', 'entry', text)) ?? '', text);
-  const one = openInStream({ redis, stream: ledgerStream, maxBytes, put, log });
-  return { one, put };
+  const add = async (entry: Buffer) => one.added((await redis.xadd(ledgerStream, '*', 'entry', entry)) ?? '', entry);
+  const one = openInStream({ redis, stream: ledgerStream, maxBytes, put: add, log });
+  return { one, put: (text) => add(Buffer.from(text)) };
 }
 
 test('what was read is not put in again, and does not take memory', async () => {
@@ -201,11 +208,12 @@ test('what comes while all is put in again takes no room from what is still to b
 test('what cannot be put in again is held, whatever comes meanwhile, and put in by the next look; the others are not again', async () => {
   const add = async (text: string) => (await redis.xadd(ledgerStream, '*', 'entry', text)) ?? '';
   let refused = '';
-  const put = async (text: string) => {
-    if (text === refused) throw new Error('Redis is away.');
-    one.added(await add(text), text);
+  const again = async (entry: Buffer) => {
+    if (entry.toString() === refused) throw new Error('Redis is away.');
+    one.added(await add(entry.toString()), entry);
   };
-  const one = openInStream({ redis, stream: ledgerStream, maxBytes: 4, put, log });
+  const put = (text: string) => again(Buffer.from(text));
+  const one = openInStream({ redis, stream: ledgerStream, maxBytes: 4, put: again, log });
   await one.tend();
   for (const text of ['a', 'b', 'c', 'd']) await put(text);
   await redis.flushall();

@@ -14,7 +14,7 @@ import { HeldEntries } from './held-entries.ts';
 
 export interface InStream {
   /** Remembers an entry by its stream id. */
-  added(streamId: string, entry: string): void;
+  added(streamId: string, entry: Buffer): void;
   /** Checks the stream: forgets the entries that were read, and adds those again that Redis has lost. Rejects if Redis does. */
   tend(): Promise<void>;
   counts(): StreamCounts;
@@ -34,8 +34,8 @@ export interface InStreamOptions {
   readonly stream: string;
   /** Bounds all entries together. */
   readonly maxBytes: number;
-  /** Adds a lost entry to the stream, and calls `added` for it. */
-  readonly put: (entry: string) => Promise<unknown>;
+  /** Adds a lost entry to the stream, and calls `added` for that buffer. */
+  readonly put: (entry: Buffer) => Promise<unknown>;
   /** Called before the search for lost entries, whenever Redis may have lost data. */
   readonly onDoubt?: () => void;
   readonly log: Logger;
@@ -85,7 +85,7 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
    * another connection; the next check covers those.
    */
   let checked: Set<string> | null = null;
-  let putAgain: ReadonlySet<string> = new Set();
+  let putAgain: ReadonlySet<Buffer> = new Set();
   /** Adds the missing entries of a batch again. Returns their number. */
   const restoreSome = async (some: readonly string[]): Promise<number> => {
     const missing = new Set((await redis.eval(missingScript, 1, stream, ...some)) as number[]);
@@ -147,7 +147,7 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
 /** Entries that were added are then held under their new ids only. Rejects if one could not be added. */
 async function putAll(
   held: HeldEntries,
-  entries: readonly (readonly [id: string, entry: string])[],
+  entries: readonly (readonly [id: string, entry: Buffer])[],
   put: InStreamOptions['put'],
 ): Promise<void> {
   const ends = await Promise.allSettled(entries.map(([, entry]) => put(entry)));

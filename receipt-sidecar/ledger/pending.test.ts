@@ -10,6 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const entry = Buffer.from('sealed');
 let sent: Command[] = [];
 const send = async (...commands: Command[]) => {
   sent.push(...commands);
@@ -22,7 +23,7 @@ test('while Redis is away nothing piles up for it, and what began meanwhile is m
   sent = [];
   let away = true;
   const pending = openPendingReceipts({ writes, now: Date.now, isAway: () => away });
-  pending.add('rcpt', '{}');
+  pending.add('rcpt', entry);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(sent).toEqual([]);
   away = false;
@@ -33,11 +34,11 @@ test('while Redis is away nothing piles up for it, and what began meanwhile is m
 
 test('a call of more than an hour keeps its lease and its text, until it ends', async () => {
   const pending = openPendingReceipts({ writes, now: Date.now, isAway: () => false });
-  pending.add('rcpt', '{}');
+  pending.add('rcpt', entry);
   for (let half = 0; half < 4; half += 1) {
     sent = [];
     await vi.advanceTimersByTimeAsync((receiptTtlS * 1000) / 2);
-    expect(named('SET')).toContainEqual(['SET', receiptKey('rcpt'), '{}', 'EX', String(receiptTtlS)]);
+    expect(named('SET')).toContainEqual(['SET', receiptKey('rcpt'), entry, 'EX', String(receiptTtlS)]);
     expect(named('ZADD').length).toBeGreaterThan(100);
     expect(named('ZADD')[0]?.[1]).toBe(pendingReceiptsKey);
   }

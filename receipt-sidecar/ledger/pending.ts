@@ -7,7 +7,7 @@ import { pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw
 import type { Command, RedisWriter } from '@gw/service/redis-writer';
 
 export interface PendingReceipts {
-  add(receiptId: string, entry: string): void;
+  add(receiptId: string, entry: Buffer): void;
   /** Stops renewing; the finished receipt removes the mark. */
   remove(receiptId: string): void;
   /** Removes the mark. */
@@ -29,12 +29,12 @@ const renewEveryMs = pendingLeaseMs / 3;
 const textEveryRenewals = 60;
 
 export function openPendingReceipts({ writes, now, isAway }: PendingOptions): PendingReceipts {
-  const inFlight = new Map<string, string>();
+  const inFlight = new Map<string, Buffer>();
   const put = (...commands: readonly Command[]): void => {
     writes.send(...commands).catch(() => undefined);
   };
   // Both commands are sent in the turn in which the provider is asked.
-  const mark = (receiptId: string, entry: string): void =>
+  const mark = (receiptId: string, entry: Buffer): void =>
     put(
       ['SET', receiptKey(receiptId), entry, 'EX', String(receiptTtlS)],
       ['ZADD', pendingReceiptsKey, String(now() + pendingLeaseMs), receiptId],

@@ -11,13 +11,13 @@ import { crc32 } from 'node:zlib';
 import { openReserve } from './disk-reserve.ts';
 
 export interface Spool {
-  /** Appends the text of a JSON object. Rejects if the disk refuses it. */
-  append(entry: string): Promise<void>;
+  /** Rejects if the disk refuses it. */
+  append(entry: Buffer): Promise<void>;
   /**
    * Hands the waiting entries to `take`, a file at a time and in order, and deletes each file that was taken. Returns
    * how many entries were taken. Rejects if `take` does; then that file and those after it stay.
    */
-  replay(take: (entries: readonly string[]) => Promise<void>): Promise<number>;
+  replay(take: (entries: readonly Buffer[]) => Promise<void>): Promise<number>;
 }
 
 export interface SpoolOptions {
@@ -30,30 +30,29 @@ export interface SpoolOptions {
 }
 
 /**
- * A line of the spool is a JSON object with its CRC-32 as the first member, so that a line which the disk has damaged is not taken for a
- * receipt. The pattern captures the version of the format and the checksum of the object without this member.
+ * A line of the spool has the version of its format, the CRC-32 of the entry and the entry in base64, so that a line which the disk has
+ * damaged is told from one that somebody has altered: that has a right checksum, and a wrong code (sealed-entry.ts).
  */
-const headPattern = /^\{"spool":"(\d+):([0-9a-f]{8})",/;
-const version = '1';
+const headPattern = /^2:([0-9a-f]{8}):/;
 
-const checksum = (entry: string): string => crc32(entry).toString(16).padStart(8, '0');
+const checksum = (entry: Buffer): string => crc32(entry).toString(16).padStart(8, '0');
 
-/** Takes the text of a JSON object with at least one member, and returns its line without the line feed. */
-export const recordOf = (entry: string): string => `{"spool":"${version}:${checksum(entry)}",${entry.slice(1)}`;
+/** Returns the line of an entry without the line feed. */
+export const recordOf = (entry: Buffer): string => `2:${checksum(entry)}:${entry.toString('base64')}`;
 
 /** Returns the entry, or null if the line is not what was written, or of a form that is not known here. */
-function entryOfRecord(line: string): string | null {
-  const head = headPattern.exec(line);
-  if (head === null) return null;
-  const entry = `{${line.slice(head[0].length)}`;
-  return head[1] === version && head[2] === checksum(entry) ? entry : null;
+function entryOfRecord(line: string): Buffer | null {
+  const [head, sum] = headPattern.exec(line) ?? [];
+  if (head === undefined) return null;
+  const entry = Buffer.from(line.slice(head.length), 'base64');
+  return checksum(entry) === sum ? entry : null;
 }
 
 /** A file is read in full, and all of it is replayed again if a part was refused. */
 const maxFileBytes = 16 * 1024 * 1024;
 
 interface WaitingEntry {
-  readonly entry: string;
+  readonly entry: Buffer;
   readonly settle: (error?: unknown) => void;
 }
 
@@ -67,7 +66,7 @@ export async function openSpool(
   { onDamaged = () => undefined, reserveBytes = 0, write = writeSynced }: SpoolOptions = {},
 ): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const current = join(folder, `${id}.jsonl`);
+  const current = join(folder, `${id}.spool`);
   const reserve = openReserve(join(folder, `${id}.reserve`), reserveBytes);
   let [turn, written] = [0, 0];
   const setAside = async (): Promise<void> => {
@@ -138,7 +137,7 @@ async function takeOver(folder: string, own: string): Promise<void> {
   const others = (await readdir(folder)).filter((name) => !name.startsWith(own));
   for (const name of others.sort()) {
     const file = join(folder, name);
-    if (name.endsWith('.jsonl')) await rename(file, `${file.slice(0, -'.jsonl'.length)}-0.replay`);
+    if (name.endsWith('.spool')) await rename(file, `${file.slice(0, -'.spool'.length)}-0.replay`);
     if (/\.reserve(\.part)?$/.test(name)) await rm(file, { force: true });
   }
 }
@@ -184,15 +183,15 @@ async function keepDamaged(file: string, lines: readonly Buffer[]): Promise<stri
 }
 
 /** `wrong`: the damaged lines, as bytes. */
-function readLines(bytes: Buffer): { readonly entries: string[]; readonly wrong: Buffer[] } {
-  const entries: string[] = [];
+function readLines(bytes: Buffer): { readonly entries: Buffer[]; readonly wrong: Buffer[] } {
+  const entries: Buffer[] = [];
   const wrong: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf('\n', at);
     const line = bytes.subarray(at, end < 0 ? bytes.length : end);
     at = end < 0 ? bytes.length : end + 1;
     if (line.length === 0) continue;
-    const entry = entryOfRecord(line.toString('utf8'));
+    const entry = entryOfRecord(line.toString('latin1'));
     if (entry === null) wrong.push(line);
     else entries.push(entry);
   }

@@ -5,10 +5,12 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
+import type { EntryState } from '@gw/contract/internal/sealed-entry';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';
+import { entryNamed, idNamed } from '@gw/testing/ledger-entry';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -25,8 +27,16 @@ let logged: string[];
 
 const valkeyOptions = () => ({ dir: join(dir, 'valkey'), log: () => {} });
 const spoolFolder = () => join(dir, 'spool');
-const entry = (id: string, status = 'complete') => JSON.stringify({ receipt: { id, status } });
-const inStream = async () => (await redis.xrange(ledgerStream, '-', '+')).map(([, fields]) => fields[1]);
+const entry = (name: string, state: EntryState = 'made') => entryNamed(name, state);
+const inStream = async () => (await redis.xrangeBuffer(ledgerStream, '-', '+')).map(([, fields]) => fields[1] ?? none);
+const none = Buffer.alloc(0);
+const under = (name: string) => redis.getBuffer(receiptKey(idNamed(name)));
+/** The entry in the stream whose id stands under the id of a receipt. */
+async function found(name: string): Promise<Buffer | undefined> {
+  const place = String(await under(name));
+  const [[, fields] = []] = await redis.xrangeBuffer(ledgerStream, place, place);
+  return fields?.[1];
+}
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'gwwriter-'));
@@ -62,35 +72,35 @@ async function eventually(check: () => Promise<boolean>): Promise<void> {
 }
 
 test('a call under way is pending, and a finished one is in the stream, readable, and pending no more', async () => {
-  writer.begin('a', entry('a', 'pending'));
+  writer.begin(idNamed('a'), entry('a', 'pending'));
   await eventually(async () => (await redis.zcard(pendingReceiptsKey)) === 1);
-  expect(await redis.get(receiptKey('a'))).toBe(entry('a', 'pending'));
-  await writer.finish('a', entry('a'));
+  expect(await under('a')).toEqual(entry('a', 'pending'));
+  await writer.finish(idNamed('a'), entry('a'));
   expect(await inStream()).toEqual([entry('a')]);
-  expect(await redis.get(receiptKey('a'))).toBe(entry('a'));
+  expect(await found('a')).toEqual(entry('a'));
   expect(await redis.zcard(pendingReceiptsKey)).toBe(0);
 });
 
 test('what was finished while Redis was away comes home, and nobody closes it as unattended', async () => {
-  for (const id of ['a', 'b']) writer.begin(id, entry(id, 'pending'));
+  for (const id of ['a', 'b']) writer.begin(idNamed(id), entry(id, 'pending'));
   await eventually(async () => (await redis.zcard(pendingReceiptsKey)) === 2);
   await valkey.stop();
-  await Promise.all(['a', 'b'].map((id) => writer.finish(id, entry(id))));
+  await Promise.all(['a', 'b'].map((id) => writer.finish(idNamed(id), entry(id))));
   valkey = await startValkey(valkeyOptions());
   await eventually(async () => (await inStream()).length === 2);
   expect(await inStream()).toEqual([entry('a'), entry('b')]);
   await eventually(async () => (await redis.zcard(pendingReceiptsKey)) === 0);
-  expect(await redis.get(receiptKey('a'))).toBe(entry('a'));
+  expect(await found('a')).toEqual(entry('a'));
 });
 
-const shown = (id: string) => JSON.stringify({ receipt: { id, tier: 'degraded' }, shown: true });
-const spoolFile = () => join(spoolFolder(), `${hostname()}.jsonl`);
+const shown = (name: string) => entry(name, 'shown');
+const spoolFile = () => join(spoolFolder(), `${hostname()}.spool`);
 
 test('Redis away and the disk full: nothing took the receipt, and what was shown instead comes home with Redis', async () => {
   symlinkSync('/dev/full', spoolFile());
   await valkey.stop();
-  expect(await writer.finish('a', entry('a'))).toBe(false);
-  writer.keep('a', shown('a'));
+  expect(await writer.finish(idNamed('a'), entry('a'))).toBe(false);
+  writer.keep(idNamed('a'), shown('a'));
   expect(writer.counts()).toMatchObject({ kept: 1, lost: 0 });
   valkey = await startValkey(valkeyOptions());
   await eventually(async () => (await inStream()).length === 1);
@@ -102,15 +112,15 @@ test('Redis away and the disk hung: a reply waits for neither; what the disk tak
   // Opening a pipe that nobody reads does not come back, as with a volume that hangs.
   execFileSync('mkfifo', [spoolFile()]);
   await valkey.stop();
-  expect(await writer.finish('a', entry('a'))).toBe(false);
-  writer.keep('a', shown('a'));
+  expect(await writer.finish(idNamed('a'), entry('a'))).toBe(false);
+  writer.keep(idNamed('a'), shown('a'));
   // The second does not queue up behind the first.
-  expect(await writer.finish('b', entry('b'))).toBe(false);
-  writer.keep('b', shown('b'));
+  expect(await writer.finish(idNamed('b'), entry('b'))).toBe(false);
+  writer.keep(idNamed('b'), shown('b'));
 
   const pipe = await open(spoolFile(), constants.O_RDONLY | constants.O_NONBLOCK);
   rmSync(spoolFile());
-  await eventually(async () => (await pipe.read()).buffer.toString().includes('"a"'));
+  await eventually(async () => (await pipe.read()).buffer.toString().includes(recordOf(entry('a'))));
   await pipe.close();
   // It lies on the disk now, as if the volume went on.
   writeFileSync(join(spoolFolder(), `${hostname()}-0.replay`), `${recordOf(entry('a'))}\n`);
@@ -118,18 +128,18 @@ test('Redis away and the disk hung: a reply waits for neither; what the disk tak
   await eventually(async () => (await inStream()).length === 2);
   await eventually(async () => readdirSync(spoolFolder()).length === 0);
   expect(await inStream()).toEqual([shown('a'), shown('b')]);
-  expect(await redis.get(receiptKey('a'))).toBe(shown('a'));
+  expect(await found('a')).toEqual(shown('a'));
 });
 
 test('while Redis stands still one receipt waits for it, the next ones go to the spool at once; then all come home', async () => {
   process.kill(valkey.pid, 'SIGSTOP');
-  expect(await writer.finish('a', entry('a'))).toBe(true);
+  expect(await writer.finish(idNamed('a'), entry('a'))).toBe(true);
   const sent = vi.spyOn(writes, 'send');
-  expect(await writer.finish('b', entry('b'))).toBe(true);
+  expect(await writer.finish(idNamed('b'), entry('b'))).toBe(true);
   expect(sent).not.toHaveBeenCalled();
   process.kill(valkey.pid, 'SIGCONT');
-  await eventually(async () => new Set(await inStream()).size === 2);
-  expect(await redis.get(receiptKey('b'))).toBe(entry('b'));
+  await eventually(async () => new Set((await inStream()).map(String)).size === 2);
+  expect(await found('b')).toEqual(entry('b'));
 });
 
 test('a stream that nobody reads grows to its bound; further receipts go to the spool, and home when it has room', async () => {
@@ -139,15 +149,15 @@ test('a stream that nobody reads grows to its bound; further receipts go to the 
   writer = openLedgerWriter({ writes, redis, spool, now: Date.now, maxStreamLength: 10, log });
   const ids = Array.from({ length: 25 }, (_, n) => `r${n}`);
   const [before, after] = [ids.slice(0, 10), ids.slice(10)];
-  await Promise.all(before.map((id) => writer.finish(id, entry(id))));
+  await Promise.all(before.map((id) => writer.finish(idNamed(id), entry(id))));
   await eventually(async () => writer.counts().full);
   expect(writer.counts().length).toBe(10);
   expect(writer.counts().oldestAt).not.toBeNull();
-  for (const id of after) writer.begin(id, entry(id, 'pending'));
-  expect(await Promise.all(after.map((id) => writer.finish(id, entry(id))))).toEqual(after.map(() => true));
+  for (const id of after) writer.begin(idNamed(id), entry(id, 'pending'));
+  expect(await Promise.all(after.map((id) => writer.finish(idNamed(id), entry(id))))).toEqual(after.map(() => true));
   // Nobody is to close them as those of a dead sidecar.
   await eventually(async () => (await redis.zcard(pendingReceiptsKey)) === 0);
-  expect(await redis.exists(...after.map(receiptKey))).toBe(0);
+  expect(await redis.exists(...after.map((name) => receiptKey(idNamed(name))))).toBe(0);
   // It is looked at again, and is still full: not half of it was read.
   await redis.xtrim(ledgerStream, 'MAXLEN', 6);
   await eventually(async () => writer.counts().length === 6);
@@ -161,13 +171,13 @@ test('a stream that nobody reads grows to its bound; further receipts go to the 
 
 test('a Redis without memory is away until it takes a write, however well it answers', async () => {
   await redis.config('SET', 'maxmemory', '1mb');
-  expect(await writer.finish('a', entry('a'))).toBe(true);
+  expect(await writer.finish(idNamed('a'), entry('a'))).toBe(true);
   await delay(1500);
-  expect(await writer.finish('b', entry('b'))).toBe(true);
+  expect(await writer.finish(idNamed('b'), entry('b'))).toBe(true);
   expect(logged).toEqual(['Redis does not take receipts in time; they go to the spool']);
   await redis.config('SET', 'maxmemory', '0');
   await eventually(async () => (await inStream()).length === 2);
-  expect((await inStream()).sort()).toEqual([entry('a'), entry('b')]);
+  expect((await inStream()).sort(Buffer.compare)).toEqual([entry('a'), entry('b')]);
 });
 
 test('a disk that hangs while the spool is read holds up nothing else', async () => {
@@ -176,7 +186,7 @@ test('a disk that hangs while the spool is read holds up nothing else', async ()
   const log = pino({ level: 'silent' });
   writer = openLedgerWriter({ writes, redis, spool: hung, now: Date.now, maxStreamLength: 5, log });
   await delay(1500);
-  for (const id of ['a', 'b', 'c', 'd', 'e']) await writer.finish(id, entry(id));
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await writer.finish(idNamed(id), entry(id));
   await eventually(async () => writer.counts().full);
   await redis.flushall();
   await eventually(async () => (await inStream()).length === 5);

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { ledgerProbeKey } from '@gw/contract/internal/redis';
 import type { RedisWriter, Reply } from '@gw/service/redis-writer';
+import { entryNamed, idNamed } from '@gw/testing/ledger-entry';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -15,12 +16,12 @@ const stillRedis = () => {
   const xadd = vi.fn(silent);
   const set = vi.fn<() => Promise<readonly Reply[]>>(silent);
   const send: RedisWriter['send'] = (first) =>
-    first?.[0] === 'XADD' ? xadd() : first?.[0] === 'SET' && first[1] === ledgerProbeKey ? set() : silent();
+    first?.[0] === 'EVALSHA' ? xadd() : first?.[0] === 'SET' && first[1] === ledgerProbeKey ? set() : silent();
   return { writes: { send, ...connection }, xadd, set };
 };
 const connection = { isReady: () => true, untilReady: async () => undefined, stop: vi.fn() };
 const redis = { status: 'ready', on: vi.fn(), eval: emptyStream } as unknown as Redis;
-const entry = (id: string) => JSON.stringify({ receipt: { id } });
+const entry = (name: string) => entryNamed(name);
 
 let append: ReturnType<typeof vi.fn<Spool['append']>>;
 let xadd: ReturnType<typeof stillRedis>['xadd'];
@@ -29,7 +30,7 @@ let writer: LedgerWriter;
 /** The results of `finish` so far, by id. */
 let said: Map<string, boolean>;
 const finish = (id: string): void => {
-  void writer.finish(id, entry(id)).then((safe) => said.set(id, safe));
+  void writer.finish(idNamed(id), entry(id)).then((safe) => said.set(id, safe));
 };
 
 async function advance(ms: number): Promise<void> {
@@ -106,8 +107,7 @@ test('a Redis that answers more slowly than a write waits for it is not taken fo
 });
 
 describe('both stores hang, and come back after the client was shown another receipt', () => {
-  const shown = (id: string, size = 0) =>
-    JSON.stringify({ receipt: { id, tier: 'degraded', explanation: '-'.repeat(size) }, shown: true });
+  const shown = (name: string, size = 0) => entryNamed(name, 'shown', '-'.repeat(size));
   const moreThanIsKept = 65 * 1024 * 1024;
 
   /** Lets `keep` say what is kept of `a`, which the disk takes late, and returns what Redis got in the end. */
@@ -119,10 +119,10 @@ describe('both stores hang, and come back after the client was shown another rec
     const added: unknown[] = [];
     const send: RedisWriter['send'] = async (first) => {
       await back;
-      if (first?.[0] === 'XADD') added.push(first.at(-1));
+      if (first?.[0] === 'EVALSHA') added.push(first[6]);
       return [];
     };
-    let onDisk: string[] = [];
+    let onDisk: Buffer[] = [];
     const spool: Spool = {
       append: async (line) => {
         await back;
@@ -145,9 +145,9 @@ describe('both stores hang, and come back after the client was shown another rec
       log,
     });
     // Redis is known to be away from the first, so that of `a` the disk alone has heard.
-    void own.finish('first', entry('first'));
+    void own.finish(idNamed('first'), entry('first'));
     await advance(150);
-    const safe = own.finish('a', entry('a'));
+    const safe = own.finish(idNamed('a'), entry('a'));
     await advance(250);
     expect(await safe).toBe(false);
     keep(own);
@@ -155,16 +155,16 @@ describe('both stores hang, and come back after the client was shown another rec
     for (let i = 0; i < 5; i++) await advance(1000);
     expect(own.counts().kept).toBe(0);
     await own.stop();
-    return added.filter((line) => line !== entry('first'));
+    return added.filter((each) => !entry('first').equals(each as Buffer));
   }
 
   test('what was kept is what the ledger gets', async () => {
-    expect(await inTheEnd((own) => own.keep('a', shown('a')))).toEqual([shown('a')]);
+    expect(await inTheEnd((own) => own.keep(idNamed('a'), shown('a')))).toEqual([shown('a')]);
   });
 
   test('what found no room is not: the ledger gets the one that the disk took late', async () => {
     const added = await inTheEnd((own) => {
-      own.keep('a', shown('a', moreThanIsKept));
+      own.keep(idNamed('a'), shown('a', moreThanIsKept));
       expect(own.counts()).toMatchObject({ kept: 0, lost: 1 });
     });
     expect(added).toEqual([entry('a')]);
@@ -172,8 +172,8 @@ describe('both stores hang, and come back after the client was shown another rec
 
   test('one that was kept stays the last word, even if a second one of its id finds no room', async () => {
     const added = await inTheEnd((own) => {
-      own.keep('a', shown('a'));
-      own.keep('a', shown('a', moreThanIsKept));
+      own.keep(idNamed('a'), shown('a'));
+      own.keep(idNamed('a'), shown('a', moreThanIsKept));
       expect(own.counts()).toMatchObject({ kept: 1, lost: 1 });
     });
     expect(added).toEqual([shown('a')]);
@@ -181,17 +181,17 @@ describe('both stores hang, and come back after the client was shown another rec
 
   test('one that found no room at first is the last word once it is kept', async () => {
     const added = await inTheEnd((own) => {
-      own.keep('a', shown('a', moreThanIsKept));
-      own.keep('a', shown('a'));
+      own.keep(idNamed('a'), shown('a', moreThanIsKept));
+      own.keep(idNamed('a'), shown('a'));
     });
     expect(added).toEqual([shown('a')]);
   });
 
   test('one that was shown does not give way to one of its id that was not', async () => {
     const added = await inTheEnd((own) => {
-      own.keep('a', shown('a'));
-      own.keep('a', entry('a'));
+      own.keep(idNamed('a'), shown('a'));
+      own.keep(idNamed('a'), entry('a'));
     });
-    expect(added).toContain(shown('a'));
+    expect(added).toContainEqual(shown('a'));
   });
 });

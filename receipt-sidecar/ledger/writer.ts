@@ -6,11 +6,14 @@
  * instead, which is kept in memory until a store takes it, and which the ledger holds in the end. Receipts that only Redis has are kept in
  * memory too until Postgres has them (in-stream.ts), so an emptied Redis loses none; Redis emptied and this process killed are two faults.
  */
-import { ledgerProbeKey, ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
+import { ledgerProbeKey, ledgerStream } from '@gw/contract/internal/redis';
+import { isShown, receiptIdOf } from '@gw/contract/internal/sealed-entry';
+import { appendingTo, appendScript } from '@gw/service/append-entry';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
 import { oneAtATime } from '@gw/service/one-at-a-time';
-import type { Command, RedisWriter } from '@gw/service/redis-writer';
+import { redisScript } from '@gw/service/redis-script';
+import type { RedisWriter } from '@gw/service/redis-writer';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from '../wire/bounded.ts';
 import { openInStream, type StreamCounts } from './in-stream.ts';
@@ -28,13 +31,13 @@ export interface LedgerCounts extends StreamCounts {
 
 export interface LedgerWriter {
   /** Stores a pending receipt, without waiting: if this process dies, the control plane closes it as degraded. */
-  begin(receiptId: string, entry: string): void;
+  begin(receiptId: string, entry: Buffer): void;
   /** Removes the pending receipt of a call that reached no provider. */
   discard(receiptId: string): void;
   /** Stores a finished receipt. Resolves to whether it is safe, after about 250 ms at the latest. Never rejects. */
-  finish(receiptId: string, entry: string): Promise<boolean>;
+  finish(receiptId: string, entry: Buffer): Promise<boolean>;
   /** Keeps in memory the receipt that the client was shown after `finish` gave up, until a store takes it. */
-  keep(receiptId: string, entry: string): void;
+  keep(receiptId: string, entry: Buffer): void;
   counts(): LedgerCounts;
   stop(): Promise<void>;
 }
@@ -65,16 +68,13 @@ const lastTendMs = 5000;
 const probeEveryMs = 100;
 const replayBatch = 200;
 /** Bounds the receipts in memory that no store has, some 16,000. */
-const maxKeptChars = 64 * 1024 * 1024;
+const maxKeptBytes = 64 * 1024 * 1024;
 /** Bounds the receipts in memory that only Redis has. */
 const maxInStreamBytes = 64 * 1024 * 1024;
 
-/** Returns null for an object that is no entry, which only a damaged spool can hold. */
-const idOf = (entry: string): string | null => (JSON.parse(entry) as { receipt?: { id?: string } }).receipt?.id ?? null;
-const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
 const notShown = ' not shown';
 /** A receipt that a client was shown does not replace one that was not: the ledger gets both and merges them. */
-const keptAs = (receiptId: string, entry: string): string => (isShown(entry) ? receiptId : receiptId + notShown);
+const keptAs = (receiptId: string, entry: Buffer): string => (isShown(entry) ? receiptId : receiptId + notShown);
 
 class StreamFull extends Error {}
 
@@ -94,26 +94,21 @@ export function openLedgerWriter({
   let full = false;
   const disk = boundedWrites();
   let diskRefused = false;
-  const kept = openKept(maxKeptChars);
+  const kept = openKept(maxKeptBytes);
   /** Ids of receipts that were given up but can still reach the disk late; their clients were shown another receipt. */
   const givenUp = new Set<string | null>();
   const pending = openPendingReceipts({ writes, now, isAway: () => away });
 
-  const toStream = (entry: string, ...more: readonly Command[]) =>
-    writes.send(['XADD', ledgerStream, '*', 'entry', entry], ...more).then(([streamId]) => {
-      if (typeof streamId === 'string') inStream.added(streamId, entry);
-    });
-  // The stream comes first: if a later command is refused, the receipt is there all the same.
-  const toRedis = (receiptId: string, entry: string) =>
-    toStream(
-      entry,
-      ['SET', receiptKey(receiptId), entry, 'EX', String(receiptTtlS)],
-      ['ZREM', pendingReceiptsKey, receiptId],
-    );
-  /** An entry without an id is not dropped: the ingester sets it aside for a human. */
-  const bringToRedis = (entry: string): Promise<unknown> => {
-    const receiptId = idOf(entry);
-    return receiptId === null ? toStream(entry) : toRedis(receiptId, entry);
+  const append = redisScript(writes, appendScript);
+  const added = (entry: Buffer) => (streamId: unknown) => {
+    if (typeof streamId === 'string') inStream.added(streamId, entry);
+  };
+  const toRedis = (receiptId: string, entry: Buffer) => append(...appendingTo(receiptId, entry)).then(added(entry));
+  /** Bytes that are no entry, which only an altered spool can hold, are not dropped: the ingester sets them aside for a human. */
+  const bringToRedis = (entry: Buffer): Promise<unknown> => {
+    const receiptId = receiptIdOf(entry);
+    if (receiptId !== null) return toRedis(receiptId, entry);
+    return writes.send(['XADD', ledgerStream, '*', 'entry', entry]).then(([id]) => added(entry)(id));
   };
   const inStream = openInStream({
     redis,
@@ -124,7 +119,7 @@ export function openLedgerWriter({
     log,
   });
 
-  const takenByRedis = async (receiptId: string, entry: string, patience: Patience): Promise<boolean> => {
+  const takenByRedis = async (receiptId: string, entry: Buffer, patience: Patience): Promise<boolean> => {
     if (away || full) return false;
     if (await succeedsWithin(toRedis(receiptId, entry), patience, redisBoundMs)) return true;
     if (!away) log.warn('Redis does not take receipts in time; they go to the spool');
@@ -132,7 +127,7 @@ export function openLedgerWriter({
     return false;
   };
 
-  const append = async (entry: string): Promise<void> => {
+  const toSpool = async (entry: Buffer): Promise<void> => {
     try {
       await spool.append(entry);
       spooled = true;
@@ -145,12 +140,12 @@ export function openLedgerWriter({
     }
   };
 
-  const taken = async (receiptId: string, entry: string): Promise<boolean> => {
+  const taken = async (receiptId: string, entry: Buffer): Promise<boolean> => {
     const patience = { leftMs: patienceMs };
     if (await takenByRedis(receiptId, entry, patience)) return true;
     // The call has ended, so the control plane must not close its receipt as that of a dead sidecar.
     if (full && !away) pending.unmark(receiptId);
-    return disk.attempt(() => append(entry), patience);
+    return disk.attempt(() => toSpool(entry), patience);
   };
 
   const checkStream = async (): Promise<void> => {
@@ -172,7 +167,7 @@ export function openLedgerWriter({
         // Checked before each file, so that the replay does not overfill the stream.
         await check();
         if (full) throw new StreamFull();
-        const theirs = entries.filter((entry) => isShown(entry) || !givenUp.has(idOf(entry)));
+        const theirs = entries.filter((entry) => isShown(entry) || !givenUp.has(receiptIdOf(entry)));
         for (let at = 0; at < theirs.length; at += replayBatch) {
           await Promise.all(theirs.slice(at, at + replayBatch).map(bringToRedis)).catch((error: unknown) => {
             away = true;

@@ -1,3 +1,4 @@
+import type { EntrySealer } from '@gw/contract/internal/sealed-entry';
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { FaultLog } from '@gw/service/fault-log';
 import type { FailedAttempts } from '../attempts/failed-attempts.ts';
@@ -22,6 +23,7 @@ export interface Recorded extends ShownReceipt {
 /** Where a receipt is stored and counted, and what is known of the call beside it. */
 export interface Books {
   readonly ledger: LedgerWriter;
+  readonly sealer: Pick<EntrySealer, 'seal' | 'sealStandIn'>;
   readonly metrics: ReceiptMetrics;
   readonly usageMetrics: Pick<UsageMetrics, 'count'>;
   readonly live: Pick<LiveCounts, 'ended' | 'refused'>;

@@ -1,4 +1,4 @@
-import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
+import { EntrySealer, standIn } from '@gw/contract/internal/sealed-entry';
 import type { Snapshot, SnapshotDeployment, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
@@ -6,6 +6,7 @@ import { callOf, lineageOf } from '@gw/methodology/lineage';
 import { verify } from '@gw/methodology/recompute';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
+import { entryIn, entryKeys } from '@gw/testing/ledger-entry';
 import { caller, parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -70,7 +71,7 @@ interface Told {
   readonly asked?: string;
   readonly by?: string | null;
   /** Gets the entry of the call while it runs. */
-  readonly began?: string[];
+  readonly began?: Buffer[];
   /** The project that is charged. */
   readonly project?: string;
 }
@@ -80,8 +81,8 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const { asked = 'm', by = 'd', completionTokens = 34, ends = finishes, project = null, takes = true } = told;
   const routed = chooseRoute({ ...request, model: asked }, catalogue, null, steeringForTests(at));
   if (!routed.ok) throw new Error(routed.error.code);
-  const finished: string[] = [];
-  const kept: string[] = [];
+  const finished: Buffer[] = [];
+  const kept: Buffer[] = [];
   const ledger: LedgerWriter = {
     begin: (_, entry) => void told.began?.push(entry),
     discard: () => undefined,
@@ -101,6 +102,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const faults: string[] = [];
   const books = {
     ledger,
+    sealer: new EntrySealer(entryKeys.current),
     live,
     metrics,
     usageMetrics,
@@ -113,7 +115,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const made = ends(record, completionTokens);
   const shown = receiptSchema.parse(JSON.parse((await made.saved).gw));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);
-  const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));
+  const entries = [...finished, ...kept].map((entry) => entryIn(entry));
   const { carbon_g, completion_tokens, energy_wh, prompt_tokens, region, water_ml } = shown;
   // The receipt counts once, as the client was shown it.
   expect(counts).toEqual([
@@ -156,12 +158,17 @@ describe('what a call is charged to', () => {
     expect(shown).toMatchObject({ tier: 'degraded', project: 'a' });
     const lost = await callOn(catalogueOf(), { project: 'a', takes: false });
     expect(lost.shown).toMatchObject({ degraded_reason: 'receipt_not_stored', project: 'a' });
-    const began: string[] = [];
+    const began: Buffer[] = [];
     const { begin } = await callOn(catalogueOf(), { project: 'a', began });
-    expect([...began, begin].map((text) => JSON.parse(text))).toMatchObject([
-      { receipt: { status: 'pending', project: 'a' } },
-      { status: 'complete', project: 'a' },
-    ]);
+    const { assumed, degraded, sealed } = begin;
+    const { receipt } = entryIn(began[0] ?? Buffer.alloc(0));
+    expect(receipt).toMatchObject({ tier: 'degraded', status: 'complete', project: 'a' });
+    // The client and the ledger get the same, whoever finishes the call.
+    expect(degraded).toBe(JSON.stringify(receipt));
+    for (const state of ['left', 'shown'] as const) {
+      const entry = standIn(sealed, { receipt: degraded, assumed }, state);
+      expect(entryIn(entry)).toMatchObject({ state, receipt, accountId: caller().accountId });
+    }
   });
 });
 

@@ -18,7 +18,7 @@ import type { Books, Recorded } from './books.ts';
 import { countCall } from './count.ts';
 import { callToCount, type EndOfCall } from './counted-call.ts';
 import type { EndedBy } from './ends.ts';
-import { entryText } from './entry-text.ts';
+import { entryContent, type StandIn, standInOf } from './entry-content.ts';
 import { failedAttemptsMostWh } from './failed-attempts-energy.ts';
 import {
   type CallIdentity,
@@ -28,7 +28,6 @@ import {
   modelServed,
   notStoredReceipt,
   type ShownReceipt,
-  unattendedReceipt,
 } from './receipt.ts';
 import type { StreamFacts } from './reply-facts.ts';
 import { settleCall, withoutBudgets } from './settle-call.ts';
@@ -53,7 +52,7 @@ export class CallRecord {
   /** How the last attempt ended, where the head of the reply says it; null while an answer may follow. */
   #end: AttemptEnd | null = null;
   #recorded = false;
-  #unsaved: string | null = null;
+  #unsaved: Buffer | null = null;
 
   constructor(
     identity: CallIdentity,
@@ -78,8 +77,8 @@ export class CallRecord {
     return this.#caller.accountId;
   }
 
-  /** The entry that no store has taken, as JSON; null if there is none. Known once `saved` has resolved. */
-  get unsaved(): string | null {
+  /** The entry that no store has taken; null if there is none. Known once `saved` has resolved. */
+  get unsaved(): Buffer | null {
     return this.#unsaved;
   }
 
@@ -87,13 +86,13 @@ export class CallRecord {
     return this.#recorded;
   }
 
-  /** Stores the receipt as pending. Returns the degraded block that the client gets if this process dies. */
-  begin(): string {
+  /** Stores the receipt as pending. Returns what stands in for it if this process dies. */
+  begin(): StandIn {
     const { identity } = this;
-    const receipt = unattendedReceipt(identity, 'pending');
-    const assumed = this.#reservation?.assumed ?? null;
-    this.#books.ledger.begin(identity.receiptId, this.#entry({ receipt, trace: 'null', facts: 'null', assumed }));
-    return unattendedReceipt(identity, 'complete');
+    const { ledger, sealer } = this.#books;
+    const [standIn, pending] = standInOf(sealer, this.#caller, identity, this.#reservation?.assumed ?? null);
+    ledger.begin(identity.receiptId, pending);
+    return standIn;
   }
 
   /** Notes who answered, as Envoy says, and how; null if it does not say. */
@@ -156,13 +155,17 @@ export class CallRecord {
       footprintAt: (candidate) => footprintAt(identity, outcome, made.numbers, candidate),
     };
     const trace = traceText(identity.route, served, (error) => this.#books.faults.fault('routing_trace', error));
-    const texts = { receipt: made.receipt, trace: trace || 'null', facts: made.facts };
-    const entry = this.#entry({ ...texts, assumed: settled.assumed });
+    const texts = { receipt: made.receipt, trace, facts: made.facts, assumed: settled.assumed };
+    const { sealer } = this.#books;
+    const sealed = (state: 'made' | 'shown', stated = texts, numbers = made.numbers) =>
+      sealer.seal(entryContent(this.#caller, identity, { outcome, numbers }, stated), state);
+    const entry = sealed('made');
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
     const notStored = (): ShownReceipt => {
       const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
       // The receipt has no numbers yet, although they are known.
-      this.#unsaved = this.#entry({ ...texts, receipt: shown.gw, assumed: settled.counted, isShown: seen });
+      const counted = { ...texts, receipt: shown.gw, assumed: settled.counted };
+      this.#unsaved = seen ? sealed('shown', counted, null) : sealed('made', counted);
       this.#books.ledger.keep(identity.receiptId, this.#unsaved);
       return shown;
     };
@@ -250,9 +253,5 @@ export class CallRecord {
     this.#recorded = true;
     this.#reservation?.release();
     this.#books.ledger.discard(this.identity.receiptId);
-  }
-
-  #entry(texts: Parameters<typeof entryText>[2]): string {
-    return entryText(this.#caller, this.identity.request.endpoint, texts);
   }
 }

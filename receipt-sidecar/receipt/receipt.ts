@@ -132,15 +132,16 @@ function degraded(call: CallIdentity, outcome: CallOutcome, reason: DegradedReas
 }
 
 const nothingKnown = { servedBy: null, usage: null } as const;
+/** How a call counts that its sidecar does not finish. */
+export const unattended = { ...nothingKnown, status: 'complete' } as const;
 const unattendedTails = {
   comprehensive: degradedTail('comprehensive', null, nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
   narrow: degradedTail('narrow', null, nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
 };
 
-/** Returns as JSON what the client gets if this process dies, or with `pending` what a reader gets while the call runs. */
-export function unattendedReceipt(call: CallIdentity, status: 'pending' | 'complete'): string {
-  return join(receiptHead(call, { ...nothingKnown, status }), unattendedTails[boundaryOf(call)]);
-}
+/** Returns as JSON what the client gets if this process dies. */
+export const unattendedReceipt = (call: CallIdentity): string =>
+  join(receiptHead(call, unattended), unattendedTails[boundaryOf(call)]);
 
 /** Returns everything that the numbers depend on. It is stored with the receipt, so that they can be made again. */
 function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate): CallFacts {
@@ -167,8 +168,6 @@ const waitsForCounters = ({ requestedTier, usage }: CallFacts, { deployment }: C
   usage !== null &&
   (requestedTier === 'auto' || requestedTier === 'telemetry');
 
-const noFacts = 'null';
-
 /** The parts of a receipt that the client sees, as JSON texts. */
 export interface ShownReceipt {
   readonly gw: string;
@@ -181,8 +180,8 @@ export interface MadeReceipt {
   readonly receipt: string;
   /** The content of `usage.gw` as JSON. */
   readonly usageGw: string;
-  /** The facts behind it as JSON, or `null`. */
-  readonly facts: string;
+  /** The facts behind it as JSON; null if there are none. */
+  readonly facts: string | null;
   /** Null if it has numbers. */
   readonly reason: DegradedReason | null;
   /** Null if it has none. */
@@ -195,9 +194,9 @@ export interface MadeReceipt {
  */
 export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (error: unknown) => void): MadeReceipt {
   // Fail open: the completion is paid for. What is known of the call is stored for a recalculation.
-  let facts = noFacts;
+  let facts: string | null = null;
   const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
-    const details = { hasFacts: facts !== noFacts, ...(explanation !== undefined && { explanation }) };
+    const details = { hasFacts: facts !== null, ...(explanation !== undefined && { explanation }) };
     const receipt = degraded(call, outcome, reason, details);
     return { receipt, usageGw: usageGw(call, unknownNumbers), facts, reason, numbers: null };
   };
@@ -252,8 +251,8 @@ export function footprintAt(
 }
 
 /** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */
-export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string): ShownReceipt {
-  const gw = degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== noFacts });
+export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string | null): ShownReceipt {
+  const gw = degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== null });
   return { gw, usageGw: usageGw(call, unknownNumbers) };
 }
 

@@ -3,6 +3,7 @@
 import { ok } from '@gw/contract/internal/result';
 import type { Receipt } from '@gw/contract/receipt';
 import { cases } from '@gw/testing/cases';
+import { entryIn } from '@gw/testing/ledger-entry';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -18,8 +19,8 @@ async function streaming(fields: object = {}) {
   const slot = { id: 'slot', release: vi.fn() };
   const made: Receipt[] = [];
   const { context, ledger } = contextForTests({ takeSlot: async () => ok(slot) });
-  const finish = (id: string, entry: string) => {
-    made.push((JSON.parse(entry) as { receipt: Receipt }).receipt);
+  const finish = (id: string, entry: Buffer) => {
+    made.push(entryIn(entry).receipt);
     return ledgerFinish(id, entry);
   };
   const ledgerFinish = context.ledger.finish;

@@ -99,11 +99,13 @@ export const orderMetadata = (
 export const finished = { dynamicMetadata: gwMetadata({ done: true }) };
 
 /**
- * Like `finished`. `unsaved` (a LedgerEntry as JSON, or null) is a receipt that no store has taken; it goes to the readers of Envoy's access
+ * Like `finished`. `unsaved` (a sealed entry, or null) is a receipt that no store has taken; it goes to the readers of Envoy's access
  * log, so that it survives this process.
  */
-export const finishedWith = (unsaved: string | null) =>
-  unsaved === null ? finished : { dynamicMetadata: gwMetadata({ done: true, shown: true, unsaved }) };
+export const finishedWith = (unsaved: Buffer | null) =>
+  unsaved === null
+    ? finished
+    : { dynamicMetadata: gwMetadata({ done: true, shown: true, unsaved: unsaved.toString('base64') }) };
 
 /**
  * Makes our headers for the reply of a call that reached a provider, which no cache may keep. `isRerun`: an earlier call with the same
@@ -173,7 +175,7 @@ export function answerAfter(
   saved: Promise<unknown>,
   call: ProcessorCall,
   response: IProcessingResponse,
-  record: { readonly unsaved: string | null },
+  record: { readonly unsaved: Buffer | null },
 ): void {
   saved.then(() => call.answer({ ...response, ...finishedWith(record.unsaved) })).catch(call.fail);
 }

@@ -15,11 +15,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import { elementAt } from '@gw/contract/internal/defined';
-import { ledgerStream } from '@gw/contract/internal/redis';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
+import { openSeals } from '@gw/control-plane/internals/ledger/receipts/sealed-rows';
 import { Prisma } from '@gw/prisma/client';
+import { loadSecrets } from '@gw/stack/secrets';
 import { factsOf, firstVersions, rowsOf } from '@gw/testing/control-plane/calls';
-import { Redis } from 'ioredis';
+import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { gateway } from './broken-gateway.ts';
 import type { Call, Reply } from './client.ts';
@@ -123,7 +124,7 @@ describe('receipts that cannot be made', () => {
   });
 
   describe('receipt_not_stored: Redis away and the volume of the spool hung', () => {
-    const spoolFile = () => join(gateway.spoolDir, `${hostname()}.jsonl`);
+    const spoolFile = () => join(gateway.spoolDir, `${hostname()}.spool`);
     /** Opening a pipe that nobody reads does not come back, as on a volume that hangs. Returns how to let go. */
     async function hangDisk(): Promise<() => Promise<void>> {
       // Earlier entries of a busy machine go home first. The sidecar looks for more once a second, and then removes the pipe.
@@ -220,7 +221,7 @@ describe('receipts that cannot be made', () => {
       if (receipt === null) throw new Error('There is no receipt.');
       await ledger.receipts([receipt.id]);
       expect((await client.get(`/v1/gw/lineage/${receipt.id}`)).status).toBe(200);
-      // Such a receipt as no sidecar makes, handed to the ledger as one that did.
+      // As it was stored by somebody who has the key of the ledger: the ingester takes no such entry.
       const rows = await rowsOf(db, receipt.id);
       const row = elementAt(rows, 0);
       const id = `${receipt.id.slice(0, -12)}${randomBytes(6).toString('hex')}`;
@@ -232,10 +233,9 @@ describe('receipts that cannot be made', () => {
         receipt: { ...receipt, id, ...(part === 'receipt' && { energy_wh: 2 * (receipt.energy_wh ?? 1) }) },
         facts: part === 'facts' ? { boundary: 'comprehensive' } : (await factsOf(db, rows))[0],
       };
-      const redis = new Redis(gateway.stack.redisUrl);
-      await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(entry));
-      redis.disconnect();
-      await ledger.receipts([id]);
+      const secret = Buffer.from(loadSecrets(gateway.dir).ledgerKey, 'hex');
+      const keys = { current: { id: 1, secret }, others: [] };
+      await storeEntries(db, [entry], openSeals({ keys, report: async () => undefined }));
       const path = `/v1/gw/lineage/${id}`;
       expectError(await client.get(path), 500, 'methodology_error', 'receipt_generation_failed');
       expect((await client.get(`/v1/gw/receipts/${id}`)).status).toBe(200);

@@ -8,6 +8,7 @@ import type { Services } from '@gw/control-plane/internals/services';
 import type { Context } from '@gw/control-plane/internals/shared/context';
 import { startControlPlane } from '@gw/control-plane/internals/start';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { entryKeys } from '../ledger-entry.ts';
 import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures.ts';
 import { storeEntries } from './store-entries.ts';
 
@@ -30,6 +31,7 @@ function configFor({ postgres, redisUrl }: Stores, probeSocket: string): Config 
     GW_INTERNAL_TOKEN: internalToken,
     GW_KEY_PEPPER: testPepper.toString('hex'),
     GW_LEDGER_KEY: ledgerKeys.current.secret.toString('hex'),
+    GW_LEDGER_ENTRY_KEY: entryKeys.current.secret.toString('hex'),
     GW_EVIDENCE_KEY: 'e1'.repeat(32),
     GW_CREDENTIALS_KEY: 'ce'.repeat(32),
     GW_IDEMPOTENCY_KEY: '1d'.repeat(32),

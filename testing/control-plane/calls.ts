@@ -1,6 +1,5 @@
 /** Calls with real facts, and the entries that the sidecar makes of them. */
 import { hourMs } from '@gw/contract/internal/durations';
-import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
@@ -14,6 +13,7 @@ import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { emptySnapshot, plainModel } from '../catalogue.ts';
+import type { LedgerEntry } from '../ledger-entry.ts';
 import { receiptIdAt, receiptOf, testSeals, trace } from './fixtures.ts';
 import { storeEntries } from './store-entries.ts';
 

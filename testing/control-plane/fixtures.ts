@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Addresses } from '@gw/contract/errors';
-import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Receipt } from '@gw/contract/receipt';
 import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { openLedgerSeals } from '@gw/control-plane/internals/ledger/integrity/open-seals';
+import { openEntries } from '@gw/control-plane/internals/ledger/receipts/entries';
 import { openSeals, type Seals } from '@gw/control-plane/internals/ledger/receipts/sealed-rows';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seed } from '@gw/prisma/internals/seed';
@@ -16,6 +16,7 @@ import type { RedisWriter } from '@gw/service/redis-writer';
 import { startValkey } from '@gw/stack/services/valkey';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
+import { entryKeys, type LedgerEntry } from '../ledger-entry.ts';
 import { createDatabase, startTestPostgres, type TestDatabase, type TestPostgres } from '../prisma/postgres.ts';
 import { emptyValkey, readyWriter } from '../valkey.ts';
 
@@ -32,6 +33,8 @@ export const noFaults = {
 export const ledgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
 
 /** For what has no stores at hand; they tell nobody what they find. */
+export const testEntries = openEntries(entryKeys);
+
 export const testSeals = openSeals({ keys: ledgerKeys, report: async () => {} });
 
 export const addresses: Addresses = {

@@ -1,14 +1,15 @@
 /** Stores ledger entries as the ingester does, without a stream. */
-import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import { CopyLines } from '@gw/control-plane/internals/ledger/receipts/copy-lines';
 import { parseEntry, type ReceiptRow } from '@gw/control-plane/internals/ledger/receipts/entry-row';
 import type { Seals } from '@gw/control-plane/internals/ledger/receipts/sealed-rows';
 import { insertReceipts, readyRow } from '@gw/control-plane/internals/ledger/receipts/store-batch';
 import type { Database } from '@gw/prisma/client';
+import { type LedgerEntry, sealedEntry } from '../ledger-entry.ts';
+import { testEntries } from './fixtures.ts';
 
-export function rowOfEntry(entry: unknown): ReceiptRow {
-  const parsed = parseEntry(JSON.stringify(entry));
-  if ('poison' in parsed) throw new Error(parsed.poison);
+export function rowOfEntry(entry: LedgerEntry): ReceiptRow {
+  const parsed = parseEntry(sealedEntry(entry), testEntries);
+  if ('poison' in parsed) throw new Error(parsed.poison.reason);
   return parsed.row;
 }
 

@@ -2,6 +2,7 @@
 import type { ApiError } from '@gw/contract/errors';
 import { callerAttribute } from '@gw/contract/internal/identity';
 import { err, ok } from '@gw/contract/internal/result';
+import { EntrySealer } from '@gw/contract/internal/sealed-entry';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import type { Gates } from '@gw/receipt-sidecar/internals/admission/admission';
@@ -20,6 +21,7 @@ import { readReply } from '@gw/receipt-sidecar/internals/reply/read-reply';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/wire/maybe-promise';
 import { Room } from '@gw/receipt-sidecar/internals/wire/room';
 import { emptySnapshot, plainDeployment, plainModel } from '../catalogue.ts';
+import { entryKeys } from '../ledger-entry.ts';
 
 const snapshot: Snapshot = {
   ...emptySnapshot,
@@ -87,6 +89,7 @@ export function contextForTests({
       counts: () => ({ kept: 0, lost: 0, full: false, unguarded: 0, length: 0, oldestAt: null }),
       stop: async () => undefined,
     },
+    sealer: new EntrySealer(entryKeys.current),
     metrics: { made: () => undefined, wentOn: () => undefined, register: () => undefined },
     usageMetrics: { count: () => undefined },
     live: { ended: () => undefined, refused: () => undefined },

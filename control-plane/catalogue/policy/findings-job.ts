@@ -124,9 +124,11 @@ async function setAside({ redis, log }: FindingsOptions, dead: readonly DeadEntr
   return [];
 }
 
+const nothing = Buffer.alloc(0);
+
 interface ReadFinding {
   readonly streamId: string;
-  readonly text: string;
+  readonly bytes: Buffer;
   readonly event: PolicyEvent;
 }
 
@@ -136,11 +138,11 @@ async function readEvents(
 ): Promise<{ byAccount: Map<string, ReadFinding[]>; dead: DeadEntry[] }> {
   const found: ReadFinding[] = [];
   const dead: DeadEntry[] = [];
-  for (const { deleted, streamId, text = '' } of entries) {
+  for (const { bytes = nothing, deleted, streamId } of entries) {
     if (deleted) continue;
-    const event = eventOf(text);
-    if (event === null) dead.push({ streamId, text, reason: 'it is not an event' });
-    else found.push({ streamId, text, event });
+    const event = eventOf(bytes.toString());
+    if (event === null) dead.push({ streamId, bytes, reason: 'it is not an event' });
+    else found.push({ streamId, bytes, event });
   }
   const byAccount = grouped(found, ({ event }) => event.account_id);
   const rows = await db.$queryRaw<{ id: string }[]>`
@@ -149,7 +151,7 @@ async function readEvents(
   for (const [accountId, events] of byAccount) {
     if (known.has(accountId)) continue;
     byAccount.delete(accountId);
-    for (const { streamId, text } of events) dead.push({ streamId, text, reason: 'there is no such account' });
+    for (const { bytes, streamId } of events) dead.push({ streamId, bytes, reason: 'there is no such account' });
   }
   return { byAccount, dead };
 }

@@ -7,7 +7,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Database } from '@gw/prisma/client';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { emptySnapshot, plainDeployment } from '@gw/testing/catalogue';
-import { testSeals } from '@gw/testing/control-plane/fixtures';
+import { testEntries, testSeals } from '@gw/testing/control-plane/fixtures';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -106,6 +106,7 @@ function appWith(
         packs: { builds: 0, keepDays: 7, quotaBytes: 1 },
         packPlaces: openPackPlaces(),
         seals: testSeals,
+        entries: testEntries,
       },
       idempotency: { claim: async () => ({ is: 'unknown' }) },
       catalogue: {

@@ -1,14 +1,14 @@
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
-import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import { ledgerStream } from '@gw/contract/internal/redis';
 import type { Receipt } from '@gw/contract/receipt';
 import { findKey } from '@gw/prisma/find-key';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp } from '@gw/testing/control-plane/app';
-import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
+import { entryOf, eventually, receiptIdAt, silentLog, testEntries } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
+import { type LedgerEntry, sealedEntry } from '@gw/testing/ledger-entry';
 import { beforeAll, expect, test } from 'vitest';
 import { startIngester } from '../receipts/ingest.ts';
 import { rebase, startRebasing } from './rebase.ts';
@@ -119,11 +119,12 @@ test('what is assumed for a receipt without numbers counts apart, until it has s
   const degraded = { ...entry({ ...none, project: 'Köln' }, id), facts: null };
   const assumed = { carbon_g: 3, energy_wh: 6, tokens: 500 };
   const { redis } = running.stores;
-  await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify({ ...degraded, assumed }));
+  await redis.xadd(ledgerStream, '*', 'entry', sealedEntry({ ...degraded, assumed }));
   const ingester = startIngester({
     ...running.stores,
     redis: running.stores.connect(),
     log: silentLog,
+    entries: testEntries,
     consumer: 'test',
   });
   await eventually(async () => (await running.stores.db.receipt.count({ where: { id: degraded.receipt.id } })) === 1);

@@ -1,10 +1,11 @@
 /** Budgets of money: what receipts cost by the prices of the catalogue, also where those are corrected, or missing. */
-import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
+
 import type { Receipt } from '@gw/contract/receipt';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
+import type { LedgerEntry } from '@gw/testing/ledger-entry';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { rebase } from './rebase.ts';
 

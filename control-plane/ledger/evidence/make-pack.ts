@@ -6,7 +6,7 @@ import type { Checkpoint } from '@gw/evidence/checkpoint';
 import type { Excluded, PackAbout, PackContents, PackedReceipt } from '@gw/evidence/pack';
 import { packText } from '@gw/evidence/pack-writer';
 import type { Context } from '../../shared/context.ts';
-import { LineageMismatchError, receiptLineage } from '../receipts/lineage.ts';
+import { LineageMismatchError, type ReceiptLineage, receiptLineage } from '../receipts/lineage.ts';
 import { type LedgerRow, parsedColumn } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { wholeFacts } from '../receipts/whole-facts.ts';
@@ -43,8 +43,9 @@ export async function packedOf(
   const { excluded, rows } = selected;
   const explained = withLineage ? await withLineages(stores, rows) : null;
   const made = explained?.receipts ?? (await withoutLineages(rows));
+  const ofMade = explained?.rows ?? rows;
   const receipts = withRouting
-    ? made.map((each, at) => ({ ...each, routing: parsedColumn(elementAt(rows, at).routing_trace) }))
+    ? made.map((each, at) => ({ ...each, routing: parsedColumn(elementAt(ofMade, at).routing_trace) }))
     : made;
   const left = [...excluded, ...(explained?.excluded ?? [])];
   return withProofs(stores.db, { ...about, receipts, excluded: left }, { checkpoint, earlierSize });
@@ -62,41 +63,43 @@ async function withoutLineages(rows: readonly LedgerRow[]): Promise<PackedReceip
   return receipts;
 }
 
-async function withLineages(
-  stores: Stores,
-  rows: readonly LedgerRow[],
-): Promise<{ receipts: PackedReceipt[]; excluded: Excluded[] }> {
+interface Explained {
+  readonly receipts: PackedReceipt[];
+  /** The row of each receipt. */
+  readonly rows: LedgerRow[];
+  readonly excluded: Excluded[];
+}
+
+/** A receipt whose facts do not give its numbers is left out and named, since a signature would vouch for it. */
+async function withLineages(stores: Stores, rows: readonly LedgerRow[]): Promise<Explained> {
   const facts = await wholeFacts(stores, rows);
   const receipts: PackedReceipt[] = [];
+  const kept: LedgerRow[] = [];
   const excluded: Excluded[] = [];
   for (const [at, row] of rows.entries()) {
     // Each lineage takes milliseconds, and other requests wait.
     await setImmediate();
-    const receipt = receiptOfRow(row);
-    const lineage = lineageOrReason(stores, row, elementAt(facts, at));
-    if (typeof lineage === 'string')
-      excluded.push({
-        receipt_id: row.id,
-        version: row.version,
-        code: 'no_lineage',
-        reason: `Its lineage alone. ${lineage}`,
-      });
-    receipts.push({ receipt, lineage: typeof lineage === 'string' ? null : lineage });
+    const lineage = lineageOf(stores, row, elementAt(facts, at));
+    if ('code' in lineage) excluded.push({ receipt_id: row.id, version: row.version, ...lineage });
+    if ('code' in lineage && lineage.code === 'contradiction') continue;
+    kept.push(row);
+    receipts.push({ receipt: receiptOfRow(row), lineage: 'code' in lineage ? null : lineage });
   }
-  return { receipts, excluded };
+  return { receipts, rows: kept, excluded };
 }
 
-function lineageOrReason(
+function lineageOf(
   { log }: Stores,
   { body }: LedgerRow,
   whole: Awaited<ReturnType<typeof wholeFacts>>[number],
-): object | string {
-  if ('fault' in whole) return 'The facts that are stored are not those of the call.';
+): ReceiptLineage | Pick<Excluded, 'code' | 'reason'> {
+  if ('fault' in whole)
+    return { code: 'no_lineage', reason: 'Its lineage alone. The facts that are stored are not those of the call.' };
   try {
     return receiptLineage({ json: body, facts: whole.facts });
   } catch (error) {
     if (!(error instanceof LineageMismatchError)) throw error;
     log.error({ err: error }, 'a receipt cannot be explained');
-    return 'The facts that are stored do not give its numbers.';
+    return { code: 'contradiction', reason: 'The facts that are stored do not give its numbers.' };
   }
 }

@@ -8,6 +8,7 @@ import { call } from '@gw/methodology/internals/testdata/facts';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf } from '@gw/testing/control-plane/fixtures';
+import { sealedEntry } from '@gw/testing/ledger-entry';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { supersede } from '../receipts/supersede.ts';
 
@@ -81,7 +82,7 @@ describe.each(Object.entries(ways))('%s', (_, change) => {
     await running.stores.tamper(`UPDATE receipts SET ${change(altered)}`);
 
     // The copy in Redis does not stand for it.
-    await running.stores.redis.set(receiptKey(altered.receipt.id), JSON.stringify(altered));
+    await running.stores.redis.set(receiptKey(altered.receipt.id), sealedEntry(altered));
     expect((await read(altered.receipt.id)).body.error?.code).toBe('receipt_integrity_failed');
     await running.stores.redis.del(receiptKey(altered.receipt.id));
     const reply = await read(altered.receipt.id);
@@ -128,7 +129,7 @@ test('an older version that is genuine is served, and the copy in Redis does not
   await running.stores.tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${id}' AND version = 2`);
   expect((await read(id, '?version=1')).status).toBe(200);
   expect((await read(id)).status).toBe(500);
-  await running.stores.redis.set(receiptKey(id), JSON.stringify(entry));
+  await running.stores.redis.set(receiptKey(id), sealedEntry(entry));
   expect((await read(id)).status).toBe(500);
 });
 

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
+import type { Entries } from '../receipts/entries.ts';
 import { findReceipt } from '../receipts/find-receipt.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { entryHash } from './append.ts';
@@ -19,8 +20,11 @@ import { consistencyPath, hasCheckpoints, inclusionPaths, LogBrokenError, newest
 const namedSchema = z.object({ id: z.string(), version: z.int() });
 const schema = { params: z.object({ id: z.string() }), querystring: proofQuerySchema };
 
-export function proofRoutes(app: FastifyInstance, context: Context, seals: Seals): void {
-  const { addresses, db } = context;
+export function proofRoutes(
+  app: FastifyInstance,
+  stores: Context & { readonly entries: Entries; readonly seals: Seals },
+): void {
+  const { addresses, db } = stores;
   const options = { config: { reply: z.union([receiptProofSchema, receiptSchema]) }, schema };
   app.withTypeProvider<ZodTypeProvider>().get('/v1/gw/receipts/:id/proof', options, async (request, reply) => {
     const { accountId } = identityOf(request);
@@ -29,7 +33,7 @@ export function proofRoutes(app: FastifyInstance, context: Context, seals: Seals
     const checkpoint = await newestCheckpoint(db, accountId);
     if (checkpoint === null && (await hasCheckpoints(db, accountId)))
       throw new LogBrokenError('The newest checkpoint of the log of receipts cannot be read.');
-    const found = await findReceipt({ ...context, seals }, accountId, request.params.id, version);
+    const found = await findReceipt(stores, accountId, request.params.id, version);
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);

@@ -1,6 +1,7 @@
 import { ledgerStream, pendingReceiptsKey } from '@gw/contract/internal/redis';
 import { entryOf, receiptIdAt, startStores } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
+import { sealedEntry } from '@gw/testing/ledger-entry';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { completeUntil } from './complete-until.ts';
@@ -15,7 +16,7 @@ test('the ledger is complete until the oldest call that runs or waits for Postgr
   await stores.redis.zadd(pendingReceiptsKey, 1, at('11:50:00.000'), 2, at('11:40:00.000'));
   expect(await read()).toBe('11:40:00.000Z');
   const waiting = entryOf({ id: at('11:30:00.000') });
-  const streamId = await stores.redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(waiting));
+  const streamId = await stores.redis.xadd(ledgerStream, '*', 'entry', sealedEntry(waiting));
   expect(await read()).toBe('11:30:00.000Z');
   await stores.redis.xdel(ledgerStream, String(streamId));
   await stores.redis.zrem(pendingReceiptsKey, at('11:40:00.000'));
@@ -26,7 +27,7 @@ test('the ledger is complete until the oldest call that runs or waits for Postgr
 test('a stream too long to look through, and a Redis that is away, claim nothing', async () => {
   // Its last id would be later.
   await stores.redis.del(ledgerStream);
-  const entry = JSON.stringify(entryOf({ id: at('11:59:00.000') }));
+  const entry = sealedEntry(entryOf({ id: at('11:59:00.000') }));
   const pipeline = stores.redis.pipeline();
   const first = now.getTime() - 60_000;
   for (let n = 0; n < 2001; n += 1) pipeline.xadd(ledgerStream, `${first + n}-0`, 'entry', entry);

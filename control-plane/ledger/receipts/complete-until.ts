@@ -9,7 +9,6 @@
 import { hourMs } from '@gw/contract/internal/durations';
 import { ledgerStream, pendingReceiptsKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
-import { timeOfReceipt } from './receipt-id.ts';
 
 /** Receipts are marked some milliseconds after their call began, by the clock of another machine. */
 const marginMs = 5000;
@@ -19,18 +18,24 @@ const mostEntries = 2000;
 const longestCallMs = hourMs;
 
 /**
- * KEYS: pending set, ledger stream. ARGV: how many entries to look at. Returns the smallest id, which is the oldest since ids begin with their
- * time, or '', and the id of the first entry in the stream if it has more than that, or ''.
+ * KEYS: pending set, ledger stream. ARGV: how many entries to look at. Returns the smallest time in an id, ms, or '', and the id of the
+ * first entry in the stream if it has more than that, or ''. Of an entry (sealed-entry.ts) bytes 5 to 10 are the time, if the first is 1.
  */
 const oldestScript = `
-local oldest = ''
-local function take(id) if id and (oldest == '' or id < oldest) then oldest = id end end
-for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do take(id) end
+local oldest
+local function take(ms) if ms and (not oldest or ms < oldest) then oldest = ms end end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  local high, low = string.match(id, '^rcpt_(%x%x%x%x%x%x%x%x)-(%x%x%x%x)-')
+  if high then take(tonumber(high .. low, 16)) end
+end
 local entries = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', ARGV[1])
-for _, entry in ipairs(entries) do take(string.match(entry[2][2], '"id":"(rcpt_[0-9a-f-]+)"')) end
+for _, entry in ipairs(entries) do
+  local format, _, _, _, a, b, c, d, e, f = string.byte(entry[2][2], 1, 10)
+  if format == 1 and f then take(((((a * 256 + b) * 256 + c) * 256 + d) * 256 + e) * 256 + f) end
+end
 local first = ''
 if redis.call('XLEN', KEYS[2]) > #entries and entries[1] then first = entries[1][1] end
-return {oldest, first}
+return {oldest and string.format('%.0f', oldest) or '', first}
 `;
 
 /** The answer of a moment ago holds, too: it only says less. */
@@ -53,8 +58,7 @@ export async function completeUntil(redis: Redis, now: Date): Promise<Date | nul
   if (!Array.isArray(found)) return null;
   const [oldest, first] = found.map(String);
   const times = [now.getTime() - marginMs];
-  const began = oldest === undefined ? null : timeOfReceipt(oldest);
-  if (began !== null) times.push(began.getTime());
+  if (oldest) times.push(Number(oldest));
   if (first) times.push(Number(first.split('-')[0]) - longestCallMs);
   return new Date(Math.min(...times));
 }

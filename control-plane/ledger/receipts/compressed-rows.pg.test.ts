@@ -3,7 +3,7 @@ import { textDigest } from '@gw/contract/internal/ledger-entry';
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, rowsOf, unattended } from '@gw/testing/control-plane/calls';
-import { eventually, ledgerKeys, settleAnyAge, silentLog } from '@gw/testing/control-plane/fixtures';
+import { eventually, ledgerKeys, settleAnyAge, silentLog, testEntries } from '@gw/testing/control-plane/fixtures';
 import {
   emptyLedger,
   estimate,
@@ -14,6 +14,7 @@ import {
   settles,
 } from '@gw/testing/control-plane/restatements';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
+import { sealedEntry } from '@gw/testing/ledger-entry';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkNewest } from '../integrity/check-receipts.ts';
@@ -213,15 +214,22 @@ describe('a dictionary', () => {
     const saved = await dictionaries();
     await empty('receipt_dictionaries');
     const shown = unattended(entry, { shown: true });
-    for (const each of [shown, other]) await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(each));
+    for (const each of [shown, other]) await redis.xadd(ledgerStream, '*', 'entry', sealedEntry(each));
     const connection = running.stores.connect();
-    const ingester = startIngester({ db, redis: connection, log: silentLog, seals: another(), consumer: 'gone' });
+    const ingester = startIngester({
+      db,
+      redis: connection,
+      log: silentLog,
+      seals: another(),
+      entries: testEntries,
+      consumer: 'gone',
+    });
     await eventually(async () => (await redis.xlen(deadLedgerStream)) === 1);
     expect(await isCompressed(other)).toBe(true);
     const [dead] = await redis.xrange(deadLedgerStream, '-', '+');
     expect(dead?.[1]).toContain('its row cannot be read: no dictionary');
     await db.receiptDictionary.createMany({ data: saved, skipDuplicates: true });
-    await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(shown));
+    await redis.xadd(ledgerStream, '*', 'entry', sealedEntry(shown));
     await eventually(async () => (await rowsOf(db, entry.receipt.id))[0]?.shown === true);
     await ingester.stop();
     await redis.del(deadLedgerStream);
@@ -273,9 +281,16 @@ describe('a dictionary', () => {
     await storeEntries(running.stores.db, [callOf(10)], another());
     const { db, redis } = running.stores;
     const entry = callOf(20);
-    await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(entry));
+    await redis.xadd(ledgerStream, '*', 'entry', sealedEntry(entry));
     const own = running.stores.connect();
-    const ingester = startIngester({ db, redis: own, log: silentLog, seals: another(), consumer: 'next' });
+    const ingester = startIngester({
+      db,
+      redis: own,
+      log: silentLog,
+      seals: another(),
+      entries: testEntries,
+      consumer: 'next',
+    });
     await eventually(async () => (await rowsOf(db, entry.receipt.id)).length === 1);
     await ingester.stop();
     expect(await isCompressed(entry)).toBe(true);

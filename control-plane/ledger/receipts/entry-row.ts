@@ -1,26 +1,12 @@
 /** Turns an entry of the ledger stream into a row of the table. */
-import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
-import { timeOfReceipt } from './receipt-id.ts';
+import type { EntryColumns, EntryFault, EntryOpener, OpenedEntry } from '@gw/contract/internal/sealed-entry';
 
 /**
  * A row of `receipts`, without its seal. `body`, `routing_trace` and `facts` are JSON values; null if there is none. The
  * facts are whole until `splitRows` takes out what is stored apart.
  */
-export interface ReceiptRow {
-  readonly id: string;
-  readonly version: number;
+export interface ReceiptRow extends EntryColumns {
   readonly created_at: string;
-  readonly account_id: string;
-  readonly key_id: string;
-  readonly endpoint: string;
-  readonly model: string;
-  readonly region: string | null;
-  readonly tier: string;
-  readonly status: string;
-  readonly prompt_tokens: number | null;
-  readonly completion_tokens: number | null;
-  readonly energy_wh: number | null;
-  readonly carbon_g: number | null;
   readonly body: unknown;
   readonly routing_trace: unknown;
   readonly facts: unknown;
@@ -31,49 +17,91 @@ export interface ReceiptRow {
 /** The estimate of a call while its receipt lacks numbers, by the unit of a budget. */
 export type Estimate = Readonly<Record<string, number | null>>;
 
+/** Why no retry can make a row of an entry, as it is counted. */
+export const refusals = ['malformed', 'unknown_key', 'wrong_code', 'contradiction', 'refused_values'] as const;
+export type Refusal = (typeof refusals)[number];
+
+export interface Poison {
+  readonly refusal: Refusal;
+  /** It names the wrong field, never its value. */
+  readonly reason: string;
+}
+
 /** `estimate`: null if the call has no budgets, or all numbers. */
 export type ParsedEntry =
-  | { readonly row: ReceiptRow; readonly estimate: Estimate | null }
-  | { readonly poison: string };
+  | { readonly row: ReceiptRow; readonly estimate: Estimate | null; readonly byEarlierKey: boolean }
+  | { readonly poison: Poison };
 
-/** Reads an entry. `poison` says why no retry can make a row of it: it names the wrong field, never its value. */
-export function parseEntry(text: string | undefined): ParsedEntry {
-  if (text === undefined) return { poison: 'the field "entry" is missing' };
-  let raw: { receipt?: unknown; routingTrace?: unknown; facts?: unknown };
-  try {
-    raw = JSON.parse(text);
-  } catch {
-    return { poison: 'not valid JSON' };
-  }
-  const parsed = ledgerEntrySchema.safeParse(raw);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    return { poison: `${issue?.path.join('.')}: ${issue?.code}` };
-  }
-  const { accountId, keyId, endpoint, receipt } = parsed.data;
-  const createdAt = timeOfReceipt(receipt.id);
-  if (createdAt === null) return { poison: 'receipt.id: no time inside' };
-  if (receipt.status === 'pending') return { poison: 'receipt.status: pending' };
-  const row: ReceiptRow = {
-    id: receipt.id,
-    version: receipt.version,
-    created_at: createdAt.toISOString(),
-    account_id: accountId,
-    key_id: keyId,
-    endpoint,
-    model: receipt.model,
-    region: receipt.region,
-    tier: receipt.tier,
-    status: receipt.status,
-    prompt_tokens: receipt.prompt_tokens,
-    completion_tokens: receipt.completion_tokens,
-    energy_wh: receipt.energy_wh,
-    carbon_g: receipt.carbon_g,
-    // The raw values: validated copies would have the schema's order of fields instead of the client's.
-    body: raw.receipt,
-    routing_trace: raw.routingTrace ?? null,
-    facts: raw.facts ?? null,
-    shown: parsed.data.shown ?? false,
-  };
-  return { row, estimate: parsed.data.assumed ?? null };
+const poison = (refusal: Refusal, reason: string): { readonly poison: Poison } => ({ poison: { refusal, reason } });
+
+export const refusalOf: Readonly<Record<EntryFault, Refusal>> = {
+  malformed: 'malformed',
+  'unknown key': 'unknown_key',
+  'wrong code': 'wrong_code',
+};
+const reasons: Readonly<Record<EntryFault, string>> = {
+  malformed: 'it is no entry of this format',
+  'unknown key': 'no key that is accepted has sealed it',
+  'wrong code': 'its code is wrong: no sidecar has written it so',
+};
+
+interface Opens {
+  readonly opener: Pick<EntryOpener, 'open'>;
 }
+
+/** Opens an entry, and looks whether its columns are those of its receipt. */
+export function parseEntry(bytes: Buffer | undefined, { opener }: Opens): ParsedEntry {
+  if (bytes === undefined) return poison('malformed', 'the field "entry" is missing');
+  const opened = opener.open(bytes);
+  if ('fault' in opened) return poison(refusalOf[opened.fault], reasons[opened.fault]);
+  const { entry } = opened;
+  if (entry.state === 'pending') return poison('contradiction', 'its call is under way');
+  let texts: { readonly body: unknown; readonly routing_trace: unknown; readonly facts: unknown };
+  let estimate: Estimate | null;
+  try {
+    texts = {
+      body: JSON.parse(entry.receipt),
+      routing_trace: parsed(entry.trace),
+      facts: parsed(entry.facts),
+    };
+    estimate = parsed(entry.assumed) as Estimate | null;
+  } catch {
+    return poison('malformed', 'not valid JSON');
+  }
+  const differing = otherColumn(entry, texts.body);
+  if (differing !== null) return poison('contradiction', `its column is not that of its receipt: ${differing}`);
+  return { row: rowOf(entry, texts), estimate, byEarlierKey: entry.byEarlierKey };
+}
+
+const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
+
+const copied = [
+  ...(['id', 'version', 'model', 'region', 'tier', 'status'] as const),
+  ...(['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'] as const),
+] as const;
+
+/** The first column that the receipt states otherwise; null: none. */
+function otherColumn(entry: OpenedEntry, body: unknown): string | null {
+  if (typeof body !== 'object' || body === null) return 'id';
+  const stated = body as Readonly<Record<string, unknown>>;
+  return copied.find((name) => stated[name] !== entry[name]) ?? null;
+}
+
+const rowOf = (entry: OpenedEntry, texts: Pick<ReceiptRow, 'body' | 'facts' | 'routing_trace'>): ReceiptRow => ({
+  id: entry.id,
+  version: entry.version,
+  created_at: new Date(entry.time).toISOString(),
+  account_id: entry.account_id,
+  key_id: entry.key_id,
+  endpoint: entry.endpoint,
+  model: entry.model,
+  region: entry.region,
+  tier: entry.tier,
+  status: entry.status,
+  prompt_tokens: entry.prompt_tokens,
+  completion_tokens: entry.completion_tokens,
+  energy_wh: entry.energy_wh,
+  carbon_g: entry.carbon_g,
+  ...texts,
+  shown: entry.state === 'shown',
+});

@@ -2,13 +2,17 @@
  * One receipt by its id: from Redis while it is new, from Postgres for ever.
  *
  * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has. What
- * Postgres has is given only if it is genuine, and nothing takes the place of what is not.
+ * Postgres has is given only if it is genuine, and nothing takes the place of what is not. What Redis has is given only if a sidecar
+ * has sealed it for this id.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
-import { receiptKey } from '@gw/contract/internal/redis';
+import { ledgerStream, receiptKey } from '@gw/contract/internal/redis';
+import type { OpenedEntry } from '@gw/contract/internal/sealed-entry';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import type { Entries } from './entries.ts';
+import { refusalOf } from './entry-row.ts';
 import { readRows, storedColumns } from './read-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { StoredFacts } from './revision.ts';
@@ -39,15 +43,9 @@ interface StoredReceipt extends FoundReceipt {
   readonly version: number;
 }
 
-interface StoredEntry {
-  readonly accountId: string;
-  readonly receipt: { readonly version: number; readonly status: string };
-  readonly facts?: StoredFacts | null;
-  readonly routingTrace?: unknown;
-}
-
 interface ReceiptStores extends Pick<Context, 'db' | 'log' | 'redis'> {
   readonly seals: Seals;
+  readonly entries: Entries;
 }
 
 /**
@@ -63,22 +61,18 @@ export async function findReceipt(
   const createdAt = timeOfReceipt(id);
   if (createdAt === null) return null;
   let redisError: unknown = null;
-  const text = await stores.redis.get(receiptKey(id)).catch((error: unknown) => {
+  const entry = await entryInRedis(stores, id).catch((error: unknown) => {
     // Fails open: what Postgres has is as true.
     stores.log.warn({ err: error }, 'Redis could not be asked for a receipt');
     redisError = error;
     return null;
   });
-  if (text !== null) {
-    const entry = JSON.parse(text) as StoredEntry;
-    if (entry.accountId !== accountId) return null;
-    if (version === undefined || entry.receipt.version === version) {
-      const pending = entry.receipt.status === 'pending';
+  if (entry !== null) {
+    if (entry.account_id !== accountId) return null;
+    if (version === undefined || entry.version === version) {
+      const pending = entry.state === 'pending';
       const newer = version === undefined && !pending ? await newerThan(stores, accountId, id, createdAt, entry) : null;
-      const facts = entry.facts ?? null;
-      const routingTrace = entry.routingTrace ?? null;
-      const json = JSON.stringify(entry.receipt);
-      return newer ?? { json, pending, routingTrace, readFacts: async () => ({ facts }) };
+      return newer ?? foundIn(entry);
     }
   }
   const stored = await readStored(stores, accountId, id, createdAt, version);
@@ -86,12 +80,44 @@ export async function findReceipt(
   return stored;
 }
 
+/** Whether it is the id of an entry in the stream, and not an entry. */
+export const isPlace = (value: Buffer): boolean => value.length < 64 && /^\d+-\d+$/.test(value.toString('latin1'));
+
+/** Returns null if there is none, or none that a sidecar has sealed for this receipt. */
+async function entryInRedis({ entries, log, redis }: ReceiptStores, id: string): Promise<OpenedEntry | null> {
+  const value = await redis.getBuffer(receiptKey(id));
+  const bytes = value !== null && isPlace(value) ? await entryAt(redis, value.toString()) : value;
+  if (bytes === null) return null;
+  const opened = entries.opener.open(bytes);
+  if ('entry' in opened && opened.entry.id === id) return opened.entry;
+  entries.refused('fault' in opened ? refusalOf[opened.fault] : 'contradiction');
+  log.error({ receiptId: id }, 'what Redis has under the id of a receipt is not what a sidecar has written for it');
+  return null;
+}
+
+/** Null: it was ingested meanwhile, so Postgres has it. */
+async function entryAt(redis: Context['redis'], streamId: string): Promise<Buffer | null> {
+  const [found] = await redis.xrangeBuffer(ledgerStream, streamId, streamId);
+  return found?.[1]?.[1] ?? null;
+}
+
+function foundIn({ facts, receipt, state, trace }: OpenedEntry): FoundReceipt {
+  const pending = state === 'pending';
+  return {
+    // The receipt that it gets if nobody finishes it.
+    json: pending ? JSON.stringify({ ...JSON.parse(receipt), status: 'pending' }) : receipt,
+    pending,
+    routingTrace: parsedColumn(trace),
+    readFacts: async () => ({ facts: parsedColumn(facts) as StoredFacts | null }),
+  };
+}
+
 async function newerThan(
   stores: ReceiptStores,
   accountId: string,
   id: string,
   createdAt: Date,
-  { receipt }: StoredEntry,
+  { version }: OpenedEntry,
 ): Promise<StoredReceipt | NotGenuine | null> {
   // Fails open: without Postgres, or if it stands still, what Redis has is the best that is known. Fails closed where
   // Postgres has what is not genuine: which version is the newest is then not known.
@@ -99,7 +125,7 @@ async function newerThan(
     readStored(stores, accountId, id, createdAt, undefined).catch(() => null),
     delay(newerBoundMs, null, { ref: false }),
   ]);
-  return stored !== null && ('fault' in stored || stored.version > receipt.version) ? stored : null;
+  return stored !== null && ('fault' in stored || stored.version > version) ? stored : null;
 }
 
 async function readStored(

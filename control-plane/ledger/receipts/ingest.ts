@@ -1,20 +1,22 @@
 /**
  * Carries finished receipts from the Redis stream into Postgres.
  *
- * Invariant: an entry leaves the stream only after its row is committed, or after it went to the dead letters because
+ * Invariant: an entry becomes a row only if a sidecar has sealed it, and its numbers follow from its facts. It leaves the stream only after its row is committed, or after it went to the dead letters because
  * no retry could mend it. Entries wait in Redis, never here: memory holds one batch, however long an outage lasts. A
  * Redis whose memory is full is read and emptied all the same.
  */
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { errorText } from '@gw/contract/internal/error-text';
-import { deadLedgerStream, ledgerGroup, ledgerStream, receiptKey } from '@gw/contract/internal/redis';
+import { deadLedgerStream, ledgerGroup, ledgerStream, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { type DeadEntry, type Entry, isOutOfMemory, streamGroup } from '../../shared/stream-group.ts';
 import { pinHeads } from './batches.ts';
+import { contradictionOf } from './contradiction.ts';
 import { CopyLines } from './copy-lines.ts';
-import { parseEntry, type ReceiptRow } from './entry-row.ts';
+import type { Entries } from './entries.ts';
+import { type Poison, parseEntry, type ReceiptRow } from './entry-row.ts';
 import type { Seals } from './sealed-rows.ts';
 import { insertReceipts, type ReadyRow, readyRow, refusalOf } from './store-batch.ts';
 import { type Estimated, storeEstimates } from './store-estimates.ts';
@@ -25,6 +27,7 @@ export interface IngesterOptions {
   readonly redis: Redis;
   readonly log: Logger;
   readonly seals: Seals;
+  readonly entries: Entries;
   /** The name under which this instance reads the stream; unique among all instances. */
   readonly consumer: string;
   /** How long a consumer has to be silent before its entries are taken over. */
@@ -111,31 +114,37 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, unde
  * Commits a batch, then takes it out of Redis; the other order could lose receipts. The copies that answer for single
  * receipts go too, so that the memory of Redis is bounded by the backlog and not by an hour of traffic.
  */
-async function finish(options: Batches, entries: readonly Entry[]): Promise<void> {
-  if (entries.length === 0) return;
-  const { db, lines, redis, seals } = options;
+async function finish(options: Batches, batch: readonly Entry[]): Promise<void> {
+  if (batch.length === 0) return;
+  const { db, entries, lines, redis, seals } = options;
   lines.clear();
   await seals.compressor.learn(db);
   const rows: ReadyEntry[] = [];
   const estimates: Estimated[] = [];
-  const dead: DeadEntry[] = [];
-  for (const [at, entry] of entries.entries()) {
+  const dead: Refused[] = [];
+  const nowMs = Date.now();
+  for (const [at, entry] of batch.entries()) {
     // Deleted from the stream while it was pending: nothing is left to store.
     if (entry.deleted) continue;
     if (at % pieceSize === pieceSize - 1) await setImmediate();
-    const parsed = parseEntry(entry.text);
+    const parsed = parseEntry(entry.bytes, entries);
     if ('poison' in parsed) {
       dead.push(deadOf(entry, parsed.poison));
       continue;
     }
-    try {
-      rows.push({ entry, row: readyRow(parsed.row, seals, lines, () => rowAgain(entry)) });
-    } catch (error) {
-      // Half of a pair of surrogates, for one: it has no canonical form, now or later. No store is asked here.
-      dead.push(deadOf(entry, `it cannot be sealed: ${errorText(error)}`));
+    const contradiction = contradictionOf(parsed.row, { byEarlierKey: parsed.byEarlierKey, nowMs });
+    if (contradiction !== null) {
+      dead.push(deadOf(entry, { refusal: 'contradiction', reason: contradiction }));
       continue;
     }
     const { account_id, created_at, id } = parsed.row;
+    try {
+      rows.push({ entry, row: readyRow(parsed.row, seals, lines, () => rowAgain(entry, entries)) });
+    } catch (error) {
+      // Half of a pair of surrogates, for one: it has no canonical form, now or later. No store is asked here.
+      dead.push(refusedValues(entry, id, `it cannot be sealed: ${errorText(error)}`));
+      continue;
+    }
     if (parsed.estimate !== null) estimates.push({ row: { account_id, created_at, id }, estimate: parsed.estimate });
   }
   // First, so that no sum has a call without its estimate.
@@ -147,12 +156,14 @@ async function finish(options: Batches, entries: readonly Entry[]): Promise<void
   // First, since it frees the memory that setting aside needs.
   await ledger.takeOut(
     redis,
-    entries.map(({ streamId }) => streamId).filter((id) => !stay.has(id)),
+    batch.map(({ streamId }) => streamId).filter((id) => !stay.has(id)),
   );
   // Postgres answers for these from now on. A key that stays behind expires by itself, so a fault here is not one.
-  const copies = redis.pipeline();
-  for (const { entry, row } of rows) if (!stay.has(entry.streamId)) copies.unlink(receiptKey(row.id));
-  await copies.exec().catch(() => {});
+  const places = redis.pipeline();
+  for (const { entry, row } of rows) if (!stay.has(entry.streamId)) places.unlink(receiptKey(row.id));
+  // A genuine receipt that could not be stored stays readable for as long.
+  for (const { bytes, id } of dead) if (id !== null) places.set(receiptKey(id), bytes, 'EX', receiptTtlS);
+  await places.exec().catch(() => {});
   await setAside(options, dead);
 }
 
@@ -167,16 +178,29 @@ interface ReadyEntry {
 }
 
 /** The row of an entry that was read before. */
-function rowAgain({ text }: Entry): ReceiptRow {
-  const parsed = parseEntry(text);
-  if ('poison' in parsed) throw new Error(`An entry is read in two ways: ${parsed.poison}.`);
+function rowAgain({ bytes }: Entry, entries: Entries): ReceiptRow {
+  const parsed = parseEntry(bytes, entries);
+  if ('poison' in parsed) throw new Error(`An entry is read in two ways: ${parsed.poison.reason}.`);
   return parsed.row;
 }
 
-const deadOf = ({ streamId, text = '' }: Entry, reason: string): DeadEntry => ({ streamId, text, reason });
+/** `id`: of a receipt that is genuine; null if that is not known. */
+interface Refused extends DeadEntry, Poison {
+  readonly id: string | null;
+}
+
+const nothing = Buffer.alloc(0);
+const deadOf = ({ bytes = nothing, streamId }: Entry, poison: Poison, id: string | null = null): Refused => ({
+  streamId,
+  bytes,
+  id,
+  ...poison,
+});
+const refusedValues = (entry: Entry, id: string, reason: string): Refused =>
+  deadOf(entry, { refusal: 'refused_values', reason }, id);
 
 /** Where Redis has no memory for them they stay pending, and are tried again with the next look for abandoned ones. */
-async function setAside({ redis, log }: IngesterOptions, dead: readonly DeadEntry[]): Promise<void> {
+async function setAside({ entries, redis, log }: IngesterOptions, dead: readonly Refused[]): Promise<void> {
   try {
     await ledger.setAside(redis, deadLedgerStream, dead);
   } catch (error) {
@@ -184,12 +208,14 @@ async function setAside({ redis, log }: IngesterOptions, dead: readonly DeadEntr
     log.warn({ entries: dead.length }, 'ledger entries that cannot be ingested wait for memory in Redis');
     return;
   }
-  for (const { streamId, reason } of dead)
-    log.error({ entry: streamId, reason }, 'a ledger entry cannot be ingested and was set aside');
+  for (const { streamId, reason, refusal } of dead) {
+    entries.refused(refusal);
+    log.error({ entry: streamId, refusal, reason }, 'a ledger entry cannot be ingested and was set aside');
+  }
 }
 
 /** Returns the rows whose values Postgres refuses. They do not hold up the others. The heads of the batches are added to `heads`. */
-async function insertAll(options: Batches, rows: readonly ReadyEntry[], heads: string[]): Promise<DeadEntry[]> {
+async function insertAll(options: Batches, rows: readonly ReadyEntry[], heads: string[]): Promise<Refused[]> {
   if (rows.length === 0) return [];
   const { db, lines, seals } = options;
   try {
@@ -205,7 +231,7 @@ async function insertAll(options: Batches, rows: readonly ReadyEntry[], heads: s
     const refusal = refusalOf(error);
     if (refusal === null) throw error;
     const [only] = rows;
-    if (rows.length === 1 && only) return [deadOf(only.entry, refusal)];
+    if (rows.length === 1 && only) return [refusedValues(only.entry, only.row.id, refusal)];
     const middle = Math.ceil(rows.length / 2);
     const first = await insertAll(options, rows.slice(0, middle), heads);
     return [...first, ...(await insertAll(options, rows.slice(middle), heads))];

@@ -5,7 +5,7 @@ import type { LedgerQuery } from '@gw/contract/management';
 import type { Prisma, Queryable } from '@gw/prisma/client';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import { callAt, entryFrom, ingest } from '@gw/testing/control-plane/calls';
-import { receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { receiptIdAt, type Stores, silentLog, startStores, testEntries } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
@@ -87,7 +87,8 @@ test('the newest page of an account, a page further back and one receipt cost no
   const readings = {
     newest: (db: Stores['db']) => ledgerPage({ ...stores, db }, busy, query({})),
     'further back': (db: Stores['db']) => ledgerPage({ ...stores, db }, busy, query({ after: id, limit: 20 })),
-    'one receipt': (db: Stores['db']) => findReceipt({ ...stores, db, log: silentLog }, busy, id, undefined),
+    'one receipt': (db: Stores['db']) =>
+      findReceipt({ ...stores, db, log: silentLog, entries: testEntries }, busy, id, undefined),
   };
   const costs = async () => {
     await stores.tamper('ANALYZE receipts');

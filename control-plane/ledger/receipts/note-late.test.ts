@@ -1,12 +1,11 @@
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
+import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import { expect, test } from 'vitest';
-import { parseEntry } from './entry-row.ts';
 import { gridUsed } from './note-late.ts';
 
 function row(changes: Readonly<Record<string, unknown>> = {}) {
-  const parsed = parseEntry(JSON.stringify(entryFrom(callAt('2026-07-01T12:00:00.000Z'))));
-  if ('poison' in parsed) throw new Error(parsed.poison);
-  return { ...parsed.row, body: { ...(parsed.row.body as object), ...changes } };
+  const made = rowOfEntry(entryFrom(callAt('2026-07-01T12:00:00.000Z')));
+  return { ...made, body: { ...(made.body as object), ...changes } };
 }
 const used = (changes?: Readonly<Record<string, unknown>>) => JSON.parse(gridUsed(row(changes)) ?? 'null');
 

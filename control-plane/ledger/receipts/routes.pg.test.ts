@@ -1,7 +1,8 @@
-import { receiptKey } from '@gw/contract/internal/redis';
+import { ledgerStream, receiptKey } from '@gw/contract/internal/redis';
 import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, type OwnStores, receiptIdAt, startOwnStores } from '@gw/testing/control-plane/fixtures';
+import { sealedEntry } from '@gw/testing/ledger-entry';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let stores: OwnStores;
@@ -30,9 +31,10 @@ const pinnedTrace: RoutingTrace = {
 const account = (id: string) => ({ 'x-gw-account-id': id });
 
 test('a receipt is read from Redis while Postgres does not have it, and 202 while it is pending', async () => {
-  const [done, pending] = [entryOf(), entryOf({ status: 'pending' })];
-  for (const entry of [done, pending])
-    await running.stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify(entry));
+  const [done, pending] = [entryOf(), entryOf({ tier: 'degraded' })];
+  const { redis } = running.stores;
+  await redis.set(receiptKey(done.receipt.id), String(await redis.xadd(ledgerStream, '*', 'entry', sealedEntry(done))));
+  await redis.set(receiptKey(pending.receipt.id), sealedEntry(pending, 'pending'));
   const reply = await running.get(`/v1/gw/receipts/${done.receipt.id}`);
   expect([reply.statusCode, reply.body]).toEqual([200, JSON.stringify(done.receipt)]);
   const waiting = await running.get(`/v1/gw/receipts/${pending.receipt.id}`);
@@ -51,9 +53,12 @@ test('a receipt is read from Postgres in the very text, in its newest version or
 
 test('the routing trace of a receipt is read as it was stored, from Redis and from Postgres, and 202 while it is pending', async () => {
   const routingTrace = { ...pinnedTrace, decision: 'The request pinned the region us-east.' };
-  const [fresh, pending] = [entryOf({ pinned_region: 'us-east' }), entryOf({ status: 'pending' })];
-  for (const entry of [fresh, pending])
-    await running.stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify({ ...entry, routingTrace }));
+  const [fresh, pending] = [entryOf({ pinned_region: 'us-east' }), entryOf()];
+  for (const [entry, state] of [
+    [fresh, 'made'],
+    [pending, 'pending'],
+  ] as const)
+    await running.stores.redis.set(receiptKey(entry.receipt.id), sealedEntry({ ...entry, routingTrace }, state));
   const stored = { ...entryOf({ pinned_region: 'us-east' }), routingTrace };
   const without = { ...entryOf(), routingTrace: null };
   await running.store(stored, without);
@@ -75,7 +80,7 @@ test('a copy of the first version in Redis does not hide a later one, and answer
   const { id } = first.receipt;
   const second = entryOf({ id, version: 2, supersedes: 1, carbon_g: 2 });
   await running.store(first, second);
-  await running.stores.redis.set(receiptKey(id), JSON.stringify(first));
+  await running.stores.redis.set(receiptKey(id), sealedEntry(first));
   expect((await running.get(`/v1/gw/receipts/${id}`)).body).toBe(JSON.stringify(second.receipt));
   expect((await running.get(`/v1/gw/receipts/${id}?version=1`)).body).toBe(JSON.stringify(first.receipt));
   expect((await running.get(`/v1/gw/lineage/${id}`)).json().receipt_version).toBe(2);
@@ -88,7 +93,7 @@ test('a copy of the first version in Redis does not hide a later one, and answer
 test("an unknown receipt, a malformed id and another account's receipt are the same 404", async () => {
   const inRedis = entryOf({}, 'acct_other');
   const inPostgres = entryOf({}, 'acct_other');
-  await running.stores.redis.set(receiptKey(inRedis.receipt.id), JSON.stringify(inRedis));
+  await running.stores.redis.set(receiptKey(inRedis.receipt.id), sealedEntry(inRedis));
   await running.store(inPostgres);
   const ids = [inRedis.receipt.id, inPostgres.receipt.id, receiptIdAt(new Date()), 'rcpt_1', 'x%2Fy', "'--"];
   const replies = await Promise.all(ids.map((id) => running.get(`/v1/gw/receipts/${id}`)));

@@ -11,16 +11,20 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
+import type { Entries } from './entries.ts';
 import { findReceipt } from './find-receipt.ts';
 import { isCursor, ledgerPage } from './ledger.ts';
 import type { LedgerPlace } from './ledger-place.ts';
 import { LineageMismatchError, receiptLineage } from './lineage.ts';
 import type { Seals } from './sealed-rows.ts';
 
-export function receiptRoutes(app: FastifyInstance, context: Context, seals: Seals, place: LedgerPlace): void {
+export function receiptRoutes(
+  app: FastifyInstance,
+  stores: Context & { readonly entries: Entries; readonly seals: Seals },
+  place: LedgerPlace,
+): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  const { addresses } = context;
-  const stores = { ...context, seals };
+  const { addresses } = stores;
   const { accountOf, config, paths } = place;
 
   const listed = { config: { ...config, reply: receiptListSchema }, schema: { querystring: ledgerQuerySchema } };

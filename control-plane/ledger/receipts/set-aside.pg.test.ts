@@ -5,8 +5,9 @@ import { openDatabase } from '@gw/prisma/client';
 import { untilReady } from '@gw/service/redis';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp } from '@gw/testing/control-plane/app';
-import { entryOf, eventually, silentLog } from '@gw/testing/control-plane/fixtures';
+import { entryOf, eventually, silentLog, testEntries } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
+import { sealedEntry } from '@gw/testing/ledger-entry';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { startIngester } from './ingest.ts';
 
@@ -17,8 +18,8 @@ beforeAll(async () => {
 });
 beforeEach(() => running.context.redis.del(deadLedgerStream, ledgerStream));
 
-const setAside = (text: string, reason = 'receipt.status: invalid_value') =>
-  running.context.redis.xadd(deadLedgerStream, '*', 'entry', text, 'reason', reason);
+const setAside = (entry: string | Buffer, reason = 'the database refuses its values') =>
+  running.context.redis.xadd(deadLedgerStream, '*', 'entry', entry, 'reason', reason);
 const lengths = () => Promise.all([deadLedgerStream, ledgerStream].map((name) => running.context.redis.xlen(name)));
 
 async function gw(line: string, token = tokens.admin): Promise<string> {
@@ -40,14 +41,14 @@ test('an operator sees what was set aside and why, and has it stored once the ca
   expect(await gw('receipts set-aside')).toBe('Nothing was set aside.\n');
   // The first could be stored by now; the second never can.
   const entry = entryOf();
-  await setAside(JSON.stringify(entry));
-  await setAside('prompt of a customer', 'not valid JSON');
-  for (let n = 0; n < 150; n++) await setAside(JSON.stringify(entryOf()));
+  await setAside(sealedEntry(entry));
+  await setAside('prompt of a customer', 'it is no entry of this format');
+  for (let n = 0; n < 150; n++) await setAside(sealedEntry(entryOf()));
 
   const listed = JSON.parse(await gw('receipts set-aside --json', tokens.viewer));
   expect(listed).toHaveLength(152);
   expect(listed[0]).toMatchObject({ receipt_id: entry.receipt.id, account_id: entry.accountId });
-  expect(listed[1]).toMatchObject({ receipt_id: null, account_id: null, reason: 'not valid JSON' });
+  expect(listed[1]).toMatchObject({ receipt_id: null, account_id: null, reason: 'it is no entry of this format' });
   expect(JSON.stringify(listed)).not.toContain('prompt');
 
   await expect(gw('receipts retry', tokens.viewer)).rejects.toThrow(/needs the operator role admin/);
@@ -60,13 +61,16 @@ test('an operator sees what was set aside and why, and has it stored once the ca
     redis: blocking,
     log: silentLog,
     seals: stores.seals,
+    entries: testEntries,
     consumer: 'one',
   });
   await eventually(async () => (await redis.xlen(ledgerStream)) === 0);
   await ingester.stop();
   blocking.disconnect();
   expect(await stores.db.receipt.count()).toBe(151);
-  expect(JSON.parse(await gw('receipts set-aside --json'))).toMatchObject([{ reason: 'not valid JSON' }]);
+  expect(JSON.parse(await gw('receipts set-aside --json'))).toMatchObject([
+    { reason: 'it is no entry of this format' },
+  ]);
   expect(await stores.db.auditEntry.findMany({ where: { action: 'receipts.retried' } })).toMatchObject([
     { actorId: 'op_admin', after: { count: 152 } },
   ]);

@@ -7,6 +7,7 @@
 
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import { err, ok } from '@gw/contract/internal/result';
+import { namesOf } from '@gw/contract/internal/sealed-entry';
 import { pageOf, pageSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -22,8 +23,8 @@ const entrySchema = z.strictObject({
   id: z.string().describe('Of the entry in the stream'),
   set_aside_at: z.iso.datetime(),
   reason: z.string(),
-  receipt_id: z.string().nullable().describe('Null: the entry does not tell'),
-  account_id: z.string().nullable(),
+  receipt_id: z.string().nullable().describe('As the entry says, which is not proven. Null: it does not tell'),
+  account_id: z.string().nullable().describe('As the entry says'),
 });
 const retriedSchema = z.strictObject({
   object: z.literal('set_aside_entries'),
@@ -52,7 +53,7 @@ export function setAsideRoutes(base: FastifyInstance, context: Context): void {
   app.get(path, { config: viewer, schema: { querystring: query } }, async (request) => {
     const { after, limit } = request.query;
     const from = after === undefined ? '-' : `(${after}`;
-    const found = await redis.xrange(deadLedgerStream, from, '+', 'COUNT', limit + 1);
+    const found = await redis.xrangeBuffer(deadLedgerStream, from, '+', 'COUNT', limit + 1);
     return pageOf(found.slice(0, limit).map(viewOf), ({ id }) => id, found.length > limit);
   });
 
@@ -84,7 +85,7 @@ async function retry(
 /** The number is bounded, so that entries which come back meanwhile are not moved again and again. */
 async function moveBack(redis: Context['redis'], count: number): Promise<void> {
   for (let left = count; left > 0; left -= batch) {
-    const some = await redis.xrange(deadLedgerStream, '-', '+', 'COUNT', Math.min(batch, left));
+    const some = await redis.xrangeBuffer(deadLedgerStream, '-', '+', 'COUNT', Math.min(batch, left));
     if (some.length === 0) break;
     const move = redis.multi();
     for (const [id, fields] of some) {
@@ -95,26 +96,18 @@ async function moveBack(redis: Context['redis'], count: number): Promise<void> {
   }
 }
 
-function viewOf([id, fields]: [id: string, fields: string[]]): z.infer<typeof entrySchema> {
-  const named = namesIn(fieldOf(fields, 'entry'));
+function viewOf([streamId, fields]: [streamId: Buffer, fields: Buffer[]]): z.infer<typeof entrySchema> {
+  const named = namesOf(fieldOf(fields, 'entry'));
+  const id = streamId.toString();
   return {
     id,
     set_aside_at: new Date(Number(id.split('-')[0])).toISOString(),
-    reason: fieldOf(fields, 'reason'),
-    receipt_id: named.data?.receipt.id ?? null,
-    account_id: named.data?.accountId ?? null,
+    reason: fieldOf(fields, 'reason').toString(),
+    receipt_id: named?.id ?? null,
+    account_id: named?.account_id ?? null,
   };
 }
 
-const namesSchema = z.object({ accountId: z.string(), receipt: z.object({ id: z.string() }) });
-
-function namesIn(entry: string) {
-  try {
-    return namesSchema.safeParse(JSON.parse(entry));
-  } catch {
-    return namesSchema.safeParse(null);
-  }
-}
-
 /** Redis gives the fields of an entry as a flat list: name, value, name, value. */
-const fieldOf = (fields: readonly string[], name: string): string => fields[fields.indexOf(name) + 1] ?? '';
+const fieldOf = (fields: readonly Buffer[], name: string): Buffer =>
+  fields[fields.findIndex((field) => field.toString() === name) + 1] ?? Buffer.alloc(0);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Receipt } from '@gw/contract/receipt';
 import type { UsageRow } from '@gw/contract/usage';
 import { sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
+import type { LedgerEntry } from '@gw/testing/ledger-entry';
 import { beforeEach, expect, test } from 'vitest';
 
 const running = forFile(startTestApp);
