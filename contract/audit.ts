@@ -48,4 +48,13 @@ export const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntryObject = z.infer<typeof auditEntrySchema>;
 
-export const auditListSchema = pageSchema(auditEntrySchema).meta({ id: 'AuditList' });
+export const auditListSchema = pageSchema(auditEntrySchema)
+  .extend({
+    altered: z
+      .array(z.strictObject({ id: z.string().regex(auditIdPattern) }))
+      .optional()
+      .describe(
+        'Entries of this page that the gateway did not write, or not so, and that are not in `data`; absent if there are none',
+      ),
+  })
+  .meta({ id: 'AuditList' });

@@ -4,6 +4,7 @@ import { knownProviders } from '@gw/contract/internal/catalogue/known-providers'
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appendAudit } from './people/audit/append.ts';
 
@@ -224,6 +225,17 @@ describe('audit verify', () => {
     await tamper(`UPDATE audit SET at = '${clock.toISOString()}', after = json_build_object('i', seq - 1)
       WHERE chain = '${chain}' AND seq <= 2`);
     expect((await gw(`audit verify --chain ${chain}`)).code).toBe(0);
+  });
+
+  test('an entry that somebody with the database has chained is named, and listed with its fault', async () => {
+    const account = 'acct_planted';
+    await forgeAudit(running.context.db, account);
+    const { code, out } = await gw('audit verify');
+    expect(code).toBe(1);
+    expect(out).toMatch(/^acct_planted .* forged at 1$/m);
+    expect((await gw(`audit list --chain ${account}`)).out).toMatch(/account\.suspended .* forged$/m);
+    await tamper(`DELETE FROM audit WHERE chain = '${account}'`);
+    await tamper(`DELETE FROM audit_heads WHERE chain = '${account}'`);
   });
 
   test('an altered entry, one that was taken out, and a noted head that is gone are found', async () => {

@@ -98,8 +98,8 @@ test('the audit log takes entries at the end of their chain alone, and refuses e
   const [first, second] = ['a'.repeat(64), 'b'.repeat(64)];
   const insert = (seq: number, previous: string, hash: string) =>
     sql.query(
-      `INSERT INTO audit (chain, seq, at, actor_kind, actor_id, action, target, prev_hash, hash)
-       VALUES ('operators', $1, now(), 'operator', 'o', 'x', 'y', $2, $3)`,
+      `INSERT INTO audit (chain, seq, at, actor_kind, actor_id, action, target, prev_hash, hash, seal, seal_key)
+       VALUES ('operators', $1, now(), 'operator', 'o', 'x', 'y', $2, $3, $3, 1)`,
       [seq, previous, hash],
     );
   await insert(1, zeros, first);

@@ -19,8 +19,8 @@ const connect = async (connectionString: string): Promise<pg.Client> => {
 const zeros = '0'.repeat(64);
 const append = (client: pg.Client, chain: string, seq: number, previous: string, hash: string) =>
   client.query(
-    `INSERT INTO audit (chain, account_id, seq, at, actor_kind, actor_id, action, target, prev_hash, hash)
-     VALUES ($1, $1, $2, now(), 'operator', 'o', 'x', 'y', $3, $4)`,
+    `INSERT INTO audit (chain, account_id, seq, at, actor_kind, actor_id, action, target, prev_hash, hash, seal, seal_key)
+     VALUES ($1, $1, $2, now(), 'operator', 'o', 'x', 'y', $3, $4, $4, 1)`,
     [chain, seq, previous, hash],
   );
 

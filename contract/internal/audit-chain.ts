@@ -1,6 +1,9 @@
 /**
  * The audit log as hash chains: the hashed form, and the verification.
  *
+ * Anybody can compute a hash, and so can make an entry that fits its chain. The seal beside it can only be made, and checked, by the
+ * control plane (control-plane/people/audit/seal.ts).
+ *
  * Invariant: the hash of an entry covers all its fields and the hash of the previous entry, so the later entries reveal one that was
  * altered, removed or inserted. A truncated chain can only be detected against a head that was recorded elsewhere.
  *
@@ -42,14 +45,16 @@ export interface AuditEntry {
   readonly hash: string;
 }
 
-export function auditHash({ hash: _hash, ...entry }: Omit<AuditEntry, 'hash'> & { readonly hash?: string }): string {
-  const text = canonicalize(entry);
+/** What else an object has beside the fields of an entry is not hashed. */
+export function auditHash(entry: Omit<AuditEntry, 'hash'>): string {
+  const { action, actor, after, at, before, chain, prev_hash, request_id, seq, target } = entry;
+  const text = canonicalize({ action, actor, after, at, before, chain, prev_hash, request_id, seq, target });
   if (text === undefined) throw new Error('An audit entry has no canonical form.');
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
 /** An entry without a canonical form (half a surrogate pair, a number out of range) was never hashed. */
-function isHashed(entry: AuditEntry): boolean {
+export function isHashed(entry: AuditEntry): boolean {
   try {
     return auditHash(entry) === entry.hash;
   } catch {
@@ -57,9 +62,12 @@ function isHashed(entry: AuditEntry): boolean {
   }
 }
 
+/** `forged`: the hash fits the entry, and the seal does not fit the hash. */
+export type SealFault = 'forged' | 'unknown key';
+
 export interface ChainFault {
   readonly seq: number;
-  readonly fault: 'altered' | 'missing' | 'not_linked';
+  readonly fault: 'altered' | 'missing' | 'not_linked' | SealFault;
 }
 
 /** Checks the entries of one chain in order, in any number of batches. */
@@ -74,10 +82,12 @@ export class ChainCheck {
     this.#hash = hash;
   }
 
-  next(entry: AuditEntry): void {
+  /** `seal`: what is wrong with the seal of the entry, as far as is known. */
+  next(entry: AuditEntry, seal: SealFault | null = null): void {
     if (entry.seq !== this.#seq + 1) this.faults.push({ seq: this.#seq + 1, fault: 'missing' });
     else if (entry.prev_hash !== this.#hash) this.faults.push({ seq: entry.seq, fault: 'not_linked' });
-    if (!isHashed(entry)) this.faults.push({ seq: entry.seq, fault: 'altered' });
+    const fault = isHashed(entry) ? seal : 'altered';
+    if (fault !== null) this.faults.push({ seq: entry.seq, fault });
     this.#seq = entry.seq;
     this.#hash = entry.hash;
   }

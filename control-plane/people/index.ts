@@ -8,6 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
 import { type Idempotent, makeChangesIdempotent } from '../shared/idempotent-changes.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
+import type { LedgerKeys } from '../shared/seal.ts';
 import type { Vault } from '../shared/vault.ts';
 import { peopleActors } from './access/change-actors.ts';
 import type { AccessSettings } from './access/config.ts';
@@ -21,6 +22,7 @@ import { sessionRoutes } from './access/session-routes.ts';
 import { refuseUnstorableText } from './access/storable-text.ts';
 import { auditOperatorRoutes } from './audit/operator-routes.ts';
 import { auditRoutes, organisationAuditRoutes } from './audit/routes.ts';
+import { setAuditKeys } from './audit/seal.ts';
 import { keyActors } from './keys/change-actors.ts';
 import { deleteOldHashes } from './keys/delete-hashes.ts';
 import { writeFailedVerifications } from './keys/failed-verifications.ts';
@@ -43,10 +45,16 @@ export interface PeopleSettings {
   readonly peppers: Peppers;
   /** Its key seals the second factors of people too. */
   readonly credentials: { readonly vault: Vault | null };
+  /** The keys that seal the audit log. */
+  readonly integrity: { readonly keys: LedgerKeys };
 }
 
 /** Makes the services of this wing. Nothing is read from the stores yet. */
-export function openPeople(context: Context, { access, credentials, peppers }: PeopleSettings): PeopleServices {
+export function openPeople(
+  context: Context,
+  { access, credentials, integrity, peppers }: PeopleSettings,
+): PeopleServices {
+  setAuditKeys(context.db, integrity.keys);
   const { current: pepper, other: otherPepper } = peppers;
   return {
     access: openAccess(context, access, credentials.vault),

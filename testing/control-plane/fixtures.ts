@@ -9,6 +9,7 @@ import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { openLedgerSeals } from '@gw/control-plane/internals/ledger/integrity/open-seals';
 import { openEntries } from '@gw/control-plane/internals/ledger/receipts/entries';
 import { openSeals, type Seals } from '@gw/control-plane/internals/ledger/receipts/sealed-rows';
+import { setAuditKeys } from '@gw/control-plane/internals/people/audit/seal';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seed } from '@gw/prisma/internals/seed';
 import { untilReady } from '@gw/service/redis';
@@ -127,6 +128,7 @@ async function openStores(
     ]);
   };
   const db = openDatabase(postgres.serviceUrl);
+  setAuditKeys(db, ledgerKeys);
   const connections: Redis[] = [];
   const connect = (): Redis => {
     const redis = new Redis(redisUrl, { retryStrategy: () => 50, enableOfflineQueue: false, maxRetriesPerRequest: 0 });

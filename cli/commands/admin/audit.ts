@@ -2,9 +2,15 @@
  * `./gw admin audit …`.
  *
  * Invariant: the check trusts nothing that the server says of itself: it hashes each entry again here, of each account's
- * chain, whether it has a head or not. That the end of a chain was cut off shows only against a head that somebody has noted elsewhere: `--head`.
+ * chain, whether it has a head or not. Only whether an entry is sealed it has to be told, by who has the key. That the end of a chain was cut off shows only against a head that somebody has noted elsewhere: `--head`.
  */
-import { type AuditEntry, ChainCheck, type ChainFault, operatorChain } from '@gw/contract/internal/audit-chain';
+import {
+  type AuditEntry,
+  ChainCheck,
+  type ChainFault,
+  operatorChain,
+  type SealFault,
+} from '@gw/contract/internal/audit-chain';
 import { Problem } from '@gw/stack/problem';
 import type { OperatorApi } from './api.ts';
 import { StepCheck } from './audit-steps.ts';
@@ -26,6 +32,11 @@ interface Chain extends Omit<Head, 'hash'> {
 }
 
 type Fault = ChainFault | { readonly seq: number; readonly fault: 'without a head' };
+
+/** As the server lists it. */
+interface ListedEntry extends AuditEntry {
+  readonly fault: SealFault | 'altered' | null;
+}
 
 interface Verified extends Chain {
   readonly faults: readonly Fault[];
@@ -52,12 +63,13 @@ export const auditCommands: readonly AdminCommand[] = [
     summary: 'what was done, the newest first',
     run: async (call) => {
       const query = given(call, 'chain', 'from', 'to', 'actor', 'action', 'limit', 'after');
-      const page = (await call.api.get(path, query)) as Page<AuditEntry>;
+      const page = (await call.api.get(path, query)) as Page<ListedEntry>;
       const rows = page.data.map((entry) => ({
         ...entry,
         actor: `${entry.actor.kind} ${entry.actor.name ?? entry.actor.id}`,
+        fault: entry.fault ?? '',
       }));
-      return { value: page, text: table(rows, ['seq', 'at', 'actor', 'action', 'target'], 'No entry.') };
+      return { value: page, text: table(rows, ['seq', 'at', 'actor', 'action', 'target', 'fault'], 'No entry.') };
     },
   },
   {
@@ -68,7 +80,7 @@ export const auditCommands: readonly AdminCommand[] = [
       'head*': 'a head that was noted before, as chain:seq:hash; the chain has to hold that very entry',
     },
     summary:
-      'hash every entry again, and the steps of applications; exit code 1 if one was altered, put in or taken out',
+      'hash every entry again, and the steps of applications, and ask for the seals; exit code 1 if one was altered, put in or taken out',
     run: verify,
   },
 ];
@@ -124,13 +136,15 @@ async function verifyChain(
   const found: Fault[] = head.seq > 0 && head.hash === null ? [{ seq: head.seq, fault: 'without a head' }] : [];
   for (let after = 0, more = true; more; ) {
     const query = { chain: head.chain, order: 'asc', limit: pageSize, after };
-    const page = (await api.get(path, query)) as Page<AuditEntry>;
+    const page = (await api.get(path, query)) as Page<ListedEntry>;
     for (const entry of page.data) {
       if (entry.seq > head.seq) break;
       // Each chain holds its own entries alone: one of another chain would verify there.
       if (entry.chain !== head.chain) found.push({ seq: entry.seq, fault: 'not_linked' });
-      check.next(entry);
-      steps?.note(entry);
+      // Whether the hash fits is found here.
+      const seal = entry.fault === 'altered' ? null : entry.fault;
+      check.next(entry, seal);
+      if (seal === null) steps?.note(entry);
       if (due.has(entry.seq) && due.get(entry.seq) !== entry.hash) found.push({ seq: entry.seq, fault: 'altered' });
       due.delete(entry.seq);
     }

@@ -8,8 +8,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { ChainCheck, firstPrevHash } from '@gw/contract/internal/audit-chain';
 import type { Database } from '@gw/prisma/client';
-import { type Chain, numberOf, readAudit, readChains } from '../../people/audit/read.ts';
-import type { LedgerKeys } from '../receipts/seal.ts';
+import { auditFault, type Chain, numberOf, readAudit, readChains } from '../../people/audit/read.ts';
+import type { LedgerKeys } from '../../shared/seal.ts';
 import type { Fault } from './faults.ts';
 import { type ChainPlace, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
 
@@ -41,10 +41,11 @@ export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
     const { chain } = head;
     const known = seen.get(chain) ?? start;
     if (from.seq > 0 && from.seq === head.seq && from.hash !== head.hash)
-      return [named(chain)({ seq: head.seq, fault: 'altered' })];
+      return [named(chain)({ seq: head.seq, fault: await endFault(db, head) })];
     const { faults, end, knownHash } = await hashed(db, head, from, known.seq);
     if (known.seq > head.seq) return [...faults, { seq: head.seq + 1, fault: 'missing' }].map(named(chain));
-    if (knownHash !== null && knownHash !== known.hash) faults.push({ seq: known.seq, fault: 'altered' });
+    const isNamed = faults.some(({ seq }) => seq === known.seq);
+    if (knownHash !== null && knownHash !== known.hash && !isNamed) faults.push({ seq: known.seq, fault: 'altered' });
     // A head that was seen is never replaced by one that contradicts it: the fault would pass for the truth from then on.
     if (faults.length === 0 && end.seq > known.seq) seen.set(chain, end);
     return faults.map(named(chain));
@@ -80,6 +81,12 @@ export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
   };
 }
 
+/** An end that is another one than was seen: the fault by which the full check names it. */
+async function endFault(db: Database, { chain, seq }: Chain): Promise<string> {
+  const [entry] = await readAudit(db, chain, { order: 'asc', limit: 1, afterSeq: seq - 1 });
+  return (entry?.seq === seq ? auditFault(entry) : null) ?? 'altered';
+}
+
 interface SeqFault {
   readonly seq: number;
   readonly fault: string;
@@ -98,7 +105,7 @@ async function hashed(db: Database, head: Chain, from: ChainPlace, knownSeq: num
     const page = await readAudit(db, head.chain, { order: 'asc', limit: pageSize, afterSeq: after });
     for (const entry of page) {
       if (entry.seq > head.seq) break;
-      check.next(entry);
+      check.next(entry, entry.sealFault);
       if (entry.seq === knownSeq) knownHash = entry.hash;
     }
     after = page.length < pageSize ? head.seq : (page.at(-1)?.seq ?? head.seq);

@@ -3,6 +3,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { callAt, type Entry, entryFrom, ingest, unattended } from '@gw/testing/control-plane/calls';
 import { silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { forFile } from '@gw/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 import { appendReceipts } from '../log/append.ts';
@@ -127,6 +128,15 @@ test.each<[string, string | (() => Promise<void>), string[]]>([
   const found = await check();
   for (const each of expected) expect(found).toContain(each);
   expect(found.every((each) => each.startsWith(accountId))).toBe(true);
+});
+
+test('an audit entry that somebody with the database has put there is no fault of the log', async () => {
+  await forgeAudit(stores.db, accountId, {
+    action: 'receipt_log.signed',
+    after: { tree_size: 600, root_hash: '0'.repeat(64) },
+  });
+  await forgeAudit(stores.db, accountId, { action: 'receipt_log.signed', after: { tree_size: 7, root_hash: 'x' } });
+  expect(await check()).toEqual([]);
 });
 
 test('an entry that was put far behind the others is found, and holds the check up for no time', async () => {

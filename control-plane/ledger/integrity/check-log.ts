@@ -8,6 +8,7 @@ import { checkCheckpoint, checkpointIn } from '@gw/evidence/checkpoint';
 import { childrenOf, completedNodes, joined } from '@gw/evidence/merkle';
 import type { Trust } from '@gw/evidence/verify';
 import { type Database, Prisma } from '@gw/prisma/client';
+import { auditFault, readAudit } from '../../people/audit/read.ts';
 import { entryHash } from '../log/append.ts';
 import { signedAction } from '../log/sign.ts';
 import { LogBrokenError, nodeName, readNodes, rootOf } from '../log/tree.ts';
@@ -186,17 +187,43 @@ async function hasRoot(
 }
 
 /** Checkpoints that the audit log tells of otherwise, or that one of the two does not have. */
-const auditFaults = (db: Database, accountId: string): Promise<Numbered[]> => db.$queryRaw<Numbered[]>`
-  SELECT coalesce(told.size, stored.size)::float8 AS number,
-    CASE WHEN stored.size IS NULL THEN 'checkpoint missing' ELSE 'checkpoint not in the audit log' END AS fault
+async function auditFaults(db: Database, accountId: string): Promise<Numbered[]> {
+  const faults: Numbered[] = [];
+  for (const { fault, is_told, number, seq } of await auditDifferences(db, accountId))
+    if (seq === null || (await isGenuine(db, accountId, seq))) faults.push({ number, fault });
+    else if (is_told === false) faults.push({ number, fault: notTold });
+  return faults;
+}
+
+/** The check of the audit log names the entries that are not. */
+async function isGenuine(db: Database, accountId: string, seq: number): Promise<boolean> {
+  const [entry] = await readAudit(db, accountId, { order: 'asc', limit: 1, afterSeq: seq - 1 });
+  return entry !== undefined && auditFault(entry) === null;
+}
+
+const notTold = 'checkpoint not in the audit log';
+
+interface AuditDifference extends Numbered {
+  /** The entry of the audit log that tells of it. */
+  readonly seq: number | null;
+  /** Whether another entry tells of it as it is; null: there is no checkpoint. */
+  readonly is_told: boolean | null;
+}
+
+const auditDifferences = (db: Database, accountId: string) => db.$queryRaw<AuditDifference[]>`
+  SELECT number, seq, fault, is_told FROM (SELECT coalesce(told.size, stored.size)::float8 AS number, told.seq::float8 AS seq,
+    CASE WHEN stored.size IS NULL THEN 'checkpoint missing' ELSE ${notTold} END AS fault,
+    told.root IS NOT DISTINCT FROM stored.root AS is_same,
+    CASE WHEN stored.size IS NULL THEN NULL
+      ELSE bool_or(told.root IS NOT DISTINCT FROM stored.root) OVER (PARTITION BY stored.size) END AS is_told
   FROM (
     SELECT CASE WHEN after ->> 'tree_size' ~ '^[0-9]{1,15}$' THEN (after ->> 'tree_size')::bigint ELSE 0 END AS size,
-      after ->> 'root_hash' AS root
+      after ->> 'root_hash' AS root, seq
     FROM audit WHERE chain = ${accountId} AND action = ${signedAction}) told
   FULL JOIN (
     SELECT tree_size AS size, checkpoint ->> 'root_hash' AS root FROM receipt_log_checkpoints
-    WHERE account_id = ${accountId}) stored ON told.size = stored.size
-  WHERE told.root IS DISTINCT FROM stored.root ORDER BY number`;
+    WHERE account_id = ${accountId}) stored ON told.size = stored.size) each
+  WHERE NOT is_same ORDER BY number`;
 
 /** Returns the accounts that have a log, or should have one. */
 async function nextAccount(db: Database, after: string): Promise<string | null> {

@@ -6,7 +6,7 @@
  * better.
  */
 import { type Database, Prisma } from '@gw/prisma/client';
-import { isSealOf, keyOf, type LedgerKeys, sealOf } from '../receipts/seal.ts';
+import { type LedgerKeys, sealFault, sealOf } from '../../shared/seal.ts';
 
 /** An entry of a chain, by its number and its hash. */
 export interface ChainPlace {
@@ -28,9 +28,9 @@ export async function readHeadsSeen(db: Database, keys: LedgerKeys): Promise<Hea
   const places = new Map<string, ChainPlace>();
   const forged: string[] = [];
   for (const { chain, hash, seal, sealKey, seq } of await db.auditHeadSeen.findMany()) {
-    const key = keyOf(keys, sealKey);
     const place = { seq: Number(seq), hash };
-    if (key !== undefined && isSealOf(key, 'gw.audit_head', textOf(chain, place), seal)) places.set(chain, place);
+    if (sealFault(keys, 'gw.audit_head', textOf(chain, place), { id: sealKey, seal }) === null)
+      places.set(chain, place);
     else forged.push(chain);
   }
   return { places, forged };

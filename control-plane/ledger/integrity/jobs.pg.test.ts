@@ -2,6 +2,7 @@
 import { auditHash } from '@gw/contract/internal/audit-chain';
 import { ingest } from '@gw/testing/control-plane/calls';
 import { entryOf, eventually, type Stores, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { type Logger, pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appendAudit } from '../../people/audit/append.ts';
@@ -80,6 +81,19 @@ describe('the audit log', () => {
     expect(lines.filter(({ level }) => level === 50)).toMatchObject([{ name: 'acct_c', number: 2, fault }]);
   });
 
+  test('an entry that somebody with the database has chained is named in the next round, and stays so behind genuine ones', async () => {
+    await write('acct_c', 2);
+    start(1000);
+    await fullCheck('audit');
+    await forgeAudit(stores.db, 'acct_c');
+    await found('audit acct_c 3 forged');
+    await write('acct_c', 2);
+    start(1);
+    await eventually(async () => (await stores.db.integrityFault.count()) > 0);
+    expect(await faults()).toEqual(['audit acct_c 3 forged']);
+    expect(lines.filter(({ level }) => level === 50)).toMatchObject([{ name: 'acct_c', number: 3, fault: 'forged' }]);
+  });
+
   test('an end that was cut off together with its head is found by whoever had seen it, and stays found', async () => {
     await write('acct_c', 3);
     start(1000);
@@ -122,13 +136,13 @@ describe('the audit log', () => {
     await rewritten();
     for (const next of [round, round, freshRound(), round, freshRound()]) {
       await next();
-      expect(await faults()).toEqual(['audit acct_c 3 altered']);
+      expect(await faults()).toEqual(['audit acct_c 3 forged']);
     }
     // Later changes do not hide it.
     await write('acct_c', 1);
     for (const next of [round, freshRound(), round]) {
       await next();
-      expect(await faults()).toContain('audit acct_c 3 altered');
+      expect(await faults()).toContain('audit acct_c 3 forged');
     }
     await stores.tamper(`DELETE FROM audit WHERE chain = 'acct_c' AND seq = 4`);
     await stores.tamper(`UPDATE audit SET action = 'a.b', hash = '${last?.hash}' WHERE chain = 'acct_c' AND seq = 3`);
@@ -142,7 +156,7 @@ describe('the audit log', () => {
     await freshRound()();
     await rewritten();
     await freshRound()();
-    expect(await faults()).toEqual(['audit acct_c 3 altered']);
+    expect(await faults()).toEqual(['audit acct_c 3 forged']);
   });
 
   test.each([

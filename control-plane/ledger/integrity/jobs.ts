@@ -1,7 +1,7 @@
 /** The checks that run by themselves: of what is new in every round, and of everything once in a longer period. */
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
-import type { LedgerKeys } from '../receipts/seal.ts';
+import type { LedgerKeys } from '../../shared/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { openAuditCheck } from './check-audit.ts';
 import { checkBatches, checkNewestBatches } from './check-batches.ts';

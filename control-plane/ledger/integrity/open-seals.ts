@@ -1,7 +1,7 @@
 /** The seals of a service: the key from its environment, and what they find goes to the log and into the gauges. */
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
-import type { LedgerKeys } from '../receipts/seal.ts';
+import type { LedgerKeys } from '../../shared/seal.ts';
 import { openSeals, type Seals } from '../receipts/sealed-rows.ts';
 import { noteFaults } from './faults.ts';
 

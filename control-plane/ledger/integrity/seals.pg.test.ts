@@ -4,8 +4,9 @@ import { hourMs } from '@gw/contract/internal/durations';
 import { entryOf, receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { LedgerKeys } from '../../shared/seal.ts';
 import { storedColumns } from '../receipts/read-rows.ts';
-import type { LedgerKeys, LedgerRow } from '../receipts/seal.ts';
+import type { LedgerRow } from '../receipts/seal.ts';
 import { openLedgerSeals } from './open-seals.ts';
 
 let stores: Stores;

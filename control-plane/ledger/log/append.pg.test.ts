@@ -6,6 +6,7 @@ import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
 import { cases } from '@gw/testing/cases';
 import { callAt, type Entry, entryFrom, ingest } from '@gw/testing/control-plane/calls';
 import { startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
@@ -83,6 +84,18 @@ test('the receipts of an hour that is over come into the log of their account, a
     actor: { kind: 'system', id: 'receipt_log' },
     after: { tree_size: 2, root_hash: checkpoint?.root_hash },
   });
+});
+
+test('an audit entry about a checkpoint that was never signed does not stop the log', async () => {
+  const never = { action: 'receipt_log.signed', after: { tree_size: 7, root_hash: '0'.repeat(64) } };
+  await forgeAudit(stores.db, accountId, never);
+  await ingest(stores.db, receipt(1));
+  await append();
+  for (let n = 0; n < 3; n += 1) await forgeAudit(stores.db, accountId, never);
+  await ingest(stores.db, receipt(2));
+  await append();
+  expect((await checkpoints()).map(({ tree_size }) => tree_size)).toEqual([1, 2]);
+  await expectProven();
 });
 
 test('an hour that is not over stays out, and nothing new gives no checkpoint', async () => {

@@ -2,13 +2,15 @@
  * Signs how far the log of an account is.
  *
  * Invariant: nothing is signed that does not go on from what was signed before, and what that was the database alone cannot say: its
- * signature and the audit chain do. Closed: what cannot be read, or does not fit, gets no checkpoint until somebody has mended it.
+ * signature and the entries of the audit chain that are genuine do. Closed: what cannot be read, or does not fit, gets no checkpoint until somebody has mended it.
  */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { type Checkpoint, checkCheckpoint, checkpointIn, signedCheckpoint } from '@gw/evidence/checkpoint';
 import type { Trust } from '@gw/evidence/verify';
 import type { Queryable } from '@gw/prisma/client';
+import { z } from 'zod';
 import { appendAudit } from '../../people/audit/append.ts';
+import { lastGenuine } from '../../people/audit/read.ts';
 import type { Context } from '../../shared/context.ts';
 import { LogBrokenError, lockLog, logSize, rootOf } from './tree.ts';
 
@@ -74,19 +76,15 @@ async function coverage(
   return reached > earlier ? reached : earlier;
 }
 
-interface Stated {
-  readonly tree_size: number;
-  readonly root_hash: string | null;
-}
+const statedSchema = z.object({ tree_size: z.int(), root_hash: z.string() });
 
 /** The newest checkpoint, if it is ours and the last that the audit chain tells of; null: nothing was ever signed. */
 async function lastCheckpoint(tx: Queryable, accountId: string, trust: Trust): Promise<Checkpoint | null> {
   const [stored] = await tx.$queryRaw<{ tree_size: number; checkpoint: unknown }[]>`
     SELECT tree_size::float8 AS tree_size, checkpoint FROM receipt_log_checkpoints
     WHERE account_id = ${accountId} ORDER BY receipt_log_checkpoints.tree_size DESC LIMIT 1`;
-  const [told] = await tx.$queryRaw<Stated[]>`
-    SELECT coalesce((after ->> 'tree_size')::float8, 0) AS tree_size, after ->> 'root_hash' AS root_hash FROM audit
-    WHERE chain = ${accountId} AND action = ${signedAction} ORDER BY seq DESC LIMIT 1`;
+  const entry = await lastGenuine(tx, accountId, signedAction);
+  const told = entry === null ? undefined : statedSchema.parse(entry.after);
   if (stored === undefined) {
     if (told === undefined) return null;
     throw new LogBrokenError(`The checkpoints of the log are gone; the audit log tells of ${told.tree_size} entries.`);

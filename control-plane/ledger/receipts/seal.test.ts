@@ -2,7 +2,8 @@
 import { entryOf } from '@gw/testing/control-plane/fixtures';
 import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import { describe, expect, test } from 'vitest';
-import { faultOf, isSealOf, type LedgerKeys, type LedgerRow, sealed, sealOf } from './seal.ts';
+import { isSealOf, type LedgerKeys, sealOf } from '../../shared/seal.ts';
+import { faultOf, type LedgerRow, sealed } from './seal.ts';
 
 const keys: LedgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
 

@@ -8,24 +8,10 @@
  * Anybody who has the content can compute the digest (contract/internal/ledger-entry.ts). The seal is HMAC-SHA-256 of
  * `gw.receipt`, a line feed and the digest in hexadecimal; that form is frozen too.
  */
-import { timingSafeEqual } from 'node:crypto';
-import { hmacSha256 } from '@gw/contract/internal/hmac';
 import { ledgerDigest } from '@gw/contract/internal/ledger-entry';
+import { type LedgerKeys, sealFault, sealOf } from '../../shared/seal.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { timeOfReceipt } from './receipt-id.ts';
-
-/** A key that rows and heads are sealed with. */
-export interface LedgerKey {
-  /** From 1 to 32767; it is stored beside each seal. */
-  readonly id: number;
-  readonly secret: Buffer;
-}
-
-export interface LedgerKeys {
-  readonly current: LedgerKey;
-  /** Earlier keys, with which older rows are sealed. */
-  readonly others: readonly LedgerKey[];
-}
 
 /** The digest of a row's content and the seal on it, both in hexadecimal, and the id of the key. */
 export interface Seal {
@@ -78,25 +64,6 @@ function contentSha256(row: Content): string {
   return ledgerDigest({ account_id, key_id, endpoint, receipt, routing_trace, facts });
 }
 
-/** The kind is part of what is sealed, so that no seal passes for one of another kind. */
-export type SealedKind = 'gw.receipt' | 'gw.audit_head' | 'gw.batch';
-
-const sealBytes = ({ secret }: LedgerKey, kind: SealedKind, text: string): Buffer =>
-  hmacSha256(secret, `${kind}\n${text}`);
-
-/** Returns the HMAC-SHA-256 of the kind, a line feed and the text, in hexadecimal. */
-export const sealOf = (key: LedgerKey, kind: SealedKind, text: string): string =>
-  sealBytes(key, kind, text).toString('hex');
-
-const sealForm = /^[0-9a-f]{64}$/;
-
-/** Compares the bytes of a seal in constant time. What is not 64 lower-case digits is wrong, not an error. */
-export const isSealOf = (key: LedgerKey, kind: SealedKind, text: string, seal: string): boolean =>
-  sealForm.test(seal) && timingSafeEqual(sealBytes(key, kind, text), Buffer.from(seal, 'hex'));
-
-export const keyOf = ({ current, others }: LedgerKeys, id: number): LedgerKey | undefined =>
-  [current, ...others].find((key) => key.id === id);
-
 /** Returns the row with its digest and its seal by the current key. */
 export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T & Seal {
   const digest = contentSha256(row);
@@ -112,9 +79,7 @@ export function faultOf(row: LedgerRow, keys: LedgerKeys): LedgerFault | null {
   // The columns are not nullable, but whoever owns the database can change that.
   if (content_sha256 === null || seal === null || seal_key === null) return 'unsealed';
   if (unlessUnreadable(() => digestOf(row)) !== content_sha256) return 'altered';
-  const key = keyOf(keys, seal_key);
-  if (key === undefined) return 'unknown key';
-  return isSealOf(key, 'gw.receipt', content_sha256, seal) ? null : 'forged';
+  return sealFault(keys, 'gw.receipt', content_sha256, { id: seal_key, seal });
 }
 
 /** Returns the digest of a row; null if its columns or its text are not those of its content. */

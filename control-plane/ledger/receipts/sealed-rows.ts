@@ -5,20 +5,10 @@
  * reported.
  */
 import { setImmediate } from 'node:timers/promises';
+import { type LedgerKeys, sealFault, sealOf } from '../../shared/seal.ts';
 import { Compressor } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
-import {
-  faultOf,
-  isSealOf,
-  keyOf,
-  type LedgerFault,
-  type LedgerKeys,
-  type LedgerRow,
-  type Seal,
-  type SealedReceipt,
-  sealed,
-  sealOf,
-} from './seal.ts';
+import { faultOf, type LedgerFault, type LedgerRow, type Seal, type SealedReceipt, sealed } from './seal.ts';
 
 export interface FaultyRow {
   /** The id of a receipt, or the digest of a part of facts, which has version 0. */
@@ -66,10 +56,8 @@ export function openSeals({ keys, report }: SealsOptions): Seals {
       return faults;
     },
     sealHead: (head) => ({ seal: sealOf(keys.current, 'gw.batch', head), seal_key: keys.current.id }),
-    isSealedHead: (head, seal, id) => {
-      const key = id === null ? undefined : keyOf(keys, id);
-      return key !== undefined && seal !== null && isSealOf(key, 'gw.batch', head, seal);
-    },
+    isSealedHead: (head, seal, id) =>
+      seal !== null && id !== null && sealFault(keys, 'gw.batch', head, { id, seal }) === null,
     compressor: new Compressor(),
     report,
   };

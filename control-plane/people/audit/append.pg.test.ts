@@ -1,16 +1,21 @@
 import { type Actor, type AuditEntry, auditHash, ChainCheck } from '@gw/contract/internal/audit-chain';
 import { type Database, openDatabase } from '@gw/prisma/client';
+import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { forFile } from '@gw/testing/for-file';
 import { createDatabase } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendAudit } from './append.ts';
-import { readAudit, readHead } from './read.ts';
+import { auditFault, readAudit, readHead } from './read.ts';
+import { setAuditKeys } from './seal.ts';
 
+const key = (id: number) => ({ id, secret: Buffer.alloc(32, id) });
+const keys = { current: key(1), others: [] };
 const postgres = forFile(() => createDatabase('migrated'));
 let db: Database;
 let owner: Database;
 beforeAll(() => {
   db = openDatabase(postgres.serviceUrl);
+  setAuditKeys(db, keys);
   owner = openDatabase(postgres.url);
 });
 afterAll(async () => {
@@ -31,7 +36,7 @@ const append = (
 
 async function faultsOf(chain: string) {
   const check = new ChainCheck();
-  for (const entry of await readAudit(db, chain, { order: 'asc', limit: 1000 })) check.next(entry);
+  for (const entry of await readAudit(db, chain, { order: 'asc', limit: 1000 })) check.next(entry, entry.sealFault);
   return check.end(await readHead(db, chain));
 }
 
@@ -94,4 +99,47 @@ test('an entry that was altered and hashed again is found by the next one', asyn
   const check = new ChainCheck();
   for (const entry of [first, { ...forged, hash: auditHash(forged) }, third]) check.next(entry as AuditEntry);
   expect(check.faults).toEqual([{ seq: 3, fault: 'not_linked' }]);
+});
+
+test('an entry that somebody with the database chains has a hash that fits, and is forged; what is written behind it is genuine', async () => {
+  const chain = 'acct_forged';
+  await append(chain, 'a');
+  await forgeAudit(db, chain);
+  await append(chain, 'c');
+  expect(await faultsOf(chain)).toEqual([{ seq: 2, fault: 'forged' }]);
+  const entries = await readAudit(db, chain, { order: 'asc', limit: 10 });
+  expect(entries.map(auditFault)).toEqual([null, 'forged', null]);
+});
+
+test('the seal of another entry does not fit', async () => {
+  const chain = 'acct_copied_seal';
+  await append(chain, 'a');
+  const forged = await forgeAudit(db, chain);
+  await owner.$transaction([
+    owner.$executeRaw`SET LOCAL session_replication_role = replica`,
+    owner.$executeRaw`UPDATE audit SET seal = (SELECT seal FROM audit WHERE chain = ${chain} AND seq = 1)
+      WHERE chain = ${chain} AND seq = ${forged.seq}`,
+  ]);
+  expect(await faultsOf(chain)).toEqual([{ seq: 2, fault: 'forged' }]);
+});
+
+test('an older key verifies what it has sealed, a new one seals what comes; without the older one nothing of it passes', async () => {
+  const chain = 'acct_rotated';
+  await append(chain, 'a');
+  setAuditKeys(db, { current: key(2), others: [key(1)] });
+  await append(chain, 'b');
+  expect(await faultsOf(chain)).toEqual([]);
+  setAuditKeys(db, { current: key(2), others: [] });
+  expect(await faultsOf(chain)).toEqual([{ seq: 1, fault: 'unknown key' }]);
+  setAuditKeys(db, { current: key(2), others: [{ ...key(7), id: 1 }] });
+  expect(await faultsOf(chain)).toEqual([{ seq: 1, fault: 'forged' }]);
+  setAuditKeys(db, keys);
+});
+
+test('over a connection without the keys no entry is written, and none that is read is genuine', async () => {
+  await append('acct_keyless', 'a');
+  const [entry] = await readAudit(owner, 'acct_keyless', { order: 'asc', limit: 1 });
+  expect(entry?.sealFault).toBe('unknown key');
+  const fact = { accountId: 'acct_keyless', actor, action: 'b', target: 'x', requestId: null };
+  await expect(owner.$transaction((tx) => appendAudit(tx, at, fact))).rejects.toThrow('without the keys');
 });

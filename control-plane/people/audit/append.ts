@@ -1,7 +1,7 @@
 /**
  * Writes audit entries, in the transaction of what they tell of.
  *
- * Invariant: a change and its entry are committed together or not at all. Entries of one chain are written one after
+ * Invariant: a change and its entry are committed together or not at all, and each entry is sealed. Entries of one chain are written one after
  * the other: the writer holds the head of the chain until its transaction ends.
  */
 import {
@@ -13,6 +13,7 @@ import {
 } from '@gw/contract/internal/audit-chain';
 import type { Queryable } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { auditSealer } from './seal.ts';
 
 /** The content of an audit entry; `appendAudit` adds the chain, the number, the time and the hashes. */
 export interface AuditFact {
@@ -50,8 +51,10 @@ export async function appendAudits(
     SELECT seq, hash FROM audit_heads WHERE chain = ${chain}`;
   const before = head === undefined ? { seq: 0, hash: firstPrevHash } : { seq: Number(head.seq), hash: head.hash };
   const entries = linked(chain, at, facts, before);
+  const sealOf = auditSealer(tx);
   const rows = entries.map(({ actor, ...entry }) => ({
     ...entry,
+    ...sealOf(entry.hash),
     actor_kind: actor.kind,
     actor_id: actor.id,
     actor_name: actor.name,
@@ -59,12 +62,12 @@ export async function appendAudits(
   // In order, since a trigger admits each row only behind the one before.
   await tx.$executeRaw`
     INSERT INTO audit (chain, seq, at, account_id, actor_kind, actor_id, actor_name, action, target, request_id, before,
-      after, prev_hash, hash)
+      after, prev_hash, hash, seal, seal_key)
     SELECT chain, seq, at, ${accountId}::text, actor_kind, actor_id, actor_name, action, target, request_id, before,
-      after, prev_hash, hash
+      after, prev_hash, hash, seal, seal_key
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS entry (chain text, seq bigint, at timestamptz,
       actor_kind text, actor_id text, actor_name text, action text, target text, request_id text, before json,
-      after json, prev_hash text, hash text)
+      after json, prev_hash text, hash text, seal text, seal_key int)
     ORDER BY seq`;
   return entries;
 }

@@ -1,13 +1,13 @@
 /** `/operator/v1/audit`: every chain of the audit log, whole, so that whoever reads it can verify it. */
 import { auditEntrySchema } from '@gw/contract/audit';
-import { type AuditEntry, operatorChain } from '@gw/contract/internal/audit-chain';
+import { operatorChain } from '@gw/contract/internal/audit-chain';
 import { nameSchema } from '@gw/contract/internal/catalogue/field';
 import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { readAudit, readChains } from './read.ts';
+import { auditFault, readAudit, readChains } from './read.ts';
 
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const query = z.object({
@@ -27,8 +27,16 @@ const headsQuery = z.object({ after: z.string().optional() });
 const headsPage = 1000;
 const config = { access: { kind: 'operator', role: 'viewer' } } as const;
 const more = { has_more: z.boolean() };
-/** As it was hashed. */
-const entrySchema = auditEntrySchema.omit({ id: true, object: true }).extend({ chain: z.string() });
+/** As it was hashed, but for `fault`. */
+const entrySchema = auditEntrySchema.omit({ id: true, object: true }).extend({
+  chain: z.string(),
+  fault: z
+    .enum(['altered', 'forged', 'unknown key'])
+    .nullable()
+    .describe(
+      'Null: the gateway wrote this entry. `altered`: its hash does not fit it. `forged`: its seal does not fit its hash. `unknown key`: its key is in no setting',
+    ),
+});
 const headSchema = z.strictObject({ chain: z.string(), seq: z.int(), hash: z.string().nullable() });
 const entriesReply = listSchema(entrySchema).extend(more);
 
@@ -41,7 +49,9 @@ export function auditOperatorRoutes(base: FastifyInstance, { db }: Context): voi
     async (request) => {
       const { after, chain, limit, ...filter } = request.query;
       const entries = await readAudit(db, chain, { ...filter, afterSeq: after, limit: limit + 1 });
-      const data: AuditEntry[] = entries.slice(0, limit);
+      const data = entries
+        .slice(0, limit)
+        .map(({ sealFault, ...entry }) => ({ ...entry, fault: auditFault({ ...entry, sealFault }) }));
       return { object: 'list', data, has_more: entries.length > limit };
     },
   );

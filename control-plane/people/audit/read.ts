@@ -1,6 +1,7 @@
 /** Reads the audit log in the form in which it was hashed. */
-import type { ActorKind, AuditEntry } from '@gw/contract/internal/audit-chain';
-import { type Database, Prisma } from '@gw/prisma/client';
+import { type ActorKind, type AuditEntry, isHashed, type SealFault } from '@gw/contract/internal/audit-chain';
+import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
+import { auditSealFault } from './seal.ts';
 
 interface AuditRow {
   chain: string;
@@ -16,7 +17,18 @@ interface AuditRow {
   after: unknown;
   prev_hash: string;
   hash: string;
+  seal: string | null;
+  seal_key: number | null;
 }
+
+/** An entry as it is stored, and what is wrong with its seal; whether its hash fits is for whoever uses it to ask. */
+export interface StoredAudit extends AuditEntry {
+  readonly sealFault: SealFault | null;
+}
+
+/** Returns why this is not an entry that the gateway has written, or null. */
+export const auditFault = (entry: StoredAudit): SealFault | 'altered' | null =>
+  isHashed(entry) ? entry.sealFault : 'altered';
 
 /** Which entries to read; a condition that is absent admits all. */
 export interface AuditFilter {
@@ -32,7 +44,7 @@ export interface AuditFilter {
 }
 
 /** Returns entries of one chain by their numbers; `from` is included and `to` is not. */
-export async function readAudit(db: Database, chain: string, filter: AuditFilter): Promise<AuditEntry[]> {
+export async function readAudit(db: Queryable, chain: string, filter: AuditFilter): Promise<StoredAudit[]> {
   const { action, actor, afterSeq, from, limit, order, to } = filter;
   const conditions = [
     Prisma.sql`chain = ${chain}`,
@@ -45,10 +57,24 @@ export async function readAudit(db: Database, chain: string, filter: AuditFilter
       : [order === 'asc' ? Prisma.sql`seq > ${afterSeq}` : Prisma.sql`seq < ${afterSeq}`]),
   ];
   const rows = await db.$queryRaw<AuditRow[]>`
-    SELECT chain, seq, at, actor_kind, actor_id, actor_name, action, target, request_id, before, after, prev_hash, hash
+    SELECT chain, seq, at, actor_kind, actor_id, actor_name, action, target, request_id, before, after, prev_hash, hash,
+      seal, seal_key
     FROM audit WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY seq ${order === 'asc' ? Prisma.sql`ASC` : Prisma.sql`DESC`} LIMIT ${limit}`;
-  return rows.map(entryOf);
+  const faultOf = auditSealFault(db);
+  return rows.map((row) => ({ ...entryOf(row), sealFault: faultOf(row.hash, row.seal, row.seal_key) }));
+}
+
+/** Returns the last entry of this action that is genuine. Others with its name, which somebody with the database has put there, hide none. */
+export async function lastGenuine(db: Queryable, chain: string, action: string): Promise<StoredAudit | null> {
+  let limit = 1;
+  for (let afterSeq: number | undefined; ; ) {
+    const page = await readAudit(db, chain, { action, order: 'desc', limit, afterSeq });
+    const found = page.find((entry) => auditFault(entry) === null);
+    if (found !== undefined || page.length < limit) return found ?? null;
+    afterSeq = page.at(-1)?.seq;
+    limit = Math.min(limit * 10, 1000);
+  }
 }
 
 /** Returns the number and the hash of the last entry; null if the chain has none. */

@@ -1,6 +1,8 @@
 import { auditListSchema } from '@gw/contract/audit';
 import { type Actor, type AuditEntry, ChainCheck } from '@gw/contract/internal/audit-chain';
+import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp } from '@gw/testing/control-plane/app';
+import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { forFile } from '@gw/testing/for-file';
 import { expect, test } from 'vitest';
 import { appendAudit } from './append.ts';
@@ -65,4 +67,24 @@ test('a customer can verify their own chain with what is shown of it', async () 
   for (const { id: _id, object: _object, ...entry } of data) check.next({ ...entry, chain: 'acct_c' } as AuditEntry);
   const last = data.at(-1);
   expect(check.end({ seq: 3, hash: last?.hash ?? '' })).toEqual([]);
+});
+
+test('an entry that was forged or altered is not shown, but named in its place; operators see it with what is wrong', async () => {
+  const { operator, stores, context } = running;
+  await append('acct_d', day(1), 'key.created');
+  await forgeAudit(stores.db, 'acct_d');
+  await append('acct_d', day(2), 'key.revoked');
+  await append('acct_d', day(3), 'key.restored');
+  await stores.tamper(`UPDATE audit SET action = 'key.kept' WHERE chain = 'acct_d' AND seq = 3`);
+  const all = auditListSchema.parse((await read('acct_d')).body);
+  expect(all.data.map(({ action }) => action)).toEqual(['key.restored', 'key.created']);
+  expect(all.altered).toEqual([{ id: 'audit_3' }, { id: 'audit_2' }]);
+  const page = auditListSchema.parse((await read('acct_d', '?order=asc&limit=1&after=audit_1')).body);
+  expect(page).toMatchObject({ data: [], altered: [{ id: 'audit_2' }], has_more: true, last_id: 'audit_2' });
+  expect((await read('acct_a')).body.altered).toBeUndefined();
+
+  const { viewer } = await seedOperators(context);
+  const headers = { authorization: `Bearer ${viewer}` };
+  const reply = await operator.inject({ url: '/operator/v1/audit?chain=acct_d&order=asc', headers });
+  expect(reply.json().data.map(({ fault }: { fault: string }) => fault)).toEqual([null, 'forged', 'altered', null]);
 });

@@ -124,9 +124,10 @@ test.each([null, accountId])(
     await owner.$transaction([
       owner.$executeRaw`SET LOCAL session_replication_role = replica`,
       owner.$executeRaw`
-      INSERT INTO audit (chain, seq, at, account_id, actor_kind, actor_id, action, target, prev_hash, hash)
+      INSERT INTO audit (chain, seq, at, account_id, actor_kind, actor_id, action, target, prev_hash, hash, seal,
+        seal_key)
       SELECT ${chain}, 1000000 + i, ${new Date(start)}::timestamptz - i * interval '1 minute', ${id}, 'system', 'x', 'x', 'x',
-        repeat('0', 64), repeat('0', 64) FROM generate_series(1, 20000) i`,
+        repeat('0', 64), repeat('0', 64), repeat('0', 64), 1 FROM generate_series(1, 20000) i`,
     ]);
     await owner.$executeRaw`ANALYZE audit`;
     const asked = entryWritten({ accountId: id, target: 'x' }, { from: new Date(start).toISOString(), batch: 'x' });

@@ -37,6 +37,9 @@ CREATE TABLE "audit" (
   "after" JSON,
   "prev_hash" CHAR(64) NOT NULL CHECK ("prev_hash" ~ '^[0-9a-f]{64}$'),
   "hash" CHAR(64) NOT NULL CHECK ("hash" ~ '^[0-9a-f]{64}$'),
+  -- By a key that the database does not hold: whoever writes here can chain an entry, and cannot seal it.
+  "seal" CHAR(64) NOT NULL,
+  "seal_key" SMALLINT NOT NULL,
   PRIMARY KEY ("chain", "seq"),
   CONSTRAINT "chain_of_account" CHECK ("chain" = COALESCE("account_id", 'operators'))
 );
