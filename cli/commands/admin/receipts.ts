@@ -77,15 +77,12 @@ async function retry({ api }: AdminCall) {
   return { value, text: value.left === 0 ? tried : `${tried}${value.left} more are left: run this again.\n` };
 }
 
-/** Somebody with the database can have called a row anything, and given it the least number that a column holds. */
-const beforeAll = -(2 ** 31);
-
 /** The key of the seals is with the control plane alone, so it is that which checks. */
 async function verify({ api }: AdminCall) {
   const faults: Fault[] = [];
   let checked = 0;
-  for (let after: Page['next'] = { after_id: '', after_version: beforeAll }; after !== null; ) {
-    const query = { ...after, after_version: String(after.after_version) };
+  for (let after: Page['next'] | undefined; after !== null; ) {
+    const query = after === undefined ? {} : { ...after, after_version: String(after.after_version) };
     const page = (await api.get('/operator/v1/receipts/verify', query)) as Page;
     faults.push(...page.data);
     checked += page.checked;

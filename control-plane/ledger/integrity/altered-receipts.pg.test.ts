@@ -7,14 +7,17 @@ import { receiptKey } from '@gw/contract/internal/redis';
 import { call } from '@gw/methodology/internals/testdata/facts';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { entryOf } from '@gw/testing/control-plane/fixtures';
+import { entryOf, silentLog } from '@gw/testing/control-plane/fixtures';
 import { sealedEntry } from '@gw/testing/ledger-entry';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { supersede } from '../receipts/supersede.ts';
+import { checkPage } from './check-receipts.ts';
 
 let running: TestApp;
+let tokens: Awaited<ReturnType<typeof seedOperators>>;
 beforeAll(async () => {
   running = await startTestApp();
+  tokens = await seedOperators(running.context);
   // The owner can do so before they take a seal off.
   for (const column of ['content_sha256', 'seal', 'seal_key'])
     await running.stores.tamper(`ALTER TABLE receipts ALTER COLUMN ${column} DROP NOT NULL`);
@@ -147,8 +150,35 @@ test('no new version is made of it, and it is not settled: nothing of it gets a 
   expect((await read(entry.receipt.id)).status).toBe(500);
 });
 
+test('a reader who begins anywhere is told no fault that is none, and raises no alarm', async () => {
+  const first = entryOf();
+  const { id } = first.receipt;
+  await running.store(first, entryOf({ id, version: 2, supersedes: 1 }), entryOf());
+  const ask = async (query: string) => {
+    const url = `/operator/v1/receipts/verify${query}`;
+    const reply = await running.operator.inject({ url, headers: { authorization: `Bearer ${tokens.viewer}` } });
+    return { status: reply.statusCode, body: reply.json() };
+  };
+  expect(await ask('')).toMatchObject({ status: 200, body: { data: [], checked: 3 } });
+  expect(await ask(`?after_id=${id}&after_version=1`)).toMatchObject({ status: 200, body: { data: [], next: null } });
+  for (const [query, code] of [
+    [`?after_id=${id}`, 'invalid_after_version'],
+    ['?after_version=1', 'invalid_after_id'],
+    [`?after_id=${id}&after_version=-7`, 'invalid_after_id'],
+    [`?after_id=${id}&after_version=3`, 'invalid_after_id'],
+    ['?after_id=nothing&after_version=1', 'invalid_after_id'],
+    ['?after_id=%27%20OR%201=1--&after_version=1', 'invalid_after_id'],
+    [`?after_id=${id}&after_version=9999999999`, 'invalid_after_version'],
+    [`?after_id=${'x'.repeat(5000)}&after_version=1`, 'invalid_after_id'],
+  ])
+    expect(await ask(query as string), query).toMatchObject({ status: 400, body: { error: { code } } });
+  // A check that goes on from where somebody with the database has put it.
+  await checkPage({ db: running.stores.db, log: silentLog, seals: running.stores.seals }, { id, version: -7 });
+  expect(await running.stores.db.integrityFault.count()).toBe(0);
+  expect((await running.operator.inject('/healthz')).json()).toMatchObject({ receipt_integrity_faults: 0 });
+});
+
 test('receipts verify names each of them in the shell and ends with 1, page after page', async () => {
-  const tokens = await seedOperators(running.context);
   const url = running.operatorUrl;
   const verify = async () => {
     let out = '';

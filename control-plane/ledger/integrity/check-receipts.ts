@@ -74,7 +74,8 @@ export async function checkPage(
   });
   const missing = rows.flatMap(({ id, version }, at) => {
     const before = at === 0 ? after : rows[at - 1];
-    const expected = before?.id === id ? before.version + 1 : 1;
+    // Whoever says where to begin can name a version below the first, and somebody with the database can have made one.
+    const expected = before?.id === id ? Math.max(before.version, 0) + 1 : 1;
     return version === expected ? [] : { name: id, number: expected, fault: 'missing' };
   });
   const next = rows.length < pageSize ? null : (rows.at(-1) ?? null);
@@ -83,6 +84,13 @@ export async function checkPage(
   );
   await noteFaults({ db, log }, 'receipt', [...missing, ...removed]);
   return { checked: rows.length, faults: [...altered, ...missing, ...removed], next };
+}
+
+/** Whether a page can have ended there. */
+export async function isPlace(db: Database, { id, version }: LedgerPosition): Promise<boolean> {
+  const found = await db.$queryRaw<unknown[]>`
+    SELECT 1 FROM receipts WHERE id = ${id} AND version = ${version} LIMIT 1`;
+  return found.length > 0;
 }
 
 /** Finds, page by page, all receipts that the logs of the accounts have between two places and the ledger lacks. `to` null: to the end. */
