@@ -40,6 +40,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   receipt_log: grows,
   receipt_log_checkpoints: grows,
   receipt_log_nodes: grows,
+  receipt_log_set_aside: read,
   receipt_replacements: read,
   receipt_heads: grows,
   // Triggers make them; a seal is added once.
@@ -152,6 +153,7 @@ async function grant(client: pg.Client, id: string): Promise<void> {
   await client.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${id}`);
   await client.query(`GRANT EXECUTE ON FUNCTION ensure_receipt_partitions(DATE, INTEGER) TO ${id}`);
   await client.query(`GRANT EXECUTE ON FUNCTION settle_receipts(JSON) TO ${id}`);
+  await client.query(`GRANT EXECUTE ON FUNCTION set_aside_receipt_log(TEXT, BIGINT) TO ${id}`);
   for (const { name, rights } of await rightsHere(client))
     if (rights.length > 0)
       await client.query(`GRANT ${rights.join(', ')} ON ${client.escapeIdentifier(name)} TO ${id}`);

@@ -20,7 +20,7 @@ export interface LedgerKeys {
 }
 
 /** The kind is part of what is sealed, so that no seal passes for one of another kind. */
-export type SealedKind = 'gw.receipt' | 'gw.audit' | 'gw.audit_head' | 'gw.batch';
+export type SealedKind = 'gw.receipt' | 'gw.audit' | 'gw.audit_head' | 'gw.batch' | 'gw.log_entry';
 
 const sealBytes = ({ secret }: LedgerKey, kind: SealedKind, text: string): Buffer =>
   hmacSha256(secret, `${kind}\n${text}`);

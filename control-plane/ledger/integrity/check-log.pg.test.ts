@@ -130,6 +130,18 @@ test.each<[string, string | (() => Promise<void>), string[]]>([
   expect(found.every((each) => each.startsWith(accountId))).toBe(true);
 });
 
+test('a row that somebody with the database has put behind the others is forged, and misses no receipt that never was', async () => {
+  await stores.db.$executeRaw`
+    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256, seal, seal_key)
+    VALUES (${accountId}, 602, ${entries[0]?.receipt.id.replace(/.$/, 'z')}, 1, now(), sha256('x'), 'x', sha256('x'), 1)`;
+  expect(await check()).toEqual([`${accountId} 602 forged`]);
+  const { faults } = await checkPage({ db: stores.db, log: silentLog, seals: testSeals }, { id: '', version: 0 });
+  expect(faults).toEqual([]);
+  await ingest(stores.db, receipt(760));
+  await append();
+  expect(await check()).toEqual([]);
+});
+
 test('an audit entry that somebody with the database has put there is no fault of the log', async () => {
   await forgeAudit(stores.db, accountId, {
     action: 'receipt_log.signed',
@@ -141,8 +153,8 @@ test('an audit entry that somebody with the database has put there is no fault o
 
 test('an entry that was put far behind the others is found, and holds the check up for no time', async () => {
   for (const index of ['4000000000000000', '9223372036854775807'])
-    await stores.tamper(`INSERT INTO receipt_log SELECT account_id, ${index}, receipt_id || ${index}, version, created_at, leaf_hash, content_sha256
-      FROM receipt_log WHERE account_id = '${accountId}' AND index = 3`);
+    await stores.tamper(`INSERT INTO receipt_log SELECT account_id, ${index}, receipt_id || ${index}, version, created_at, leaf_hash, content_sha256, seal,
+      seal_key FROM receipt_log WHERE account_id = '${accountId}' AND index = 3`);
   expect(await check()).toEqual(expect.arrayContaining([`${accountId} 602 missing`, `${accountId} 768 missing`]));
 });
 

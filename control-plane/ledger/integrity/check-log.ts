@@ -11,10 +11,10 @@ import { type Database, Prisma } from '@gw/prisma/client';
 import { auditFault, readAudit } from '../../people/audit/read.ts';
 import { entryHash } from '../log/append.ts';
 import { signedAction } from '../log/sign.ts';
-import { LogBrokenError, nodeName, readNodes, rootOf } from '../log/tree.ts';
+import { entrySeal, LogBrokenError, nodeName, readNodes, rootOf } from '../log/tree.ts';
 import type { StoredTexts } from '../receipts/compressed-rows.ts';
 import { readRows, replacedBodies, storedColumns, textColumns } from '../receipts/read-rows.ts';
-import type { Seals } from '../receipts/sealed-rows.ts';
+import type { Seals, TextSeal } from '../receipts/sealed-rows.ts';
 import type { Fault } from './faults.ts';
 
 export interface LogStores {
@@ -54,7 +54,7 @@ export async function checkLogPage(
   const missing = Array.from({ length: end - index }, (_, at) => index + at).filter((each) => !there.has(each));
   const found = [
     ...missing.map((number) => ({ number, fault: 'missing' })),
-    ...(await entryFaults(stores, page)),
+    ...(await entryFaults(stores, accountId, page)),
     ...(missing.length > 0 ? [] : await nodeFaults(db, accountId, { from: index, to: end })),
     ...(await checkpointFaults(stores, accountId, { from: index, to: isLast ? null : end })),
     ...(isLast ? await auditFaults(db, accountId) : []),
@@ -67,10 +67,11 @@ export async function checkLogPage(
 
 type Numbered = Pick<Fault, 'fault' | 'number'>;
 
-interface EntryRow extends Omit<StoredTexts, 'body'> {
+interface EntryRow extends Omit<StoredTexts, 'body'>, TextSeal {
   readonly index: number;
   readonly receipt_id: string;
   readonly version: number;
+  readonly created_at: Date;
   readonly leaf: string;
   readonly content: string;
   /** The leaf hash of the receipt as it is stored; null if it is gone, which the check of the receipts reports. */
@@ -83,7 +84,8 @@ const entriesFrom = (db: Database, accountId: string, index: number): Promise<En
   readRows<EntryRow>(
     db,
     Prisma.sql`
-  SELECT l.index::float8 AS index, l.receipt_id, l.version, encode(l.leaf_hash, 'hex') AS leaf, l.content_sha256 AS content,
+  SELECT l.index::float8 AS index, l.receipt_id, l.version, l.created_at, encode(l.leaf_hash, 'hex') AS leaf,
+    l.content_sha256 AS content, encode(l.seal, 'hex') AS seal, l.seal_key::int AS id,
     ${textColumns}, r.content_sha256 AS stored
   FROM receipt_log l
   LEFT JOIN receipts r ON r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version
@@ -91,7 +93,11 @@ const entriesFrom = (db: Database, accountId: string, index: number): Promise<En
   WHERE l.account_id = ${accountId} AND l.index >= ${index} AND l.index <= ${Number.MAX_SAFE_INTEGER} ORDER BY l.index LIMIT ${pageSize + 1}`,
   );
 
-async function entryFaults({ db, seals }: LogStores, entries: readonly EntryRow[]): Promise<Numbered[]> {
+async function entryFaults(
+  { db, seals }: LogStores,
+  accountId: string,
+  entries: readonly EntryRow[],
+): Promise<Numbered[]> {
   const there = entries.filter(({ body }) => body !== null);
   const altered = there.filter(({ body, content, leaf, stored }) => content === stored && !isEntry(body, leaf));
   const others = there.filter(({ content, stored }) => content !== stored);
@@ -103,7 +109,15 @@ async function entryFaults({ db, seals }: LogStores, entries: readonly EntryRow[
     ({ content, leaf, receipt_id }) => !isEntry(known.get(`${receipt_id}:${content}`), leaf),
   );
   const genuine = await genuineAmong({ db, seals }, [...altered, ...replaced]);
+  const named = new Set([...altered, ...replaced].map(({ index }) => index).filter((index) => genuine.has(index)));
+  const forged = entries.filter((entry) => {
+    const { content, created_at, leaf, receipt_id, version } = entry;
+    const sealed = { receiptId: receipt_id, version, createdAt: created_at, hash: leaf, contentSha256: content };
+    const text = entrySeal(accountId, entry.index, sealed);
+    return !named.has(entry.index) && seals.textFault('gw.log_entry', text, entry) !== null;
+  });
   return [
+    ...forged.map(({ index }) => ({ number: index, fault: 'forged' })),
     ...altered.filter(({ index }) => genuine.has(index)).map(({ index }) => ({ number: index, fault: 'altered' })),
     ...replaced.filter(({ index }) => genuine.has(index)).map(({ index }) => ({ number: index, fault: 'replaced' })),
   ];

@@ -5,6 +5,7 @@
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
+import { entrySeal, type SealedLeaf } from '../log/tree.ts';
 import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
@@ -79,7 +80,7 @@ export async function checkPage(
     return version === expected ? [] : { name: id, number: expected, fault: 'missing' };
   });
   const next = rows.length < pageSize ? null : (rows.at(-1) ?? null);
-  const removed = (await removedSince(db, after, next)).filter(
+  const removed = (await removedSince({ db, seals }, after, next)).filter(
     ({ name, number }) => !missing.some((fault) => fault.name === name && fault.number === number),
   );
   await noteFaults({ db, log }, 'receipt', [...missing, ...removed]);
@@ -93,22 +94,44 @@ export async function isPlace(db: Database, { id, version }: LedgerPosition): Pr
   return found.length > 0;
 }
 
-/** Finds, page by page, all receipts that the logs of the accounts have between two places and the ledger lacks. `to` null: to the end. */
-async function removedSince(db: Database, after: RoundPlace, to: RoundPlace | null): Promise<Fault[]> {
+interface LoggedRow extends SealedLeaf {
+  readonly accountId: string;
+  readonly index: number;
+}
+
+/**
+ * Finds, page by page, all receipts that the logs of the accounts have between two places and the ledger lacks. `to` null: to the end. A row of a log
+ * that is not sealed says nothing.
+ */
+async function removedSince(
+  { db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>,
+  after: RoundPlace,
+  to: RoundPlace | null,
+): Promise<Fault[]> {
   const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
-  const removed: Fault[] = [];
-  for (let from = after; ; ) {
-    const page = await db.$queryRaw<Fault[]>`
-      SELECT DISTINCT l.receipt_id AS name, l.version AS number, 'missing' AS fault FROM receipt_log l
-      WHERE (l.receipt_id, l.version) > (${from.id}, ${from.version}) ${end}
+  const removed = new Map<string, Fault>();
+  for (let from = Prisma.sql`(l.receipt_id, l.version) > (${after.id}, ${after.version})`; ; ) {
+    const page = await db.$queryRaw<LoggedRow[]>`
+      SELECT l.account_id AS "accountId", l.index::float8 AS index, l.receipt_id AS "receiptId", l.version, l.created_at AS "createdAt",
+        encode(l.leaf_hash, 'hex') AS hash, l.content_sha256 AS "contentSha256", encode(l.seal, 'hex') AS seal, l.seal_key::int AS id
+      FROM receipt_log l
+      WHERE ${from} ${end}
         AND NOT EXISTS (
           SELECT 1 FROM receipts r
           WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
-      ORDER BY name, number LIMIT ${pageSize}`;
-    removed.push(...page);
+      ORDER BY l.receipt_id, l.version, l.content_sha256, l.account_id LIMIT ${pageSize}`;
+    for (const { accountId, index, ...leaf } of page)
+      if (seals.textFault('gw.log_entry', entrySeal(accountId, index, leaf), leaf) === null)
+        removed.set(`${leaf.receiptId}:${leaf.version}`, {
+          name: leaf.receiptId,
+          number: leaf.version,
+          fault: 'missing',
+        });
     const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return removed;
-    from = { id: last.name, version: last.number };
+    if (last === undefined || page.length < pageSize) return [...removed.values()];
+    const { accountId, contentSha256, receiptId, version } = last;
+    from = Prisma.sql`(l.receipt_id, l.version, l.content_sha256, l.account_id)
+      > (${receiptId}, ${version}, ${contentSha256}, ${accountId})`;
   }
 }
 

@@ -14,10 +14,10 @@ export interface LedgerSealsOptions {
 export function openLedgerSeals(options: LedgerSealsOptions): Seals {
   return openSeals({
     keys: options.keys,
-    report: (faulty) =>
+    report: (faulty, kind = 'receipt') =>
       noteFaults(
         options,
-        'receipt',
+        kind,
         faulty.map(({ fault, id, version }) => ({ name: id, number: version, fault })),
       ),
   });

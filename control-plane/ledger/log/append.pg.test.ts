@@ -3,6 +3,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { type Checkpoint, checkCheckpoint, signedCheckpoint } from '@gw/evidence/checkpoint';
 import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
+import { openDatabase } from '@gw/prisma/client';
 import { cases } from '@gw/testing/cases';
 import { callAt, type Entry, entryFrom, ingest } from '@gw/testing/control-plane/calls';
 import { startStores, testSeals } from '@gw/testing/control-plane/fixtures';
@@ -22,6 +23,7 @@ beforeEach(() =>
     'receipt_log_nodes',
     'receipt_log_checkpoints',
     'receipt_log_changes',
+    'receipt_log_set_aside',
     'integrity_faults',
     'audit',
     'audit_heads',
@@ -31,7 +33,8 @@ beforeEach(() =>
 const accountId = 'acct_log';
 const key = signingKeyOf('e1'.repeat(32));
 const clock = new Date('2026-11-22T00:00:00Z');
-const append = (by = key, db = stores.db) => appendReceipts({ db, now: () => clock, key: by, seals: testSeals });
+const append = (by = key, db = stores.db, seals = testSeals) =>
+  appendReceipts({ db, now: () => clock, key: by, seals });
 const at = (minute: number) => new Date(Date.parse('2026-11-20T10:00:00Z') + minute * 60_000).toISOString();
 const receipt = (minute: number, account = accountId, changes: object = {}): Entry =>
   entryFrom(callAt(at(minute)), { accountId: account, changes });
@@ -95,6 +98,98 @@ test('an audit entry about a checkpoint that was never signed does not stop the 
   await ingest(stores.db, receipt(2));
   await append();
   expect((await checkpoints()).map(({ tree_size }) => tree_size)).toEqual([1, 2]);
+  await expectProven();
+});
+
+/** As somebody who has the rights of the services, and no key: entries of receipts that never were. */
+const plant = (indexes: readonly number[], account = accountId): Promise<unknown> =>
+  stores.db.$executeRaw`
+    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256, seal, seal_key)
+    SELECT ${account}, n, 'rcpt_never_' || n, 1, ${at(1)}::timestamptz, sha256('x'), 'x', sha256('x'), 1
+    FROM unnest(${indexes}::bigint[]) n`;
+const plantNode = (level: number, index: number): Promise<unknown> => stores.db.$executeRaw`
+  INSERT INTO receipt_log_nodes (account_id, level, index, hash) VALUES (${accountId}, ${level}::smallint, ${index}, sha256('x'))`;
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
+const setAside = async () => (await stores.db.receiptLogSetAside.findMany()).map(({ entry }) => entry);
+
+test.each<[string, () => Promise<unknown>, number[]]>([
+  ['at its beginning', () => plant([0]), [0]],
+  [
+    'at its beginning, with the node over them',
+    () => Promise.all([plant(range(0, 16)), plantNode(4, 0)]),
+    range(0, 16),
+  ],
+  ['in front of a gap', () => plant([0, 7]), [0, 7]],
+  ['far away', () => plant([2 ** 52]), [2 ** 52]],
+  [
+    'as its last possible entry',
+    () => stores.db.$executeRaw`
+    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256, seal, seal_key)
+    VALUES (${accountId}, 9223372036854775807, 'rcpt_never', 1, 'infinity', sha256('x'), 'x', '', 1)`,
+    [Number.MAX_SAFE_INTEGER],
+  ],
+  ['as a node alone', () => Promise.all([plantNode(4, 0), plantNode(4, 1), plantNode(52, 0), plantNode(3, 0)]), []],
+])(
+  'what somebody has put into a log %s is taken out and named, and neither built upon nor signed',
+  async (_, how, planted) => {
+    await ingest(stores.db, ...Array.from({ length: 40 }, (__, minute) => receipt(minute)));
+    await how();
+    await append(key, stores.db, stores.seals);
+    await expectProven();
+    expect(await checkpoints()).toMatchObject([{ tree_size: 40 }]);
+    expect(await marks()).toBe(0);
+    expect(await setAside()).toHaveLength(planted.length);
+    const faults = await stores.db.integrityFault.findMany({ orderBy: { number: 'asc' } });
+    expect(faults).toMatchObject(
+      planted.map((index) => ({ kind: 'log', name: accountId, number: BigInt(index), fault: 'forged' })),
+    );
+    // The next hour goes on from it.
+    await plant([40, 41, 43]);
+    await ingest(stores.db, receipt(61), receipt(62));
+    await append();
+    await expectProven();
+    expect((await checkpoints()).at(-1)).toMatchObject({ tree_size: 42 });
+  },
+);
+
+test('what is put there between the entries and their checkpoint is not signed, and moves nothing that is genuine', async () => {
+  await ingest(stores.db, receipt(1), receipt(2));
+  const dies = {
+    ...key,
+    get privateKey(): never {
+      throw new Error('Killed here.');
+    },
+  };
+  await expect(append(dies)).rejects.toThrow('cannot go on');
+  await plant([2, 3]);
+  await append();
+  await expectProven();
+  expect(await checkpoints()).toMatchObject([{ tree_size: 2 }]);
+});
+
+test('nobody keeps a receipt out of its log by naming it in another one', async () => {
+  const entry = receipt(1);
+  await ingest(stores.db, entry);
+  await stores.db.$executeRaw`
+    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256, seal, seal_key)
+    SELECT 'acct_other', 0, id, version, created_at, sha256('x'), content_sha256, sha256('x'), 1 FROM receipts`;
+  await append();
+  await expectProven();
+  expect((await logged()).map(({ receiptId }) => receiptId)).toEqual([entry.receipt.id]);
+});
+
+test('what is signed cannot be set aside, by the services or by the owner', async () => {
+  await ingest(stores.db, ...Array.from({ length: 40 }, (_, minute) => receipt(minute)));
+  await append();
+  const owner = openDatabase(stores.postgres.url, { connections: 1 });
+  for (const [db, statement] of [
+    [stores.db, `SELECT set_aside_receipt_log('${accountId}', 39)`],
+    [owner, `SELECT set_aside_receipt_log('${accountId}', 0)`],
+    [owner, 'DELETE FROM receipt_log WHERE index = 39'],
+    [owner, 'DELETE FROM receipt_log_nodes WHERE level = 4 AND index = 1'],
+  ] as const)
+    await expect(db.$executeRawUnsafe(statement)).rejects.toThrow('append-only');
+  await owner.$disconnect();
   await expectProven();
 });
 

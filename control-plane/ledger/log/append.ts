@@ -3,7 +3,8 @@
  *
  * Invariant: a receipt that was stored is in the log, however it came: the marks of its hour are taken away only after all that was
  * stored when they were read has been logged, and signed: whoever dies in between leaves them to the next round. What is logged is
- * what was sealed: an altered row is not, and its hour stays marked. Several instances can do it at once.
+ * what was sealed: an altered row is not, and its hour stays marked. What somebody else has put into the log is taken out before anything is
+ * put behind it. Several instances can do it at once.
  */
 
 import { defined } from '@gw/contract/internal/defined';
@@ -17,12 +18,14 @@ import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
 import { genuine, type Seals } from '../receipts/sealed-rows.ts';
 import { signCheckpoint } from './sign.ts';
+import { cleanTail, reportPlanted, signedSize } from './tail.ts';
 import { appendLeaves, type Leaf, lockLog } from './tree.ts';
 
 const everyMs = 60_000;
 /** Hours of accounts in one round, and receipts in one transaction. */
 const hoursAtOnce = 100;
 const pageSize = 500;
+const patient = { timeout: 60_000, maxWait: 10_000 };
 /** The receipt of a call arrives in the ledger when the call ends, so some time after the hour in which it began. */
 const restS = 900;
 
@@ -70,6 +73,8 @@ export async function appendReceipts(options: LogOptions, signal?: AbortSignal):
       SELECT account_id, hour, array_agg(seq) AS marks FROM receipt_log_changes
       WHERE (hour, account_id) > (${after.hour}, ${after.account_id}) AND hour < ${until}
       GROUP BY hour, account_id ORDER BY hour, account_id LIMIT ${hoursAtOnce}`;
+    for (const account of new Set(due.map(({ account_id }) => account_id)))
+      await apart(account, () => cleanLog(options, account));
     for (const hour of due)
       if (!signal?.aborted)
         await apart(hour.account_id, async () => done.add(hour, await appendHour(options, hour, signal)));
@@ -83,6 +88,14 @@ export async function appendReceipts(options: LogOptions, signal?: AbortSignal):
     after = last;
   }
   if (failures.length > 0) throw new AggregateError(failures, `The logs of ${failures.length} accounts cannot go on.`);
+}
+
+async function cleanLog({ db, seals }: LogOptions, accountId: string): Promise<void> {
+  const { planted } = await db.$transaction(async (tx) => {
+    await lockLog(tx, accountId);
+    return cleanTail(tx, seals, accountId, await signedSize(tx, accountId));
+  }, patient);
+  await reportPlanted(seals, accountId, planted);
 }
 
 /** The hours before it are over. By the slower of two clocks: a hasty one would make honest receipts late. */
@@ -145,30 +158,27 @@ async function appendPage(
   { accountId, after, hour }: { readonly accountId: string; readonly hour: Date; readonly after: LogPage['next'] },
 ): Promise<LogPage> {
   const from = after ?? { id: '', version: 0, created_at: hour };
-  return db.$transaction(
-    async (tx) => {
-      await lockLog(tx, accountId);
-      const rows = await readRows(
-        tx,
-        Prisma.sql`
+  return db.$transaction(async (tx) => {
+    await lockLog(tx, accountId);
+    const rows = await readRows(
+      tx,
+      Prisma.sql`
         SELECT ${storedColumns} FROM receipts r
         WHERE r.account_id = ${accountId} AND r.created_at >= ${hour} AND r.created_at < ${hour}::timestamptz + INTERVAL '1 hour'
           AND (r.created_at, r.id, r.version) > (${from.created_at}, ${from.id}, ${from.version})
           AND NOT EXISTS (
             SELECT 1 FROM receipt_log l WHERE l.receipt_id = r.id AND l.version = r.version
-              AND l.content_sha256 = r.content_sha256)
+              AND l.content_sha256 = r.content_sha256 AND l.account_id = ${accountId})
         ORDER BY r.created_at, r.id, r.version LIMIT ${pageSize}`,
-      );
-      const sound = await genuine(seals, rows);
-      if (sound.length > 0) await appendLeaves(tx, accountId, sound.map(leafOf));
-      const last = rows.at(-1);
-      return {
-        next: last === undefined || rows.length < pageSize ? null : last,
-        isGenuine: sound.length === rows.length,
-      };
-    },
-    { timeout: 60_000, maxWait: 10_000 },
-  );
+    );
+    const sound = await genuine(seals, rows);
+    if (sound.length > 0) await appendLeaves(tx, seals, accountId, sound.map(leafOf));
+    const last = rows.at(-1);
+    return {
+      next: last === undefined || rows.length < pageSize ? null : last,
+      isGenuine: sound.length === rows.length,
+    };
+  }, patient);
 }
 
 const leafOf = ({ body, content_sha256, created_at, id, version }: LedgerRow): Leaf => ({

@@ -12,12 +12,15 @@ import { z } from 'zod';
 import { appendAudit } from '../../people/audit/append.ts';
 import { lastGenuine } from '../../people/audit/read.ts';
 import type { Context } from '../../shared/context.ts';
-import { LogBrokenError, lockLog, logSize, rootOf } from './tree.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
+import { cleanTail, reportPlanted } from './tail.ts';
+import { LogBrokenError, lockLog, rootOf } from './tree.ts';
 
 export const trustIn = ({ former = [], publicJwk }: SigningKey): Trust => ({ keys: [publicJwk, ...former] });
 
 interface SignOptions extends Pick<Context, 'db' | 'now'> {
   readonly key: SigningKey;
+  readonly seals: Seals;
 }
 
 /** How far a round of the log has come with an account. */
@@ -30,16 +33,16 @@ export interface Followed {
 
 /** Signs a checkpoint if the log has grown since the last one. Throws LogBrokenError if it does not go on from that. */
 export async function signCheckpoint(
-  { db, key, now }: SignOptions,
+  { db, key, now, seals }: SignOptions,
   accountId: string,
   followed: Followed,
 ): Promise<void> {
-  await db.$transaction(async (tx) => {
+  const planted = await db.$transaction(async (tx) => {
     await lockLog(tx, accountId);
-    const size = await logSize(tx, accountId);
     const before = await lastCheckpoint(tx, accountId, trustIn(key));
-    if (before !== null) await expectToGoOn(tx, before, size);
-    if (size === (before?.tree_size ?? 0)) return;
+    const { planted, size } = await cleanTail(tx, seals, accountId, before?.tree_size ?? 0);
+    if (before !== null) await expectToGoOn(tx, before);
+    if (size === (before?.tree_size ?? 0)) return planted;
     const root = await rootOf(tx, accountId, size);
     const completeUntil = await coverage(tx, accountId, { ...followed, before });
     const checkpoint = await signedCheckpoint({ account: accountId, size, root, completeUntil, issued: now() }, key);
@@ -54,7 +57,9 @@ export async function signCheckpoint(
       requestId: null,
       after: { tree_size: size, root_hash: root },
     });
+    return planted;
   });
+  await reportPlanted(seals, accountId, planted);
 }
 
 export const signedAction = 'receipt_log.signed';
@@ -102,7 +107,7 @@ async function lastCheckpoint(tx: Queryable, accountId: string, trust: Trust): P
   return checkpoint;
 }
 
-async function expectToGoOn(tx: Queryable, { account, root_hash, tree_size }: Checkpoint, size: number): Promise<void> {
-  if (size < tree_size || (await rootOf(tx, account, tree_size)) !== root_hash)
+async function expectToGoOn(tx: Queryable, { account, root_hash, tree_size }: Checkpoint): Promise<void> {
+  if ((await rootOf(tx, account, tree_size)) !== root_hash)
     throw new LogBrokenError('The log of receipts does not go on from its last checkpoint.');
 }

@@ -2,7 +2,8 @@
  * The Merkle log of an account as it is stored: its leaves are rows of `receipt_log`, and of the nodes above each fourth level
  * is kept.
  *
- * Invariant: rows are added alone, by whoever holds the lock of the account's log until the end of the transaction.
+ * Invariant: rows are added alone, by whoever holds the lock of the account's log until the end of the transaction. Each entry is sealed, for
+ * its place: what somebody else has added is none (tail.ts).
  */
 import { defined, elementAt } from '@gw/contract/internal/defined';
 import { type Checkpoint, checkpointIn } from '@gw/evidence/checkpoint';
@@ -18,6 +19,7 @@ import {
   type TreeNode,
 } from '@gw/evidence/merkle';
 import type { Queryable } from '@gw/prisma/client';
+import type { Seals, TextSeal } from '../receipts/sealed-rows.ts';
 
 export interface Leaf {
   readonly receiptId: string;
@@ -27,6 +29,15 @@ export interface Leaf {
   readonly hash: string;
   readonly contentSha256: string;
 }
+
+export interface SealedLeaf extends Leaf, TextSeal {}
+
+/** What the seal of an entry is over. */
+export const entrySeal = (
+  accountId: string,
+  index: number,
+  { contentSha256, createdAt, hash, receiptId, version }: Leaf,
+): string => JSON.stringify([accountId, index, receiptId, version, createdAt, hash, contentSha256]);
 
 /** Returns the newest checkpoint; null if there is none, or if it cannot be read (see `hasCheckpoints`). */
 export async function newestCheckpoint(db: Queryable, accountId: string): Promise<Checkpoint | null> {
@@ -51,22 +62,27 @@ export async function logSize(db: Queryable, accountId: string): Promise<number>
 }
 
 /** `tx` has to hold the lock. Returns the new size. */
-export async function appendLeaves(tx: Queryable, accountId: string, leaves: readonly Leaf[]): Promise<number> {
+export async function appendLeaves(
+  tx: Queryable,
+  seals: Seals,
+  accountId: string,
+  leaves: readonly Leaf[],
+): Promise<number> {
   const before = await logSize(tx, accountId);
   const size = before + leaves.length;
-  const rows = leaves.map(({ contentSha256, createdAt, hash, receiptId, version }, at) => ({
-    index: before + at,
-    receipt_id: receiptId,
-    version,
-    created_at: createdAt.toISOString(),
-    leaf_hash: hash,
-    content_sha256: contentSha256,
-  }));
+  const rows = leaves.map((leaf, at) => {
+    const { contentSha256, createdAt, hash, receiptId, version } = leaf;
+    const index = before + at;
+    const { id, seal } = seals.sealText('gw.log_entry', entrySeal(accountId, index, leaf));
+    const created_at = createdAt.toISOString();
+    const content_sha256 = contentSha256;
+    return { index, receipt_id: receiptId, version, created_at, leaf_hash: hash, content_sha256, seal, seal_key: id };
+  });
   await tx.$executeRaw`
-    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256)
-    SELECT ${accountId}, index, receipt_id, version, created_at, decode(leaf_hash, 'hex'), content_sha256
+    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256, seal, seal_key)
+    SELECT ${accountId}, index, receipt_id, version, created_at, decode(leaf_hash, 'hex'), content_sha256, decode(seal, 'hex'), seal_key
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r (index bigint, receipt_id text, version int,
-      created_at timestamptz, leaf_hash text, content_sha256 text)`;
+      created_at timestamptz, leaf_hash text, content_sha256 text, seal text, seal_key smallint)`;
   await storeNodes(
     tx,
     accountId,

@@ -5,13 +5,13 @@
  * reported.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type LedgerKeys, sealFault, sealOf } from '../../shared/seal.ts';
+import { type LedgerKeys, type SealedKind, sealFault, sealOf } from '../../shared/seal.ts';
 import { Compressor } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { faultOf, type LedgerFault, type LedgerRow, type Seal, type SealedReceipt, sealed } from './seal.ts';
 
 export interface FaultyRow {
-  /** The id of a receipt, or the digest of a part of facts, which has version 0. */
+  /** The id of a receipt, or the digest of a part of facts, which has version 0; of a log its account, and the index in place of the version. */
   readonly id: string;
   readonly version: number;
   readonly fault: string;
@@ -20,7 +20,13 @@ export interface FaultyRow {
 export interface SealsOptions {
   readonly keys: LedgerKeys;
   /** Called with the rows that are not genuine, every time they are read. It must not reject. */
-  readonly report: (faults: readonly FaultyRow[]) => Promise<void>;
+  readonly report: (faults: readonly FaultyRow[], kind?: 'log' | 'receipt') => Promise<void>;
+}
+
+/** A seal in hexadecimal, and the id of its key. */
+export interface TextSeal {
+  readonly seal: string;
+  readonly id: number;
 }
 
 export interface Seals {
@@ -33,6 +39,10 @@ export interface Seals {
   /** Seals the head of a batch (batches.ts). */
   sealHead(head: string): Pick<Seal, 'seal' | 'seal_key'>;
   isSealedHead(head: string, seal: string | null, key: number | null): boolean;
+  /** Seals what is no receipt with the current key. */
+  sealText(kind: SealedKind, text: string): TextSeal;
+  /** Returns what is wrong with the seal of a text; null means nothing. It reports nothing. */
+  textFault(kind: SealedKind, text: string, seal: TextSeal): 'forged' | 'unknown key' | null;
   /** Compresses rows that are sealed, before they are stored. */
   readonly compressor: Compressor;
   /** Tells of what else is not what was stored. */
@@ -58,6 +68,8 @@ export function openSeals({ keys, report }: SealsOptions): Seals {
     sealHead: (head) => ({ seal: sealOf(keys.current, 'gw.batch', head), seal_key: keys.current.id }),
     isSealedHead: (head, seal, id) =>
       seal !== null && id !== null && sealFault(keys, 'gw.batch', head, { id, seal }) === null,
+    sealText: (kind, text) => ({ seal: sealOf(keys.current, kind, text), id: keys.current.id }),
+    textFault: (kind, text, seal) => sealFault(keys, kind, text, seal),
     compressor: new Compressor(),
     report,
   };

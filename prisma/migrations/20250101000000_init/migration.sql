@@ -1337,13 +1337,15 @@ CREATE TABLE "receipt_log" (
   "leaf_hash" BYTEA NOT NULL CHECK (octet_length("leaf_hash") = 32),
   -- The digest of the ledger's row as it was logged.
   "content_sha256" TEXT NOT NULL,
+  -- Over all of these, by a key that the database does not hold.
+  "seal" BYTEA NOT NULL,
+  "seal_key" SMALLINT NOT NULL,
   PRIMARY KEY ("account_id", "index")
 );
-CREATE UNIQUE INDEX "receipt_log_receipt_id_version_content_sha256_key"
-  ON "receipt_log" ("receipt_id", "version", "content_sha256");
+-- With the account, so that nobody keeps a receipt out of its log by naming it in another one.
+CREATE UNIQUE INDEX "receipt_log_receipt_id_version_content_sha256_account_id_key"
+  ON "receipt_log" ("receipt_id", "version", "content_sha256", "account_id");
 CREATE INDEX "receipt_log_account_id_created_at_idx" ON "receipt_log" ("account_id", "created_at");
-CREATE TRIGGER "receipt_log_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "receipt_log_not_truncated" BEFORE TRUNCATE ON "receipt_log"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -1355,8 +1357,6 @@ CREATE TABLE "receipt_log_nodes" (
   "hash" BYTEA NOT NULL CHECK (octet_length("hash") = 32),
   PRIMARY KEY ("account_id", "level", "index")
 );
-CREATE TRIGGER "receipt_log_nodes_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log_nodes"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "receipt_log_nodes_not_truncated" BEFORE TRUNCATE ON "receipt_log_nodes"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -1371,6 +1371,52 @@ CREATE TRIGGER "receipt_log_checkpoints_unchanged" BEFORE UPDATE OR DELETE ON "r
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "receipt_log_checkpoints_not_truncated" BEFORE TRUNCATE ON "receipt_log_checkpoints"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Rows that were taken out of a log, which they were not part of: no checkpoint is over them.
+CREATE TABLE "receipt_log_set_aside" (
+  "seq" BIGSERIAL PRIMARY KEY,
+  "set_aside_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "entry" JSON NOT NULL
+);
+CREATE TRIGGER "receipt_log_set_aside_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log_set_aside"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER "receipt_log_set_aside_not_truncated" BEFORE TRUNCATE ON "receipt_log_set_aside"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Nothing that a checkpoint is over is ever changed or removed. What stands behind the last one can be removed, and is kept.
+CREATE FUNCTION guard_receipt_log() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp SET bytea_output = 'hex' AS $$
+DECLARE
+  signed BIGINT;
+  -- The first place behind the entries that the row is over.
+  past NUMERIC;
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    SELECT coalesce(max(tree_size), 0) INTO signed FROM receipt_log_checkpoints WHERE account_id = OLD.account_id;
+    IF TG_TABLE_NAME = 'receipt_log' THEN past := OLD.index::numeric + 1;
+    ELSE past := (OLD.index::numeric + 1) * 2::numeric ^ OLD.level;
+    END IF;
+    IF past > signed THEN
+      IF TG_TABLE_NAME = 'receipt_log' THEN INSERT INTO receipt_log_set_aside (entry) VALUES (to_json(OLD)); END IF;
+      RETURN OLD;
+    END IF;
+  END IF;
+  RAISE EXCEPTION 'the table % is append-only', TG_TABLE_NAME;
+END $$;
+REVOKE EXECUTE ON FUNCTION guard_receipt_log() FROM PUBLIC;
+CREATE TRIGGER "receipt_log_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log"
+  FOR EACH ROW EXECUTE FUNCTION guard_receipt_log();
+CREATE TRIGGER "receipt_log_nodes_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log_nodes"
+  FOR EACH ROW EXECUTE FUNCTION guard_receipt_log();
+
+-- Takes the entries from an index on out of a log, and the nodes that are over one of them.
+CREATE FUNCTION set_aside_receipt_log(account TEXT, from_index BIGINT) RETURNS VOID LANGUAGE sql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  DELETE FROM receipt_log WHERE account_id = account AND index >= from_index;
+  DELETE FROM receipt_log_nodes
+  WHERE account_id = account AND (index::numeric + 1) * 2::numeric ^ level > from_index;
+$$;
+REVOKE EXECUTE ON FUNCTION set_aside_receipt_log(TEXT, BIGINT) FROM PUBLIC;
 
 -- As `usage_changes`, for hours of an account whose receipts may not all be in its log.
 CREATE TABLE "receipt_log_changes" (
