@@ -89,6 +89,7 @@ export const operatorErrorCatalogue = defineErrors({
   invalid_budget_webhook: missing('budget webhook'),
   invalid_deployment: missing('deployment'),
   invalid_energy_contract: missing('energy contract'),
+  invalid_integrity_fault: missing('integrity fault'),
   invalid_operator: missing('operator'),
   invalid_operator_token: missing('operator token'),
   invalid_organisation_admin: missing('organisation admin'),

@@ -40,10 +40,10 @@ const operatorHealthSchema = z.strictObject({
     .int()
     .nullable()
     .describe('Deployments whose providers refuse the credential or do not know the model. Null: not known'),
-  audit_chain_faults: z.int().nullable().describe('Null: not known'),
-  receipt_integrity_faults: z.int().nullable().describe('Null: not known'),
-  receipt_log_faults: z.int().nullable().describe('Null: not known'),
-  receipt_batch_faults: z.int().nullable().describe('Null: not known'),
+  audit_chain_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
+  receipt_integrity_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
+  receipt_log_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
+  receipt_batch_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
   integrity_check_overdue: z.boolean().nullable().describe('Null: not known'),
   ledger_waiting: z.int().nullable().describe('Receipts that wait in Redis for Postgres. Null: not known'),
   ledger_set_aside: z
@@ -73,7 +73,7 @@ export function operatorHealthRoutes(
   app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
     const [health, faults, overdue, waiting, needing] = await Promise.all([
       probe(context, catalogue.keeper),
-      bounded(countFaults(db)),
+      bounded(countFaults(db, ledger.seals)),
       bounded(isCheckOverdue(db, ledger.checkPeriodS)),
       bounded(countWaiting(redis)),
       bounded(deploymentsNeedingOperator(context)),

@@ -59,7 +59,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   ],
   receipt_log_checks: ['SELECT', changing('claimed_until', 'begun_at', 'account_id', 'index', 'finished_at')],
   // A finding stays, even when it is mended.
-  integrity_faults: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at')],
+  integrity_faults: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at', 'acknowledgement')],
   // Sealed.
   audit_heads_seen: ['SELECT', 'INSERT', changing('seq', 'hash', 'seal', 'seal_key')],
   // The services work with these; the audit log has each change that matters.

@@ -13,6 +13,7 @@ import { catalogueFileCommands } from './admin/catalogue-file.ts';
 import type { AdminCommand } from './admin/command.ts';
 import { credentialCommands } from './admin/credentials.ts';
 import { energyContractCommands } from './admin/energy-contracts.ts';
+import { integrityCommands } from './admin/integrity.ts';
 import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
@@ -39,6 +40,7 @@ const commands: readonly AdminCommand[] = [
   ...momentCommands,
   ...policyCommands,
   ...auditCommands,
+  ...integrityCommands,
   ...receiptCommands,
   ...usageCommands,
   ...budgetCommands,

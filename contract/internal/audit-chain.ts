@@ -45,7 +45,7 @@ export interface AuditEntry {
   readonly hash: string;
 }
 
-/** What else an object has beside the fields of an entry is not hashed. */
+/** Hashes the fields of an entry, and nothing else that the object has. */
 export function auditHash(entry: Omit<AuditEntry, 'hash'>): string {
   const { action, actor, after, at, before, chain, prev_hash, request_id, seq, target } = entry;
   const text = canonicalize({ action, actor, after, at, before, chain, prev_hash, request_id, seq, target });

@@ -18,6 +18,7 @@ import { evidenceRoutes } from './evidence/routes.ts';
 import type { GridSettings } from './grid/config.ts';
 import { gridOperatorRoutes } from './grid/operator-routes.ts';
 import type { IntegritySettings } from './integrity/config.ts';
+import { faultRoutes } from './integrity/fault-routes.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
@@ -115,6 +116,7 @@ export function operatorRoutes(
   packListRoute(app, context, place);
   keySetRoute(app, evidenceKey, place);
   integrityOperatorRoutes(app, context, { seals, periods: services.checkPeriods });
+  faultRoutes(app, context, seals);
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);
@@ -125,13 +127,13 @@ export function operatorRoutes(
 export function registerMetrics(
   registry: Registry,
   { db, redis }: Context,
-  { checkPeriods, deliveryMetrics, entries, faults, versionMetrics }: LedgerServices,
+  { checkPeriods, deliveryMetrics, entries, faults, seals, versionMetrics }: LedgerServices,
 ): void {
   entries.register(registry);
   versionMetrics.register(registry);
   deliveryMetrics.register(registry);
   faults.register(registry);
-  registerIntegrity(registry, db, checkPeriods);
+  registerIntegrity(registry, { db, seals }, checkPeriods);
   registerWaiting(registry, redis);
   registerPacks(registry, db);
 }

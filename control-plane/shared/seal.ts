@@ -20,7 +20,13 @@ export interface LedgerKeys {
 }
 
 /** The kind is part of what is sealed, so that no seal passes for one of another kind. */
-export type SealedKind = 'gw.receipt' | 'gw.audit' | 'gw.audit_head' | 'gw.batch' | 'gw.log_entry';
+export type SealedKind =
+  | 'gw.acknowledgement'
+  | 'gw.audit'
+  | 'gw.audit_head'
+  | 'gw.batch'
+  | 'gw.log_entry'
+  | 'gw.receipt';
 
 const sealBytes = ({ secret }: LedgerKey, kind: SealedKind, text: string): Buffer =>
   hmacSha256(secret, `${kind}\n${text}`);

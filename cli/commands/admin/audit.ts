@@ -67,7 +67,6 @@ export const auditCommands: readonly AdminCommand[] = [
       const rows = page.data.map((entry) => ({
         ...entry,
         actor: `${entry.actor.kind} ${entry.actor.name ?? entry.actor.id}`,
-        fault: entry.fault ?? '',
       }));
       return { value: page, text: table(rows, ['seq', 'at', 'actor', 'action', 'target', 'fault'], 'No entry.') };
     },

@@ -88,7 +88,7 @@ export async function checkPage(
 }
 
 /** Whether a page can have ended there. */
-export async function isPlace(db: Database, { id, version }: LedgerPosition): Promise<boolean> {
+export async function isPlace(db: Database, { id, version }: Pick<LedgerRow, 'id' | 'version'>): Promise<boolean> {
   const found = await db.$queryRaw<unknown[]>`
     SELECT 1 FROM receipts WHERE id = ${id} AND version = ${version} LIMIT 1`;
   return found.length > 0;

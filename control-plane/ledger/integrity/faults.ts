@@ -2,10 +2,12 @@
  * Stores the faults that readers and checks have found in the ledger and in the audit log.
  *
  * Invariant: a fault is written and logged by its name when it is found, and counts until a full check that began later
- * has not found it again. Its row stays for ever, with the time of that.
+ * has not found it again, or an admin has acknowledged it (acknowledge.ts). Its row stays for ever, with the time of that.
  */
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
+import type { Seals } from '../receipts/sealed-rows.ts';
+import { acknowledgementOf, type FaultRow } from './acknowledge.ts';
 
 export type FaultKind = 'audit' | 'batch' | 'log' | 'receipt';
 
@@ -34,14 +36,18 @@ export async function noteFaults(
   if (faults.length === 0) return;
   try {
     const rows = await db.$queryRaw<(Fault & { is_new: boolean })[]>`
-      WITH known AS (SELECT name, number FROM integrity_faults WHERE kind = ${kind} AND mended_at IS NULL)
+      WITH known AS (SELECT name, number, fault FROM integrity_faults WHERE kind = ${kind} AND mended_at IS NULL)
       INSERT INTO integrity_faults AS i (kind, name, number, fault)
       SELECT DISTINCT ON (name, number) ${kind}, name, number, fault
       FROM json_to_recordset(${JSON.stringify(faults)}::json) AS f (name text, number bigint, fault text)
+      -- One of several faults of a row, and the same one each time: an acknowledgement is of one.
+      ORDER BY name, number, fault
       ON CONFLICT (kind, name, number) DO UPDATE SET fault = EXCLUDED.fault, seen_at = CURRENT_TIMESTAMP,
-        mended_at = NULL
+        mended_at = NULL,
+        acknowledgement = CASE WHEN i.fault = EXCLUDED.fault AND i.mended_at IS NULL THEN i.acknowledgement END
       RETURNING name, number::float8 AS number, fault,
-        NOT EXISTS (SELECT 1 FROM known k WHERE k.name = i.name AND k.number = i.number) AS is_new`;
+        NOT EXISTS (
+          SELECT 1 FROM known k WHERE k.name = i.name AND k.number = i.number AND k.fault = i.fault) AS is_new`;
     for (const { is_new, ...fault } of rows) if (is_new) log.error(fault, what[kind]);
   } catch (cause) {
     for (const fault of faults) log.error({ ...fault, err: cause }, what[kind]);
@@ -69,9 +75,19 @@ export async function isCheckOverdue(db: Database, periodS: number): Promise<boo
 
 export type FaultCounts = Readonly<Record<FaultKind, number>>;
 
-/** Counts the faults that are not mended. */
-export async function countFaults(db: Database): Promise<FaultCounts> {
+/** More than anybody writes a reason for. Those beyond count (closed). */
+const mostAcknowledged = 1000;
+
+/** Counts the faults that are neither mended nor acknowledged. */
+export async function countFaults(db: Database, seals: Seals): Promise<FaultCounts> {
   const rows = await db.integrityFault.groupBy({ by: ['kind'], where: { mendedAt: null }, _count: true });
-  const of = (kind: FaultKind): number => rows.find((row) => row.kind === kind)?._count ?? 0;
+  const told = await db.$queryRaw<FaultRow[]>`
+    SELECT kind, name, number::text AS number, fault, acknowledgement FROM integrity_faults
+    WHERE mended_at IS NULL AND acknowledgement IS NOT NULL LIMIT ${mostAcknowledged}`;
+  const known = told.filter((row) => acknowledgementOf(row, seals) !== null);
+  const of = (kind: FaultKind): number => {
+    const all = rows.find((row) => row.kind === kind)?._count ?? 0;
+    return all - known.filter((row) => row.kind === kind).length;
+  };
   return { audit: of('audit'), batch: of('batch'), log: of('log'), receipt: of('receipt') };
 }

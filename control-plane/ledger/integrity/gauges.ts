@@ -1,33 +1,21 @@
 /** Metrics of the checks of the ledger and of the audit log. */
 import type { Database } from '@gw/prisma/client';
 import { Gauge, type Registry } from 'prom-client';
+import type { Seals } from '../receipts/sealed-rows.ts';
 import { countFaults, type FaultKind } from './faults.ts';
 import { type Periods, type Progress, readProgress } from './progress.ts';
 
+const faultGauges: readonly (readonly [FaultKind, string, string])[] = [
+  ['audit', 'gw_audit_chain_faults', 'Faults found in the chains of the audit log'],
+  ['receipt', 'gw_receipt_integrity_faults', 'Versions of receipts that are not what was stored'],
+  ['log', 'gw_receipt_log_faults', 'Entries and checkpoints of the logs of receipts that are not what was signed'],
+  ['batch', 'gw_receipt_batch_faults', 'Batches of receipts that lack receipts, have others, or are gone'],
+];
+
 /** Adds the gauges to the metrics. They are read from Postgres at each scrape, and absent while it does not answer. */
-export function registerIntegrity(registry: Registry, db: Database, periods: Periods): void {
-  registry.registerMetric(
-    faultsOf(db, 'audit', 'gw_audit_chain_faults', 'Faults found in the chains of the audit log'),
-  );
-  registry.registerMetric(
-    faultsOf(db, 'receipt', 'gw_receipt_integrity_faults', 'Versions of receipts that are not what was stored'),
-  );
-  registry.registerMetric(
-    faultsOf(
-      db,
-      'log',
-      'gw_receipt_log_faults',
-      'Entries and checkpoints of the logs of receipts that are not what was signed',
-    ),
-  );
-  registry.registerMetric(
-    faultsOf(
-      db,
-      'batch',
-      'gw_receipt_batch_faults',
-      'Batches of receipts that lack receipts, have others, or are gone',
-    ),
-  );
+export function registerIntegrity(registry: Registry, stores: FaultStores, periods: Periods): void {
+  const { db } = stores;
+  for (const [kind, name, help] of faultGauges) registry.registerMetric(faultsOf(stores, kind, name, help));
   registry.registerMetric(
     new Gauge({
       name: 'gw_integrity_full_check_timestamp_seconds',
@@ -80,7 +68,12 @@ const roundGauge = (
     },
   });
 
-const faultsOf = (db: Database, kind: FaultKind, name: string, help: string): Gauge =>
+interface FaultStores {
+  readonly db: Database;
+  readonly seals: Seals;
+}
+
+const faultsOf = ({ db, seals }: FaultStores, kind: FaultKind, name: string, help: string): Gauge =>
   new Gauge({
     name,
     help,
@@ -88,7 +81,7 @@ const faultsOf = (db: Database, kind: FaultKind, name: string, help: string): Ga
     async collect() {
       // Without Postgres there is no number: an old one would look like a current one.
       this.reset();
-      const counts = await countFaults(db).catch(() => null);
+      const counts = await countFaults(db, seals).catch(() => null);
       if (counts === null) this.remove();
       else this.set(counts[kind]);
     },

@@ -32,7 +32,7 @@ export interface Leaf {
 
 export interface SealedLeaf extends Leaf, TextSeal {}
 
-/** What the seal of an entry is over. */
+/** Returns the text that the seal of an entry is over. */
 export const entrySeal = (
   accountId: string,
   index: number,

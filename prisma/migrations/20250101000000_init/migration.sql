@@ -37,7 +37,7 @@ CREATE TABLE "audit" (
   "after" JSON,
   "prev_hash" CHAR(64) NOT NULL CHECK ("prev_hash" ~ '^[0-9a-f]{64}$'),
   "hash" CHAR(64) NOT NULL CHECK ("hash" ~ '^[0-9a-f]{64}$'),
-  -- By a key that the database does not hold: whoever writes here can chain an entry, and cannot seal it.
+  -- The key is not in the database: whoever writes here can chain an entry, and cannot seal it.
   "seal" CHAR(64) NOT NULL,
   "seal_key" SMALLINT NOT NULL,
   PRIMARY KEY ("chain", "seq"),
@@ -1454,6 +1454,8 @@ CREATE TABLE "integrity_faults" (
   "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   -- When a full check no longer found it; null while it is there.
   "mended_at" TIMESTAMPTZ(3),
+  -- Who has said when and why that this fault is no alarm any more, sealed; null: nobody.
+  "acknowledgement" JSON,
   PRIMARY KEY ("kind", "name", "number")
 );
 
