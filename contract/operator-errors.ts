@@ -97,6 +97,7 @@ export const operatorErrorCatalogue = defineErrors({
   invalid_policy_rule: missing('policy rule'),
   invalid_policy_version: missing('policy version'),
   invalid_provider: missing('provider'),
+  invalid_receipt: missing('receipt'),
   invalid_provider_credential: missing('provider credential'),
 });
 

@@ -27,6 +27,7 @@ const requestHeaders = [
 
 const replyHeaders = [
   'x-request-id',
+  'x-gw-receipt-altered',
   'x-gw-receipt-id',
   budgetHeaderName,
   overheadHeader,

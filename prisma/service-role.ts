@@ -153,6 +153,7 @@ async function grant(client: pg.Client, id: string): Promise<void> {
   await client.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${id}`);
   await client.query(`GRANT EXECUTE ON FUNCTION ensure_receipt_partitions(DATE, INTEGER) TO ${id}`);
   await client.query(`GRANT EXECUTE ON FUNCTION settle_receipts(JSON) TO ${id}`);
+  await client.query(`GRANT EXECUTE ON FUNCTION restore_receipt(BIGINT, TEXT) TO ${id}`);
   await client.query(`GRANT EXECUTE ON FUNCTION set_aside_receipt_log(TEXT, BIGINT) TO ${id}`);
   for (const { name, rights } of await rightsHere(client))
     if (rights.length > 0)

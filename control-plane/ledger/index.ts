@@ -27,6 +27,7 @@ import { proofRoutes } from './log/routes.ts';
 import { type Entries, openEntries } from './receipts/entries.ts';
 import { keyPlace, type LedgerPlace, personPlace } from './receipts/ledger-place.ts';
 import { methodologyRoute } from './receipts/methodology-route.ts';
+import { restoreRoutes } from './receipts/restore.ts';
 import { receiptRoutes } from './receipts/routes.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
 import { setAsideRoutes } from './receipts/set-aside.ts';
@@ -117,6 +118,7 @@ export function operatorRoutes(
   keySetRoute(app, evidenceKey, place);
   integrityOperatorRoutes(app, context, { seals, periods: services.checkPeriods });
   faultRoutes(app, context, seals);
+  restoreRoutes(app, context, seals);
   setAsideRoutes(app, context);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);

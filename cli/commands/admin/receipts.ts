@@ -1,7 +1,7 @@
 /** `./gw admin receipts …`: the ledger as a whole; a receipt itself is its account's. */
 import type { AdminCall, AdminCommand } from './command.ts';
 import { everyPage } from './every-page.ts';
-import { table } from './table.ts';
+import { card, type TableRow, table } from './table.ts';
 
 interface Fault {
   readonly receipt_id: string;
@@ -32,6 +32,13 @@ export const receiptCommands: readonly AdminCommand[] = [
     run: integrity,
   },
   {
+    name: 'receipts restore',
+    args: ['receipt'],
+    options: { version: '1 unless given' },
+    summary: 'put the genuine row of a receipt back where it was replaced by one whose seal is wrong',
+    run: restore,
+  },
+  {
     name: 'receipts set-aside',
     args: [],
     options: {},
@@ -58,6 +65,13 @@ async function integrity({ api }: AdminCall) {
   const chain = `${receipts} receipts in ${batches} batches; signed up to batch ${signed}, ${signed_at ?? 'never'}.\n`;
   const columns = ['kind', 'checked', 'checked_until', 'rows_per_s', 'expected_end', 'finished_at', 'next_begin'];
   return { value, text: `${chain}\n${table([...value.rounds], columns, '')}` };
+}
+
+async function restore(call: AdminCall) {
+  const version = call.option('version');
+  const body = { receipt_id: call.arg(0), ...(version === undefined ? {} : { version: Number(version) }) };
+  const value = (await call.api.send('POST', '/operator/v1/receipts/restore', body)) as TableRow;
+  return { value, text: card(value) };
 }
 
 const setAsidePath = '/operator/v1/receipts/set-aside';

@@ -125,15 +125,35 @@ test('whatever was stored is genuine, and a list says nothing of faults', async 
   expect(row?.contentSha256).toBe(digestOf(entry));
 });
 
-test('an older version that is genuine is served, and the copy in Redis does not stand for the newest', async () => {
+test('the newest genuine version is served, alone and in lists, and the reply says which newer ones are not', async () => {
+  const { db, redis, tamper } = running.stores;
   const entry = entryOf();
   const { id } = entry.receipt;
   await running.store(entry, entryOf({ id, version: 2, supersedes: 1 }));
-  await running.stores.tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${id}' AND version = 2`);
-  expect((await read(id, '?version=1')).status).toBe(200);
-  expect((await read(id)).status).toBe(500);
-  await running.stores.redis.set(receiptKey(id), sealedEntry(entry));
-  expect((await read(id)).status).toBe(500);
+  // Somebody with the rights of the services adds a version that the gateway has not sealed.
+  await db.$executeRaw`
+    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens,
+      completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, content_sha256, seal, seal_key)
+    SELECT id, 3, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens, completion_tokens,
+      energy_wh, 0, body, routing_trace, facts, content_sha256, seal, seal_key FROM receipts WHERE id = ${id} AND version = 2`;
+  const get = async (query = '') => {
+    const reply = await running.get(`/v1/gw/receipts/${id}${query}`);
+    return [reply.statusCode, reply.json().version, reply.headers['x-gw-receipt-altered']];
+  };
+  expect(await get()).toEqual([200, 2, '3']);
+  expect(await get('?version=2')).toEqual([200, 2, undefined]);
+  expect((await get('?version=3'))[0]).toBe(500);
+  for (const order of ['asc', 'desc']) {
+    const list = (await running.get(`/v1/gw/receipts?order=${order}`)).json();
+    expect(list.data.map(({ version }: { version: number }) => version)).toEqual([2]);
+    expect(list.altered).toEqual([{ id, version: 3 }]);
+  }
+  await tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${id}' AND version = 2`);
+  expect(await get()).toEqual([200, 1, '3,2']);
+  await redis.set(receiptKey(id), sealedEntry(entry));
+  expect(await get()).toEqual([200, 1, '3,2']);
+  await tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${id}'`);
+  expect((await get())[0]).toBe(500);
 });
 
 test('no new version is made of it, and it is not settled: nothing of it gets a seal', async () => {

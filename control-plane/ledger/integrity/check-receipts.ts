@@ -6,7 +6,8 @@
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import { entrySeal, type SealedLeaf } from '../log/tree.ts';
-import { readRows, storedColumns } from '../receipts/read-rows.ts';
+import { readRows, replacedRows, storedColumns } from '../receipts/read-rows.ts';
+import { newerThanPresent } from '../receipts/restore.ts';
 import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { type PartFault, wholeFacts } from '../receipts/whole-facts.ts';
@@ -79,12 +80,35 @@ export async function checkPage(
     const expected = before?.id === id ? Math.max(before.version, 0) + 1 : 1;
     return version === expected ? [] : { name: id, number: expected, fault: 'missing' };
   });
+  const rolledBack = (await rolledBackAmong({ db, seals }, rows)).filter(
+    ({ name, number }) => !altered.some((fault) => fault.name === name && fault.number === number),
+  );
   const next = rows.length < pageSize ? null : (rows.at(-1) ?? null);
   const removed = (await removedSince({ db, seals }, after, next)).filter(
     ({ name, number }) => !missing.some((fault) => fault.name === name && fault.number === number),
   );
-  await noteFaults({ db, log }, 'receipt', [...missing, ...removed]);
-  return { checked: rows.length, faults: [...altered, ...missing, ...removed], next };
+  await noteFaults({ db, log }, 'receipt', [...missing, ...removed, ...rolledBack]);
+  return { checked: rows.length, faults: [...altered, ...missing, ...removed, ...rolledBack], next };
+}
+
+/**
+ * Rows that are genuine and older than one which was genuine too: somebody with the rights of the services has put an older row back, which is
+ * done only where the newer one is not genuine.
+ */
+async function rolledBackAmong(
+  { db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>,
+  rows: readonly LedgerRow[],
+): Promise<Fault[]> {
+  const replaced = await replacedRows(
+    db,
+    rows.map(({ id }) => id),
+  );
+  if (replaced.length === 0) return [];
+  return rows.flatMap((row) =>
+    newerThanPresent(seals, row, replaced) === undefined
+      ? []
+      : [{ name: row.id, number: row.version, fault: 'rolled back' }],
+  );
 }
 
 /** Whether a page can have ended there. */

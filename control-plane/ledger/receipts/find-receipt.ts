@@ -2,8 +2,8 @@
  * One receipt by its id: from Redis while it is new, from Postgres for ever.
  *
  * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has. What
- * Postgres has is given only if it is genuine, and nothing takes the place of what is not. What Redis has is given only if a sidecar
- * has sealed it for this id.
+ * Postgres has is given only if it is genuine. If the newest version is not, the newest that is takes its place, and the reply says so: else
+ * whoever can add a version without a seal would hide the receipt. What Redis has is given only if a sidecar has sealed it for this id.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
@@ -13,6 +13,7 @@ import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import type { Entries } from './entries.ts';
 import { refusalOf } from './entry-row.ts';
+import { genuineBefore } from './older-version.ts';
 import { readRows, storedColumns } from './read-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { StoredFacts } from './revision.ts';
@@ -25,6 +26,8 @@ export interface FoundReceipt {
   /** The receipt as JSON, in the text that the client saw. */
   readonly json: string;
   readonly pending: boolean;
+  /** Newer versions, which are not what the gateway has stored. */
+  readonly altered: readonly number[];
   /** The routing trace; null if there is none. */
   readonly routingTrace: unknown;
   /** Reads what the numbers were made from; null if there was nothing. */
@@ -107,6 +110,7 @@ function foundIn({ facts, receipt, state, trace }: OpenedEntry): FoundReceipt {
     // The receipt that it gets if nobody finishes it.
     json: pending ? JSON.stringify({ ...JSON.parse(receipt), status: 'pending' }) : receipt,
     pending,
+    altered: [],
     routingTrace: parsedColumn(trace),
     readFacts: async () => ({ facts: parsedColumn(facts) as StoredFacts | null }),
   };
@@ -125,7 +129,8 @@ async function newerThan(
     readStored(stores, accountId, id, createdAt, undefined).catch(() => null),
     delay(newerBoundMs, null, { ref: false }),
   ]);
-  return stored !== null && ('fault' in stored || stored.version > version) ? stored : null;
+  if (stored === null) return null;
+  return 'fault' in stored || stored.altered.length > 0 || stored.version > version ? stored : null;
 }
 
 async function readStored(
@@ -135,7 +140,7 @@ async function readStored(
   createdAt: Date,
   version: number | undefined,
 ): Promise<StoredReceipt | NotGenuine | null> {
-  const [row] = await readRows(
+  const [newest] = await readRows(
     db,
     Prisma.sql`
     SELECT ${storedColumns} FROM receipts r
@@ -143,11 +148,20 @@ async function readStored(
       AND (${version ?? null}::int IS NULL OR r.version = ${version ?? null}::int)
     ORDER BY r.version DESC LIMIT 1`,
   );
-  if (row === undefined) return null;
-  const [fault] = await seals.check([row]);
-  if (fault) return { fault };
+  if (newest === undefined) return null;
+  const [fault] = await seals.check([newest]);
+  const older = fault && version === undefined ? await genuineBefore({ db, seals }, newest) : null;
+  const row = older?.row ?? newest;
+  if (fault && older === null) return { fault };
   // Closed: a part of its facts that is not genuine is a fault of the lineage, and not of the receipt.
   const readFacts = async () => elementAt(await wholeFacts({ db, seals }, [row]), 0);
   const routingTrace = parsedColumn(row.routing_trace);
-  return { version: row.version, json: row.body, pending: false, routingTrace, readFacts };
+  return {
+    version: row.version,
+    json: row.body,
+    pending: false,
+    altered: older?.altered ?? [],
+    routingTrace,
+    readFacts,
+  };
 }

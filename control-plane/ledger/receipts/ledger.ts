@@ -2,12 +2,14 @@
  * The ledger of an account, page by page: by the time of the calls, newest first, or as receipts and their versions arrived, so that whoever
  * reads on from the last row misses none. A call that was running meanwhile arrives behind those that began later and were over before.
  *
- * Invariant: what is listed is genuine. A receipt that is not is named in its place, so that it hides no other one.
+ * Invariant: what is listed is genuine. A receipt that is not is named in its place, so that it hides no other one, and its newest genuine
+ * version stands there.
  */
 import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion, LedgerQuery } from '@gw/contract/management';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { genuineBefore } from './older-version.ts';
 import { readRows, storedColumns } from './read-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { LedgerRow } from './seal.ts';
@@ -45,10 +47,17 @@ export async function ledgerPage(
   }
   const page = rows.slice(0, query.limit);
   const faults = await seals.check(page);
+  // In the order of arrival each version has its own place.
+  const isInstead = query.order !== 'arrival' && query.version !== 'issued';
+  const listed: { readonly id: string; readonly json: string }[] = [];
+  for (const [at, row] of page.entries()) {
+    const shown = faults[at] === null ? row : isInstead ? (await genuineBefore({ db, seals }, row))?.row : undefined;
+    if (shown !== undefined) listed.push({ id: row.id, json: shown.body });
+  }
   const cursorOf = query.order === 'arrival' ? arrivalCursor : ({ id }: ListedRow) => id;
   const [first, last] = [page[0], page.at(-1)];
   return {
-    rows: page.flatMap(({ body, id }, at) => (faults[at] === null ? { id, json: body } : [])),
+    rows: listed,
     altered: page.flatMap(({ id, version }, at) => (faults[at] === null ? [] : { id, version })),
     hasMore: rows.length > query.limit,
     firstId: first === undefined ? null : cursorOf(first),

@@ -6,6 +6,7 @@
  */
 import { textDigest } from '@gw/contract/internal/ledger-entry';
 import { Prisma, type Queryable } from '@gw/prisma/client';
+import { z } from 'zod';
 import { dictionaryOf, type StoredTexts, uncompressed } from './compressed-rows.ts';
 import type { LedgerRow } from './seal.ts';
 import { inPieces } from './sealed-rows.ts';
@@ -82,6 +83,48 @@ function replacedRow(id: string, replaced: Replaced) {
     shown: shown === true,
     compressed: compressed == null ? null : Buffer.from(String(compressed).slice(2), 'hex'),
   };
+}
+
+const replacedSchema = z.object({
+  id: z.string(),
+  version: z.int(),
+  created_at: z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
+  account_id: z.string(),
+  key_id: z.string(),
+  endpoint: z.string(),
+  model: z.string(),
+  region: z.string().nullable(),
+  tier: z.string(),
+  status: z.string(),
+  prompt_tokens: z.number().nullable(),
+  completion_tokens: z.number().nullable(),
+  energy_wh: z.number().nullable(),
+  carbon_g: z.number().nullable(),
+  content_sha256: z.string(),
+  seal: z.string(),
+  seal_key: z.int(),
+});
+
+/** A row as it was before it was replaced. */
+export interface ReplacedRow extends LedgerRow {
+  /** The place among all that were replaced, as text. */
+  readonly seq: string;
+}
+
+/** Returns the rows that these receipts had before, in the order in which they were replaced; without those that can be none. */
+export async function replacedRows(db: Queryable, ids: readonly string[]): Promise<ReplacedRow[]> {
+  if (ids.length === 0) return [];
+  const found = await db.$queryRaw<{ seq: string; receipt_id: string; version: number; replaced: string }[]>`
+    SELECT seq::text AS seq, receipt_id, version, replaced::text AS replaced FROM receipt_replacements
+    WHERE receipt_id = ANY (${[...new Set(ids)]}) ORDER BY receipt_replacements.seq`;
+  const rows = found.flatMap(({ receipt_id: id, replaced, seq, version }): ReplacedRow[] => {
+    const value: unknown = JSON.parse(replaced);
+    const { data } = replacedSchema.safeParse(value);
+    if (data?.id !== id || data.version !== version) return [];
+    const { name: _, ...texts } = replacedRow(id, value as Replaced);
+    return texts.body === null ? [] : [{ ...data, ...texts, body: texts.body, seq }];
+  });
+  return whole(db, rows);
 }
 
 async function dictionariesOf(db: Queryable, digests: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {

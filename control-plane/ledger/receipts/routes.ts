@@ -6,7 +6,7 @@ import { lineageSchema } from '@gw/contract/lineage';
 import { ledgerQuerySchema, receiptQuerySchema } from '@gw/contract/management';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { receiptRoutingSchema } from '@gw/contract/routing-trace';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
@@ -26,6 +26,7 @@ export function receiptRoutes(
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { addresses } = stores;
   const { accountOf, config, paths } = place;
+  const find = (reply: FastifyReply, ...asked: AskedReceipt) => findTold(stores, reply, asked);
 
   const listed = { config: { ...config, reply: receiptListSchema }, schema: { querystring: ledgerQuerySchema } };
   typed.get(paths.receipts, listed, async (request, reply) => {
@@ -45,7 +46,7 @@ export function receiptRoutes(
   const byId = { params: z.object({ id: z.string() }), querystring: receiptQuerySchema };
   const one = { config: { ...config, reply: receiptSchema }, schema: byId };
   typed.get(`${paths.receipts}/:id`, one, async (request, reply) => {
-    const receipt = await findReceipt(stores, accountOf(request), request.params.id, request.query.version);
+    const receipt = await find(reply, accountOf(request), request.params.id, request.query.version);
     if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in receipt) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
@@ -53,7 +54,7 @@ export function receiptRoutes(
 
   const routed = { config: { ...config, reply: z.union([receiptRoutingSchema, receiptSchema]) }, schema: byId };
   typed.get(paths.routing, routed, async (request, reply) => {
-    const found = await findReceipt(stores, accountOf(request), request.params.id, request.query.version);
+    const found = await find(reply, accountOf(request), request.params.id, request.query.version);
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);
@@ -66,7 +67,7 @@ export function receiptRoutes(
   const lineageReply = z.union([lineageSchema, receiptSchema]);
   const explained = { config: { ...config, reply: lineageReply }, schema: byId, onRequest: place.demand('gw:lineage') };
   typed.get(paths.lineage, explained, async (request, reply) => {
-    const found = await findReceipt(stores, accountOf(request), request.params.id, request.query.version);
+    const found = await find(reply, accountOf(request), request.params.id, request.query.version);
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);
@@ -84,4 +85,14 @@ export function receiptRoutes(
       );
     }
   });
+}
+
+type AskedReceipt = [account: string, id: string, version: number | undefined];
+
+/** Says in a header that newer versions of the receipt are not shown, since the receipt itself is as it was stored. */
+async function findTold(stores: Parameters<typeof findReceipt>[0], reply: FastifyReply, asked: AskedReceipt) {
+  const found = await findReceipt(stores, ...asked);
+  if (found !== null && 'altered' in found && found.altered.length > 0)
+    reply.header('x-gw-receipt-altered', found.altered.join(','));
+  return found;
 }

@@ -39,6 +39,8 @@ export interface Seals {
   /** Seals the head of a batch (batches.ts). */
   sealHead(head: string): Pick<Seal, 'seal' | 'seal_key'>;
   isSealedHead(head: string, seal: string | null, key: number | null): boolean;
+  /** Returns what is wrong with a row that is not in the ledger any more. It reports nothing. */
+  faultOf(row: LedgerRow): LedgerFault | null;
   /** Seals what is no receipt with the current key. */
   sealText(kind: SealedKind, text: string): TextSeal;
   /** Returns what is wrong with the seal of a text; null means nothing. It reports nothing. */
@@ -68,6 +70,7 @@ export function openSeals({ keys, report }: SealsOptions): Seals {
     sealHead: (head) => ({ seal: sealOf(keys.current, 'gw.batch', head), seal_key: keys.current.id }),
     isSealedHead: (head, seal, id) =>
       seal !== null && id !== null && sealFault(keys, 'gw.batch', head, { id, seal }) === null,
+    faultOf: (row) => faultOf(row, keys),
     sealText: (kind, text) => ({ seal: sealOf(keys.current, kind, text), id: keys.current.id }),
     textFault: (kind, text, seal) => sealFault(keys, kind, text, seal),
     compressor: new Compressor(),

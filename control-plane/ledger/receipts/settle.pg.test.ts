@@ -12,6 +12,8 @@ let service: pg.Client;
 beforeAll(async () => {
   service = new pg.Client({ connectionString: stores.postgres.serviceUrl });
   await service.connect();
+  // The one function that may take a row back makes this setting. Who makes it themselves gets no further.
+  await service.query("SET gw.restores = 'on'");
 });
 afterAll(async () => {
   await service?.end();

@@ -156,7 +156,8 @@ export const words = {
       deployments_needing_operator:
         'Their providers refuse the credential, have no credit for it, or do not know the model. Catalogue, Deployments, says which.',
       ledger_set_aside: 'They could not be stored and wait for a person: ./gw admin receipts.',
-      receipt_integrity_faults: 'They are not what was stored, and are not served. ./gw admin integrity lists and acknowledges them.',
+      receipt_integrity_faults:
+        'They are not what was stored, and are not served. ./gw admin integrity lists and acknowledges them.',
       receipt_batch_faults:
         'Receipts that came in one moment are missing, or others are there: ./gw admin receipts integrity.',
       receipt_log_faults: 'The log of an account is not what was signed: ./gw admin integrity.',

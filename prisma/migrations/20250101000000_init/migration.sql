@@ -936,6 +936,8 @@ REVOKE UPDATE, DELETE, TRUNCATE ON "receipt_replacements" FROM CURRENT_USER;
 -- - it was closed because nobody renewed its lease, and becomes the receipt that its sidecar had made meanwhile. Such a close has no
 --   numbers, and no client was shown it.
 -- None of them replaces numbers with others, and none changes what is compressed.
+-- In restore_receipt alone, and at any time, a row becomes again what it was before one of these steps: whether the one or the other is genuine
+-- nobody can see here, so the checks name a genuine row that was replaced by an older one.
 CREATE FUNCTION guard_receipt() RETURNS TRIGGER LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp SET bytea_output = 'hex' AS $$
 DECLARE
@@ -944,6 +946,7 @@ DECLARE
   says_the_same BOOLEAN;
   becomes_shown BOOLEAN;
   becomes_made BOOLEAN;
+  earlier receipts%ROWTYPE;
 BEGIN
   IF TG_OP <> 'UPDATE' THEN RAISE EXCEPTION 'the ledger is append-only'; END IF;
   same_call := OLD.version = 1 AND OLD.created_at > now() - INTERVAL '7 days'
@@ -975,6 +978,16 @@ BEGIN
       VALUES (OLD.id, OLD.version, to_json(OLD), NEW.content_sha256, OLD.arrived);
     RETURN NEW;
   END IF;
+  FOR earlier IN SELECT (json_populate_record(NULL::receipts, r.replaced)).* FROM receipt_replacements r
+    WHERE current_setting('gw.restores', TRUE) = 'on' AND r.receipt_id = OLD.id AND r.version = OLD.version
+  LOOP
+    earlier.arrived := NEW.arrived;
+    IF to_json(earlier)::text = to_json(NEW)::text THEN
+      INSERT INTO receipt_replacements (receipt_id, version, replaced, content_sha256, came)
+        VALUES (OLD.id, OLD.version, to_json(OLD), NEW.content_sha256, OLD.arrived);
+      RETURN NEW;
+    END IF;
+  END LOOP;
   -- The code is of the class for which a retry is in vain.
   RAISE EXCEPTION 'the ledger is append-only' USING ERRCODE = 'check_violation';
 END $$;
@@ -985,7 +998,7 @@ REVOKE EXECUTE ON FUNCTION guard_receipt() FROM PUBLIC;
 -- same keeps its place in the order of arrival, since whoever follows the ledger has it already.
 CREATE FUNCTION settle_receipts(changes JSON)
 RETURNS TABLE (receipt_id TEXT, receipt_created_at TIMESTAMPTZ, is_recalculable BOOLEAN) LANGUAGE sql
-SECURITY DEFINER SET search_path = public, pg_temp AS $$
+SECURITY DEFINER SET search_path = public, pg_temp SET gw.restores = 'off' AS $$
   UPDATE receipts r SET model = c.model, region = c.region, tier = c.tier, status = c.status,
     prompt_tokens = c.prompt_tokens, completion_tokens = c.completion_tokens, energy_wh = c.energy_wh,
     carbon_g = c.carbon_g, body = c.body, routing_trace = c.routing_trace, facts = c.facts, shown = c.shown,
@@ -999,6 +1012,24 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
   RETURNING r.id, r.created_at, r.tier = 'degraded' AND r.facts ->> 'usage' IS NOT NULL;
 $$;
 REVOKE EXECUTE ON FUNCTION settle_receipts(JSON) FROM PUBLIC;
+
+-- Puts a row back as it was before it was replaced. `present` is the digest of the row that is there: another one stays as it is. Returns whether
+-- it was put back.
+CREATE FUNCTION restore_receipt(replacement BIGINT, present TEXT) RETURNS BOOLEAN LANGUAGE sql
+SECURITY DEFINER SET search_path = public, pg_temp SET gw.restores = 'on' AS $$
+  WITH restored AS (
+    UPDATE receipts r SET key_id = o.key_id, endpoint = o.endpoint, model = o.model, region = o.region, tier = o.tier,
+      status = o.status, prompt_tokens = o.prompt_tokens, completion_tokens = o.completion_tokens,
+      energy_wh = o.energy_wh, carbon_g = o.carbon_g, body = o.body, routing_trace = o.routing_trace, facts = o.facts,
+      shown = o.shown, compressed = o.compressed, content_sha256 = o.content_sha256, seal = o.seal,
+      seal_key = o.seal_key, arrived = current_arrival()
+    FROM receipt_replacements p, json_populate_record(NULL::receipts, p.replaced) o
+    WHERE p.seq = replacement AND r.id = p.receipt_id AND r.version = p.version AND r.created_at = o.created_at
+      AND r.account_id = o.account_id AND r.content_sha256 = present::CHAR(64)
+    RETURNING 1)
+  SELECT EXISTS (SELECT 1 FROM restored);
+$$;
+REVOKE EXECUTE ON FUNCTION restore_receipt(BIGINT, TEXT) FROM PUBLIC;
 
 CREATE TRIGGER "receipts_unchanged" BEFORE UPDATE OR DELETE ON "receipts"
   FOR EACH ROW EXECUTE FUNCTION guard_receipt();
