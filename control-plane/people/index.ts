@@ -2,13 +2,14 @@
  * People and programs who may act: the operators and admins who log in, the keys of accounts, and the audit log of
  * both.
  */
+
 import { randomBytes } from 'node:crypto';
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Peppers } from '@gw/contract/internal/pepper';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
 import { type Idempotent, makeChangesIdempotent } from '../shared/idempotent-changes.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
-import type { LedgerKeys } from '../shared/seal.ts';
 import type { Vault } from '../shared/vault.ts';
 import { peopleActors } from './access/change-actors.ts';
 import type { AccessSettings } from './access/config.ts';
@@ -46,7 +47,7 @@ export interface PeopleSettings {
   /** Its key seals the second factors of people too. */
   readonly credentials: { readonly vault: Vault | null };
   /** The keys that seal the audit log. */
-  readonly integrity: { readonly keys: LedgerKeys };
+  readonly integrity: { readonly keys: KeyRing };
 }
 
 /** Makes the services of this wing. Nothing is read from the stores yet. */

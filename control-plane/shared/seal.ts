@@ -5,19 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { hmacSha256 } from '@gw/contract/internal/hmac';
-
-/** A key that rows and heads are sealed with. */
-export interface LedgerKey {
-  /** From 1 to 32767; it is stored beside each seal. */
-  readonly id: number;
-  readonly secret: Buffer;
-}
-
-export interface LedgerKeys {
-  readonly current: LedgerKey;
-  /** Earlier keys, with which older rows are sealed. */
-  readonly others: readonly LedgerKey[];
-}
+import type { KeyRing, NumberedKey } from '@gw/contract/internal/key-ring';
 
 /** The kind is part of what is sealed, so that no seal passes for one of another kind. */
 export type SealedKind =
@@ -28,25 +16,25 @@ export type SealedKind =
   | 'gw.log_entry'
   | 'gw.receipt';
 
-const sealBytes = ({ secret }: LedgerKey, kind: SealedKind, text: string): Buffer =>
+const sealBytes = ({ secret }: NumberedKey, kind: SealedKind, text: string): Buffer =>
   hmacSha256(secret, `${kind}\n${text}`);
 
 /** Returns the HMAC-SHA-256 of the kind, a line feed and the text, in hexadecimal. */
-export const sealOf = (key: LedgerKey, kind: SealedKind, text: string): string =>
+export const sealOf = (key: NumberedKey, kind: SealedKind, text: string): string =>
   sealBytes(key, kind, text).toString('hex');
 
 const sealForm = /^[0-9a-f]{64}$/;
 
 /** Compares the bytes of a seal in constant time. What is not 64 lower-case digits is wrong, not an error. */
-export const isSealOf = (key: LedgerKey, kind: SealedKind, text: string, seal: string): boolean =>
+export const isSealOf = (key: NumberedKey, kind: SealedKind, text: string, seal: string): boolean =>
   sealForm.test(seal) && timingSafeEqual(sealBytes(key, kind, text), Buffer.from(seal, 'hex'));
 
-const keyOf = ({ current, others }: LedgerKeys, id: number): LedgerKey | undefined =>
+const keyOf = ({ current, others }: KeyRing, id: number): NumberedKey | undefined =>
   [current, ...others].find((key) => key.id === id);
 
 /** Returns what is wrong with a seal, or null. */
 export function sealFault(
-  keys: LedgerKeys,
+  keys: KeyRing,
   kind: SealedKind,
   text: string,
   { id, seal }: { readonly id: number; readonly seal: string },

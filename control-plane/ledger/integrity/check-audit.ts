@@ -5,11 +5,12 @@
  * after a full one, once since it began. An end that was once found right and is gone or another one is found in every
  * round until it is there again, even if the head went with it, and after a restart too (heads-seen.ts).
  */
+
 import { setImmediate } from 'node:timers/promises';
 import { ChainCheck, firstPrevHash } from '@gw/contract/internal/audit-chain';
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Database } from '@gw/prisma/client';
 import { auditFault, type Chain, numberOf, readAudit, readChains } from '../../people/audit/read.ts';
-import type { LedgerKeys } from '../../shared/seal.ts';
 import type { Fault } from './faults.ts';
 import { type ChainPlace, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
 
@@ -26,7 +27,7 @@ export interface AuditCheck {
   full(): Promise<Fault[]>;
 }
 
-export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
+export function openAuditCheck(db: Database, keys: KeyRing): AuditCheck {
   /** The furthest end of each chain that this or another instance has found right. */
   const seen = new Map<string, ChainPlace>();
   let forged: readonly Fault[] = [];

@@ -5,8 +5,9 @@
  * passes, and only moves forward. They can take one away, or put an older one back: then only a process that runs knows
  * better.
  */
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { type Database, Prisma } from '@gw/prisma/client';
-import { type LedgerKeys, sealFault, sealOf } from '../../shared/seal.ts';
+import { sealFault, sealOf } from '../../shared/seal.ts';
 
 /** An entry of a chain, by its number and its hash. */
 export interface ChainPlace {
@@ -24,7 +25,7 @@ export interface HeadsSeen {
 const textOf = (chain: string, { hash, seq }: ChainPlace): string => `${chain}\n${seq}\n${hash}`;
 
 /** Reads the stored ends, and checks their seals. Rejects if Postgres is away. */
-export async function readHeadsSeen(db: Database, keys: LedgerKeys): Promise<HeadsSeen> {
+export async function readHeadsSeen(db: Database, keys: KeyRing): Promise<HeadsSeen> {
   const places = new Map<string, ChainPlace>();
   const forged: string[] = [];
   for (const { chain, hash, seal, sealKey, seq } of await db.auditHeadSeen.findMany()) {
@@ -39,7 +40,7 @@ export async function readHeadsSeen(db: Database, keys: LedgerKeys): Promise<Hea
 /** Stores those ends that are further than the stored ones, sealed with the current key. */
 export async function writeHeadsSeen(
   db: Database,
-  keys: LedgerKeys,
+  keys: KeyRing,
   seen: ReadonlyMap<string, ChainPlace>,
 ): Promise<void> {
   const stored = new Map((await db.auditHeadSeen.findMany()).map(({ chain, seq }) => [chain, Number(seq)]));

@@ -1,7 +1,7 @@
 /** The checks that run by themselves: of what is new in every round, and of everything once in a longer period. */
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
-import type { LedgerKeys } from '../../shared/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { openAuditCheck } from './check-audit.ts';
 import { checkBatches, checkNewestBatches } from './check-batches.ts';
@@ -39,7 +39,7 @@ export function startIntegrityJobs(
 }
 
 export interface AuditRoundOptions extends Pick<Context, 'db' | 'log'> {
-  readonly keys: LedgerKeys;
+  readonly keys: KeyRing;
 }
 
 /** Returns a round of this instance, which checks the audit log by itself. The first round is a full one. */

@@ -1,13 +1,13 @@
 /** The seals of a service: the key from its environment, and what they find goes to the log and into the gauges. */
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
-import type { LedgerKeys } from '../../shared/seal.ts';
 import { openSeals, type Seals } from '../receipts/sealed-rows.ts';
 import { noteFaults } from './faults.ts';
 
 export interface LedgerSealsOptions {
   readonly db: Database;
-  readonly keys: LedgerKeys;
+  readonly keys: KeyRing;
   readonly log: Logger;
 }
 

@@ -1,10 +1,10 @@
 /** Rows without a seal, keys that follow each other, and what a thief of the database could try with the two. */
 
 import { hourMs } from '@gw/contract/internal/durations';
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { entryOf, receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { LedgerKeys } from '../../shared/seal.ts';
 import { storedColumns } from '../receipts/read-rows.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
 import { openLedgerSeals } from './open-seals.ts';
@@ -17,7 +17,7 @@ afterAll(() => stores?.stop());
 beforeEach(() => stores.empty('receipts', 'integrity_faults'));
 
 const key = (id: number) => ({ id, secret: Buffer.alloc(32, id) });
-const firstKey: LedgerKeys = { current: key(1), others: [] };
+const firstKey: KeyRing = { current: key(1), others: [] };
 const began = new Date('2026-11-21T09:00:00.000Z');
 const open = (keys = firstKey) => openLedgerSeals({ db: stores.db, keys, log: silentLog });
 
@@ -45,7 +45,7 @@ test('nothing is stored without a seal', async () => {
 
 test('an older key verifies what it has sealed, a new one seals what comes; without the older one nothing of it passes', async () => {
   await store(open(), hour(1));
-  const both: LedgerKeys = { current: key(2), others: [key(1)] };
+  const both: KeyRing = { current: key(2), others: [key(1)] };
   await store(open(both), hour(2));
   expect(await faults(open(both))).toEqual([null, null]);
   expect((await rows()).map(({ seal_key }) => seal_key)).toEqual([1, 2]);

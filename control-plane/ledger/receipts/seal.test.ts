@@ -1,11 +1,12 @@
 /** The check reports a fault, never an exception, for any row that somebody with the database could have written. */
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { entryOf } from '@gw/testing/control-plane/fixtures';
 import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import { describe, expect, test } from 'vitest';
-import { isSealOf, type LedgerKeys, sealOf } from '../../shared/seal.ts';
+import { isSealOf, sealOf } from '../../shared/seal.ts';
 import { faultOf, type LedgerRow, sealed } from './seal.ts';
 
-const keys: LedgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
+const keys: KeyRing = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
 
 function stored(): LedgerRow {
   const { body, created_at, facts, routing_trace, ...row } = sealed(rowOfEntry(entryOf()), keys);

@@ -8,8 +8,9 @@
  * Anybody who has the content can compute the digest (contract/internal/ledger-entry.ts). The seal is HMAC-SHA-256 of
  * `gw.receipt`, a line feed and the digest in hexadecimal; that form is frozen too.
  */
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { ledgerDigest } from '@gw/contract/internal/ledger-entry';
-import { type LedgerKeys, sealFault, sealOf } from '../../shared/seal.ts';
+import { sealFault, sealOf } from '../../shared/seal.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 
@@ -65,7 +66,7 @@ function contentSha256(row: Content): string {
 }
 
 /** Returns the row with its digest and its seal by the current key. */
-export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T & Seal {
+export function sealed<T extends ReceiptRow>(row: T, { current }: KeyRing): T & Seal {
   const digest = contentSha256(row);
   return { ...row, content_sha256: digest, seal: sealOf(current, 'gw.receipt', digest), seal_key: current.id };
 }
@@ -73,7 +74,7 @@ export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T
 /**
  * Returns what is wrong with a row, or null. It throws for no row, whatever somebody has written into it: one exception would hide the faults of all others.
  */
-export function faultOf(row: LedgerRow, keys: LedgerKeys): LedgerFault | null {
+export function faultOf(row: LedgerRow, keys: KeyRing): LedgerFault | null {
   const { content_sha256, seal, seal_key, unreadable } = row;
   if (unreadable !== undefined) return unreadable;
   // The columns are not nullable, but whoever owns the database can change that.

@@ -4,8 +4,10 @@
  * Invariant: whoever serves a row or makes another one of it has asked `check` first, and whatever that finds is
  * reported.
  */
+
 import { setImmediate } from 'node:timers/promises';
-import { type LedgerKeys, type SealedKind, sealFault, sealOf } from '../../shared/seal.ts';
+import type { KeyRing } from '@gw/contract/internal/key-ring';
+import { type SealedKind, sealFault, sealOf } from '../../shared/seal.ts';
 import { Compressor } from './compressed-rows.ts';
 import type { ReceiptRow } from './entry-row.ts';
 import { faultOf, type LedgerFault, type LedgerRow, type Seal, type SealedReceipt, sealed } from './seal.ts';
@@ -18,7 +20,7 @@ export interface FaultyRow {
 }
 
 export interface SealsOptions {
-  readonly keys: LedgerKeys;
+  readonly keys: KeyRing;
   /** Called with the rows that are not genuine, every time they are read. It must not reject. */
   readonly report: (faults: readonly FaultyRow[], kind?: 'log' | 'receipt') => Promise<void>;
 }

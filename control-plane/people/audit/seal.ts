@@ -5,9 +5,11 @@
  *
  * Closed: over a connection without keys no entry is written, and none that is read is genuine.
  */
+
 import type { SealFault } from '@gw/contract/internal/audit-chain';
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Database, Queryable } from '@gw/prisma/client';
-import { type LedgerKeys, sealFault, sealOf } from '../../shared/seal.ts';
+import { sealFault, sealOf } from '../../shared/seal.ts';
 
 /** The seal of the hash of an entry, in hexadecimal, and the id of its key. */
 export interface AuditSeal {
@@ -18,11 +20,11 @@ export interface AuditSeal {
 const name: unique symbol = Symbol('keys of the audit log');
 
 /** Gives the keys to a connection. Prisma shows its transactions the properties that it has. */
-export function setAuditKeys(db: Database, keys: LedgerKeys): void {
+export function setAuditKeys(db: Database, keys: KeyRing): void {
   Object.assign(db, { [name]: keys });
 }
 
-const keysOf = (db: Partial<Queryable> & { readonly [name]?: LedgerKeys }): LedgerKeys | undefined => db[name];
+const keysOf = (db: Partial<Queryable> & { readonly [name]?: KeyRing }): KeyRing | undefined => db[name];
 
 /** Returns what seals hashes over this connection. */
 export function auditSealer(db: Queryable): (hash: string) => AuditSeal {
