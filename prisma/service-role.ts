@@ -95,7 +95,9 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   usage_changes: ['SELECT', 'INSERT', 'DELETE'],
   usage_day_changes: ['SELECT', 'INSERT', 'DELETE'],
   usage_days: ['SELECT', 'INSERT', 'DELETE'],
+  usage_hour_changes: ['SELECT', 'INSERT', 'DELETE'],
   usage_hours: ['SELECT', 'INSERT', 'DELETE'],
+  usage_minutes: ['SELECT', 'INSERT', 'DELETE'],
   _prisma_migrations: [],
 };
 

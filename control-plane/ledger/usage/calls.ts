@@ -1,6 +1,6 @@
 /**
- * Says in SQL what of a receipt counts in usage: the one place that both the sums of hours and the reads of receipts take it from, so that
- * they cannot differ.
+ * Says in SQL what of a receipt counts in usage, and how sums are added up. The triggers that count receipts as they are stored say the same
+ * in the schema (`usage_changes`): tests hold the two together.
  */
 import { usageGroups } from '@gw/contract/usage';
 import { Prisma } from '@gw/prisma/client';
@@ -36,16 +36,19 @@ export const facetsAndAmounts = Prisma.raw(
 const list = (columns: readonly string[]): Prisma.Sql => Prisma.raw(columns.join());
 
 export const facetColumns = list(facets);
-/** Names of the columns of sums, in the order of the next two. */
+/** Names of the columns of sums, in the order of the next ones. */
 export const sumColumns = list(summed.flatMap((name) => [name, `known_${name}`]));
 /** Over calls. */
 export const sumsOfCalls = list(summed.flatMap((name) => [`sum(${name})`, `count(${name})`]));
 /** Columns of one call, as if it were a sum. */
 export const asSums = list(summed.flatMap((name) => [name, `(${name} IS NOT NULL)::int`]));
+
+const summing = (amount: (name: string) => string): Prisma.Sql =>
+  list(summed.flatMap((name) => [`${amount(name)} AS ${name}`, `sum(known_${name}) AS known_${name}`]));
 /** Over rows of sums, in their order. */
-export const sumsOfSums = list(
-  summed.flatMap((name) => [`sum(${name}) AS ${name}`, `sum(known_${name}) AS known_${name}`]),
-);
+export const sumsOfSums = summing((name) => `sum(${name})`);
+/** The same where nothing more is added: an amount that no call has is null, also where one was added and taken away again. */
+export const lastSums = summing((name) => `CASE WHEN sum(known_${name}) <> 0 THEN sum(${name}) END`);
 
 /**
  * At the end of a subquery that is joined laterally: Postgres looks up each by its index, and does not join whole tables by account, which
@@ -53,5 +56,6 @@ export const sumsOfSums = list(
  */
 export const byItself = Prisma.raw('OFFSET 0');
 
-/** The first moment of the UTC day that a time is in. */
-export const dayOf = (time: string): Prisma.Sql => Prisma.raw(`date_bin('1 day', ${time}, TIMESTAMPTZ '2000-01-01Z')`);
+/** The first moment of the UTC minute, hour or day that a time is in. */
+export const startOf = (unit: 'minute' | 'hour' | 'day', time: string): Prisma.Sql =>
+  Prisma.raw(`date_bin('1 ${unit}', ${time}, TIMESTAMPTZ '2000-01-01Z')`);

@@ -3,9 +3,9 @@ import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import type { Receipt } from '@gw/contract/receipt';
 import { operatorUsageSchema, type UsageRow, usageAmountNames, usageSchema } from '@gw/contract/usage';
-import { checkADay } from '@gw/control-plane/internals/ledger/usage/days';
-import { checkAnHour, findMissingHours, sumHours } from '@gw/control-plane/internals/ledger/usage/hours';
 import { startUsageSums, sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
+import { checkLevel, days, hours as everyHour, sumLevel } from '@gw/control-plane/internals/ledger/usage/levels';
+import { checkAMinute, findMissingHours, sumAgain, sumMinutes } from '@gw/control-plane/internals/ledger/usage/minutes';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
@@ -263,23 +263,38 @@ async function withoutHours(id: string, look: () => Promise<void>): Promise<void
   }
 }
 
-test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summed already (seed %i)', async (seed) => {
+/** What is answered when all sums of an account are made again from its receipts. */
+async function fromReceipts<T>(id: string, answers: () => Promise<T>): Promise<T> {
+  const { db } = running.stores;
+  const hours = await db.$queryRaw<{ at: Date }[]>`
+    SELECT DISTINCT date_trunc('hour', created_at, 'UTC') AS at FROM receipts WHERE account_id = ${id}`;
+  for (const { at } of hours) await sumAgain(db, { account_id: id, at });
+  return answers();
+}
+
+test.each([1, 2, 3])('sums are those of the receipts, whatever is summed already (seed %i)', async (seed) => {
   const id = `acct_hours_${seed}`;
   const { db } = running.stores;
   const periods = [
     'from=2026-01-01&to=2026-01-05',
     'from=2026-01-01T03:20:00Z&to=2026-01-01T17:45:01Z',
-    'from=2026-01-01T03:20:00Z&to=2026-01-03T17:45:01Z',
+    'from=2026-01-01T03:20:00.5Z&to=2026-01-03T17:30:00.001Z',
   ];
   const answer = async (query: string) => ({ ...(await ask(id, query)), complete_until: null });
   const answers = () => Promise.all(periods.flatMap((period) => questions.map((query) => answer(period + query))));
   const entries = randomEntries(seed, id);
   const half = entries.slice(0, 150).flat();
-  await running.store(...half);
+  for (let at = 0; at < half.length; at += 40) await running.store(...half.slice(at, at + 40));
   const where = { where: { accountId: id } };
-  const marks = async () => (await db.usageChange.count(where)) + (await db.usageDayChange.count(where));
+  const marks = async () =>
+    (await db.usageChange.count(where)) +
+    (await db.usageHourChange.count(where)) +
+    (await db.usageDayChange.count(where));
   expect(await marks()).toBeGreaterThan(0);
   const live = await answers();
+  await sumMinutes(db);
+  expect(await db.usageChange.count(where)).toBe(0);
+  expect(await answers()).toEqual(live);
   await sumUsage(db);
   expect(await marks()).toBe(0);
   expect(await db.usageHour.count(where)).toBeGreaterThan(50);
@@ -290,14 +305,45 @@ test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summe
   await withoutHours(id, async () =>
     expect((await answers()).slice(0, questions.length)).toEqual(live.slice(0, questions.length)),
   );
-  // New ones: their hours are read from the receipts until they are summed again, and their days from the hours.
+  expect(await fromReceipts(id, answers)).toEqual(live);
+  // New ones: they are read beside the sums that are there, until these are made again.
   await running.store(...entries.slice(150).flat());
   const more = await answers();
   expect(more[0].total.requests).toBeGreaterThan(live[0].total.requests);
-  await sumHours(db);
+  await sumMinutes(db);
+  expect(await answers()).toEqual(more);
+  await sumLevel(db, everyHour);
   expect(await answers()).toEqual(more);
   await sumUsage(db);
   expect(await answers()).toEqual(more);
+  expect(await fromReceipts(id, answers)).toEqual(more);
+});
+
+test('nothing is left of a receipt in the sums of the newest once a version with other facets is there', async () => {
+  const id = 'acct_other_facets';
+  const first = entryOf(
+    { id: receiptIdAt(new Date('2026-02-20T05:00:00.000Z')), tier: 'degraded', energy_wh: 1, carbon_g: 0.1 },
+    id,
+  );
+  const second = entryOf({ ...first.receipt, version: 2, supersedes: 1, tier: 'proxy', energy_wh: null }, id);
+  const third = entryOf({ ...second.receipt, version: 3, supersedes: 2, model: 'other', carbon_g: 0.3 }, id);
+  const day = 'from=2026-02-20&to=2026-02-21&group_by=model,tier';
+  const answers = async () => [(await ask(id, day)).data, (await ask(id, `${day}&version=issued`)).data];
+  await running.store(first);
+  await running.store(second, third);
+  const told = await answers();
+  expect(told).toMatchObject([
+    [{ model: 'other', tier: 'proxy', requests: 1, carbon_g: 0.3, energy_wh: null, missing: { energy_wh: 1 } }],
+    [{ model: 'sim-small', tier: 'degraded', requests: 1, carbon_g: 0.1, energy_wh: 1 }],
+  ]);
+  await sumUsage(running.stores.db);
+  expect(await answers()).toEqual(told);
+  expect(await fromReceipts(id, answers)).toEqual(told);
+});
+
+test('a version without the one before it is refused, since it would be counted wrongly', async () => {
+  const early = entryOf({ id: receiptIdAt(new Date('2026-02-21T05:00:00.000Z')), version: 2, supersedes: 1 });
+  await expect(running.store(early)).rejects.toThrow('follows the one before it');
 });
 
 test('what the routing saved is summed, below zero too, and is unknown where nobody can tell', async () => {
@@ -346,7 +392,7 @@ test('two instances that sum the same hours at once sum them once', async () => 
   const hours = Array.from({ length: 15 }, (_, hour) => new Date(Date.UTC(2026, 1, 2, hour)));
   for (let round = 1; round <= 5; round += 1) {
     await running.store(...hours.map((hour) => entryOf({ id: receiptIdAt(hour), energy_wh: 1 }, id)));
-    await Promise.all([1, 2, 3, 4].map(() => sumHours(db)));
+    await Promise.all([1, 2, 3, 4].map(() => sumLevel(db, everyHour)));
     expect((await ask(id, 'from=2026-02-02&to=2026-02-03')).total).toMatchObject({ requests: 15 * round });
   }
 });
@@ -383,11 +429,11 @@ test('a sum that somebody has changed in the database is found and made again', 
   const { db } = running.stores;
   await running.store(entryOf({ id: receiptIdAt(new Date('2026-02-05T05:00:00.000Z')), energy_wh: 1 }, id));
   await sumUsage(db);
-  for (const table of ['usage_hours', 'usage_days'])
+  for (const table of ['usage_minutes', 'usage_hours', 'usage_days'])
     await running.stores.tamper(`DELETE FROM ${table} WHERE account_id <> '${id}'`);
   const lines: unknown[] = [];
   const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
-  await checkAnHour({ db, log });
+  await checkLevel({ db, log }, everyHour);
   expect(lines).toEqual([]);
   await running.stores.tamper(`UPDATE usage_hours SET energy_wh = 0.5 WHERE account_id = '${id}'`);
   const job = startUsageSums({ db, log });
@@ -396,6 +442,37 @@ test('a sum that somebody has changed in the database is found and made again', 
   expect(lines).toEqual([{ accountId: id, hour: '2026-02-05T05:00:00.000Z' }]);
   await sumUsage(db);
   expect((await ask(id, 'from=2026-02-05&to=2026-02-06')).total).toMatchObject({ energy_wh: 1 });
+});
+
+test.each([
+  ['changed', `UPDATE usage_minutes SET energy_wh = 0.5 WHERE account_id = 'acct_forged_minute'`],
+  [
+    'changed together with all that is made of them',
+    `UPDATE usage_minutes SET energy_wh = 0.5 WHERE account_id = 'acct_forged_minute';
+     UPDATE usage_hours SET energy_wh = 0.5 WHERE account_id = 'acct_forged_minute';
+     UPDATE usage_days SET energy_wh = 0.5 WHERE account_id = 'acct_forged_minute'`,
+  ],
+  [
+    'invented',
+    `UPDATE usage_minutes SET minute = minute - INTERVAL '1 minute' WHERE account_id = 'acct_forged_minute'`,
+  ],
+])('sums of a minute that somebody has %s are found and made again', async (_how, tampering) => {
+  const id = 'acct_forged_minute';
+  const { db, tamper } = running.stores;
+  await running.stores.empty('receipts', 'usage_minutes', 'usage_hours', 'usage_changes', 'usage_days');
+  await running.store(entryOf({ id: receiptIdAt(new Date('2026-02-22T05:30:00.000Z')), energy_wh: 1 }, id));
+  await sumUsage(db);
+  const lines: unknown[] = [];
+  const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
+  await checkAMinute({ db, log });
+  expect(lines).toEqual([]);
+  for (const statement of tampering.split(';')) await tamper(statement);
+  await checkAMinute({ db, log });
+  expect(lines).toEqual([{ accountId: id, hour: '2026-02-22T05:00:00.000Z' }]);
+  const usage = async () => (await ask(id, 'from=2026-02-22T05:30:00Z&to=2026-02-23')).total;
+  expect(await usage()).toMatchObject({ requests: 1, energy_wh: 1 });
+  await sumUsage(db);
+  expect(await usage()).toMatchObject({ requests: 1, energy_wh: 1 });
 });
 
 test.each([
@@ -413,20 +490,20 @@ test.each([
   await sumUsage(db);
   const lines: unknown[] = [];
   const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
-  for (const table of ['usage_hours', 'usage_days'])
+  for (const table of ['usage_minutes', 'usage_hours', 'usage_days'])
     await running.stores.tamper(`DELETE FROM ${table} WHERE account_id <> '${id}'`);
   const usage = async () => (await ask(id, 'from=2026-02-15&to=2026-02-16')).total.energy_wh;
   const before = await usage();
-  await checkADay({ db, log });
+  await checkLevel({ db, log }, days);
   expect(lines).toEqual([]);
   for (const statement of tampering.split(';')) await running.stores.tamper(statement);
   expect(await usage()).not.toBe(before);
-  await checkADay({ db, log });
+  await checkLevel({ db, log }, days);
   expect(lines).toEqual([{ accountId: id, day: '2026-02-15T00:00:00.000Z' }]);
   expect(await usage()).toBe(before);
   await sumUsage(db);
   expect(await usage()).toBe(before);
-  expect(await db.usageDay.count({ where: { accountId: id } })).toBe(2);
+  expect(await db.usageDay.count({ where: { accountId: id } })).toBe(1);
 });
 
 test('sums of a day that has no calls are found and taken away', async () => {
@@ -441,11 +518,11 @@ test('sums of a day that has no calls are found and taken away', async () => {
   expect(await usage()).toBe(1);
   const lines: unknown[] = [];
   const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
-  await checkADay({ db, log });
+  await checkLevel({ db, log }, days);
   expect(lines).toHaveLength(2);
   expect(await usage()).toBe(0);
   await sumUsage(db);
-  expect([await usage(), await db.usageDay.count({ where: { accountId: id } })]).toEqual([0, 2]);
+  expect([await usage(), await db.usageDay.count({ where: { accountId: id } })]).toEqual([0, 1]);
 });
 
 test('sums of an hour that has no calls are found and taken away, and out of their day', async () => {
@@ -463,12 +540,12 @@ test('sums of an hour that has no calls are found and taken away, and out of the
   await sumUsage(db);
   const usage = async () => (await ask(id, 'from=2026-02-18&to=2026-02-19')).total.requests;
   expect(await usage()).toBe(2);
-  for (const table of ['usage_hours', 'usage_days'])
+  for (const table of ['usage_minutes', 'usage_hours', 'usage_days'])
     await running.stores.tamper(`DELETE FROM ${table} WHERE account_id <> '${id}'`);
   // Which hour it looks at is by chance.
   await expect
     .poll(async () => {
-      await checkAnHour({ db, log: silentLog });
+      await checkLevel({ db, log: silentLog }, everyHour);
       await sumUsage(db);
       return usage();
     })
@@ -479,7 +556,7 @@ test('an hour whose sums were taken away is found and summed again', async () =>
   const { db } = running.stores;
   const id = 'acct_demo_audit';
   await running.stores.tamper(`DELETE FROM accounts WHERE id <> '${id}'`);
-  await running.stores.empty('receipts', 'usage_hours', 'usage_changes', 'usage_days', 'usage_day_changes');
+  await running.stores.empty('receipts', 'usage_minutes', 'usage_hours', 'usage_changes', 'usage_days');
   for (const hour of ['05', '06', '07'])
     await running.store(
       entryOf({ id: receiptIdAt(new Date(Date.now() - Number(hour) * 3_600_000)), energy_wh: 1 }, id),

@@ -7,7 +7,7 @@ import type { UsageRow, UsageTotal } from '@gw/contract/usage';
 import { type DerivedAmount, derivedNames, usageAmountNames } from '@gw/contract/usage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { summed } from '../receipts/summed-names.ts';
-import { dayOf, sumsOfSums } from './calls.ts';
+import { lastSums, startOf } from './calls.ts';
 import { boughtFor, boughtJoin, marketColumns } from './market.ts';
 import { costColumns, placesAndPrices, priceJoin } from './money.ts';
 import { calls } from './parts.ts';
@@ -81,20 +81,21 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
 const keptApart = ['model', 'provider', 'region', 'tier', 'status', 'grid_basis', 'simulated'];
 
 const beginnings = {
-  day: dayOf('hour'),
+  day: startOf('day', 'hour'),
   month: Prisma.sql`date_trunc('month', hour, 'UTC')`,
   total: Prisma.sql`NULL::timestamptz`,
 };
 
 /**
  * The rows of `calls` of an interval in one, as far as nothing tells them apart: what follows is done for thousands of rows and not for
- * hundreds of thousands. Sums stay what they are, since decimals are added exactly in any order.
+ * hundreds of thousands. Sums stay what they are, since decimals are added exactly in any order. Of facets whose calls were all taken away by
+ * new versions with others nothing is left.
  */
 function merged({ group_by, interval }: UsageQuestion): Prisma.Sql {
   const columns = Prisma.raw([...new Set([...group_by, ...keptApart])].join());
   return Prisma.sql`merged AS MATERIALIZED (
-    SELECT ${beginnings[interval]} AS begun, ${sinceTurn} AS since, ${columns}, sum(requests) AS requests, ${sumsOfSums}
-    FROM calls c, turns GROUP BY begun, since, ${columns})`;
+    SELECT ${beginnings[interval]} AS begun, ${sinceTurn} AS since, ${columns}, sum(requests) AS requests, ${lastSums}
+    FROM calls c, turns GROUP BY begun, since, ${columns} HAVING sum(requests) <> 0)`;
 }
 
 const countsAndSums = Prisma.raw(
