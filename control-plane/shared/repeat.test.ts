@@ -19,11 +19,31 @@ test('a job that fails is run again, never beside itself, and stop waits for the
       throw new Error('every time');
     },
   });
-  await vi.advanceTimersByTimeAsync(800);
+  // It rests for as long as it took.
+  await vi.advanceTimersByTimeAsync(1200);
   expect([runs, most]).toEqual([3, 1]);
   const stopped = job.stop();
   await vi.advanceTimersByTimeAsync(1000);
   await stopped;
   expect([runs, running]).toEqual([3, 0]);
+  vi.useRealTimers();
+});
+
+test('a quick job that fails rests twice as long each time, up to 5 s, until it succeeds', async () => {
+  vi.useFakeTimers();
+  const begun = Date.now();
+  const at: number[] = [];
+  const job = repeat({
+    name: 'test',
+    everyMs: 500,
+    log: silentLog,
+    run: async () => {
+      at.push(Date.now() - begun);
+      if (at.length !== 8) throw new Error('all but the eighth');
+    },
+  });
+  await vi.advanceTimersByTimeAsync(25_000);
+  await job.stop();
+  expect(at).toEqual([0, 500, 1500, 3500, 7500, 12_500, 17_500, 22_500, 23_000, 23_500, 24_500]);
   vi.useRealTimers();
 });

@@ -18,26 +18,34 @@ export interface RepeatOptions {
   readonly run: () => Promise<void>;
 }
 
+/** A quick job that fails rests no longer than this, so that it goes on soon after an outage. */
+const longestRestMs = 5000;
+
 /**
- * Runs at once, then `everyMs` after the end of each run. Logs once when it begins to fail, and once when it recovers.
+ * Runs at once, then `everyMs` after the end of each run. While it fails it rests twice as long from time to time, up to 5 s, and never
+ * shorter than the run took: one that waits for a store in vain, or that a store cancels, keeps it busy half of the time at most. Logs once when
+ * it begins to fail, and once when it recovers.
  */
 export function repeat({ name, everyMs, log, run }: RepeatOptions): RepeatedJob {
   let stopped = false;
-  let failing = false;
+  let failures = 0;
   let timer: NodeJS.Timeout | undefined;
   const once = async (): Promise<void> => {
+    const begun = performance.now();
+    let restMs = everyMs;
     try {
       await run();
-      if (failing) log.info({ job: name }, 'the job succeeds again');
-      failing = false;
+      if (failures > 0) log.info({ job: name }, 'the job succeeds again');
+      failures = 0;
     } catch (error) {
-      if (!failing && !stopped) log.warn({ job: name, err: error }, 'the job fails and will be tried again');
-      failing = true;
+      if (failures === 0 && !stopped) log.warn({ job: name, err: error }, 'the job fails and will be tried again');
+      restMs = Math.max(Math.min(everyMs * 2 ** failures, Math.max(everyMs, longestRestMs)), performance.now() - begun);
+      failures += 1;
     }
     if (!stopped)
       timer = setTimeout(() => {
         current = once();
-      }, everyMs);
+      }, restMs);
   };
   let current = once();
   return {

@@ -107,6 +107,32 @@ test('an emptied Valkey begins from the sums of the receipts, not from 0', async
   await job.stop();
 });
 
+test('sums that fail hold up nobody else, and rest before they are tried again', async () => {
+  const failing = await newAccount();
+  const other = await newAccount();
+  await running.store(entry({ carbon_g: 30 }, other));
+  // Nothing was put below yet, as after a Valkey that was emptied.
+  await running.stores.redis.flushall();
+  const { db } = running.stores;
+  const asked: string[] = [];
+  let rounds = 0;
+  const findMany = (args: { where?: { accountId: string } }) => {
+    if (args.where === undefined) rounds += 1;
+    else asked.push(args.where.accountId);
+    if (args.where?.accountId === failing) throw new Error('canceling statement due to statement timeout');
+    return db.budget.findMany(args as never);
+  };
+  const budget = new Proxy(db.budget, {
+    get: (target, name) => (name === 'findMany' ? findMany : Reflect.get(target, name)),
+  });
+  const slow = new Proxy(db, { get: (target, name) => (name === 'budget' ? budget : Reflect.get(target, name)) });
+  const job = startRebasing({ ...stores(), db: slow, log: silentLog });
+  await eventually(() => rounds === 3);
+  await job.stop();
+  expect((await used('c'))[0]).toBe(30);
+  expect(asked.filter((id) => id === failing)).toHaveLength(1);
+});
+
 test('what is assumed for a receipt without numbers counts apart, until it has some', async () => {
   const id = await newAccount();
   const none = {

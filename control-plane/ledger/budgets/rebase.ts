@@ -127,17 +127,30 @@ async function lapsedOf(redis: Redis, ids: readonly string[], nowMs: number): Pr
 export function startRebasing(stores: Stores): RepeatedJob {
   const { db, log, now, redis } = stores;
   const use = redisBudgetUse(redis);
-  /** When it was done and how long it took, by account and month. */
-  const done = new Map<string, { readonly at: number; readonly tookMs: number }>();
+  /** The last try by account and month: when it began, how long it took, and whether it failed. */
+  const tries = new Map<string, { readonly at: number; readonly tookMs: number; readonly failed: boolean }>();
   const rebaseIfDue = async (book: Book): Promise<void> => {
     const name = `${book.accountId} ${book.month}`;
     const calls = await redis.hlen(budgetCallsKey(book.accountId, book.month));
-    const { at = Number.NEGATIVE_INFINITY, tookMs = 0 } = done.get(name) ?? {};
+    const { at = Number.NEGATIVE_INFINITY, failed = false, tookMs = 0 } = tries.get(name) ?? {};
     const rest = Math.max(calls > 0 ? everyMs : idleEveryMs, tookMs / mostLoad);
     const begun = performance.now();
-    if (begun < at + rest && (await use.turn(book)) > 0) return;
-    await rebase(stores, book);
-    done.set(name, { at: begun, tookMs: performance.now() - begun });
+    // A Redis that lost the sums gets them at once, but for those that Postgres did not give a moment ago.
+    if (begun < at + rest && (failed || (await use.turn(book)) > 0)) return;
+    const note = (failed: boolean) => tries.set(name, { at: begun, tookMs: performance.now() - begun, failed });
+    try {
+      await rebase(stores, book);
+      note(false);
+    } catch (error) {
+      note(true);
+      throw error;
+    }
+  };
+  /** Those of one account do not hold up the others. */
+  const rebaseAll = async (books: readonly Book[]): Promise<void> => {
+    const errors: unknown[] = [];
+    for (const book of books) await rebaseIfDue(book).catch((error: unknown) => errors.push(error));
+    if (errors.length > 0) throw errors[0];
   };
   return repeat({
     name: 'sums of budgets',
@@ -146,12 +159,14 @@ export function startRebasing(stores: Stores): RepeatedJob {
     run: async () => {
       const accounts = await db.budget.findMany({ distinct: ['accountId'], select: { accountId: true } });
       const nowMs = now().getTime();
-      for (const name of done.keys()) if (name.slice(-7) < monthBefore(nowMs)) done.delete(name);
+      for (const name of tries.keys()) if (name.slice(-7) < monthBefore(nowMs)) tries.delete(name);
+      const books: Book[] = [];
       for (const { accountId } of accounts) {
         const before = { accountId, month: monthBefore(nowMs) };
-        if ((await redis.hlen(budgetCallsKey(accountId, before.month))) > 0) await rebaseIfDue(before);
-        await rebaseIfDue({ accountId, month: monthOf(nowMs) });
+        if ((await redis.hlen(budgetCallsKey(accountId, before.month))) > 0) books.push(before);
+        books.push({ accountId, month: monthOf(nowMs) });
       }
+      await rebaseAll(books);
     },
   });
 }
