@@ -34,7 +34,7 @@ type Stores = Pick<Context, 'currency' | 'db' | 'redis' | 'log' | 'now'>;
 const everyMs = 2000;
 /** How often this is done for accounts without calls, whose receipts can still be restated, ms. */
 const idleEveryMs = 30_000;
-/** The sums take this part of the time at most. */
+/** The sums take this part of the time at most; those that fail too, after pauses that grow up to it. */
 const mostLoad = 0.05;
 /** A reservation of which there is no sign for so long was of a call that reached no provider. */
 const signWithinMs = 2 * minuteMs;
@@ -127,26 +127,27 @@ async function lapsedOf(redis: Redis, ids: readonly string[], nowMs: number): Pr
 export function startRebasing(stores: Stores): RepeatedJob {
   const { db, log, now, redis } = stores;
   const use = redisBudgetUse(redis);
-  /** The last try by account and month: when it began, how long it took, and whether it failed. */
-  const tries = new Map<string, { readonly at: number; readonly tookMs: number; readonly failed: boolean }>();
+  /** The last try by account and month: when it began, how long it took, and how many have failed since one did not. */
+  const tries = new Map<string, { readonly at: number; readonly tookMs: number; readonly failures: number }>();
   const rebaseIfDue = async (book: Book): Promise<void> => {
     const name = `${book.accountId} ${book.month}`;
     const calls = await redis.hlen(budgetCallsKey(book.accountId, book.month));
-    const { at = Number.NEGATIVE_INFINITY, failed = false, tookMs = 0 } = tries.get(name) ?? {};
-    const rest = Math.max(calls > 0 ? everyMs : idleEveryMs, tookMs / mostLoad);
+    const { at = Number.NEGATIVE_INFINITY, failures = 0, tookMs = 0 } = tries.get(name) ?? {};
+    const pauses = failures > 0 ? Math.min(2 ** failures, 1 / mostLoad) : 1 / mostLoad;
+    const rest = Math.max(calls > 0 || failures > 0 ? everyMs : idleEveryMs, tookMs * pauses);
     const begun = performance.now();
     // A Redis that lost the sums gets them at once, but for those that Postgres did not give a moment ago.
-    if (begun < at + rest && (failed || (await use.turn(book)) > 0)) return;
-    const note = (failed: boolean) => tries.set(name, { at: begun, tookMs: performance.now() - begun, failed });
+    if (begun < at + rest && (failures > 0 || (await use.turn(book)) > 0)) return;
+    const note = (failures: number) => tries.set(name, { at: begun, tookMs: performance.now() - begun, failures });
     try {
       await rebase(stores, book);
-      note(false);
+      note(0);
     } catch (error) {
-      note(true);
+      note(failures + 1);
       throw error;
     }
   };
-  /** Those of one account do not hold up the others. */
+  /** An account whose sums fail does not hold up the others. */
   const rebaseAll = async (books: readonly Book[]): Promise<void> => {
     const errors: unknown[] = [];
     for (const book of books) await rebaseIfDue(book).catch((error: unknown) => errors.push(error));
