@@ -63,7 +63,9 @@ export const groupsOf = (text: string): OperatorUsageGroup[] =>
   text === '' ? [] : (text.split(',') as OperatorUsageGroup[]);
 
 const period = {
-  from: instantSchema.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),
+  from: instantSchema
+    .optional()
+    .describe('Inclusive; a UTC date or an RFC 3339 time. Default: the minute 30 days before `to`'),
   to: instantSchema.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
   version: countedVersion,
   simulated: countedSimulated,

@@ -243,7 +243,14 @@ async function checkNewest(entry: Entry, facts: CallFacts, gPerKwh: number): Pro
 test('any order of ingestion, replays, settling, measuring and both jobs ends in the same newest version', async () => {
   await fc.assert(
     fc.asyncProperty(calls, orders, async (call, order) => {
-      await stores.empty('receipts', 'recalculations', 'restatements', 'grid_readings', 'gpu_measurements');
+      await stores.empty(
+        'receipts',
+        'usage_changes',
+        'recalculations',
+        'restatements',
+        'grid_readings',
+        'gpu_measurements',
+      );
       await heardBefore(stores);
       const facts = factsOf(call);
       const entry = entryFrom(facts, { accountId, changes: { grid_zone: 'SWE' } });

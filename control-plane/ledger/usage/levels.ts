@@ -16,7 +16,7 @@ export interface Level {
   readonly table: Prisma.Sql;
   readonly column: Prisma.Sql;
   readonly marks: Prisma.Sql;
-  /** What it is made of. */
+  /** Finer sums, which it is made of. */
   readonly parts: { readonly name: 'minute' | 'hour'; readonly table: Prisma.Sql };
   /** Whether one of its parts, in a query over marks or times `c`, is to be summed again itself. */
   readonly hasMarkedPart: Prisma.Sql;

@@ -97,7 +97,7 @@ export async function sumAgain(db: Database, { account_id, at }: Time): Promise<
 }
 
 const anyRow = Prisma.sql`usage_minutes WHERE id >= (SELECT min(id) + (random() * (max(id) - min(id)))::bigint FROM usage_minutes) ORDER BY id LIMIT 1`;
-/** What is in the sums of the first versions, and in those of the newest: how that is made up of rows does not matter. */
+/** Amounts that rows add up to. How many rows they are does not matter. */
 const added = Prisma.raw(
   ['sum(requests)', ...summed.flatMap((name) => [`coalesce(sum(${name}), 0)`, `sum(known_${name})`])].join(),
 );

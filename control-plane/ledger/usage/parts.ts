@@ -79,7 +79,7 @@ const changed = (question: UsageQuestion, minutes: Span, hours: Span, days: Span
     WHERE ${ownOf(question, 'd')} AND ${within('d.day', days)})`;
 
 const columns = Prisma.sql`requests, ${facetColumns}, ${sumColumns}`;
-/** What is added to the sums of both versions has no mark of either. */
+/** A row that belongs to the sums of both versions names neither. */
 const counts = ({ version }: UsageQuestion): Prisma.Sql =>
   Prisma.sql`(issued IS NULL OR issued = ${version === 'issued'})`;
 

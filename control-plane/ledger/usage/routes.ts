@@ -1,6 +1,6 @@
 /** `GET /v1/usage` and `GET /organisation/v1/usage` of an account, `GET /operator/v1/usage` over all of them. */
 import { type ApiError, fieldError } from '@gw/contract/errors';
-import { dayMs } from '@gw/contract/internal/durations';
+import { dayMs, minuteMs } from '@gw/contract/internal/durations';
 import {
   groupsOf,
   operatorUsageQuerySchema,
@@ -47,11 +47,11 @@ async function answer(
 ): Promise<unknown> {
   const period = periodOf(query, now());
   if ('code' in period) return refuse(reply, period, addresses);
-  const { from, to } = period;
+  const { from, readTo, to } = period;
   const { format, interval, simulated, version } = query;
   const group_by = groupsOf(query.group_by);
   const complete = await completeUntilLately(redis, now());
-  const usage = await usageOf(db, { accountId, from, to, group_by, interval, simulated, version, currency });
+  const usage = await usageOf(db, { accountId, from, to: readTo, group_by, interval, simulated, version, currency });
   if (usage === null) return refuse(reply, tooMany, addresses);
   const { data, total } = usage;
   if (format === 'csv') {
@@ -70,12 +70,22 @@ const tooMany = fieldError(
   `group_by: there are more than ${mostRows} rows. Ask for a shorter period, a longer interval, or fewer groups.`,
 );
 
-function periodOf(query: UsageQuery, now: Date): { readonly from: Date; readonly to: Date } | ApiError {
+interface Period {
+  readonly from: Date;
+  readonly to: Date;
+  /** Until when calls are read: no call has begun after now, so the minute that is running is read as a whole, by its sums. */
+  readonly readTo: Date;
+}
+
+function periodOf(query: UsageQuery, now: Date): Period | ApiError {
   // A date without a time is read as midnight UTC.
   const to = query.to === undefined ? now : new Date(query.to);
-  const from = query.from === undefined ? new Date(to.getTime() - defaultDays * dayMs) : new Date(query.from);
+  const wholeMinutes = (time: number, round: (minutes: number) => number) =>
+    new Date(round(time / minuteMs) * minuteMs);
+  const from =
+    query.from === undefined ? wholeMinutes(to.getTime() - defaultDays * dayMs, Math.floor) : new Date(query.from);
   if (from >= to) return fieldError('to', 'to: must be after from.');
   if (to.getTime() - from.getTime() > maxDays * dayMs)
     return fieldError('from', `from: at most ${maxDays} days before to.`);
-  return { from, to };
+  return { from, to, readTo: query.to === undefined ? wholeMinutes(to.getTime(), Math.ceil) : to };
 }

@@ -3,12 +3,16 @@ import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import type { Receipt } from '@gw/contract/receipt';
 import { operatorUsageSchema, type UsageRow, usageAmountNames, usageSchema } from '@gw/contract/usage';
+import { settleReceipts } from '@gw/control-plane/internals/ledger/receipts/settle';
 import { startUsageSums, sumUsage } from '@gw/control-plane/internals/ledger/usage/job';
 import { checkLevel, days, hours as everyHour, sumLevel } from '@gw/control-plane/internals/ledger/usage/levels';
 import { checkAMinute, findMissingHours, sumAgain, sumMinutes } from '@gw/control-plane/internals/ledger/usage/minutes';
+import { Prisma } from '@gw/prisma/client';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
+import { plainSums, restateMany, storeMany } from '@gw/testing/control-plane/many-receipts';
+import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let running: TestApp;
@@ -263,7 +267,7 @@ async function withoutHours(id: string, look: () => Promise<void>): Promise<void
   }
 }
 
-/** What is answered when all sums of an account are made again from its receipts. */
+/** Asks once all sums of an account were made again from its receipts. */
 async function fromReceipts<T>(id: string, answers: () => Promise<T>): Promise<T> {
   const { db } = running.stores;
   const hours = await db.$queryRaw<{ at: Date }[]>`
@@ -341,6 +345,27 @@ test('nothing is left of a receipt in the sums of the newest once a version with
   expect(await fromReceipts(id, answers)).toEqual(told);
 });
 
+test('the hour that is running is read without its receipts', async () => {
+  const id = 'acct_now';
+  const { db, tamper } = running.stores;
+  await storeMany(db, {
+    accountId: id,
+    from: new Date(Date.now() - 600_000),
+    to: new Date(),
+    count: 3000,
+    atOnce: 100,
+  });
+  await restateMany(db, { accountId: id, count: 500, atOnce: 50 });
+  const plain = await plainSums(db, Prisma.sql`account_id = ${id}`);
+  const usage = async () => (await ask(id, 'interval=total&group_by=project')).total;
+  const told = await usage();
+  expect(told).toMatchObject({ requests: 3000, energy_wh: plain.energy_wh, carbon_g: plain.carbon_g });
+  await tamper(`DELETE FROM receipts WHERE account_id = '${id}'`);
+  expect(await usage()).toEqual(told);
+  await sumMinutes(db);
+  expect(await usage()).toEqual(told);
+});
+
 test('a version without the one before it is refused, since it would be counted wrongly', async () => {
   const early = entryOf({ id: receiptIdAt(new Date('2026-02-21T05:00:00.000Z')), version: 2, supersedes: 1 });
   await expect(running.store(early)).rejects.toThrow('follows the one before it');
@@ -392,6 +417,7 @@ test('two instances that sum the same hours at once sum them once', async () => 
   const hours = Array.from({ length: 15 }, (_, hour) => new Date(Date.UTC(2026, 1, 2, hour)));
   for (let round = 1; round <= 5; round += 1) {
     await running.store(...hours.map((hour) => entryOf({ id: receiptIdAt(hour), energy_wh: 1 }, id)));
+    await Promise.all([1, 2, 3, 4].map(() => sumMinutes(db)));
     await Promise.all([1, 2, 3, 4].map(() => sumLevel(db, everyHour)));
     expect((await ask(id, 'from=2026-02-02&to=2026-02-03')).total).toMatchObject({ requests: 15 * round });
   }
@@ -411,6 +437,56 @@ test('a receipt that changes in its row makes its hour be summed again', async (
   expect(await db.receipt.count({ where: { accountId: id } })).toBe(1);
   expect((await ask(id, 'interval=total')).total).toMatchObject({ requests_degraded: 0, energy_wh: 1 });
 });
+
+test.each(['restated first', 'changed first'])(
+  'a receipt that changes while it is restated is counted once (%s)',
+  async (order) => {
+    const id = `acct_at_once_${order.length}`;
+    const { db, seals } = running.stores;
+    const made = entryOf({ id: receiptIdAt(new Date(Date.now() - 3 * 3_600_000)), energy_wh: 1, carbon_g: 1 }, id);
+    const closed = {
+      tier: 'degraded',
+      degraded_reason: 'sidecar_unavailable',
+      energy_wh: null,
+      carbon_g: null,
+    } as const;
+    await running.store({ ...entryOf({ ...made.receipt, ...closed }, id), facts: null });
+    const restated = entryOf({ ...made.receipt, version: 2, supersedes: 1, energy_wh: 4, carbon_g: 4 }, id);
+    const change = (on: typeof db) => settleReceipts(on, [rowOfEntry(made)], seals);
+    const restate = async (on: typeof db) =>
+      await on.$executeRaw`
+    INSERT INTO receipts SELECT (json_populate_record(r, ${JSON.stringify({
+      version: 2,
+      energy_wh: 4,
+      carbon_g: 4,
+      tier: 'proxy',
+      body: restated.receipt,
+    })}::json)).* FROM receipts r WHERE id = ${made.receipt.id} AND version = 1`;
+    const [first, second] = order === 'restated first' ? [restate, change] : [change, restate];
+    let later: Promise<unknown> | undefined;
+    await db.$transaction(
+      async (tx) => {
+        await first(tx as typeof db);
+        later = second(db);
+        await eventually(async () => {
+          const waiting = await db.$queryRaw<
+            unknown[]
+          >`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+          return waiting.length > 0;
+        });
+      },
+      { timeout: 30_000 },
+    );
+    await later;
+    const answers = () =>
+      Promise.all(['restated', 'issued'].map((version) => ask(id, `interval=total&version=${version}`)));
+    const told = (await answers()).map(({ total }) => [total.requests, total.energy_wh, total.carbon_g]);
+    expect(told).toEqual([
+      [1, 4, 4],
+      [1, 1, 1],
+    ]);
+  },
+);
 
 test('a receipt that is known to be altered is in no sum, also where its hour is summed already', async () => {
   const id = 'acct_altered';
