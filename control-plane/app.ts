@@ -9,7 +9,7 @@ import * as ledger from './ledger/index.ts';
 import type { PeopleServices } from './people/index.ts';
 import * as people from './people/index.ts';
 import { bareApp } from './shared/bare-app.ts';
-import type { Context } from './shared/context.ts';
+import { type Context, inRole } from './shared/context.ts';
 import type { Idempotent } from './shared/idempotent-changes.ts';
 import { demandToken } from './shared/identity.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
@@ -43,7 +43,7 @@ export function buildInternalApp(
   demandReplySchemas(app);
   const { stays = () => true } = options;
   shortHealthRoute(app, context, () => stays() && keeper.current() !== null);
-  catalogue.publicRoutes(app, context, keeper);
+  catalogue.publicRoutes(app, inRole(context, 'catalogue'), keeper);
   ledger.publicRoutes(app, context, services.ledger);
   people.publicRoutes(app, context, services.people);
   catalogue.envoyRoutes(app, { catalogue: keeper, credentials });

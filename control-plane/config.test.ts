@@ -1,10 +1,11 @@
+import { databaseSettings } from '@gw/prisma/roles';
 import { expect, test } from 'vitest';
 import { loadConfig } from './config.ts';
 
 const good = {
   GW_CONTROL_INTERNAL_LISTEN: 'unix:/run/gw/control.sock',
   GW_PROBE_LISTEN: 'unix:/run/gw/envoy-probe.sock',
-  GW_DATABASE_URL: 'postgresql://gw@localhost/gw',
+  ...databaseSettings(() => 'postgresql://gw@localhost/gw'),
   GW_REDIS_URL: '/run/valkey.sock',
   GW_INTERNAL_TOKEN: 'x'.repeat(32),
   GW_KEY_PEPPER: 'ab'.repeat(32),

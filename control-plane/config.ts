@@ -12,6 +12,7 @@ import {
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { readProbeListen } from '@gw/contract/internal/probe';
+import type { ControlPlaneRole } from '@gw/prisma/roles';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher } from '@gw/service/idempotency-settings';
 import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
@@ -32,7 +33,8 @@ export interface Config {
   readonly otherListen: readonly { readonly name: string; readonly listen: string }[];
   /** Where Envoy takes test calls to providers: `unix:/path`, or `host:port` with `internalTls`. */
   readonly probeListen: string;
-  readonly databaseUrl: string;
+  /** Where each role connects. */
+  readonly databaseUrls: Readonly<Record<ControlPlaneRole, string>>;
   readonly redisUrl: string;
   readonly internalToken: string;
   /** For the internal listener on `host:port`; null means plain HTTP. */
@@ -72,7 +74,7 @@ export function loadConfig(environment: Environment): Config {
     operatorListen: settings.hostPort('GW_CONTROL_LISTEN', '127.0.0.1:8081'),
     otherListen: readOtherListen(settings),
     probeListen: readProbeListen(settings, internalTls),
-    databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
+    databaseUrls: readDatabaseUrls(settings),
     redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),
     internalTls,
@@ -93,6 +95,14 @@ export function loadConfig(environment: Environment): Config {
   settings.finish();
   return Object.freeze(config);
 }
+
+const readDatabaseUrls = (settings: SettingReader): Config['databaseUrls'] => ({
+  people: settings.required('GW_DATABASE_URL_PEOPLE', 'postgresql://gw_people@localhost/gw'),
+  customers: settings.required('GW_DATABASE_URL_CUSTOMERS', 'postgresql://gw_customers@localhost/gw'),
+  catalogue: settings.required('GW_DATABASE_URL_CATALOGUE', 'postgresql://gw_catalogue@localhost/gw'),
+  ledger: settings.required('GW_DATABASE_URL_LEDGER', 'postgresql://gw_ledger@localhost/gw'),
+  reader: settings.required('GW_DATABASE_URL_READER', 'postgresql://gw_reader@localhost/gw'),
+});
 
 const others = [
   'GW_PUBLIC_LISTEN',

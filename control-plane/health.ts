@@ -12,7 +12,7 @@ import {
 import { unscreenedCount } from './customers/index.ts';
 import { countFaults, countWaiting, isCheckOverdue, registerMetrics } from './ledger/index.ts';
 import type { Services } from './services.ts';
-import type { Context } from './shared/context.ts';
+import { type Context, inRole } from './shared/context.ts';
 import { refuse } from './shared/replies.ts';
 
 /** Which parts answer within 2 s, and whether a catalogue is loaded. */
@@ -97,7 +97,7 @@ export function operatorHealthRoutes(
     return reply.code(ok ? 200 : 503).send({ status, ...health, ...integrity });
   });
   const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context, catalogue.keeper)) }));
-  metrics.registerMetric(unscreenedCount(db));
+  metrics.registerMetric(unscreenedCount(inRole(context, 'customers').db));
   registerCatalogueMetrics(metrics, catalogue);
   registerMetrics(metrics, context, ledger);
   app.get('/metrics', { config: { ...config, reply: null } }, async (_request, reply) =>

@@ -15,7 +15,7 @@ import { openApiRoute } from './operator-openapi.ts';
 import * as people from './people/index.ts';
 import type { Services } from './services.ts';
 import { bareApp } from './shared/bare-app.ts';
-import type { Context } from './shared/context.ts';
+import { type Context, inRole } from './shared/context.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
 
 /** Builds the application without listening. `stays` is false when it is about to end. Its routes throw here if they do not state their access or their reply. */
@@ -42,7 +42,7 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   liveRoute(app, context);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);
-  catalogue.operatorRoutes(app, context, services.catalogue);
+  catalogue.operatorRoutes(app, inRole(context, 'catalogue'), services.catalogue);
   ledger.operatorRoutes(app, context, services.ledger, services.catalogue.keeper);
   return app;
 }

@@ -1,5 +1,6 @@
 /** The OpenAPI document of the operators' port, for whoever has no gateway at hand. */
 import { openDatabase } from '@gw/prisma/client';
+import { byControlPlaneRole, databaseSettings } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { openLog } from '@gw/service/log';
 import { Redis } from 'ioredis';
@@ -8,6 +9,7 @@ import { buildOperatorApp } from './operator-app.ts';
 import { openServices } from './services.ts';
 
 const anyKey = '00'.repeat(32);
+const nowhere = 'postgresql://nobody@localhost/none';
 
 /** Builds the routes over stores that are never connected to, and has them described. */
 export async function operatorDocument(): Promise<string> {
@@ -15,7 +17,7 @@ export async function operatorDocument(): Promise<string> {
     GW_CONTROL_INTERNAL_LISTEN: '127.0.0.1:0',
     GW_PROBE_LISTEN: 'unix:/run/gw/envoy-probe.sock',
     GW_CONTROL_LISTEN: '127.0.0.1:0',
-    GW_DATABASE_URL: 'postgresql://nobody@localhost/none',
+    ...databaseSettings(() => nowhere),
     GW_REDIS_URL: 'redis://localhost',
     GW_INTERNAL_TOKEN: anyKey,
     GW_KEY_PEPPER: anyKey,
@@ -26,8 +28,10 @@ export async function operatorDocument(): Promise<string> {
     GW_IDEMPOTENCY_KEY: anyKey,
   });
   const guard = openAddressGuard([]);
+  const db = openDatabase(nowhere);
   const context = {
-    db: openDatabase(config.databaseUrl),
+    db,
+    databases: byControlPlaneRole(() => db),
     redis: new Redis({ lazyConnect: true }),
     log: openLog('control-plane', 'silent'),
     addresses: config.addresses,

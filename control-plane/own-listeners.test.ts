@@ -1,3 +1,4 @@
+import { databaseSettings } from '@gw/prisma/roles';
 import { expect, test } from 'vitest';
 import { loadConfig } from './config.ts';
 import { ownListeners } from './own-listeners.ts';
@@ -8,7 +9,7 @@ const settings = {
   GW_CONTROL_LISTEN: '0.0.0.0:8081',
   GW_CONTROL_URL: 'https://ops.example.com',
   GW_BASE_URL: 'https://gw.example.com',
-  GW_DATABASE_URL: 'postgresql://gw_service:secret@postgres/gw',
+  ...databaseSettings(() => 'postgresql://gw_reader:secret@postgres/gw'),
   GW_REDIS_URL: 'redis://:secret@valkey:6380',
   GW_INTERNAL_TOKEN: 't'.repeat(32),
   GW_KEY_PEPPER: '7'.repeat(64),
@@ -44,7 +45,7 @@ test('Unix sockets and free ports are none', () => {
     GW_CONTROL_INTERNAL_LISTEN: 'unix:/run/gw/control-plane.sock',
     GW_PROBE_LISTEN: 'unix:/run/gw/envoy-probe.sock',
     GW_CONTROL_LISTEN: '127.0.0.1:0',
-    GW_DATABASE_URL: 'postgresql://gw@localhost/gw?host=%2Frun%2Fpg',
+    ...databaseSettings(() => 'postgresql://gw_reader@localhost/gw?host=%2Frun%2Fpg'),
     GW_REDIS_URL: '/run/valkey.sock',
   };
   expect(known(none)).toEqual(['gw.example.com:443', 'ops.example.com:443']);

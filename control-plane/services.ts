@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import { type CustomerServices, openCustomers } from './customers/index.ts';
 import { type LedgerServices, openLedger } from './ledger/index.ts';
 import { openPeople, type PeopleServices } from './people/index.ts';
-import type { Context } from './shared/context.ts';
+import { type Context, inRole } from './shared/context.ts';
 
 export interface Services {
   readonly people: PeopleServices;
@@ -25,8 +25,8 @@ export function openServices(context: Context, config: Config, claims: Pick<Redi
   };
   return {
     people,
-    customers: openCustomers(context, people.keys, config.screening),
-    catalogue: openCatalogue(context, names, config),
+    customers: openCustomers(inRole(context, 'customers'), people.keys, config.screening),
+    catalogue: openCatalogue(inRole(context, 'catalogue'), names, config),
     ledger: openLedger(context, config.integrity, { ...config, vault: config.credentials.vault }),
     idempotency: new Idempotency({
       claims: redisClaims(claims),

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnixSocket } from '@gw/contract/internal/listen';
-import { type Database, openDatabase } from '@gw/prisma/client';
+import { openDatabase } from '@gw/prisma/client';
+import { byControlPlaneRole, type ControlPlaneRole } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
@@ -20,7 +21,7 @@ import { buildOperatorApp } from './operator-app.ts';
 import { ownListeners } from './own-listeners.ts';
 import * as people from './people/index.ts';
 import { openServices, type Services } from './services.ts';
-import type { Context } from './shared/context.ts';
+import { type Context, type Databases, inRole } from './shared/context.ts';
 import type { RepeatedJob } from './shared/repeat.ts';
 
 /** How long it takes, ms, until Envoy has heard that it leaves: it asks for health every 0.5 s (envoy.template.yaml). */
@@ -30,7 +31,7 @@ const heardWithinMs = 750;
 const closeWithinMs = 5000;
 
 interface Stores {
-  readonly db: Database;
+  readonly databases: Databases;
   readonly redis: Redis;
   /** The connection for reads that block. */
   readonly blockingRedis: Redis;
@@ -60,7 +61,18 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   // An identity provider can share its host with us: its calls do not come back as those of a provider would.
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
   const providerGuard = openAddressGuard(own);
-  const context: Context = { db: stores.db, redis: stores.redis, log, addresses, guard, providerGuard, currency, now };
+  const { databases, redis } = stores;
+  const context: Context = {
+    db: databases.reader,
+    databases,
+    redis,
+    log,
+    addresses,
+    guard,
+    providerGuard,
+    currency,
+    now,
+  };
   const services = openServices(context, config, stores.claims);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});
@@ -108,19 +120,36 @@ async function closeSoon(app: FastifyInstance): Promise<void> {
   await app.close().finally(() => clearTimeout(cut));
 }
 
-async function openStores({ databaseUrl, redisUrl }: Config, log: Logger): Promise<Stores> {
-  const db = openDatabase(databaseUrl, {
+/**
+ * Connections of an instance to Postgres by role, 28 in all (docs/operations.md). Those of one cannot use up those of another: where
+ * many wait for the key of an account, receipts are stored all the same.
+ */
+const connectionsOf: Readonly<Record<ControlPlaneRole, number>> = {
+  people: 4,
+  customers: 6,
+  catalogue: 4,
+  ledger: 8,
+  reader: 6,
+};
+
+function openDatabases(urls: Config['databaseUrls'], log: Logger): Databases {
+  const options = {
     // Longer than any query here needs; a connection that died in silence is noticed too.
     queryTimeoutMs: 30_000,
-    onConnectionLost: (error) => log.warn({ err: error }, 'a database connection was lost'),
-  });
+    onConnectionLost: (error: Error) => log.warn({ err: error }, 'a database connection was lost'),
+  };
+  return byControlPlaneRole((role) => openDatabase(urls[role], { ...options, connections: connectionsOf[role] }));
+}
+
+async function openStores({ databaseUrls, redisUrl }: Config, log: Logger): Promise<Stores> {
+  const databases = openDatabases(databaseUrls, log);
   const redis = openRedis(redisUrl, log, { commandTimeoutMs: 2000 });
   // Longer than the ingester blocks; a connection that died in silence is noticed too.
   const blockingRedis = openRedis(redisUrl, log, { commandTimeoutMs: 10_000 });
   const claims = openRedisWriter({ url: redisUrl, log, commandTimeoutMs: 2000 });
   await Promise.all([...[redis, blockingRedis].map((each) => untilReady(each, 5000)), claims.untilReady(5000)]);
   return {
-    db,
+    databases,
     redis,
     blockingRedis,
     claims,
@@ -128,7 +157,7 @@ async function openStores({ databaseUrl, redisUrl }: Config, log: Logger): Promi
       redis.disconnect();
       blockingRedis.disconnect();
       claims.stop();
-      await db.$disconnect();
+      await Promise.all(Object.values(databases).map((db) => db.$disconnect()));
     },
   };
 }
@@ -143,9 +172,9 @@ async function startJobs(
   const { keeper } = services.catalogue;
   const ledgerOptions = { blockingRedis, catalogue: keeper, consumer, redisUrl, grid, gpu, integrity };
   return [
-    catalogue.startJobs(context, services.catalogue, consumer),
-    ledger.startJobs(context, services.ledger, ledgerOptions),
-    customers.startJobs(context, services.customers, redisUrl),
+    catalogue.startJobs(inRole(context, 'catalogue'), services.catalogue, consumer),
+    ledger.startJobs(inRole(context, 'ledger'), services.ledger, ledgerOptions),
+    customers.startJobs(inRole(context, 'customers'), services.customers, redisUrl),
     await people.startJobs(context, services.people),
   ];
 }

@@ -9,20 +9,20 @@ const seeding = {
   GW_SEED_FILE: 'k.json',
 };
 
-test('without GW_SEED the database is only migrated', () => {
-  expect(readMigrateConfig({ GW_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, serviceRole: null, seed: null });
+test('without GW_SEED the database is only migrated, and the roles are named after the product', () => {
+  const roles = { prefix: 'gw', passwords: {} };
+  expect(readMigrateConfig({ GW_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, roles, seed: null });
 });
 
-test('the role of the services is named, and has a password where the server asks for one', () => {
-  const roleOf = (env: object) => readMigrateConfig({ GW_DATABASE_URL: databaseUrl, ...env }).serviceRole;
-  const named = { GW_DATABASE_SERVICE_ROLE: 'gw_service' };
-  expect(roleOf(named)).toEqual({ name: 'gw_service', password: null });
+test('the roles have a prefix of their own if it is set, and passwords where the server asks for one', () => {
+  const rolesOf = (env: object) => readMigrateConfig({ GW_DATABASE_URL: databaseUrl, ...env }).roles;
+  expect(rolesOf({ GW_DATABASE_ROLE_PREFIX: 'east' }).prefix).toBe('east');
   const password = 'a'.repeat(32);
-  expect(roleOf({ ...named, GW_DATABASE_SERVICE_PASSWORD: password })).toEqual({ name: 'gw_service', password });
-  const short = { ...named, GW_DATABASE_SERVICE_PASSWORD: 'too-short' };
-  expect(() => roleOf(short)).toThrow('GW_DATABASE_SERVICE_PASSWORD is not valid');
-  expect(() => roleOf(short)).not.toThrow('too-short');
-  expect(() => roleOf({ GW_DATABASE_SERVICE_ROLE: 'a;b' })).toThrow('GW_DATABASE_SERVICE_ROLE is not valid');
+  expect(rolesOf({ GW_DATABASE_PASSWORD_LEDGER: password }).passwords).toEqual({ ledger: password });
+  const short = { GW_DATABASE_PASSWORD_EXT_AUTHZ: 'too-short' };
+  expect(() => rolesOf(short)).toThrow('GW_DATABASE_PASSWORD_EXT_AUTHZ is not valid');
+  expect(() => rolesOf(short)).not.toThrow('too-short');
+  expect(() => rolesOf({ GW_DATABASE_ROLE_PREFIX: 'a;b' })).toThrow('GW_DATABASE_ROLE_PREFIX is not valid');
 });
 
 test('demo keys are hashed with the pepper in use, whose version is 1 unless said otherwise', () => {

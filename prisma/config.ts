@@ -1,13 +1,14 @@
 /** The environment of the migration command, read once. All problems are reported together. */
 import type { Pepper } from '@gw/contract/internal/pepper';
+import type { RoleSettings } from './grant.ts';
+import { type DatabaseRole, databaseRoles } from './roles.ts';
 import type { CustomProvider } from './seed.ts';
-import type { ServiceRole } from './service-role.ts';
 
 export interface MigrateConfig {
   /** The URL of the role that owns the tables. */
   readonly databaseUrl: string;
-  /** Null: the services connect as the owner too, whom nothing but triggers holds back. */
-  readonly serviceRole: ServiceRole | null;
+  /** The roles that the services connect as. */
+  readonly roles: RoleSettings;
   /** Null: only migrate. */
   readonly seed: SeedConfig | null;
 }
@@ -32,7 +33,7 @@ export function readMigrateConfig(env: Environment): MigrateConfig {
     return value;
   };
   const databaseUrl = demand('GW_DATABASE_URL', 'postgresql://gw@/gw?host=/run/postgres', /^postgres(ql)?:\/\//);
-  const serviceRole = readServiceRole(env, demand);
+  const roles = readRoles(env, demand);
   let seed: SeedConfig | null = null;
   if (env.GW_SEED === 'demo') {
     const secret = demand('GW_KEY_PEPPER', '64 hexadecimal digits from `openssl rand -hex 32`', /^[0-9a-f]{64}$/i);
@@ -44,20 +45,30 @@ export function readMigrateConfig(env: Environment): MigrateConfig {
     seed = { pepper, keysFile, simulatorUrl, provider: readProvider(env, demand) };
   } else if (env.GW_SEED) problems.push('GW_SEED is not valid, for example demo');
   if (problems.length > 0) throw new Error(`The configuration has problems:\n- ${problems.join('\n- ')}`);
-  return Object.freeze({ databaseUrl, serviceRole, seed: seed && Object.freeze(seed) });
+  return Object.freeze({ databaseUrl, roles, seed: seed && Object.freeze(seed) });
 }
 
 type Demand = (name: string, example: string, valid: RegExp) => string;
 
-function readServiceRole(env: Environment, demand: Demand): ServiceRole | null {
-  if (!env.GW_DATABASE_SERVICE_ROLE) return null;
-  const name = demand('GW_DATABASE_SERVICE_ROLE', 'gw_service', /^[a-z_][a-z0-9_]{0,62}$/);
-  const given = env.GW_DATABASE_SERVICE_PASSWORD;
+const prefixSetting = 'GW_DATABASE_ROLE_PREFIX';
+const passwordSettings: Readonly<Record<DatabaseRole, string>> = {
+  ext_authz: 'GW_DATABASE_PASSWORD_EXT_AUTHZ',
+  people: 'GW_DATABASE_PASSWORD_PEOPLE',
+  customers: 'GW_DATABASE_PASSWORD_CUSTOMERS',
+  catalogue: 'GW_DATABASE_PASSWORD_CATALOGUE',
+  ledger: 'GW_DATABASE_PASSWORD_LEDGER',
+  reader: 'GW_DATABASE_PASSWORD_READER',
+};
+
+function readRoles(env: Environment, demand: Demand): RoleSettings {
+  const given = databaseRoles.filter((role) => env[passwordSettings[role]]);
   // ASCII, so that no normalisation stands between it and its hash.
   const example = '32 characters or more from `openssl rand -hex 32`';
+  const passwords = given.map((role) => [role, demand(passwordSettings[role], example, /^[A-Za-z0-9_-]{16,}$/)]);
   return {
-    name,
-    password: given ? demand('GW_DATABASE_SERVICE_PASSWORD', example, /^[A-Za-z0-9_-]{16,}$/) : null,
+    // With a name of a role behind it, it fits into the 63 bytes of Postgres.
+    prefix: env[prefixSetting] ? demand(prefixSetting, 'gw', /^[a-z_][a-z0-9_]{0,49}$/) : 'gw',
+    passwords: Object.fromEntries(passwords),
   };
 }
 

@@ -3,17 +3,16 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { errorText } from '@gw/contract/internal/error-text';
 import { openDatabase } from './client.ts';
 import { readMigrateConfig, type SeedConfig } from './config.ts';
+import { grantRoles } from './grant.ts';
 import { migrate } from './migrate.ts';
 import { type SeededKeys, seed } from './seed.ts';
-import { grantServiceRights } from './service-role.ts';
 
 const log = (line: string): void => void process.stderr.write(`migrate: ${line}\n`);
 
 try {
   const config = readMigrateConfig(process.env);
   await migrate(config.databaseUrl, log);
-  if (config.serviceRole !== null) await grantServiceRights(config.databaseUrl, config.serviceRole, log);
-  else log('no GW_DATABASE_SERVICE_ROLE: the services connect as the owner of the audit log, see docs/operations.md');
+  await grantRoles(config.databaseUrl, config.roles, log);
   if (config.seed !== null) await seedDemo(config.databaseUrl, config.seed);
 } catch (error) {
   log(errorText(error));

@@ -13,6 +13,17 @@ export interface PoolOptions {
   readonly onConnectionLost?: (error: Error) => void;
 }
 
+/**
+ * Each session states its time zone, since Prisma sends and reads times without theirs: in another zone keys would outlive their expiry
+ * and the whole ledger would look altered. Other `options` of the URL stay.
+ */
+function inUtc(url: string): string {
+  const [, query = ''] = url.split('?', 2);
+  const options = [new URLSearchParams(query).get('options'), '-c TimeZone=UTC'].filter(Boolean).join(' ');
+  // The last one of a name holds.
+  return `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(options)}`;
+}
+
 /** The limit that Postgres keeps, ms; the rest is for its error to arrive. */
 const statementTimeoutMs = (queryTimeoutMs: number): number => Math.floor(0.95 * queryTimeoutMs);
 
@@ -22,7 +33,7 @@ const statementTimeoutMs = (queryTimeoutMs: number): number => Math.floor(0.95 *
  */
 export function openPool(url: string, { connections = 10, onConnectionLost, queryTimeoutMs }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: inUtc(url),
     max: connections,
     connectionTimeoutMillis: 5000,
     // Temporary tables that live for months would hold back the age of the whole database.

@@ -1,5 +1,4 @@
 /** SQL without Prisma's client, for a process that needs nothing else of it: some 30 MB less (docs/decisions/0056-keys-without-prismas-client.md). */
-import pg from 'pg';
 import { openPool, type PoolOptions } from './pool.ts';
 
 /** A value that becomes the same parameter of Postgres on both ways. Not a `Date`: `pg` would send another text than Prisma. */
@@ -20,23 +19,12 @@ export interface OpenStatements extends Statements {
   close(): Promise<void>;
 }
 
-/**
- * Prisma sends a time without its zone and reads it without, so that in a session whose zone is not UTC the two mistakes cancel; what it has written
- * is to be read as it does.
- */
-const asPrismaReads = (time: string): Date => new Date(`${time.replace(' ', 'T').replace(/[+-]\d{2}(:\d{2})?$/, '')}Z`);
-
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) =>
-    oid === pg.types.builtins.TIMESTAMPTZ && format !== 'binary' ? asPrismaReads : pg.types.getTypeParser(oid, format),
-};
-
 /** As `openDatabase` connects and waits. Rejects with the errors of `pg`. */
 export function openStatements(url: string, options: PoolOptions = {}): OpenStatements {
   const pool = openPool(url, options);
   const run = (parts: TemplateStringsArray, values: readonly Parameter[]) => {
     const text = parts.reduce((before, part, index) => `${before}$${index}${part}`);
-    return pool.query({ text, values: [...values], types });
+    return pool.query(text, [...values]);
   };
   return {
     $queryRaw: async <Rows>(parts: TemplateStringsArray, ...values: readonly Parameter[]) =>

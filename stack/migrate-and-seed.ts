@@ -8,7 +8,7 @@ import { Problem } from './machine/problem.ts';
 import { readJson } from './private-file.ts';
 import type { CustomProvider } from './provider.ts';
 import { type DemoKeys, demoKeysSchema } from './run-file.ts';
-import { serviceRole, startPostgres } from './services/postgres.ts';
+import { startPostgres } from './services/postgres.ts';
 import { fromUser, type Layout, passedOn } from './stack-plans.ts';
 
 export interface SeedRequest {
@@ -49,7 +49,7 @@ async function migrate(from: string, logFile: string, env: Readonly<Record<strin
   const child = await startChild({
     command: process.execPath,
     args: ['--enable-source-maps', join(from, 'dist', 'migrate.js')],
-    env: { ...fromUser(passedOn), GW_DATABASE_SERVICE_ROLE: serviceRole, ...env },
+    env: { ...fromUser(passedOn), ...env },
     logFile,
   });
   const { code } = await child.exited;

@@ -34,7 +34,6 @@ it('tells the classifier and its key to each sidecar, and to nobody else', () =>
     controlPlanes: 1,
     healthPorts: {},
     publicUrl: 'http://127.0.0.1:1',
-    databaseUrl: 'postgresql://gw@/gw',
     ownerDatabaseUrl: 'postgresql://owner@/gw',
     redisUrl: 'redis://127.0.0.1:6',
     providerKey: null,

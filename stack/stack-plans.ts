@@ -6,10 +6,11 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { type DatabaseRole, databaseSettings } from '@gw/prisma/roles';
 import { startChild } from './machine/child.ts';
 import { memoryOf } from './memory.ts';
 import type { Secrets } from './secrets.ts';
-import { startPostgres } from './services/postgres.ts';
+import { startPostgres, urlAs } from './services/postgres.ts';
 import { startValkey } from './services/valkey.ts';
 import type { PartPlan, Running } from './supervise.ts';
 
@@ -55,9 +56,7 @@ export interface Layout {
   readonly controlPlanes: number;
   readonly healthPorts: Readonly<Partial<Record<InstanceName, number>>>;
   readonly publicUrl: string;
-  /** For the role that the services connect as. */
-  readonly databaseUrl: string;
-  /** For the owner's role, which only migrations use. */
+  /** For the owner, who only migrates; each part connects as a role of its own. */
   readonly ownerDatabaseUrl: string;
   readonly redisUrl: string;
   /** The key of the provider given by `--provider`, or null. */
@@ -118,14 +117,15 @@ export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): st
 
 function ownVariables(name: ServiceName, layout: Layout): Variables {
   const { secrets, ports, healthPorts } = layout;
-  const stores = { GW_DATABASE_URL: layout.databaseUrl, GW_REDIS_URL: layout.redisUrl };
+  const databaseUrl = (role: DatabaseRole) => urlAs(layout.ownerDatabaseUrl, role);
   const program = programOf(name);
   switch (program) {
     case 'simulator':
       return { GW_SIM_LISTEN: `127.0.0.1:${ports.simulator}` };
     case 'ext-authz':
       return {
-        ...stores,
+        GW_DATABASE_URL: databaseUrl('ext_authz'),
+        GW_REDIS_URL: layout.redisUrl,
         GW_AUTHZ_LISTEN: socketAddress(layout, name),
         GW_AUTHZ_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
         GW_AUTHZ_INSTANCES: String(layout.instances),
@@ -148,7 +148,8 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
     case 'control-plane':
       return {
         ...controlPlaneSettings(),
-        ...stores,
+        ...databaseSettings(databaseUrl),
+        GW_REDIS_URL: layout.redisUrl,
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
         GW_CONTROL_LISTEN: onLoopback(layout.furtherPorts[name as ControlPlaneName] ?? ports.control),
         // It listens on none of these; it refuses them as providers.

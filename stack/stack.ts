@@ -16,7 +16,6 @@ import { type CustomProvider, guardOf, providerModels } from './provider.ts';
 import { everyPartAnswers, until } from './readiness.ts';
 import type { DemoKeys } from './run-file.ts';
 import { loadSecrets } from './secrets.ts';
-import { serviceUrlOf } from './services/postgres.ts';
 import { removeSocketFolder, socketFolder } from './services/socket-folder.ts';
 import { takeOverSpools } from './spools.ts';
 import { type Names, namesOf, stopOrder, takePorts, type Wanted } from './stack-names.ts';
@@ -71,10 +70,8 @@ export interface Stack {
   readonly operatorToken: string;
   /** A model that can chat, or null if the provider lists none. */
   readonly model: string | null;
-  /** As the services connect. */
+  /** The owner's, who may do everything; each part connects as a role of its own (`urlAs`). */
   readonly databaseUrl: string;
-  /** For the role that owns the tables. */
-  readonly ownerDatabaseUrl: string;
   readonly redisUrl: string;
   /** Base URL of the simulated provider. */
   readonly simulatorUrl: string;
@@ -158,7 +155,6 @@ async function assemble(
     controlPlanes: controlPlanes.length,
     healthPorts: ports.health,
     publicUrl,
-    databaseUrl: serviceUrlOf(urls.postgres),
     ownerDatabaseUrl: urls.postgres,
     redisUrl: urls.valkey,
     providerKey: options.provider?.key ?? null,
@@ -205,8 +201,7 @@ async function assemble(
     keys,
     operatorToken: secrets.operatorToken,
     model,
-    databaseUrl: layout.databaseUrl,
-    ownerDatabaseUrl: layout.ownerDatabaseUrl,
+    databaseUrl: layout.ownerDatabaseUrl,
     redisUrl: layout.redisUrl,
     simulatorUrl,
     healthUrls,

@@ -1,7 +1,7 @@
 /** Customers: their accounts, how they come aboard, and the screening of who applies. */
 import type { FastifyInstance } from 'fastify';
 import type { AccessServices } from '../people/access/services.ts';
-import type { Context } from '../shared/context.ts';
+import { type Context, inRole } from '../shared/context.ts';
 import { ownAccountRoute } from './accounts/own-account.ts';
 import { accountRoutes, organisationAdminRoutes } from './accounts/routes.ts';
 import { onboardingOperatorRoutes } from './onboarding/operator-routes.ts';
@@ -20,8 +20,9 @@ export function operatorRoutes(
   customers: OnboardingServices,
   access: AccessServices,
 ): void {
-  accountRoutes(app, context);
-  organisationAdminRoutes(app, context, access);
-  ownAccountRoute(app, context);
-  onboardingOperatorRoutes(app, context, customers);
+  const own = inRole(context, 'customers');
+  accountRoutes(app, own);
+  organisationAdminRoutes(app, inRole(context, 'people'), access);
+  ownAccountRoute(app, own);
+  onboardingOperatorRoutes(app, own, customers);
 }

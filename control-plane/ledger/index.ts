@@ -5,7 +5,7 @@ import { createFaultLog, type FaultLog } from '@gw/service/fault-log';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { CatalogueView } from '../catalogue/snapshot/keeper.ts';
-import type { Context } from '../shared/context.ts';
+import { type Context, inRole } from '../shared/context.ts';
 import type { Vault } from '../shared/vault.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './budgets/webhooks/delivery-metrics.ts';
@@ -72,7 +72,8 @@ export function openLedger(
     packs,
     packPlaces: openPackPlaces(),
     vault,
-    seals: openLedgerSeals({ ...context, keys }),
+    // They note what they find.
+    seals: openLedgerSeals({ ...inRole(context, 'ledger'), keys }),
     entries: openEntries(entryKeys),
     versionMetrics: createVersionMetrics(context.db),
     deliveryMetrics: createDeliveryMetrics(),
@@ -116,14 +117,15 @@ export function operatorRoutes(
   ownLedgerRoutes(app, context, services, place);
   packListRoute(app, context, place);
   keySetRoute(app, evidenceKey, place);
-  integrityOperatorRoutes(app, context, { seals, periods: services.checkPeriods });
-  faultRoutes(app, context, seals);
-  restoreRoutes(app, context, seals);
-  setAsideRoutes(app, context);
+  const writing = inRole(context, 'ledger');
+  integrityOperatorRoutes(app, writing, { seals, periods: services.checkPeriods });
+  faultRoutes(app, writing, seals);
+  restoreRoutes(app, writing, seals);
+  setAsideRoutes(app, writing);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);
   budgetRoutes(app, context);
-  webhookRoutes(app, context, vault);
+  webhookRoutes(app, inRole(context, 'customers'), vault);
 }
 
 export function registerMetrics(

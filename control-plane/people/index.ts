@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Peppers } from '@gw/contract/internal/pepper';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../shared/context.ts';
+import { type Context, inRole } from '../shared/context.ts';
 import { type Idempotent, makeChangesIdempotent } from '../shared/idempotent-changes.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import type { Vault } from '../shared/vault.ts';
@@ -55,23 +55,23 @@ export function openPeople(
   context: Context,
   { access, credentials, integrity, peppers }: PeopleSettings,
 ): PeopleServices {
-  setAuditKeys(context.db, integrity.keys);
+  for (const db of Object.values(context.databases)) setAuditKeys(db, integrity.keys);
   const { current: pepper, other: otherPepper } = peppers;
   return {
-    access: openAccess(context, access, credentials.vault),
-    keys: createKeys({ ...context, pepper, otherPepper, random: randomBytes }),
+    access: openAccess(inRole(context, 'people'), access, credentials.vault),
+    keys: createKeys({ ...inRole(context, 'customers'), pepper, otherPepper, random: randomBytes }),
   };
 }
 
 /** Lets changes on the internal listener take idempotency keys. Call it before the routes are registered. */
 export function idempotentChanges(app: FastifyInstance, context: Context, idempotency: Idempotent): void {
-  makeChangesIdempotent(app, context, { idempotency, actors: keyActors(context) });
+  makeChangesIdempotent(app, context, { idempotency, actors: keyActors(inRole(context, 'customers')) });
 }
 
 /** Registers `/v1/audit-log` and `/v1/keys` on the internal listener. */
 export function publicRoutes(app: FastifyInstance, context: Context, { keys }: Pick<PeopleServices, 'keys'>): void {
   auditRoutes(app, context);
-  keyRoutes(app, context, keys);
+  keyRoutes(app, inRole(context, 'customers'), keys);
 }
 
 /**
@@ -85,7 +85,7 @@ export function guard(
   idempotency: Idempotent,
 ): void {
   const lookAgain = guardRoutes(app, {
-    identify: (request) => identify(request, context, access.cookie),
+    identify: (request) => identify(request, inRole(context, 'people'), access.cookie),
     addresses: context.addresses,
     controlUrl: access.settings.controlUrl,
   });
@@ -94,23 +94,26 @@ export function guard(
 }
 
 export function operatorRoutes(app: FastifyInstance, context: Context, { access, keys }: PeopleServices): void {
-  sessionRoutes(app, context, access);
-  secondFactorRoutes(app, context, access);
-  if (access.oidc !== null) oidcRoutes(app, context, access, access.oidc);
-  operatorsRoutes(app, context, access);
+  const own = inRole(context, 'people');
+  sessionRoutes(app, own, access);
+  secondFactorRoutes(app, own, access);
+  if (access.oidc !== null) oidcRoutes(app, own, access, access.oidc);
+  operatorsRoutes(app, own, access);
   auditOperatorRoutes(app, context);
-  keyPeopleRoutes(app, context, keys);
+  keyPeopleRoutes(app, inRole(context, 'customers'), keys);
   organisationAuditRoutes(app, context);
 }
 
 /** Starts the jobs of this wing. Resolves after the first attempt to make the first operator. */
 export async function startJobs(context: Context, { access }: PeopleServices): Promise<RepeatedJob> {
-  const { db, redis, log } = context;
+  const { log } = context;
+  // Keys belong to customers.
+  const ofKeys = inRole(context, 'customers');
   return allJobs([
-    repeat({ name: 'key generation', everyMs: 500, log, run: () => copyKeyGeneration(db, redis) }),
-    repeat({ name: 'hashes of revoked keys', everyMs: 60_000, log, run: () => deleteOldHashes(context) }),
-    repeat({ name: 'last use of keys', everyMs: 10_000, log, run: () => storeLastUses(context) }),
-    repeat({ name: 'failed verifications', everyMs: 5000, log, run: () => writeFailedVerifications(context) }),
-    await startAccessJobs(context, access),
+    repeat({ name: 'key generation', everyMs: 500, log, run: () => copyKeyGeneration(ofKeys.db, ofKeys.redis) }),
+    repeat({ name: 'hashes of revoked keys', everyMs: 60_000, log, run: () => deleteOldHashes(ofKeys) }),
+    repeat({ name: 'last use of keys', everyMs: 10_000, log, run: () => storeLastUses(ofKeys) }),
+    repeat({ name: 'failed verifications', everyMs: 5000, log, run: () => writeFailedVerifications(ofKeys) }),
+    await startAccessJobs(inRole(context, 'people'), access),
   ]);
 }

@@ -4,12 +4,17 @@
  */
 import type { Addresses } from '@gw/contract/errors';
 import type { Database } from '@gw/prisma/client';
+import type { ControlPlaneRole } from '@gw/prisma/roles';
 import type { AddressGuard } from '@gw/service/address-guard';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 
+export type Databases = Readonly<Record<ControlPlaneRole, Database>>;
+
 export interface Context {
+  /** With the rights of a reader, until `inRole` gives it those of a wing. */
   readonly db: Database;
+  readonly databases: Databases;
   /** Only for commands that answer at once; a read that blocks has a connection of its own. */
   readonly redis: Redis;
   readonly log: Logger;
@@ -22,3 +27,9 @@ export interface Context {
   readonly currency: string;
   readonly now: () => Date;
 }
+
+/** The same with the rights of another role (prisma/roles.ts). */
+export const inRole = (context: Context, role: ControlPlaneRole): Context => ({
+  ...context,
+  db: context.databases[role],
+});

@@ -6,6 +6,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } fro
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '@gw/contract/internal/defined';
+import { type DatabaseRole, roleName } from '@gw/prisma/roles';
 import { type PostgresBinaries, postgresBinaries } from '../machine/binaries.ts';
 import { type Child, startChild } from '../machine/child.ts';
 import { Problem } from '../machine/problem.ts';
@@ -15,10 +16,9 @@ import { removeSocketFolder, socketFolder } from './socket-folder.ts';
 
 const startLimitMs = 60_000;
 
-/** The role of the services, which the migration makes. The server trusts everybody who may enter the folder of its socket. */
-export const serviceRole = 'gw_service';
-/** Returns the services' url for the owner's. */
-export const serviceUrlOf = (ownerUrl: string): string => ownerUrl.replace('//gw@', `//${serviceRole}@`);
+/** Returns the url of a role for the owner's. The server trusts everybody who may enter the folder of its socket. */
+export const urlAs = (ownerUrl: string, role: DatabaseRole): string =>
+  ownerUrl.replace('//gw@', `//${roleName(role)}@`);
 
 /** The settings of every command of Postgres. */
 interface Cluster {

@@ -10,6 +10,7 @@ import { generateApiKey } from '@gw/contract/internal/api-key';
 import { issuedKeySchema } from '@gw/contract/keys';
 import type { Child } from '@gw/stack/child';
 import { loadSecrets } from '@gw/stack/secrets';
+import { urlAs } from '@gw/stack/services/postgres';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -55,7 +56,7 @@ beforeAll(async () => {
   for (const [name, key] of Object.entries(stack.keys)) made(`demo key ${name}`, key);
   // The server trusts its own socket and asks for none; whoever reads the address finds it there all the same.
   const password = made('password of the database', randomBytes(16).toString('hex'));
-  const GW_DATABASE_URL = stack.databaseUrl.replace('@', `:${password}@`);
+  const GW_DATABASE_URL = urlAs(stack.databaseUrl, 'ext_authz').replace('@', `:${password}@`);
   second = await startSecond(gateway, { ...settings, GW_DATABASE_URL });
   await gateway.db.provider.update({
     where: { id: 'simulator' },

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { scopes } from '@gw/contract/access';
 import { checkout, inCheckout } from '@gw/stack/checkout';
-import { serviceRole, templateVariable } from '@gw/stack/services/postgres';
+import { templateVariable } from '@gw/stack/services/postgres';
 import type { PartName } from '@gw/stack/stack-plans';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -121,11 +121,7 @@ describe.skipIf(whyNot !== null)(title, () => {
 
   function migrate(): void {
     const done = spawnSync(process.execPath, [inCheckout('dist', 'migrate.js')], {
-      env: {
-        PATH: process.env.PATH,
-        GW_DATABASE_URL: gateway.stack.ownerDatabaseUrl,
-        GW_DATABASE_SERVICE_ROLE: serviceRole,
-      },
+      env: { PATH: process.env.PATH, GW_DATABASE_URL: gateway.stack.databaseUrl },
       encoding: 'utf8',
     });
     expect(done.stderr + done.stdout).not.toContain('rror');

@@ -47,7 +47,7 @@ export async function startOwnGateway(
   const dir = mkdtempSync(join(parent, 'test-outage-'));
   const stack = await startStack({ dir, log: () => {}, ...options });
   const db = openDatabase(stack.databaseUrl, { connections: 1, onConnectionLost: () => {} });
-  const owner = openDatabase(stack.ownerDatabaseUrl, { connections: 1, onConnectionLost: () => {} });
+  const owner = openDatabase(stack.databaseUrl, { connections: 1, onConnectionLost: () => {} });
   const ledger = ledgerOf(db);
   const client = clientOf(stack);
   const away = new Set<PartName>();

@@ -7,6 +7,7 @@ import { type Config, loadConfig } from '@gw/control-plane/internals/config';
 import type { Services } from '@gw/control-plane/internals/services';
 import type { Context } from '@gw/control-plane/internals/shared/context';
 import { startControlPlane } from '@gw/control-plane/internals/start';
+import { databaseSettings } from '@gw/prisma/roles';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { entryKeys } from '../ledger-entry.ts';
 import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures.ts';
@@ -26,7 +27,7 @@ function configFor({ postgres, redisUrl }: Stores, probeSocket: string): Config 
     GW_CONTROL_INTERNAL_LISTEN: '127.0.0.1:0',
     GW_CONTROL_LISTEN: '127.0.0.1:0',
     GW_PROBE_LISTEN: `unix:${probeSocket}`,
-    GW_DATABASE_URL: postgres.serviceUrl,
+    ...databaseSettings((role) => postgres.as(role)),
     GW_REDIS_URL: redisUrl,
     GW_INTERNAL_TOKEN: internalToken,
     GW_KEY_PEPPER: testPepper.toString('hex'),
@@ -72,15 +73,17 @@ export interface TestApp {
 
 export async function startTestApp(now: () => Date = () => new Date(), on?: Stores): Promise<TestApp> {
   const stores = on ?? (await startStores());
-  const { claims, db, redis } = stores;
+  const { claims, databases, db, redis } = stores;
   const probeSocket = join(tmpdir(), `gw-probe-${randomUUID()}.sock`);
   const running = await startControlPlane(configFor(stores, probeSocket), {
     log: silentLog,
     now,
-    stores: { db, redis, blockingRedis: redis, claims, close: () => stores.stop() },
+    stores: { databases, redis, blockingRedis: redis, claims, close: () => stores.stop() },
     runJobs: false,
   });
-  const { context, internal: app, operator, operatorUrl, services } = running;
+  const { internal: app, operator, operatorUrl, services } = running;
+  // A test arranges and looks with it; the applications have those of the roles.
+  const context = { ...running.context, db };
   const { keeper } = services.catalogue;
   const { seals } = services.ledger;
   return {

@@ -10,8 +10,10 @@ import { openLedgerSeals } from '@gw/control-plane/internals/ledger/integrity/op
 import { openEntries } from '@gw/control-plane/internals/ledger/receipts/entries';
 import { openSeals, type Seals } from '@gw/control-plane/internals/ledger/receipts/sealed-rows';
 import { setAuditKeys } from '@gw/control-plane/internals/people/audit/seal';
+import type { Databases } from '@gw/control-plane/internals/shared/context';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seed } from '@gw/prisma/internals/seed';
+import { byControlPlaneRole } from '@gw/prisma/roles';
 import { untilReady } from '@gw/service/redis';
 import type { RedisWriter } from '@gw/service/redis-writer';
 import { startValkey } from '@gw/stack/services/valkey';
@@ -47,8 +49,10 @@ export const addresses: Addresses = {
 
 export interface Stores {
   readonly postgres: TestDatabase;
-  /** With the rights of the services. */
+  /** With the rights of all parts together. */
   readonly db: Database;
+  /** With the rights of each role of the control plane. */
+  readonly databases: Databases;
   readonly redis: Redis;
   readonly redisUrl: string;
   /** The connection for claims of idempotency keys. */
@@ -128,7 +132,8 @@ async function openStores(
     ]);
   };
   const db = openDatabase(postgres.serviceUrl);
-  setAuditKeys(db, ledgerKeys);
+  const databases = byControlPlaneRole((role) => openDatabase(postgres.as(role), { connections: 4 }));
+  for (const each of [db, ...Object.values(databases)]) setAuditKeys(each, ledgerKeys);
   const connections: Redis[] = [];
   const connect = (): Redis => {
     const redis = new Redis(redisUrl, { retryStrategy: () => 50, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
@@ -142,6 +147,7 @@ async function openStores(
   const stores = {
     postgres,
     db,
+    databases,
     redis,
     redisUrl,
     claims,
@@ -152,7 +158,7 @@ async function openStores(
     stop: async () => {
       for (const each of connections) each.disconnect();
       claims.stop();
-      await Promise.all([db.$disconnect(), owner.$disconnect()]);
+      await Promise.all([db, owner, ...Object.values(databases)].map((each) => each.$disconnect()));
       await postgres.stop();
     },
   };

@@ -28,7 +28,7 @@ export async function startInstance(
   stops: (() => unknown)[],
   { told = true, clock = () => performance.now() } = {},
 ): Promise<Instance> {
-  const db = openStatements(stores.postgres.serviceUrl, {
+  const db = openStatements(stores.postgres.as('ext_authz'), {
     connections: 4,
     queryTimeoutMs: 1500,
     onConnectionLost: () => {},

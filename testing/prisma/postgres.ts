@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { grantRoles } from '@gw/prisma/internals/grant';
 import { migrate } from '@gw/prisma/internals/migrate';
-import { grantServiceRights } from '@gw/prisma/internals/service-role';
-import { serviceRole, serviceUrlOf, startPostgres } from '@gw/stack/services/postgres';
+import { type DatabaseRole, databaseRoles, roleName, tableRights } from '@gw/prisma/roles';
+import { startPostgres, urlAs } from '@gw/stack/services/postgres';
 import pg from 'pg';
 import { inject } from 'vitest';
 
@@ -19,9 +20,11 @@ declare module 'vitest' {
 export interface TestDatabase {
   /** The url of the owner, who migrates and may do everything. */
   readonly url: string;
-  /** The url of the services' role; it may do nothing before `migrate`. */
+  /** The url of a role of the parts; it may do nothing before `migrate`. */
+  as(role: DatabaseRole): string;
+  /** With the rights of all parts together, and what a test needs to arrange rows of the tables that they change. */
   readonly serviceUrl: string;
-  /** Brings it up to date, and gives the services' role its rights. */
+  /** Brings it up to date, and gives the roles their rights. */
   migrate(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -47,8 +50,23 @@ async function inServer(url: string, statement: string): Promise<void> {
 
 async function bringUpToDate(url: string): Promise<void> {
   await migrate(url, () => {});
-  await grantServiceRights(url, { name: serviceRole, password: null }, () => {});
+  await grantRoles(url, { prefix: 'gw', passwords: {} }, () => {});
+  const names = databaseRoles.map((role) => roleName(role)).join(', ');
+  const changed = Object.keys(tableRights).filter((table) =>
+    Object.values(tableRights[table] ?? {}).some((rights) => rights.includes('UPDATE') || rights.includes('DELETE')),
+  );
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client
+    .query(
+      `DO $$ BEGIN CREATE ROLE ${allParts} LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+       GRANT ${names} TO ${allParts}; GRANT INSERT, UPDATE, DELETE ON ${changed.join(', ')} TO ${allParts}`,
+    )
+    .finally(() => client.end());
 }
+
+const allParts = 'gw_all_parts';
+const asAllParts = (ownerUrl: string): string => ownerUrl.replace('//gw@', `//${allParts}@`);
 
 /** Roles are shared by all databases of a server: a test that makes some needs a server of its own. */
 export async function createDatabase(
@@ -63,7 +81,8 @@ export async function createDatabase(
   const url = urlOf(server, name);
   return {
     url,
-    serviceUrl: serviceUrlOf(url),
+    as: (role) => urlAs(url, role),
+    serviceUrl: asAllParts(url),
     migrate: () => bringUpToDate(url),
     stop: () => inServer(server, `DROP DATABASE ${name} WITH (FORCE)`),
   };
@@ -76,7 +95,8 @@ export async function startTestPostgres(durable = false): Promise<TestPostgres> 
   let server = await startPostgres(options);
   return {
     url: server.url,
-    serviceUrl: serviceUrlOf(server.url),
+    as: (role) => urlAs(server.url, role),
+    serviceUrl: asAllParts(server.url),
     migrate: () => bringUpToDate(server.url),
     kill: async () => {
       server.child.kill('SIGQUIT');

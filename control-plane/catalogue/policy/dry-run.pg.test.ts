@@ -118,8 +118,9 @@ test('nothing of a sample is stored or logged, whether it is tried, refused or f
   const { context, services } = testApp();
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+  const { catalogue } = context.databases;
   const failing = {
-    ...context.db,
+    ...catalogue,
     policyVersion: { findFirst: () => Promise.reject(new Error('the database is away')) },
   };
   const state = async () => [
@@ -132,7 +133,8 @@ test('nothing of a sample is stored or logged, whether it is tried, refused or f
   const app = buildOperatorApp({ ...context, log }, services);
   const bodies = [{ samples: [{ text: canary }] }, { samples: [{ text: canary, extra: canary }] }, { samples: canary }];
   for (const body of bodies) await as('support', app)('POST', at('/dry-run'), body);
-  const broken = buildOperatorApp({ ...context, log, db: Object.setPrototypeOf(failing, context.db) }, services);
+  const databases = { ...context.databases, catalogue: Object.setPrototypeOf(failing, catalogue) };
+  const broken = buildOperatorApp({ ...context, log, databases }, services);
   const fault = await as('support', broken)('POST', at('/dry-run'), bodies[0]);
   expect(fault.statusCode).toBe(500);
   expect(await state()).toEqual(before);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Database } from '@gw/prisma/client';
+import { byControlPlaneRole } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { emptySnapshot, plainDeployment } from '@gw/testing/catalogue';
 import { testEntries, testSeals } from '@gw/testing/control-plane/fixtures';
@@ -88,9 +89,11 @@ function appWith(
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const snapshot = emptySnapshot;
   const addresses = { baseUrl: 'http://gw', statusUrl: '', auditEmail: '', securityEmail: '' };
+  const noDatabase = {} as Database;
   return buildInternalApp(
     {
-      db: {} as Database,
+      db: noDatabase,
+      databases: byControlPlaneRole(() => noDatabase),
       redis: new Redis({ lazyConnect: true }),
       log,
       addresses,

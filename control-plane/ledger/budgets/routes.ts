@@ -10,7 +10,7 @@ import { answer, changeOf } from '../../people/access/change.ts';
 import { idSchema } from '../../people/access/fields.ts';
 import type { Access } from '../../people/access/guard.ts';
 import { type ChangeResult, notFound } from '../../people/access/refusals.ts';
-import type { Context } from '../../shared/context.ts';
+import { type Context, inRole } from '../../shared/context.ts';
 import { type OperatorRole, organisationAdminOf } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { type BudgetRow, budgetChange, budgetInput, openBudgetEntries } from './budgets.ts';
@@ -44,16 +44,20 @@ const idParams = params.extend({ id: idSchema });
 
 function registerRoutes(base: FastifyInstance, context: Context, { access, accountOf, prefix }: BudgetSurface): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
-  const { addresses, db } = context;
-  const entries = openBudgetEntries(context);
+  const { addresses } = context;
+  // The budgets are those of a customer; what is used of them the ledger knows.
+  const customers = inRole(context, 'customers');
+  const { db } = customers;
+  const entries = openBudgetEntries(customers);
   const config = (role: OperatorRole, reply: z.ZodType) => ({ access: access(role), reply });
 
   const shown = async (reply: FastifyReply, request: FastifyRequest, outcome: ChangeResult<BudgetRow>) => {
     if (!outcome.ok) return refuse(reply, outcome.error, addresses);
     const { accountId } = outcome.value;
     // So that it holds from the sums of this month on; else the job does it soon.
-    await rebase(context, { accountId, month: monthOf(context.now().getTime()) }).catch((error: unknown) =>
-      request.log.warn({ err: error }, 'the sums of a new budget could not be made; they are tried again'),
+    await rebase(inRole(context, 'ledger'), { accountId, month: monthOf(context.now().getTime()) }).catch(
+      (error: unknown) =>
+        request.log.warn({ err: error }, 'the sums of a new budget could not be made; they are tried again'),
     );
     const [view] = await viewsOf(context, accountId, [outcome.value]);
     return defined(view, 'The budget that was changed');

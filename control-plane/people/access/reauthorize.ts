@@ -32,26 +32,19 @@ export async function reauthorize(tx: Queryable, { access, at, principal }: Gran
 async function holdPerson(tx: Queryable, principal: Principal): Promise<Principal | null> {
   const { id } = principal;
   if (principal.kind === 'operator') {
-    const [operator] = await tx.$queryRaw<{ role: OperatorRole }[]>`
-      SELECT role::text AS role FROM operators WHERE id = ${id} AND disabled_at IS NULL FOR SHARE`;
-    return operator ? { ...principal, role: operator.role } : null;
+    const [operator] = await tx.$queryRaw<{ role: OperatorRole | null }[]>`SELECT hold_operator(${id}) AS role`;
+    return operator?.role ? { ...principal, role: operator.role } : null;
   }
-  const [admin] = await tx.$queryRaw<{ account_id: string }[]>`
-    SELECT account_id FROM organisation_admins WHERE id = ${id} AND disabled_at IS NULL FOR SHARE`;
-  return admin ? { ...principal, accountId: admin.account_id } : null;
+  const [admin] = await tx.$queryRaw<{ account_id: string | null }[]>`
+    SELECT hold_organisation_admin(${id}) AS account_id`;
+  return admin?.account_id ? { ...principal, accountId: admin.account_id } : null;
 }
 
-/** FOR KEY SHARE: it waits for whoever ends the proof, and not for whoever notes that a session is used. */
 async function holdProof(tx: Queryable, { id, kind, proof }: Principal, at: Date): Promise<boolean> {
   if (proof === null) return false;
-  // The id of a session is the beginning of its hash; among the few of one person it names but one.
-  const held =
+  const [found] =
     proof.kind === 'token'
-      ? await tx.$queryRaw<unknown[]>`
-          SELECT 1 FROM operator_tokens WHERE id = ${proof.id} AND (expires_at IS NULL OR expires_at > ${at})
-          FOR KEY SHARE`
-      : await tx.$queryRaw<unknown[]>`
-          SELECT 1 FROM sessions WHERE subject_kind = ${kind} AND subject_id = ${id} AND expires_at > ${at}
-            AND left(encode(token_hash, 'hex'), 12) = ${proof.id} FOR KEY SHARE`;
-  return held.length > 0;
+      ? await tx.$queryRaw<{ held: boolean | null }[]>`SELECT hold_operator_token(${proof.id}, ${at}) AS held`
+      : await tx.$queryRaw<{ held: boolean | null }[]>`SELECT hold_session(${kind}, ${id}, ${proof.id}, ${at}) AS held`;
+  return found?.held === true;
 }

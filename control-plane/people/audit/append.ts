@@ -101,10 +101,14 @@ function linked(
 const plain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)));
 
 /**
- * Warns in the log if the database lets this service change what the audit log tells; elsewhere rights make the log
+ * Warns in the log if the database lets a role of this service change what the audit log tells; elsewhere rights make the log
  * append-only. Never throws: others say that the database is away.
  */
-export async function warnOfRights({ db, log }: Pick<Context, 'db' | 'log'>): Promise<void> {
+export async function warnOfRights({ databases, log }: Pick<Context, 'databases' | 'log'>): Promise<void> {
+  await Promise.all(Object.values(databases).map((db) => warnOfRole(db, log)));
+}
+
+async function warnOfRole(db: Context['db'], log: Context['log']): Promise<void> {
   const rows = await db.$queryRaw<{ role: string; above: boolean }[]>`
     SELECT current_user::text AS role, r.rolsuper OR pg_has_role(c.relowner, 'MEMBER')
       OR has_table_privilege('audit', 'UPDATE, DELETE, TRUNCATE') AS above

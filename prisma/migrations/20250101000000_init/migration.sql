@@ -2,7 +2,7 @@
 -- the jobs on it, sums of usage, the log of receipts, integrity checks and evidence packs.
 --
 -- Functions that run as the owner (SECURITY DEFINER) have a fixed search path, and nobody but the owner may call them unless
--- prisma/service-role.ts grants it.
+-- prisma/roles.ts grants it.
 
 
 -- # Tables that only grow
@@ -240,6 +240,33 @@ CREATE TABLE "operator_tokens" (
 );
 CREATE UNIQUE INDEX "operator_tokens_token_hash_key" ON "operator_tokens" ("token_hash");
 CREATE INDEX "operator_tokens_operator_id_idx" ON "operator_tokens" ("operator_id");
+
+-- Whoever makes a change for a person holds that person, and what proved them, until the change is committed. A lock on a row needs the right
+-- to change it, which only those have who keep people; so these run as the owner.
+
+-- Returns the role that the operator has now; null if disabled or gone.
+CREATE FUNCTION hold_operator(operator_id TEXT) RETURNS TEXT LANGUAGE sql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT role::text FROM operators WHERE id = $1 AND disabled_at IS NULL FOR SHARE;
+$$;
+-- Returns the account of the admin; null if disabled or gone.
+CREATE FUNCTION hold_organisation_admin(admin_id TEXT) RETURNS TEXT LANGUAGE sql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT account_id FROM organisation_admins WHERE id = $1 AND disabled_at IS NULL FOR SHARE;
+$$;
+-- FOR KEY SHARE waits for whoever ends the proof, and not for whoever notes that a session is used. Null if it has ended.
+CREATE FUNCTION hold_operator_token(token_id TEXT, used_at TIMESTAMPTZ) RETURNS BOOLEAN LANGUAGE sql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT TRUE FROM operator_tokens WHERE id = $1 AND (expires_at IS NULL OR expires_at > $2) FOR KEY SHARE;
+$$;
+-- The id of a session is the beginning of its hash; among the few of one person it names but one.
+CREATE FUNCTION hold_session(kind TEXT, person_id TEXT, session_id TEXT, used_at TIMESTAMPTZ) RETURNS BOOLEAN LANGUAGE sql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT TRUE FROM sessions WHERE subject_kind = $1 AND subject_id = $2 AND left(encode(token_hash, 'hex'), 12) = $3
+    AND expires_at > $4 FOR KEY SHARE;
+$$;
+REVOKE EXECUTE ON FUNCTION hold_operator(TEXT), hold_organisation_admin(TEXT), hold_operator_token(TEXT, TIMESTAMPTZ),
+  hold_session(TEXT, TEXT, TEXT, TIMESTAMPTZ) FROM PUBLIC;
 
 
 -- # API keys, and how instances learn that one has changed

@@ -1,0 +1,209 @@
+/**
+ * The roles that the parts connect to Postgres as, and what each may do. `grant.ts` makes them so, and
+ * `grant.pg.test.ts` compares this table with what the database says.
+ *
+ * Invariant: a role may do what its part does, and no more. None owns anything or is a superuser. What only grows no role
+ * changes or removes. `ext_authz`, which strangers talk to, and `reader`, which answers questions, write neither the audit
+ * log nor the ledger. Only `people` makes operators, their tokens and sessions; only `ledger` stores receipts, settles them and
+ * writes their log.
+ */
+
+export const databaseRoles = ['ext_authz', 'people', 'customers', 'catalogue', 'ledger', 'reader'] as const;
+export type DatabaseRole = (typeof databaseRoles)[number];
+
+/** One process has all of these, and gives each of its wings the one that it needs. */
+export type ControlPlaneRole = Exclude<DatabaseRole, 'ext_authz'>;
+export const byControlPlaneRole = <T>(of: (role: ControlPlaneRole) => T): Readonly<Record<ControlPlaneRole, T>> => ({
+  people: of('people'),
+  customers: of('customers'),
+  catalogue: of('catalogue'),
+  ledger: of('ledger'),
+  reader: of('reader'),
+});
+/** The settings of the control plane that say where each of its roles connects. */
+export const databaseSettings = (urlOf: (role: ControlPlaneRole) => string) => ({
+  GW_DATABASE_URL_PEOPLE: urlOf('people'),
+  GW_DATABASE_URL_CUSTOMERS: urlOf('customers'),
+  GW_DATABASE_URL_CATALOGUE: urlOf('catalogue'),
+  GW_DATABASE_URL_LEDGER: urlOf('ledger'),
+  GW_DATABASE_URL_READER: urlOf('reader'),
+});
+
+/** `prefix` keeps the roles of several gateways on one server apart. */
+export const roleName = (role: DatabaseRole, prefix = 'gw'): string => `${prefix}_${role}`;
+
+/** As in GRANT: a privilege, or one of some columns. */
+export type Rights = readonly string[];
+export type RightsByRole = Readonly<Partial<Record<DatabaseRole, Rights>>>;
+
+const read: Rights = ['SELECT'];
+/** Rows are added, and never changed or taken out. */
+const grows: Rights = ['SELECT', 'INSERT'];
+/** Rows are marks of work: made, and taken out when it is done. */
+const marks: Rights = ['SELECT', 'INSERT', 'DELETE'];
+const changes: Rights = ['SELECT', 'INSERT', 'UPDATE'];
+const whole: Rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+
+const columns =
+  (right: 'SELECT' | 'INSERT' | 'UPDATE') =>
+  (...names: string[]): string =>
+    `${right} (${names.join(', ')})`;
+const selecting = columns('SELECT');
+const inserting = columns('INSERT');
+const changing = columns('UPDATE');
+
+/** The ledger writes these, and questions about it read them. */
+const ledgerGrows: RightsByRole = { ledger: grows, reader: read };
+const ledgerMarks: RightsByRole = { ledger: marks, reader: read };
+const ledgerWork: RightsByRole = { ledger: whole, reader: read };
+const ledgerReads: RightsByRole = { ledger: read, reader: read };
+/** Entries of the catalogue; costs and figures by the market are computed from some of them. */
+const entries: RightsByRole = { catalogue: whole };
+const pricedEntries: RightsByRole = { catalogue: whole, ledger: read, reader: read };
+const namedEntries: RightsByRole = { catalogue: whole, customers: read };
+
+/** Every table. One that is not here nobody but the owner may read; partitions are `partitionRights`. */
+export const tableRights: Readonly<Record<string, RightsByRole>> = {
+  // The audit log: whoever makes a change writes its entry in the same transaction. A trigger moves the heads.
+  audit: { people: grows, customers: grows, catalogue: grows, ledger: grows, reader: read },
+  audit_heads: { people: read, customers: read, catalogue: read, ledger: read, reader: read },
+  // Sealed.
+  audit_heads_seen: { ledger: ['SELECT', 'INSERT', changing('seq', 'hash', 'seal', 'seal_key')], reader: read },
+
+  // People who log in, and their tokens.
+  operators: { people: changes },
+  operator_tokens: { people: marks },
+  organisation_admins: { people: changes },
+  second_factors: { people: whole },
+  sessions: { people: whole },
+
+  // Customers and their keys.
+  accounts: {
+    ext_authz: [
+      selecting(
+        'id',
+        'tier',
+        'state',
+        'models',
+        'limit_per_s',
+        'limit_burst',
+        'limit_per_day',
+        'limit_streams',
+        'limit_shadow',
+        'max_added_latency_ms',
+        'max_added_cost_percent',
+      ),
+    ],
+    people: read,
+    customers: changes,
+    catalogue: read,
+    ledger: read,
+    reader: read,
+  },
+  onboarding: { customers: changes, ledger: [selecting('account_id')], reader: [selecting('account_id')] },
+  onboarding_steps: { customers: grows },
+  api_keys: {
+    // A hash is made again with a newer pepper when its key is used.
+    ext_authz: ['SELECT', changing('hash', 'pepper_version')],
+    customers: changes,
+    catalogue: [selecting('public_id', 'account_id', 'name')],
+  },
+  key_uses: { customers: changes },
+  // Triggers write these two.
+  key_generation: { ext_authz: read, customers: read },
+  key_changes: { ext_authz: read, customers: read },
+  budgets: { ext_authz: read, customers: whole, ledger: read },
+  budget_webhooks: { customers: whole, ledger: ['SELECT', changing('sealed')] },
+  budget_events: { customers: ['SELECT', 'UPDATE', 'DELETE'], ledger: changes },
+  budget_estimates: ledgerGrows,
+
+  // The catalogue.
+  aliases: namedEntries,
+  models: namedEntries,
+  regions: entries,
+  providers: entries,
+  deployments: entries,
+  provider_credentials: entries,
+  policy_exemptions: entries,
+  prices: pricedEntries,
+  energy_contracts: pricedEntries,
+  policy_versions: { catalogue: grows },
+  policy_events: { catalogue: marks },
+  published_grid: { catalogue: read, ledger: whole },
+  // A trigger on what the ledger publishes raises it with the rights of the ledger.
+  catalogue_version: { catalogue: ['SELECT', changing('version')], ledger: ['SELECT', changing('version')] },
+
+  // The ledger.
+  receipts: ledgerGrows,
+  receipt_dictionaries: ledgerGrows,
+  facts_parts: ledgerGrows,
+  grid_readings: ledgerGrows,
+  receipt_replacements: ledgerReads,
+  receipt_heads: ledgerGrows,
+  // Triggers make them; a seal is added once.
+  receipt_batches: { ledger: ['SELECT', changing('seal', 'seal_key')], reader: read },
+  // The owner writes it.
+  arrival_base: ledgerReads,
+  recalculations: ledgerWork,
+  restatements: ledgerWork,
+  gpu_measurements: ledgerWork,
+  usage_changes: ledgerMarks,
+  usage_minutes: ledgerMarks,
+  usage_hour_changes: ledgerMarks,
+  usage_hours: ledgerMarks,
+  usage_day_changes: ledgerMarks,
+  usage_days: ledgerMarks,
+  receipt_log: ledgerGrows,
+  receipt_log_nodes: ledgerGrows,
+  receipt_log_checkpoints: ledgerGrows,
+  receipt_log_changes: ledgerMarks,
+  receipt_log_set_aside: ledgerReads,
+
+  // The checks. A finding stays, even when it is mended.
+  integrity_faults: { ledger: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at', 'acknowledgement')], reader: read },
+  integrity_checks: {
+    ledger: [
+      'SELECT',
+      changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at', 'moved_at', 'checked'),
+    ],
+    reader: read,
+  },
+  receipt_log_checks: {
+    ledger: ['SELECT', changing('claimed_until', 'begun_at', 'account_id', 'index', 'finished_at')],
+    reader: read,
+  },
+
+  // Who asks for a pack enters it and may give it up; a job of the ledger builds it.
+  evidence_packs: {
+    ledger: whole,
+    reader: [
+      'SELECT',
+      inserting('id', 'account_id', 'request', 'format', 'created_at', 'changed_at'),
+      changing('state', 'changed_at', 'leased_until'),
+    ],
+  },
+  evidence_pack_chunks: ledgerWork,
+
+  _prisma_migrations: {},
+};
+
+/** They reach the rows of the ledger through the ledger alone. */
+export const partitionRights: RightsByRole = ledgerReads;
+
+/** Every function that runs as the owner, triggers aside, and who may call it. */
+export const functionRights: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  'settle_receipts(json)': ['ledger'],
+  'restore_receipt(bigint,text)': ['ledger'],
+  'set_aside_receipt_log(text,bigint)': ['ledger'],
+  'ensure_receipt_partitions(date,integer)': ['ledger'],
+  // Triggers call it.
+  'note_key_changes(text[],text[])': [],
+  // Whoever makes a change for a person holds that person until it is committed.
+  'hold_operator(text)': ['people', 'customers', 'catalogue', 'ledger'],
+  'hold_organisation_admin(text)': ['people', 'customers', 'catalogue', 'ledger'],
+  'hold_operator_token(text,timestamp with time zone)': ['people', 'customers', 'catalogue', 'ledger'],
+  'hold_session(text,text,text,timestamp with time zone)': ['people', 'customers', 'catalogue', 'ledger'],
+};
+
+/** Receipts come by temporary tables (docs/decisions/0054). */
+export const makesTemporaryTables: readonly DatabaseRole[] = ['ledger'];
