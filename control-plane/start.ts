@@ -61,18 +61,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   // An identity provider can share its host with us: its calls do not come back as those of a provider would.
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
   const providerGuard = openAddressGuard(own);
-  const { databases, redis } = stores;
-  const context: Context = {
-    db: databases.reader,
-    databases,
-    redis,
-    log,
-    addresses,
-    guard,
-    providerGuard,
-    currency,
-    now,
-  };
+  const context = contextOf(stores, { log, addresses, guard, providerGuard, currency, now });
   const services = openServices(context, config, stores.claims);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});
@@ -113,6 +102,13 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
     },
   };
 }
+
+const contextOf = ({ databases, redis }: Stores, rest: Omit<Context, 'databases' | 'db' | 'redis'>): Context => ({
+  ...rest,
+  db: databases.reader,
+  databases,
+  redis,
+});
 
 /** Lets requests come to their ends, and cuts those that take too long. */
 async function closeSoon(app: FastifyInstance): Promise<void> {
