@@ -32,7 +32,7 @@ export interface RedisWriter {
 }
 
 export interface RedisWriterOptions {
-  /** `redis://…`, `rediss://…`, or the path of a Unix socket. */
+  /** `redis://…`, `rediss://…`, or the path of a Unix socket, perhaps with `?username=…&password=…`. */
   readonly url: string;
   readonly log: Logger;
   /** Infinity: none. */
@@ -112,9 +112,17 @@ interface RedisTarget {
   readonly hello: readonly Command[];
 }
 
+function atSocket(url: string): RedisTarget {
+  const [path = url, query] = url.split('?', 2);
+  const asked = new URLSearchParams(query);
+  const [user, password] = ['username', 'password'].map((name) => asked.get(name));
+  const auth = password ? [['AUTH', ...(user ? [user] : []), password]] : [];
+  return { connect: () => createConnection(path), connected: 'connect', hello: auth };
+}
+
 /** Throws for a URL of another protocol. */
 function targetOf(url: string): RedisTarget {
-  if (url.startsWith('/')) return { connect: () => createConnection(url), connected: 'connect', hello: [] };
+  if (url.startsWith('/')) return atSocket(url);
   const { hostname, password, pathname, port, protocol, username } = new URL(url);
   if (protocol !== 'redis:' && protocol !== 'rediss:') throw new Error(`Redis cannot be reached by ${protocol}.`);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');

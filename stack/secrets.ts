@@ -17,6 +17,11 @@ const shape = {
   idempotencyKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** Signs evidence packs: the seed of an Ed25519 key, 64 hexadecimal digits. */
   evidenceKey: z.string().regex(/^[0-9a-f]{64}$/),
+  /** With which each part connects to Valkey, and whoever owns it. */
+  valkeyExtAuthz: z.string().min(32),
+  valkeySidecar: z.string().min(32),
+  valkeyControlPlane: z.string().min(32),
+  valkeyOwner: z.string().min(32),
   /** Envoy shows it to each internal listener. */
   internalToken: z.string().min(32),
   /** Scripts of the first operator show it to the operator API. */
@@ -33,6 +38,10 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
   credentialsKey: () => randomBytes(32).toString('hex'),
   idempotencyKey: () => randomBytes(32).toString('hex'),
   evidenceKey: () => randomBytes(32).toString('hex'),
+  valkeyExtAuthz: () => randomBytes(32).toString('hex'),
+  valkeySidecar: () => randomBytes(32).toString('hex'),
+  valkeyControlPlane: () => randomBytes(32).toString('hex'),
+  valkeyOwner: () => randomBytes(32).toString('hex'),
   internalToken: () => randomBytes(32).toString('hex'),
   operatorToken: () => `gwop_${randomBytes(32).toString('base64url')}`,
   operatorCredential: () => randomBytes(18).toString('base64url'),

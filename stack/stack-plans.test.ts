@@ -35,7 +35,7 @@ it('tells the classifier and its key to each sidecar, and to nobody else', () =>
     healthPorts: {},
     publicUrl: 'http://127.0.0.1:1',
     ownerDatabaseUrl: 'postgresql://owner@/gw',
-    redisUrl: 'redis://127.0.0.1:6',
+    valkeyUrl: '/run/valkey.sock',
     providerKey: null,
     overrides: {},
     durable: false,

@@ -6,12 +6,14 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { type RedisUser, redisUserName } from '@gw/contract/internal/redis-users';
 import { type DatabaseRole, databaseSettings } from '@gw/prisma/roles';
 import { startChild } from './machine/child.ts';
 import { memoryOf } from './memory.ts';
 import type { Secrets } from './secrets.ts';
 import { startPostgres, urlAs } from './services/postgres.ts';
-import { startValkey } from './services/valkey.ts';
+import type { ServiceOptions } from './services/service.ts';
+import { startValkey, type ValkeyPasswords, valkeyUrlAs } from './services/valkey.ts';
 import type { PartPlan, Running } from './supervise.ts';
 
 export const partNames = [
@@ -58,7 +60,8 @@ export interface Layout {
   readonly publicUrl: string;
   /** For the owner, who only migrates; each part connects as a role of its own. */
   readonly ownerDatabaseUrl: string;
-  readonly redisUrl: string;
+  /** Without a user. */
+  readonly valkeyUrl: string;
   /** The key of the provider given by `--provider`, or null. */
   readonly providerKey: string | null;
   /** More variables for single parts, for tests. */
@@ -118,6 +121,8 @@ export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): st
 function ownVariables(name: ServiceName, layout: Layout): Variables {
   const { secrets, ports, healthPorts } = layout;
   const databaseUrl = (role: DatabaseRole) => urlAs(layout.ownerDatabaseUrl, role);
+  const redisUrl = (user: RedisUser) =>
+    valkeyUrlAs(layout.valkeyUrl, redisUserName(user), valkeyPasswordsOf(secrets)[user]);
   const program = programOf(name);
   switch (program) {
     case 'simulator':
@@ -125,7 +130,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
     case 'ext-authz':
       return {
         GW_DATABASE_URL: databaseUrl('ext_authz'),
-        GW_REDIS_URL: layout.redisUrl,
+        GW_REDIS_URL: redisUrl('ext_authz'),
         GW_AUTHZ_LISTEN: socketAddress(layout, name),
         GW_AUTHZ_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
         GW_AUTHZ_INSTANCES: String(layout.instances),
@@ -135,7 +140,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
     case 'receipt-sidecar':
       return {
         ...fromUser(sidecarSettings),
-        GW_REDIS_URL: layout.redisUrl,
+        GW_REDIS_URL: redisUrl('sidecar'),
         GW_SIDECAR_LISTEN: socketAddress(layout, name),
         GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
         GW_SIDECAR_INSTANCES: String(layout.instances),
@@ -149,7 +154,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       return {
         ...controlPlaneSettings(),
         ...databaseSettings(databaseUrl),
-        GW_REDIS_URL: layout.redisUrl,
+        GW_REDIS_URL: redisUrl('control_plane'),
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
         GW_CONTROL_LISTEN: onLoopback(layout.furtherPorts[name as ControlPlaneName] ?? ports.control),
         // It listens on none of these; it refuses them as providers.
@@ -210,7 +215,14 @@ export function orderly(child: Running['child'], { drainS }: Pick<Layout, 'drain
   return { child, stop: () => child.stop('SIGTERM', (drainS ?? 0) * 1000 + endWithinMs) };
 }
 
-type StoreLayout = Pick<Layout, 'dir' | 'logs' | 'sockets' | 'durable'>;
+export const valkeyPasswordsOf = (secrets: Secrets): ValkeyPasswords => ({
+  owner: secrets.valkeyOwner,
+  ext_authz: secrets.valkeyExtAuthz,
+  sidecar: secrets.valkeySidecar,
+  control_plane: secrets.valkeyControlPlane,
+});
+
+type StoreLayout = Pick<Layout, 'dir' | 'logs' | 'sockets' | 'durable' | 'secrets'>;
 
 /** `onUrl` is told where the database is, each time that it was started. */
 export function storePlan(
@@ -218,7 +230,8 @@ export function storePlan(
   layout: StoreLayout,
   watcher: { readonly log: (line: string) => void; readonly onUrl: (url: string) => void },
 ): PartPlan {
-  const start = name === 'postgres' ? startPostgres : startValkey;
+  const start = (options: ServiceOptions) =>
+    name === 'postgres' ? startPostgres(options) : startValkey(options, valkeyPasswordsOf(layout.secrets));
   const logFile = logFileOf(layout.logs, name);
   return {
     name,

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '@gw/contract/internal/defined';
+import { redisOwner } from '@gw/contract/internal/redis-users';
 import { bundleNotice, findCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { accessLog, planEnvoy } from './envoy-plan.ts';
 import { logFolder, prepareLogs } from './logs.ts';
@@ -17,6 +18,7 @@ import { everyPartAnswers, until } from './readiness.ts';
 import type { DemoKeys } from './run-file.ts';
 import { loadSecrets } from './secrets.ts';
 import { removeSocketFolder, socketFolder } from './services/socket-folder.ts';
+import { valkeyUrlAs } from './services/valkey.ts';
 import { takeOverSpools } from './spools.ts';
 import { type Names, namesOf, stopOrder, takePorts, type Wanted } from './stack-names.ts';
 import {
@@ -72,6 +74,7 @@ export interface Stack {
   readonly model: string | null;
   /** The owner's, who may do everything; each part connects as a role of its own (`urlAs`). */
   readonly databaseUrl: string;
+  /** The owner's, as that of the database. */
   readonly redisUrl: string;
   /** Base URL of the simulated provider. */
   readonly simulatorUrl: string;
@@ -127,17 +130,17 @@ async function assemble(
   const binary = without.has('envoy') ? Promise.resolve('') : envoyBinary(log);
   const asking = { dir: options.dir, guard: guardOf(ports), log };
   const models = options.provider ? providerModels(options.provider, asking) : Promise.resolve([]);
+  const secrets = loadSecrets(options.dir);
   const urls = { postgres: '', valkey: '' };
   const store = (name: 'postgres' | 'valkey') => {
     const told = (url: string) => {
       urls[name] = url;
     };
-    const layout = { dir: options.dir, logs, sockets, durable: options.durable ?? true };
+    const layout = { dir: options.dir, logs, sockets, durable: options.durable ?? true, secrets };
     return start(name, storePlan(name, layout, { log, onUrl: told }));
   };
   await settled([store('postgres'), store('valkey'), binary, models]);
 
-  const secrets = loadSecrets(options.dir);
   const publicUrls = envoys.map((name) => {
     const port = ports.further[name] ?? ports.public;
     return `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`;
@@ -156,7 +159,7 @@ async function assemble(
     healthPorts: ports.health,
     publicUrl,
     ownerDatabaseUrl: urls.postgres,
-    redisUrl: urls.valkey,
+    valkeyUrl: urls.valkey,
     providerKey: options.provider?.key ?? null,
     overrides: options.env ?? {},
     durable: options.durable ?? true,
@@ -202,7 +205,7 @@ async function assemble(
     operatorToken: secrets.operatorToken,
     model,
     databaseUrl: layout.ownerDatabaseUrl,
-    redisUrl: layout.redisUrl,
+    redisUrl: valkeyUrlAs(layout.valkeyUrl, redisOwner, secrets.valkeyOwner),
     simulatorUrl,
     healthUrls,
     sockets,

@@ -13,6 +13,7 @@ import { type RunFile, writeRunFile } from '@gw/stack/run-file';
 import { type Stack, startStack } from '@gw/stack/stack';
 import type { TestProject } from 'vitest/node';
 import prepare from './prepared.ts';
+import { nothingRefused } from './refused-rights.ts';
 
 /** The suites' view of the stack; plain data, because they run in other processes. */
 export interface SharedStack {
@@ -90,7 +91,7 @@ async function start(worker: number): Promise<Started> {
     shared: { ...shared(started, dir, started.model), classifier },
     stop: async () => {
       stack = null;
-      await started.stop();
+      await nothingRefused(started).finally(() => started.stop());
       if (process.env.GW_TEST_DIR === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };

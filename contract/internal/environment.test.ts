@@ -21,14 +21,17 @@ test.each(['docs.example.com', 'https://docs.example.com/errors#codes', 'javascr
   },
 );
 
-test.each(['redis://valkey:6379', 'redis://:secret@valkey/2', 'rediss://valkey:6380', '/run/valkey.sock'])(
-  'Redis can be at %s',
-  (url) => {
-    const settings = readSettings({ GW_REDIS_URL: url });
-    expect(readRedisUrl(settings)).toBe(url);
-    expect(() => settings.finish()).not.toThrow();
-  },
-);
+test.each([
+  'redis://valkey:6379',
+  'redis://:secret@valkey/2',
+  'rediss://valkey:6380',
+  '/run/valkey.sock',
+  '/run/valkey.sock?username=gw_sidecar&password=secret',
+])('Redis can be at %s', (url) => {
+  const settings = readSettings({ GW_REDIS_URL: url });
+  expect(readRedisUrl(settings)).toBe(url);
+  expect(() => settings.finish()).not.toThrow();
+});
 
 test.each(['valkey:6379', 'secret@valkey', 'unix:///run/valkey.sock', 'run/valkey.sock'])(
   'Redis cannot be at %s, which is not repeated',

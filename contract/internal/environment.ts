@@ -102,7 +102,10 @@ export const readInternalToken = (settings: SettingReader): string =>
     '<at least 32 of A-Z a-z 0-9 _ ->, e.g. from: openssl rand -hex 32',
   );
 
-/** The address of Redis (Valkey): `redis://…`, `rediss://…` over TLS, or the path of a Unix socket. It can contain a password. */
+/**
+ * The address of Redis (Valkey): `redis://…`, `rediss://…` over TLS, or the path of a Unix socket, with `?username=…&password=…` if it asks for
+ * them. It can contain a password.
+ */
 export const readRedisUrl = (settings: SettingReader): string =>
   settings.secret('GW_REDIS_URL', /^(?:rediss?:\/\/.|\/)/, 'redis://localhost:6379');
 
