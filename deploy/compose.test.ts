@@ -1,6 +1,17 @@
 /** No container engine is needed: everything that the compose file and the Dockerfiles name is looked up. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  noRedisDefault,
+  redisOwner,
+  redisOwnerRules,
+  redisRules,
+  redisUserLine,
+  redisUserName,
+  redisUsers,
+} from '@gw/contract/internal/redis-users';
 import { memoryOf } from '@gw/stack/internals/memory';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -59,6 +70,39 @@ test('the stores keep what they acknowledged as those of ./gw up do (stack/servi
   const commandOf = (name: string) => compose.services[name]?.command?.join(' ');
   expect(commandOf('postgres')).toBe('postgres -c fsync=on -c synchronous_commit=on -c full_page_writes=on');
   expect(commandOf('valkey')).toContain('--appendonly yes --appendfsync everysec --maxmemory-policy noeviction');
+});
+
+test('the users of Valkey are those of the product', async () => {
+  const passwordOf = (name: string) => `>$VALKEY_${name.toUpperCase()}_PASSWORD`;
+  const lines = [
+    noRedisDefault,
+    redisUserLine(redisOwner, passwordOf('owner'), redisOwnerRules),
+    ...redisUsers.map((user) => redisUserLine(redisUserName(user), passwordOf(user), redisRules[user])),
+  ];
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(join(root, 'deploy/valkey-users.acl'));
+});
+
+test('the command of Valkey puts the passwords into the file of users, where nobody else reads them', () => {
+  const [shell = '', flag = '', script = ''] = compose.services.valkey?.command ?? [];
+  const dir = mkdtempSync(join(tmpdir(), 'gw-compose-'));
+  // As Compose reads it, and in a folder of this test.
+  const local = script
+    .replaceAll('$$', '$')
+    .replaceAll('/tmp/', `${dir}/`)
+    .replaceAll('/etc/valkey-users.acl', join(root, 'deploy/valkey-users.acl'))
+    .replace(/^exec .*$/m, '');
+  const env = Object.fromEntries(
+    ['OWNER', 'EXT_AUTHZ', 'SIDECAR', 'CONTROL_PLANE'].map((user) => [`VALKEY_${user}_PASSWORD`, `secret-${user}`]),
+  );
+  execFileSync(shell, [flag, local], { env: { PATH: process.env.PATH, ...env } });
+  const file = join(dir, 'users.acl');
+  const written = readFileSync(file, 'utf8');
+  expect(written).toBe(
+    read('deploy/valkey-users.acl').replace(/\$(\w+)/g, (_, name: string) => env[name] ?? 'missing'),
+  );
+  expect(written).toContain('user gw_sidecar on >secret-SIDECAR -@all');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  rmSync(dir, { recursive: true, force: true });
 });
 
 test('each TypeScript part runs a bundle that the build makes', () => {
@@ -150,7 +194,11 @@ test('ports that are checked, published or connected to are those that are liste
 
 test('volumes and dependencies exist', () => {
   for (const [name, { volumes, depends_on }] of services) {
-    for (const volume of volumes) expect(Object.keys(compose.volumes), name).toContain(volume.split(':')[0]);
+    for (const volume of volumes) {
+      const [from = ''] = volume.split(':');
+      if (from.startsWith('./')) expect(existsSync(join(root, from)), from).toBe(true);
+      else expect(Object.keys(compose.volumes), name).toContain(from);
+    }
     for (const other of Object.keys(depends_on)) expect(Object.keys(compose.services), name).toContain(other);
   }
 });

@@ -9,12 +9,19 @@ export interface HeardCommands {
   stop(): void;
 }
 
-/** `url`: `redis://…`, or the path of a Unix socket. Resolves when it hears. */
+/** `url`: `redis://…`, or the path of a Unix socket, perhaps with a user. Resolves when it hears. */
 export async function hearCommands(url: string): Promise<HeardCommands> {
   const { hostname: host, port } = new URL(url.includes('://') ? url : 'redis://unix');
-  const socket = url.includes('://') ? createConnection({ host, port: Number(port) }) : createConnection(url);
+  const [path = url, query] = url.split('?', 2);
+  const socket = url.includes('://') ? createConnection({ host, port: Number(port) }) : createConnection(path);
   const lines = createInterface({ input: socket });
   const seen: string[] = [];
+  const asked = new URLSearchParams(query);
+  const user = asked.get('username');
+  if (user !== null) {
+    socket.write(`AUTH ${user} ${asked.get('password')}\r\n`);
+    await once(lines, 'line');
+  }
   socket.write('MONITOR\r\n');
   await once(lines, 'line');
   lines.on('line', (line) => {
