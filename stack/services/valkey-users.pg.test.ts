@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RedisUser, redisOwner, redisUserName, redisUsers } from '@gw/contract/internal/redis-users';
+import { openLog } from '@gw/service/log';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import { Redis } from 'ioredis';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Service } from './service.ts';
 import { startValkey, valkeyUrlAs } from './valkey.ts';
@@ -50,7 +50,7 @@ test('nobody gets in without a user, or with the password of another, and the fi
 
 test('the lean connection of the hot path is a user too', async () => {
   const url = valkeyUrlAs(valkey.url, redisUserName('sidecar'), passwords.sidecar);
-  const writer = openRedisWriter({ url, log: pino({ level: 'silent' }), commandTimeoutMs: 2000 });
+  const writer = openRedisWriter({ url, log: openLog('test', 'silent'), commandTimeoutMs: 2000 });
   await writer.untilReady(5000);
   expect(await writer.send(['SET', 'gw:live', 'x'])).toEqual(['OK']);
   await expect(writer.send(['SET', 'gw:snapshot', '{}'])).rejects.toThrow('NOPERM');
