@@ -118,11 +118,12 @@ const onLoopback = (port = 0): string => `127.0.0.1:${port}`;
 export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): string =>
   `unix:${join(layout.sockets, `${name}.sock`)}`;
 
+const redisUrlOf = ({ secrets, valkeyUrl }: Layout, user: RedisUser): string =>
+  valkeyUrlAs(valkeyUrl, redisUserName(user), valkeyPasswordsOf(secrets)[user]);
+
 function ownVariables(name: ServiceName, layout: Layout): Variables {
   const { secrets, ports, healthPorts } = layout;
   const databaseUrl = (role: DatabaseRole) => urlAs(layout.ownerDatabaseUrl, role);
-  const redisUrl = (user: RedisUser) =>
-    valkeyUrlAs(layout.valkeyUrl, redisUserName(user), valkeyPasswordsOf(secrets)[user]);
   const program = programOf(name);
   switch (program) {
     case 'simulator':
@@ -130,7 +131,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
     case 'ext-authz':
       return {
         GW_DATABASE_URL: databaseUrl('ext_authz'),
-        GW_REDIS_URL: redisUrl('ext_authz'),
+        GW_REDIS_URL: redisUrlOf(layout, 'ext_authz'),
         GW_AUTHZ_LISTEN: socketAddress(layout, name),
         GW_AUTHZ_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
         GW_AUTHZ_INSTANCES: String(layout.instances),
@@ -140,7 +141,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
     case 'receipt-sidecar':
       return {
         ...fromUser(sidecarSettings),
-        GW_REDIS_URL: redisUrl('sidecar'),
+        GW_REDIS_URL: redisUrlOf(layout, 'sidecar'),
         GW_SIDECAR_LISTEN: socketAddress(layout, name),
         GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
         GW_SIDECAR_INSTANCES: String(layout.instances),
@@ -154,7 +155,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       return {
         ...controlPlaneSettings(),
         ...databaseSettings(databaseUrl),
-        GW_REDIS_URL: redisUrl('control_plane'),
+        GW_REDIS_URL: redisUrlOf(layout, 'control_plane'),
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
         GW_CONTROL_LISTEN: onLoopback(layout.furtherPorts[name as ControlPlaneName] ?? ports.control),
         // It listens on none of these; it refuses them as providers.
