@@ -160,7 +160,10 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   receipt_log_set_aside: ledgerReads,
 
   // The checks. A finding stays, even when it is mended.
-  integrity_faults: { ledger: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at', 'acknowledgement')], reader: read },
+  integrity_faults: {
+    ledger: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at', 'acknowledgement')],
+    reader: read,
+  },
   integrity_checks: {
     ledger: [
       'SELECT',
