@@ -11,6 +11,7 @@ const good = {
   GW_KEY_PEPPER: 'ab'.repeat(32),
   GW_LEDGER_KEY: 'cd'.repeat(32),
   GW_LEDGER_ENTRY_KEY: 'ce'.repeat(32),
+  GW_WITNESS_KEY: 'ee'.repeat(32),
   GW_EVIDENCE_KEY: 'e1'.repeat(32),
   GW_IDEMPOTENCY_KEY: 'ab'.repeat(32),
 };

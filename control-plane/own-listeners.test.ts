@@ -15,6 +15,7 @@ const settings = {
   GW_KEY_PEPPER: '7'.repeat(64),
   GW_LEDGER_KEY: '8'.repeat(64),
   GW_LEDGER_ENTRY_KEY: '6'.repeat(64),
+  GW_WITNESS_KEY: 'ee'.repeat(32),
   GW_EVIDENCE_KEY: 'e1'.repeat(32),
   GW_IDEMPOTENCY_KEY: '9'.repeat(64),
 };

@@ -55,6 +55,7 @@ function namesIn(folder: string): Set<string> {
   const shared = ['environment', 'pepper'].map((file) => read(`contract/internal/${file}.ts`));
   if (sources.some((source) => source.includes('readPublicKeys')))
     shared.push(read('contract/internal/evidence-keys.ts'));
+  if (sources.some((source) => source.includes('readWitnessKeys'))) shared.push(read('contract/internal/witness.ts'));
   if (sources.some((source) => source.includes('readProbeListen'))) shared.push(read('contract/internal/probe.ts'));
   // What serves Envoy's calls reads its own setting.
   if (sources.some((source) => source.includes('@gw/grpc/server'))) shared.push(read('grpc/server.ts'));

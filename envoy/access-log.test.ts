@@ -16,7 +16,10 @@ const filterSchema = z.looseObject({
 });
 const loggerSchema = z.looseObject({
   filter: filterSchema.extend({ and_filter: z.looseObject({ filters: z.array(filterSchema) }).optional() }),
-  typed_config: z.looseObject({ common_config: z.looseObject({ log_name: z.string() }).optional() }),
+  typed_config: z.looseObject({
+    log_name: z.string().optional(),
+    common_config: z.looseObject({ log_name: z.string() }).optional(),
+  }),
 });
 const managerSchema = z.looseObject({ access_log_options: z.unknown(), access_log: z.array(loggerSchema) });
 
@@ -28,9 +31,12 @@ function publicManager(): z.infer<typeof managerSchema> {
 test('one logger alone tells of calls under way, every ten seconds; all others leave these entries out', () => {
   const { access_log: loggers, access_log_options: options } = publicManager();
   expect(options).toEqual({ access_log_flush_interval: '10s' });
-  const rules = loggers.map(({ filter, typed_config: { common_config: common } }) => {
+  const rules = loggers.map(({ filter, typed_config: { common_config: common, log_name: name } }) => {
     const filters = [filter, ...(filter.and_filter?.filters ?? [])];
-    return [common?.log_name ?? 'file', ...filters.flatMap(({ log_type_filter: rule }) => (rule ? [rule] : []))];
+    return [
+      common?.log_name ?? name ?? 'file',
+      ...filters.flatMap(({ log_type_filter: rule }) => (rule ? [rule] : [])),
+    ];
   });
   const types = ['DownstreamPeriodic'];
   const ended = { types, exclude: true };
@@ -41,6 +47,7 @@ test('one logger alone tells of calls under way, every ten seconds; all others l
     ['unsent', ended],
     ['refused', ended],
     ['shown', ended],
+    ['witnessed', ended],
     ['running', { types }],
   ]);
 });

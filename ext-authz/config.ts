@@ -7,6 +7,7 @@ import {
   readSettings,
 } from '@gw/contract/internal/environment';
 import { readPeppers } from '@gw/contract/internal/pepper';
+import { readWitnessKeys } from '@gw/contract/internal/witness';
 import { readImplementation } from '@gw/grpc/server';
 
 export type Config = ReturnType<typeof loadConfig>;
@@ -25,6 +26,8 @@ export function loadConfig(environment: Environment) {
     grpcServer: readImplementation(settings),
     /** Server-side part of the key hash; never stored with the hashes. */
     peppers: readPeppers(settings),
+    /** With the current one the statements about counted calls are signed. */
+    witnessKeys: readWitnessKeys(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
     /** Number of instances that share the limits while Redis is unavailable. */

@@ -20,6 +20,7 @@ import { makeGrantLease } from './lease.ts';
 import { openAdmission } from './limits/admission.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 import { openShownReceipts } from './shown-receipts.ts';
+import { openWitness } from './witness.ts';
 
 /** How long cached keys are accepted while neither Postgres nor Redis can be reached. */
 const graceMs = 60_000;
@@ -72,6 +73,7 @@ export async function startExtAuthz(config: Config) {
   });
 
   const shownReceipts = openShownReceipts({ redis, log });
+  const witness = openWitness({ db, key: config.witnessKeys.current, log, now: monotonic });
   const notes = openKeyNotes({ redis, now: Date.now });
   const flushing = setInterval(() => void notes.flush(), 1000);
   const renew = openRenewal({
@@ -92,6 +94,8 @@ export async function startExtAuthz(config: Config) {
       grantLease: makeGrantLease({ ...keys, notes, limiter, instances: config.instances }),
       shouldRateLimit: makeShouldRateLimit({ admission, addresses: config.addresses }),
       accessLog: shownReceipts.note,
+      logTexts: witness.count,
+      connectionEnded: witness.connectionEnded,
       // It still accepts cached keys, but another instance may reach a store.
       isServing: () => watch.confirmed(),
     },
@@ -109,6 +113,7 @@ export async function startExtAuthz(config: Config) {
         (registry) => {
           metrics.register(registry);
           shownReceipts.register(registry);
+          witness.register(registry);
         },
       )
     : null;
@@ -126,6 +131,7 @@ export async function startExtAuthz(config: Config) {
       await health?.close();
       await notes.flush();
       await shownReceipts.stop();
+      await witness.stop();
       redis.disconnect();
       limitsRedis.stop();
       subscriber.disconnect();

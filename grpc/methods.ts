@@ -5,6 +5,7 @@
  */
 import { leasePath, leaseText, readLeaseQuestion } from '@gw/contract/internal/lease';
 import type { InternalTlsOptions } from '@gw/service/internal-tls';
+import { logBodies } from './log-bodies.ts';
 import { bodyOpening, type Codec, codec } from './messages.ts';
 import type {
   CheckRequest,
@@ -48,6 +49,7 @@ export interface ServerOptions {
   /** Creates the check of the internal token for a connection or a call. */
   readonly tokenCheck: () => (sent: string | undefined) => boolean;
   readonly methods: ReadonlyMap<string, Method>;
+  readonly connectionEnded?: (() => void) | undefined;
 }
 
 export interface GrpcServer {
@@ -213,9 +215,12 @@ const leaseCodec: Codec<Parameters<GrantLease>[0], Awaited<ReturnType<GrantLease
   encode: (lease) => Buffer.from(leaseText(lease)),
 };
 
+/** Its reply is empty: all were taken. */
+const logTextCodec: Codec<readonly string[], null> = { decode: logBodies, encode: () => new Uint8Array(0) };
+
 /** Returns the methods by path. */
 export function methodsOf(
-  { check, grantLease, shouldRateLimit, openProcessor, accessLog }: EnvoyServices,
+  { check, grantLease, shouldRateLimit, openProcessor, accessLog, logTexts }: EnvoyServices,
   isServing: () => boolean,
   onError: OnError,
   calls: OpenCalls,
@@ -240,6 +245,14 @@ export function methodsOf(
     const name = 'envoy.service.accesslog.v3';
     const types = codec<StreamAccessLogsMessage, object>(name, 'StreamAccessLogsMessage', 'StreamAccessLogsResponse');
     methods.set(`/${name}.AccessLogService/StreamAccessLogs`, clientStream(types, accessLog, onError));
+  }
+  if (logTexts) {
+    const take = async (texts: readonly string[]) => {
+      logTexts(texts);
+      return null;
+    };
+    const path = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
+    methods.set(path, unary(logTextCodec, take, onError, calls));
   }
   return methods;
 }

@@ -10,7 +10,13 @@ import type { GrpcServer, ServerOptions } from './methods.ts';
 
 const nothing: StreamHandler = { data: () => undefined, ended: () => undefined, closed: () => undefined };
 
-export async function openOwnServer({ listen, tls, tokenCheck, methods }: ServerOptions): Promise<GrpcServer> {
+export async function openOwnServer({
+  listen,
+  tls,
+  tokenCheck,
+  methods,
+  connectionEnded,
+}: ServerOptions): Promise<GrpcServer> {
   const connections = new Set<Http2Connection>();
   const accept = (socket: Socket) => {
     const trusted = tokenCheck();
@@ -26,7 +32,10 @@ export async function openOwnServer({ listen, tls, tokenCheck, methods }: Server
       return nothing;
     });
     connections.add(connection);
-    socket.on('close', () => connections.delete(connection));
+    socket.on('close', () => {
+      connections.delete(connection);
+      connectionEnded?.();
+    });
   };
   const server = tls ? createTlsServer({ ...tls, ALPNProtocols: ['h2'] }, accept) : createServer(accept);
   const port = await bind(server, listen);

@@ -72,6 +72,7 @@ export async function serveEnvoy(
     tls: internalTls && path === null ? internalTlsOptions(internalTls) : null,
     tokenCheck: tokenChecks(internalToken),
     methods: methodsOf(services, isServing, onError, calls),
+    connectionEnded: services.connectionEnded,
   });
   if (path) chmodSync(path, 0o600);
   return {

@@ -11,6 +11,8 @@ const shape = {
   ledgerKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** Seals entries on their way from the sidecars to the ledger, 64 hexadecimal digits. */
   entryKey: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Signs what ext-authz states of the calls that ended, 64 hexadecimal digits. */
+  witnessKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** Encrypts the credentials of providers, 64 hexadecimal digits. */
   credentialsKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** Encrypts the replies that are kept for idempotency keys, 64 hexadecimal digits. */
@@ -35,6 +37,7 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
   pepper: () => randomBytes(32).toString('hex'),
   ledgerKey: () => randomBytes(32).toString('hex'),
   entryKey: () => randomBytes(32).toString('hex'),
+  witnessKey: () => randomBytes(32).toString('hex'),
   credentialsKey: () => randomBytes(32).toString('hex'),
   idempotencyKey: () => randomBytes(32).toString('hex'),
   evidenceKey: () => randomBytes(32).toString('hex'),

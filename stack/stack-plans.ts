@@ -137,6 +137,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_AUTHZ_INSTANCES: String(layout.instances),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_KEY_PEPPER: secrets.pepper,
+        GW_WITNESS_KEY: secrets.witnessKey,
       };
     case 'receipt-sidecar':
       return {
@@ -171,6 +172,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_KEY_PEPPER: secrets.pepper,
         GW_LEDGER_KEY: secrets.ledgerKey,
         GW_LEDGER_ENTRY_KEY: secrets.entryKey,
+        GW_WITNESS_KEY: secrets.witnessKey,
         GW_EVIDENCE_KEY: secrets.evidenceKey,
         GW_CREDENTIALS_KEY: secrets.credentialsKey,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,

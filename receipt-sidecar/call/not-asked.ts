@@ -14,7 +14,7 @@ import type { Answered, AttemptWatch } from '../attempts/watch-attempts.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import { retryAfterS } from '../reply/retry-advice.ts';
 import { optionPath } from '../routing/route.ts';
-import { answerAfter, finished, type Headers, immediate } from '../wire/ext-proc.ts';
+import { answerAfter, type Headers, immediate, notAsked } from '../wire/ext-proc.ts';
 import { andThen } from '../wire/maybe-promise.ts';
 
 /** Whether the reply with these headers is Envoy's own, in place of a provider's. */
@@ -68,7 +68,7 @@ function answer(
   const body = errorBody(error, addresses);
   if (last === undefined) {
     record.discard(error.status);
-    return call.answer({ ...immediate(error, body, null), ...finished });
+    return call.answer({ ...immediate(error, body, null), ...notAsked });
   }
   // The log may not have said so yet, and the trace names it. Nothing is judged by it any more.
   if (own && ending.deployment)

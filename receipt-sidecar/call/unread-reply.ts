@@ -13,7 +13,7 @@ import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import { advised } from '../reply/retry-advice.ts';
 import { isUnreadable } from '../wire/compressed.ts';
-import { answerAfter, finished, type Headers, immediate, replyHeaders, unchanged } from '../wire/ext-proc.ts';
+import { answerAfter, type Headers, immediate, notAsked, replyHeaders, unchanged } from '../wire/ext-proc.ts';
 
 interface UnreadReply {
   readonly record: CallRecord;
@@ -40,7 +40,7 @@ export function answerUnread(unread: UnreadReply): boolean {
     kept?.free(attempts > 0);
     if (attempts === 0) {
       record.discard(Number(headers.get(':status')));
-      call.answer({ ...unchanged.responseHeaders, ...finished });
+      call.answer({ ...unchanged.responseHeaders, ...notAsked });
       return true;
     }
     const headerMutation = { setHeaders: replyHeaders(receiptId, isRerun) };

@@ -98,6 +98,9 @@ export const orderMetadata = (
 /** Tells the Lua filter that the reply is complete. */
 export const finished = { dynamicMetadata: gwMetadata({ done: true }) };
 
+/** Like `finished`, of a call that no provider took: it makes no receipt, so ext-authz does not count it (docs/decisions/0067). */
+export const notAsked = { dynamicMetadata: gwMetadata({ done: true, not_asked: true }) };
+
 /**
  * Like `finished`. `unsaved` (a sealed entry, or null) is a receipt that no store has taken; it goes to the readers of Envoy's access
  * log, so that it survives this process.

@@ -11,7 +11,7 @@ import { eventually, type OwnGateway } from '../outage/own-gateway.ts';
 
 export async function startSecond({ dir, stack }: OwnGateway, changed: Record<string, string>): Promise<Child> {
   await stack.part('ext-authz-2').stop();
-  const { internalToken, pepper, valkeyExtAuthz } = loadSecrets(dir);
+  const { internalToken, pepper, valkeyExtAuthz, witnessKey } = loadSecrets(dir);
   const env = {
     PATH: process.env.PATH,
     GW_AUTHZ_LISTEN: `unix:${join(stack.sockets, 'ext-authz-2.sock')}`,
@@ -20,6 +20,7 @@ export async function startSecond({ dir, stack }: OwnGateway, changed: Record<st
     GW_REDIS_URL: valkeyUrlAs(elementAt(stack.redisUrl.split('?'), 0), redisUserName('ext_authz'), valkeyExtAuthz),
     GW_INTERNAL_TOKEN: internalToken,
     GW_KEY_PEPPER: pepper,
+    GW_WITNESS_KEY: witnessKey,
     ...changed,
   };
   const args = [inCheckout('dist', 'ext-authz.js')];

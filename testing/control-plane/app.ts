@@ -16,6 +16,9 @@ import { storeEntries } from './store-entries.ts';
 /** With which the app hashes the keys that it issues. */
 export const testPepper = Buffer.alloc(32, 7);
 
+/** With which the statements of an ext-authz are signed. */
+export const testWitnessKey = Buffer.alloc(32, 9);
+
 /** The cost of hashing credentials, which tests make by the hundred. */
 export const testCost = { memorySize: 64, iterations: 1, parallelism: 1 };
 
@@ -33,6 +36,7 @@ function configFor({ postgres, redisUrl }: Stores, probeSocket: string): Config 
     GW_KEY_PEPPER: testPepper.toString('hex'),
     GW_LEDGER_KEY: ledgerKeys.current.secret.toString('hex'),
     GW_LEDGER_ENTRY_KEY: entryKeys.current.secret.toString('hex'),
+    GW_WITNESS_KEY: testWitnessKey.toString('hex'),
     GW_EVIDENCE_KEY: 'e1'.repeat(32),
     GW_CREDENTIALS_KEY: 'ce'.repeat(32),
     GW_IDEMPOTENCY_KEY: '1d'.repeat(32),

@@ -4,7 +4,7 @@ import { readIntegritySettings } from './config.ts';
 
 const [one, two, three] = ['1'.repeat(64), '2'.repeat(64), '3'.repeat(64)];
 const read = (environment: Record<string, string>) => {
-  const settings = readSettings({ GW_LEDGER_ENTRY_KEY: three, ...environment });
+  const settings = readSettings({ GW_LEDGER_ENTRY_KEY: three, GW_WITNESS_KEY: two, ...environment });
   const integrity = readIntegritySettings(settings);
   settings.finish();
   return integrity;
@@ -14,6 +14,7 @@ test('one key is enough; the newest is looked at each minute and everything each
   expect(read({ GW_LEDGER_KEY: one })).toEqual({
     keys: { current: { id: 1, secret: Buffer.from(one, 'hex') }, others: [] },
     entryKeys: { current: { id: 1, secret: Buffer.from(three, 'hex') }, others: [] },
+    witnessKeys: { current: Buffer.from(two, 'hex'), previous: null },
     everyS: 60,
     fullS: 3600,
   });

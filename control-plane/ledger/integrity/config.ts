@@ -1,11 +1,14 @@
 /** The keys that seal the ledger and its entries, and how often it is checked. */
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { type KeyRing, readKeyRing } from '@gw/contract/internal/key-ring';
+import { readWitnessKeys, type WitnessKeys } from '@gw/contract/internal/witness';
 
 export interface IntegritySettings {
   readonly keys: KeyRing;
   /** With which sidecars seal entries on their way to the ledger. */
   readonly entryKeys: KeyRing;
+  /** Of what ext-authz states. */
+  readonly witnessKeys: WitnessKeys;
   /** How often what is new is checked. */
   readonly everyS: number;
   /** How long after the end of a full check the next one begins. */
@@ -33,5 +36,5 @@ export function readIntegritySettings(settings: SettingReader): IntegritySetting
     settings.problem(
       'GW_INTEGRITY_CHECK_S and GW_INTEGRITY_FULL_CHECK_S are 1 at least. Example: GW_INTEGRITY_CHECK_S=60',
     );
-  return { keys, entryKeys, everyS, fullS };
+  return { keys, entryKeys, witnessKeys: readWitnessKeys(settings), everyS, fullS };
 }

@@ -1579,7 +1579,7 @@ CREATE TRIGGER "receipts_unlogged_again" AFTER UPDATE ON "receipts" REFERENCING 
 
 -- Faults that the checks have found. The services never remove a row.
 CREATE TABLE "integrity_faults" (
-  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log', 'batch')),
+  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log', 'batch', 'minute')),
   -- A chain, or the id of a receipt.
   "name" TEXT NOT NULL,
   -- The number of the entry in its chain, or the version of the receipt.
@@ -1676,3 +1676,85 @@ CREATE TABLE "evidence_pack_chunks" (
   "bytes" BYTEA STORAGE EXTERNAL NOT NULL,
   PRIMARY KEY ("pack_id", "try", "section", "number")
 );
+
+
+-- # The second witness: the calls that ended in Envoy, as ext-authz counted them (docs/decisions/0067)
+
+-- Each life of an ext-authz states what it has counted, in a row of its own: rows are only added. The text carries a code of a key that the
+-- database does not hold, and the numbers of a life have no hole, so that a row which is altered or gone is found.
+CREATE TABLE "witness_statements" (
+  "life" TEXT NOT NULL,
+  "seq" INTEGER NOT NULL,
+  "stated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+  "statement" TEXT NOT NULL CHECK (octet_length("statement") <= 1000000),
+  "code" CHAR(64) NOT NULL,
+  PRIMARY KEY ("life", "seq")
+);
+CREATE INDEX "witness_statements_stated_at_idx" ON "witness_statements" ("stated_at");
+
+-- What was added to the counts long ago may go.
+CREATE FUNCTION refuse_early_removal() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'DELETE' OR OLD.stated_at > now() - INTERVAL '7 days' THEN
+    RAISE EXCEPTION 'the table % is append-only', TG_TABLE_NAME;
+  END IF;
+  RETURN OLD;
+END $$;
+CREATE TRIGGER "witness_statements_unchanged" BEFORE UPDATE OR DELETE ON "witness_statements"
+  FOR EACH ROW EXECUTE FUNCTION refuse_early_removal();
+CREATE TRIGGER "witness_statements_not_truncated" BEFORE TRUNCATE ON "witness_statements"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- How far the statements of each life were added to the counts.
+CREATE TABLE "witness_lives" (
+  "life" TEXT PRIMARY KEY,
+  "seq" INTEGER NOT NULL,
+  "first_at" TIMESTAMPTZ(3) NOT NULL,
+  "last_at" TIMESTAMPTZ(3) NOT NULL,
+  -- When it was found to have ended, by its own word or because it said no more; null while it speaks.
+  "ended_at" TIMESTAMPTZ(3)
+);
+
+-- Times in which calls may have ended that nobody counted.
+CREATE TABLE "witness_gaps" (
+  "life" TEXT NOT NULL,
+  "from_at" TIMESTAMPTZ(3) NOT NULL,
+  -- Null: until a next life begins.
+  "to_at" TIMESTAMPTZ(3),
+  -- The life has ended, and takes this back if it speaks again.
+  "is_end" BOOLEAN NOT NULL,
+  PRIMARY KEY ("life", "from_at", "is_end")
+);
+
+-- Calls by account and minute: as ext-authz counted them, and as the ledger has them.
+CREATE TABLE "call_counts" (
+  "minute" TIMESTAMPTZ(3) NOT NULL,
+  "account_id" TEXT NOT NULL,
+  "calls" INTEGER NOT NULL DEFAULT 0,
+  -- First versions of receipts, when they were last counted.
+  "receipts" INTEGER,
+  -- `agrees`, `extra` (receipts without a call), `missing` (calls without a receipt) or `not witnessed`; null: not compared yet.
+  "verdict" TEXT,
+  -- Since when the counts differ; null: they do not, or were not compared yet.
+  "differs_at" TIMESTAMPTZ(3),
+  -- When they are compared next; null: only after a change.
+  "due_at" TIMESTAMPTZ(3) DEFAULT now(),
+  PRIMARY KEY ("minute", "account_id")
+);
+CREATE INDEX "call_counts_due_at_idx" ON "call_counts" ("due_at") WHERE "due_at" IS NOT NULL;
+CREATE INDEX "call_counts_verdict_idx" ON "call_counts" ("minute", "account_id") WHERE "verdict" <> 'agrees';
+
+-- Minutes with new receipts, once for each statement. Marks are only appended, so that no writer waits for another.
+CREATE TABLE "call_count_changes" (
+  "seq" BIGSERIAL PRIMARY KEY,
+  "minute" TIMESTAMPTZ(3) NOT NULL,
+  "account_id" TEXT NOT NULL
+);
+CREATE FUNCTION note_call_count_change() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO call_count_changes (minute, account_id)
+  SELECT DISTINCT date_trunc('minute', created_at, 'UTC'), account_id FROM changed WHERE version = 1;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "receipts_witnessed" AFTER INSERT ON "receipts" REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION note_call_count_change();
