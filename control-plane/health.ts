@@ -44,6 +44,12 @@ const operatorHealthSchema = z.strictObject({
   receipt_integrity_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
   receipt_log_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
   receipt_batch_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
+  ledger_witness_faults: z
+    .int()
+    .nullable()
+    .describe(
+      'Minutes in which the ledger and the count of calls differ, and that nobody has acknowledged. Null: not known',
+    ),
   integrity_check_overdue: z.boolean().nullable().describe('Null: not known'),
   ledger_waiting: z.int().nullable().describe('Receipts that wait in Redis for Postgres. Null: not known'),
   ledger_set_aside: z
@@ -81,7 +87,7 @@ export function operatorHealthRoutes(
     const ok = stays() && health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
     const isUnaltered =
-      (faults === null || faults.audit + faults.batch + faults.log + faults.receipt === 0) && overdue !== true;
+      (faults === null || faults.audit + faults.batch + faults.log + faults.minute + faults.receipt === 0) && overdue !== true;
     const isWhole = isUnaltered && !waiting?.setAside;
     const integrity = {
       deployments_needing_operator: needing,
@@ -89,6 +95,7 @@ export function operatorHealthRoutes(
       receipt_integrity_faults: faults?.receipt ?? null,
       receipt_log_faults: faults?.log ?? null,
       receipt_batch_faults: faults?.batch ?? null,
+      ledger_witness_faults: faults?.minute ?? null,
       integrity_check_overdue: overdue,
       ledger_waiting: waiting?.length ?? null,
       ledger_set_aside: waiting?.setAside ?? null,

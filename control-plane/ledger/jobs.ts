@@ -41,6 +41,7 @@ import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
 import type { VersionMetrics } from './receipts/version-metrics.ts';
 import { startUsageSums } from './usage/job.ts';
+import { startWitnessJob } from './witness/job.ts';
 
 interface JobServices {
   readonly deliveryMetrics: DeliveryMetrics;
@@ -80,6 +81,7 @@ export function startJobs(
     startVersionJobs(context, { catalogue, faults, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, redis, seals }, integrity),
     startLogCheck({ db, log, seals, trust: trustIn(key), fullS: integrity.fullS }, integrity.everyS),
+    startWitnessJob({ db, redis, log, keys: integrity.witnessKeys }),
     startUsageSums({ db, log }),
     startRebasing(context),
     startDeliveries({ ...context, vault, metrics: deliveryMetrics }),

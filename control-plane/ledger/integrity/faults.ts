@@ -9,20 +9,24 @@ import type { Logger } from '@gw/service/log';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { acknowledgementOf, type FaultRow } from './acknowledge.ts';
 
-export type FaultKind = 'audit' | 'batch' | 'log' | 'receipt';
+export type FaultKind = 'audit' | 'batch' | 'log' | 'minute' | 'receipt';
 
 const what: Readonly<Record<FaultKind, string>> = {
   audit: 'the audit log was altered',
   batch: 'a batch of receipts was altered in storage',
   log: 'the log of receipts of an account was altered',
+  minute: 'the ledger and the count of calls differ',
   receipt: 'a receipt was altered in storage',
 };
 
 /** One record that was found altered, missing or forged. */
 export interface Fault {
-  /** A chain, `batches`, the id of a receipt, the digest of a part of facts, or the account of a log. */
+  /** A chain, `batches`, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, or a life of ext-authz. */
   readonly name: string;
-  /** The number of the entry or batch in its chain, the version of the receipt, or the index in its log; 0 for a part of facts. */
+  /**
+   * The number of the entry, batch or statement in its chain, the version of the receipt, the index in its log, or the minute since 1970; 0 for
+   * a part of facts.
+   */
   readonly number: number;
   readonly fault: string;
 }
@@ -61,6 +65,19 @@ export async function forgetFaults(db: Database, kind: FaultKind, begun: Date): 
     WHERE kind = ${kind} AND mended_at IS NULL AND seen_at < ${begun}`;
 }
 
+/** Marks single faults as mended. */
+export async function mendFaults(
+  db: Database,
+  kind: FaultKind,
+  faults: readonly Omit<Fault, 'fault'>[],
+): Promise<void> {
+  if (faults.length === 0) return;
+  await db.$executeRaw`
+    UPDATE integrity_faults i SET mended_at = CURRENT_TIMESTAMP
+    FROM json_to_recordset(${JSON.stringify(faults)}::json) AS f (name text, number bigint)
+    WHERE i.kind = ${kind} AND i.name = f.name AND i.number = f.number AND i.mended_at IS NULL`;
+}
+
 /**
  * Whether a full check of any kind has neither ended nor come on for more than two periods (s). One that takes long, because there is much, and
  * comes on is not overdue. A time in the future counts as long ago, since no check has written it.
@@ -89,5 +106,5 @@ export async function countFaults(db: Database, seals: Seals): Promise<FaultCoun
     const all = rows.find((row) => row.kind === kind)?._count ?? 0;
     return all - known.filter((row) => row.kind === kind).length;
   };
-  return { audit: of('audit'), batch: of('batch'), log: of('log'), receipt: of('receipt') };
+  return { audit: of('audit'), batch: of('batch'), log: of('log'), minute: of('minute'), receipt: of('receipt') };
 }
