@@ -78,6 +78,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/receipts/verify');
   await get('/operator/v1/receipts/integrity');
   await get('/operator/v1/receipts/set-aside');
+  await get('/operator/v1/receipts/witness');
   await get('/operator/v1/usage');
   await get('/operator/v1/grid');
   await get('/operator/v1/deployment-health');

@@ -46,20 +46,25 @@ const mostStated = 10_000;
 const mostUnsure = 100;
 
 type Span = readonly [fromMs: number, toMs: number];
+interface CallsOfMinute {
+  readonly minute: number;
+  readonly accountId: string;
+  calls: number;
+}
 interface Content {
-  readonly calls: readonly (readonly [key: string, calls: number])[];
+  readonly calls: readonly CallsOfMinute[];
   readonly unsure: readonly Span[];
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: the counts that no statement has yet.
 export function openWitness({ db, key, log, now }: WitnessOptions): Witness {
   const life = randomBytes(9).toString('base64url');
-  /** `<minute> <account>` → calls that no statement has. */
-  const counts = new Map<string, number>();
+  /** The calls that no statement has, by `<minute> <account>`. */
+  const counts = new Map<string, CallsOfMinute>();
   let unsure: Span[] = [];
   let uncounted = 0;
   let seq = 1;
-  /** What the statement `seq` says, while it is not certain that it is stored. */
+  /** The content of the statement `seq`, while it is not certain that it is stored. */
   let sent: Content | null = null;
   let storedMs = Number.NEGATIVE_INFINITY;
   let tickedMs = now();
@@ -73,29 +78,30 @@ export function openWitness({ db, key, log, now }: WitnessOptions): Witness {
   };
   const addCall = (text: string): void => {
     const [accountId, receiptId] = text.split(' ');
-    const minute = minuteOfReceipt(receiptId ?? '');
-    const counted = `${minute} ${accountId}`;
-    if (!accountId || minute === null || (counts.size >= mostCounts && !counts.has(counted))) {
+    const minute = receiptId === undefined ? null : minuteOfReceipt(receiptId);
+    const name = `${minute} ${accountId}`;
+    const known = counts.get(name);
+    if (known !== undefined) known.calls += 1;
+    else if (accountId && minute !== null && counts.size < mostCounts)
+      counts.set(name, { minute, accountId, calls: 1 });
+    else {
       uncounted += 1;
       addUnsure(now() - unsentMs);
-    } else counts.set(counted, (counts.get(counted) ?? 0) + 1);
+    }
   };
   const taken = (): Content => {
-    const calls = [...counts].slice(0, mostStated);
-    for (const [counted] of calls) counts.delete(counted);
-    const content = { calls, unsure };
+    const some = [...counts].slice(0, mostStated);
+    for (const [name] of some) counts.delete(name);
+    const content = { calls: some.map(([, calls]) => calls), unsure };
     unsure = [];
     return content;
   };
-  const textOf = ({ calls, unsure: spans }: Content, isLast: boolean): string => {
+  const textOf = (content: Content, isLast: boolean): string => {
     const writtenMs = now();
     const age = (ms: number) => Math.round(writtenMs - ms);
     return JSON.stringify({
-      calls: calls.map(([counted, count]) => {
-        const [minute, accountId] = counted.split(' ');
-        return [Number(minute), accountId ?? '', count];
-      }),
-      unsure: spans.map(([fromMs, toMs]) => [age(fromMs), age(toMs)]),
+      calls: content.calls.map(({ accountId, calls, minute }) => [minute, accountId, calls]),
+      unsure: content.unsure.map(([fromMs, toMs]) => [age(fromMs), age(toMs)]),
       isLast,
     } satisfies WitnessStatement);
   };
@@ -140,7 +146,7 @@ export function openWitness({ db, key, log, now }: WitnessOptions): Witness {
     connectionEnded: () => addUnsure(now() - unsentMs),
     register: registering(
       gauge('gw_witness_counts_kept', 'Counts of calls, by account and minute, that Postgres does not have yet', () => {
-        return counts.size + (sent?.calls.length ?? 0);
+        return counts.size + (sent === null ? 0 : sent.calls.length);
       }),
       gauge(
         'gw_witness_calls_uncounted_total',
@@ -153,7 +159,7 @@ export function openWitness({ db, key, log, now }: WitnessOptions): Witness {
     async stop() {
       clearInterval(timer);
       await storing;
-      // What was sent before may be stored without the word that it is the last.
+      // The statement that was sent before may be stored without the word that it is the last.
       while (sent !== null || counts.size > 0) if (!(await store(false))) return;
       await store(true);
     },

@@ -3,6 +3,7 @@
  *
  * Envoy sends one record for each call, so nothing is made of a record but its text.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import protobuf from 'protobufjs';
 
 /** The fields on the way to a text: resource_logs, scope_logs, log_records, body, string_value. */
@@ -16,7 +17,7 @@ export function logBodies(message: Uint8Array): string[] {
   const read = (end: number, depth: number): void => {
     while (reader.pos < end) {
       const tag = reader.uint32();
-      if (tag !== (((way[depth] ?? 0) << 3) | lengthDelimited)) reader.skipType(tag & 7);
+      if (tag !== ((elementAt(way, depth) << 3) | lengthDelimited)) reader.skipType(tag & 7);
       else if (depth === way.length - 1) bodies.push(reader.string());
       else read(reader.uint32() + reader.pos, depth + 1);
     }

@@ -1,5 +1,5 @@
 /**
- * What ext-authz states of the calls that Envoy has ended, beside the ledger (docs/decisions/0067).
+ * The statements of ext-authz about the calls that Envoy has ended, beside the ledger (docs/decisions/0067).
  *
  * Invariant: a statement has a code by a key that only ext-authz and the control plane hold, so that neither the database nor whoever makes
  * receipts can state anything.

@@ -34,6 +34,8 @@ import { setAsideRoutes } from './receipts/set-aside.ts';
 import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
 import { registerWaiting } from './receipts/waiting.ts';
 import { usageOperatorRoutes, usageRoutes } from './usage/routes.ts';
+import { registerWitness } from './witness/gauges.ts';
+import { witnessRoutes } from './witness/routes.ts';
 
 export { countFaults, isCheckOverdue } from './integrity/faults.ts';
 export { startJobs } from './jobs.ts';
@@ -122,6 +124,7 @@ export function operatorRoutes(
   faultRoutes(app, writing, seals);
   restoreRoutes(app, writing, seals);
   setAsideRoutes(app, writing);
+  witnessRoutes(app, context);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);
   budgetRoutes(app, context);
@@ -138,6 +141,7 @@ export function registerMetrics(
   deliveryMetrics.register(registry);
   faults.register(registry);
   registerIntegrity(registry, { db, seals }, checkPeriods);
+  registerWitness(registry, db);
   registerWaiting(registry, redis);
   registerPacks(registry, db);
 }

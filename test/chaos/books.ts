@@ -2,6 +2,7 @@
  * The books after the chaos: what the clients saw, what the provider was asked, what the ledger holds and what the day has counted
  * are held against each other. Each difference is a line; there may be none.
  */
+import { minuteMs } from '@gw/contract/internal/durations';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { grouped, newest, notAsShown, notRecomputed, type ReceiptRow } from '../long/ledger-claims.ts';
 import type { ProviderCall } from './provider-calls.ts';
@@ -18,10 +19,18 @@ export interface EnvoyEnd {
   readonly backMs: number;
 }
 
+/** Calls of a minute, as ext-authz has counted them. */
+export interface CountedMinute {
+  readonly minute: Date;
+  readonly calls: number;
+}
+
 export interface Books {
   readonly attempts: readonly Attempt[];
   readonly providerCalls: readonly ProviderCall[];
   readonly rows: readonly ReceiptRow[];
+  /** The count of the second witness. */
+  readonly counted: readonly CountedMinute[];
   /** The account's count of the day. */
   readonly usedToday: number;
   readonly blows: readonly Blow[];
@@ -42,6 +51,7 @@ export const differencesOf = (books: Books): string[] => [
   ...keysThatRanTwice(books),
   ...notRecomputed(books.rows).map((line) => `recomputed: ${line}`),
   ...wronglyCounted(books),
+  ...wronglyWitnessed(books),
 ];
 
 const isReplay = ({ headers }: Attempt): boolean => headers.get('idempotent-replayed') === 'true';
@@ -201,3 +211,41 @@ const countTwice: Readonly<Record<string, readonly Trouble[]>> = {
   'ext-authz': ['kill', 'away'],
   valkey: ['kill', 'away', 'restart', 'cut'],
 };
+
+/** Entries that Envoy had not sent yet may be so old, and calls may end so long after a part is back. */
+const unsentMs = 30_000;
+/** Where counts of calls may be lost. */
+const losesCounts: readonly Trouble[] = ['kill', 'away', 'restart', 'pause', 'slow'];
+
+/**
+ * Each call that ext-authz has counted has its receipt, minute by minute, whatever died. Receipts with numbers that it has not counted are no
+ * more than the calls that ended while an Envoy or an ext-authz was broken.
+ */
+function wronglyWitnessed({ attempts, blows, counted, rows }: Books): string[] {
+  const minuteOf = (at: Date): number => Math.floor(at.getTime() / minuteMs);
+  const issued = grouped(
+    rows.filter(({ version }) => version === 1),
+    ({ createdAt }) => minuteOf(createdAt),
+  );
+  const missing = counted.flatMap(({ calls, minute }) => {
+    const receipts = issued.get(minuteOf(minute))?.length ?? 0;
+    return calls <= receipts
+      ? []
+      : `${calls} calls were counted in ${minute.toISOString()}, which has ${receipts} receipts`;
+  });
+  const calls = new Map(counted.map((each) => [minuteOf(each.minute), each.calls]));
+  const uncounted = [...issued].reduce((sum, [minute, receipts]) => {
+    const measured = receipts.filter(({ body }) => body.energy_wh !== null).length;
+    return sum + Math.max(0, measured - (calls.get(minute) ?? 0));
+  }, 0);
+  const breaks = blows.filter(({ part, trouble }) => /^(envoy|ext-authz)/.test(part) && losesCounts.includes(trouble));
+  const excused = attempts.filter(({ endedMs }) =>
+    breaks.some(({ atMs, forMs }) => endedMs >= atMs - unsentMs && endedMs <= atMs + forMs + unsentMs),
+  ).length;
+  return uncounted <= excused
+    ? missing
+    : [
+        ...missing,
+        `${uncounted} receipts with numbers were not counted; ${excused} calls ended while counts may be lost`,
+      ];
+}

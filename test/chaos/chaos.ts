@@ -136,6 +136,8 @@ class BookKeeping {
 
   async #read() {
     const { traffic, provider, apiKey, from, blows } = this.#kept;
+    // Before the receipts, since each call that was counted has one.
+    const counted = await this.#gateway.db.callCount.findMany({ where: { accountId: accountIdOf(apiKey) } });
     const rows = await rowsSince(this.#gateway.db, from, accountIdOf(apiKey));
     const { publicUrls } = this.#gateway.stack;
     const envoyEnds: EnvoyEnd[] = [];
@@ -143,7 +145,7 @@ class BookKeeping {
       const [url, backMs] = [publicUrls[envoys.indexOf(part as (typeof envoys)[number])], await back];
       if (url !== undefined && backMs !== null) envoyEnds.push({ url, atMs, backMs });
     }
-    return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, blows, envoyEnds };
+    return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, counted, blows, envoyEnds };
   }
 
   /** The day's count, by the headers of an extra call, which counts too. */
@@ -157,6 +159,7 @@ class BookKeeping {
     const { apiKey, endedAt, follower, from } = this.#kept;
     const { client } = this.#gateway;
     const usedToday = await this.#usedToday();
+    await this.#untilCounted();
     for (const deadline = Date.now() + settleMs; ; await delay(2000)) {
       const books = await this.#read();
       const usage = await usageDifferences(client, from, books.rows, apiKey);
@@ -170,6 +173,14 @@ class BookKeeping {
       ];
       if (open.length === 0 || Date.now() > deadline) return [...oddReplies(books), ...open];
     }
+  }
+
+  /** Until each ext-authz has stated what it counted, and that was added up. */
+  async #untilCounted(): Promise<void> {
+    const saidMs = 5000;
+    const lastAt = { lt: new Date(this.#kept.endedAt + saidMs) };
+    for (const deadline = Date.now() + settleMs; Date.now() < deadline; await delay(1000))
+      if ((await this.#gateway.db.witnessLife.count({ where: { endedAt: null, lastAt } })) === 0) return;
   }
 
   async sums() {

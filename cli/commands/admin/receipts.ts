@@ -52,6 +52,13 @@ export const receiptCommands: readonly AdminCommand[] = [
     summary: 'try again to store what was set aside, once its cause is mended',
     run: retry,
   },
+  {
+    name: 'receipts witness',
+    args: [],
+    options: {},
+    summary: 'list the minutes in which the ledger and the count of calls differ; exit code 1 if there are any',
+    run: listDiffering,
+  },
 ];
 
 interface Integrity {
@@ -80,6 +87,15 @@ const setAsideColumns = ['id', 'set_aside_at', 'receipt_id', 'account_id', 'reas
 async function listSetAside({ api }: AdminCall) {
   const rows = await everyPage(api, setAsidePath);
   return { value: rows, text: table(rows, setAsideColumns, 'Nothing was set aside.') };
+}
+
+const differingColumns = ['minute', 'account_id', 'verdict', 'receipts', 'calls'];
+
+async function listDiffering({ api }: AdminCall) {
+  const rows = await everyPage(api, '/operator/v1/receipts/witness');
+  const text = table(rows, differingColumns, 'Ledger and count agree in all minutes.');
+  // Receipts that may have gone uncounted are shown, and are no fault.
+  return { value: rows, text, exitCode: rows.every(({ verdict }) => verdict === 'not_witnessed') ? 0 : 1 };
 }
 
 async function retry({ api }: AdminCall) {

@@ -7,7 +7,7 @@ export interface IntegritySettings {
   readonly keys: KeyRing;
   /** With which sidecars seal entries on their way to the ledger. */
   readonly entryKeys: KeyRing;
-  /** Of what ext-authz states. */
+  /** They sign the statements of ext-authz. */
   readonly witnessKeys: WitnessKeys;
   /** How often what is new is checked. */
   readonly everyS: number;

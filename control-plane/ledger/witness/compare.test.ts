@@ -1,4 +1,4 @@
-/** What a difference between the two witnesses means, by when it is seen and what else is known. */
+/** A difference between the two witnesses means something else by when it is seen, and by what else is known. */
 import { describe, expect, test } from 'vitest';
 import { judge, type Minute, type Surroundings } from './compare.ts';
 
@@ -57,11 +57,11 @@ describe('receipts that nobody may have counted are not witnessed', () => {
   const extra = row(5, 6, { differs_at: at(12) });
   const gap = (fromS: number, toS: number | null) => ({ from_at: at(fromS), to_at: toS === null ? null : at(toS) });
   test.each([
-    ['before there was any', { since: null }, 'not witnessed'],
-    ['in the minute in which it began', { since: at(-30) }, 'not witnessed'],
-    ['in a gap', { gaps: [gap(-30, -20)] }, 'not witnessed'],
-    ['just before one, in which they may have ended', { gaps: [gap(300, 310)] }, 'not witnessed'],
-    ['while nobody counts', { gaps: [gap(-4000, null)] }, 'not witnessed'],
+    ['before there was any', { since: null }, 'not_witnessed'],
+    ['in the minute in which it began', { since: at(-30) }, 'not_witnessed'],
+    ['in a gap', { gaps: [gap(-30, -20)] }, 'not_witnessed'],
+    ['just before one, in which they may have ended', { gaps: [gap(300, 310)] }, 'not_witnessed'],
+    ['while nobody counts', { gaps: [gap(-4000, null)] }, 'not_witnessed'],
     ['long before a gap', { gaps: [gap(900, 910)] }, 'extra'],
     ['behind a gap', { gaps: [gap(-300, -200)] }, 'extra'],
   ])('%s', (_, more, verdict) => {
@@ -71,9 +71,13 @@ describe('receipts that nobody may have counted are not witnessed', () => {
   test('calls that broke off may have run for an hour before it; such that came to their end may not', () => {
     const gaps = [gap(1800, 1810)];
     const broken = { ...extra, whole: 5 };
-    expect(verdictOf(broken, known(at(1900), { gaps }))).toBe('not witnessed');
+    expect(verdictOf(broken, known(at(1900), { gaps }))).toBe('not_witnessed');
     expect(verdictOf(extra, known(at(1900), { gaps }))).toBe('extra');
     expect(verdictOf(broken, known(at(1900)))).toBe('extra');
+  });
+
+  test('a receipt that was named before stays named, whatever ends later', () => {
+    expect(verdictOf({ ...extra, verdict: 'extra' }, known(at(1000), { gaps: [gap(300, 310)] }))).toBe('extra');
   });
 
   test('a gap excuses no missing receipt: each call that was counted has one', () => {

@@ -3,20 +3,20 @@
  *
  * Invariants: a minute is judged when every ext-authz has spoken after its end, and a difference counts only when it has lasted, since the two
  * ways to Postgres differ by seconds. More receipts than calls may be honest only for receipts without numbers (a client that left while its
- * call went out), and where nobody may have counted. What is not known is `not witnessed`, which is shown and is no fault.
+ * call went out), and where nobody may have counted. What is not known is `not_witnessed`, which is shown and is no fault.
  */
 import { minuteMs } from '@gw/contract/internal/durations';
 import { Prisma } from '@gw/prisma/client';
 
 type Tx = Prisma.TransactionClient;
 
-export type Verdict = 'agrees' | 'extra' | 'missing' | 'not witnessed';
+export type Verdict = 'agrees' | 'extra' | 'missing' | 'not_witnessed';
 
 /** A minute of an account. */
 export interface Minute {
   readonly minute: Date;
   readonly account_id: string;
-  /** That ext-authz counted. */
+  /** The number that ext-authz counted. */
   readonly calls: number;
   /** First versions in the ledger: all, those with numbers, and among these those that came to their end. */
   readonly receipts: number;
@@ -32,7 +32,7 @@ export interface Gap {
   readonly to_at: Date | null;
 }
 
-/** What is known when minutes are judged. */
+/** The knowledge by which minutes are judged. */
 export interface Surroundings {
   readonly now: Date;
   readonly gaps: readonly Gap[];
@@ -73,9 +73,10 @@ export function judge(row: Minute, surroundings: Surroundings): Judged {
     const isLooked = ageMs >= secondLookMs;
     return { verdict: 'agrees', differs_at: null, due_at: isLooked ? null : new Date(endMs + secondLookMs) };
   }
-  if (kind === 'extra' && isUnwitnessed(row, surroundings)) {
+  // A receipt that was named stays named: whoever made it could else end an ext-authz afterwards.
+  if (kind === 'extra' && row.verdict !== 'extra' && isUnwitnessed(row, surroundings)) {
     const due_at = ageMs < beganBeforeMs.broken ? after(minuteMs) : null;
-    return { verdict: 'not witnessed', differs_at: null, due_at };
+    return { verdict: 'not_witnessed', differs_at: null, due_at };
   }
   const since = row.differs_at ?? now;
   const lasts = now.getTime() - since.getTime() >= lastingMs[kind];
@@ -98,7 +99,8 @@ function isUnwitnessed({ calls, minute, whole }: Minute, { gaps, now, since }: S
 
 function isExcused({ calls, minute, receipts }: Minute, ageMs: number, { pending }: Surroundings): boolean {
   if (pending === null) return ageMs < excusedMs.lagging;
-  return ageMs < excusedMs.pending && (pending.get(minute.getTime() / minuteMs) ?? 0) >= calls - receipts;
+  const mayCome = pending.get(minute.getTime() / minuteMs);
+  return ageMs < excusedMs.pending && mayCome !== undefined && mayCome >= calls - receipts;
 }
 
 /** Minutes of accounts that one round compares. */
@@ -110,7 +112,7 @@ export async function dueMinutes(
   { now, until }: { readonly now: Date; readonly until: Date },
 ): Promise<Minute[]> {
   const before = new Date(Math.min(now.getTime() - restMs, until.getTime() - heardMs) - minuteMs);
-  // What new receipts have marked. The marks and the receipts are of one transaction.
+  // The marks of new receipts are of one transaction with them.
   await tx.$executeRaw`
     WITH taken AS (DELETE FROM call_count_changes RETURNING minute, account_id)
     INSERT INTO call_counts (minute, account_id) SELECT DISTINCT minute, account_id FROM taken

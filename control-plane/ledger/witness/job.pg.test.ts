@@ -175,7 +175,7 @@ describe('nobody counted', () => {
     await state('two', 1, {});
     await round(90_000);
     expect(await faults()).toEqual([]);
-    expect(await counts()).toEqual([{ calls: 0, receipts: 1, verdict: 'not witnessed' }]);
+    expect(await counts()).toEqual([{ calls: 0, receipts: 1, verdict: 'not_witnessed' }]);
     const [gap] = await stores.db.witnessGap.findMany();
     expect(gap?.toAt).not.toBeNull();
   });
@@ -185,7 +185,7 @@ describe('nobody counted', () => {
     const ageMs = Date.now() - minute.getTime();
     await state('one', 2, { unsure: [[ageMs, ageMs - 20_000]] });
     await rounds();
-    expect(await counts()).toEqual([{ calls: 0, receipts: 1, verdict: 'not witnessed' }]);
+    expect(await counts()).toEqual([{ calls: 0, receipts: 1, verdict: 'not_witnessed' }]);
   });
 
   test('a life that is silent for a while and speaks again leaves no gap', async () => {

@@ -79,13 +79,16 @@ async function pendingCalls(redis: Redis): Promise<ReadonlyMap<number, number> |
   if (first !== undefined && Number(first[0].split('-')[0]) < Number(seconds) * 1000 - laggingMs) return null;
   const minutes = new Map<number, number>();
   for (const id of ids) {
-    const minute = Math.floor((timeOfReceipt(id)?.getTime() ?? 0) / minuteMs);
-    minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
+    const time = timeOfReceipt(id);
+    if (time === null) continue;
+    const minute = Math.floor(time.getTime() / minuteMs);
+    const known = minutes.get(minute);
+    minutes.set(minute, known === undefined ? 1 : known + 1);
   }
   return minutes;
 }
 
-/** What differed stays, and so does what is not witnessed. */
+/** Minutes that differ stay, and so do those that are not witnessed. */
 async function forgetOld(tx: Prisma.TransactionClient): Promise<void> {
   await tx.$executeRaw`DELETE FROM call_counts WHERE minute < now() - INTERVAL '7 days' AND verdict = 'agrees'`;
   await tx.$executeRaw`DELETE FROM witness_statements WHERE stated_at < now() - INTERVAL '8 days'`;

@@ -67,9 +67,9 @@ export async function takeStatements(tx: Tx, keys: WitnessKeys): Promise<Fault[]
     const first = lives.get(life)?.first_at ?? at;
     lives.set(life, { life, seq, first_at: first, last_at: at, is_last: said?.isLast ?? false });
     for (const [minute, accountId, count] of said?.calls ?? []) {
-      const known = calls.get(`${minute} ${accountId}`)?.calls ?? 0;
-      const row = { minute: new Date(minute * minuteMs), account_id: accountId, calls: known + count };
-      calls.set(`${minute} ${accountId}`, row);
+      const known = calls.get(`${minute} ${accountId}`);
+      const sum = known === undefined ? count : known.calls + count;
+      calls.set(`${minute} ${accountId}`, { minute: new Date(minute * minuteMs), account_id: accountId, calls: sum });
     }
     for (const [fromMs, toMs] of said?.unsure ?? [])
       gaps.push({ life, from_at: new Date(at.getTime() - fromMs), to_at: new Date(at.getTime() - toMs) });
@@ -117,8 +117,8 @@ async function noteLives(tx: Tx, found: readonly Life[]): Promise<void> {
 }
 
 /** ext-authz states something every five seconds. */
-const silentS = 30;
-/** What Envoy may have had for a life that ended. */
+const silentS = 20;
+/** How old the entries may be that Envoy had for a life that ended. */
 const unsentS = 15;
 const orderlyUnsentS = 3;
 
@@ -145,7 +145,7 @@ const noteEnd = (tx: Tx, life: string, beforeS: number): Promise<number> => tx.$
   ON CONFLICT DO NOTHING`;
 
 export interface Heard {
-  /** By the clock of the database. */
+  /** The clock of the database. */
   readonly now: Date;
   /** Since when there was a life; null: there never was one. */
   readonly since: Date | null;

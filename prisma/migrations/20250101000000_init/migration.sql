@@ -1692,7 +1692,7 @@ CREATE TABLE "witness_statements" (
 );
 CREATE INDEX "witness_statements_stated_at_idx" ON "witness_statements" ("stated_at");
 
--- What was added to the counts long ago may go.
+-- Statements that were added to the counts long ago may go.
 CREATE FUNCTION refuse_early_removal() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'DELETE' OR OLD.stated_at > now() - INTERVAL '7 days' THEN
@@ -1733,7 +1733,7 @@ CREATE TABLE "call_counts" (
   "calls" INTEGER NOT NULL DEFAULT 0,
   -- First versions of receipts, when they were last counted.
   "receipts" INTEGER,
-  -- `agrees`, `extra` (receipts without a call), `missing` (calls without a receipt) or `not witnessed`; null: not compared yet.
+  -- `agrees`, `extra` (receipts without a call), `missing` (calls without a receipt) or `not_witnessed`; null: not compared yet.
   "verdict" TEXT,
   -- Since when the counts differ; null: they do not, or were not compared yet.
   "differs_at" TIMESTAMPTZ(3),

@@ -77,6 +77,7 @@ function linesOf(health: Health): Line[] {
     | 'receipt_batch_faults'
     | 'receipt_integrity_faults'
     | 'receipt_log_faults'
+    | 'ledger_witness_faults'
     | 'ledger_set_aside';
   const faults = (name: Count): Line => {
     const count = health[name];
@@ -95,6 +96,7 @@ function linesOf(health: Health): Line[] {
     faults('receipt_integrity_faults'),
     faults('receipt_batch_faults'),
     faults('receipt_log_faults'),
+    faults('ledger_witness_faults'),
     faults('audit_chain_faults'),
     {
       name: 'Check overdue',
