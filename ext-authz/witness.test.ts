@@ -1,11 +1,11 @@
 /** Calls are counted by account and minute, and each count is stated once. */
 import { isStatementGenuine, minuteOfReceipt } from '@gw/contract/internal/witness';
-import { pino } from 'pino';
+import { openLog } from '@gw/service/log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openWitness, type Witness } from './witness.ts';
 
 const key = Buffer.alloc(32, 3);
-const log = pino({ level: 'silent' });
+const log = openLog('test', 'silent');
 const firstMinute = Math.floor(Date.parse('2026-11-29T10:41:00Z') / 60_000);
 
 /** A call that began in this minute. */
