@@ -1,3 +1,4 @@
+import type { IProcessingResponse } from '@gw/grpc/service';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFailedAttempts, type FailedAttempt } from '../attempts/failed-attempts.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
@@ -49,10 +50,12 @@ async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pin
   } as unknown as CallRecord;
   let body = '';
   let afterMs = 0;
+  let isAsked = true;
   const began = Date.now();
   const call = {
-    answer: (answer: { immediateResponse?: { body?: unknown } }) => {
+    answer: (answer: IProcessingResponse) => {
       afterMs = Date.now() - began;
+      isAsked = JSON.stringify(answer.dynamicMetadata) !== '{"gw":{"done":true,"not_asked":true}}';
       body = String(answer.immediateResponse?.body);
     },
     fail: () => undefined,
@@ -74,13 +77,13 @@ async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pin
   if (late) setTimeout(() => failedAttempts.tell('rcpt', late), lateMs);
   await vi.advanceTimersByTimeAsync(1000);
   const { code, param } = JSON.parse(body).error;
-  return { code, param, kept, afterMs };
+  return { code, param, kept, afterMs, isAsked };
 }
 
 const full = [failure('a', 'at_capacity'), failure('b', 'unhealthy')];
-/** Operators are told of the answer. */
-const unrecorded = (status: number) => ({ kept: ['judged', `discarded: ${status}`], afterMs: 0 });
-const recorded = { param: null, kept: ['judged', 'by null', 'recorded after at_capacity'] };
+/** Operators are told of the answer, and Envoy that no call is to be counted. */
+const unrecorded = (status: number) => ({ kept: ['judged', `discarded: ${status}`], afterMs: 0, isAsked: false });
+const recorded = { param: null, isAsked: true, kept: ['judged', 'by null', 'recorded after at_capacity'] };
 
 describe('a call whose last deployment was not asked', () => {
   it('has no receipt where the others were not either', async () => {
@@ -119,7 +122,7 @@ describe('a call whose last deployment was not asked', () => {
   it('waits for what the log has not told yet, and no longer', async () => {
     const late = { known: full.slice(0, 1), late: failure('b', 'at_capacity') };
     const inTime = await ended({ ...late, lateMs: 20 });
-    expect(inTime).toEqual({ code: 'overloaded', param: null, kept: ['judged', 'discarded: 503'], afterMs: 20 });
+    expect(inTime).toEqual({ code: 'overloaded', param: null, ...unrecorded(503), afterMs: 20 });
     // Nobody knows then whether one was asked.
     const tooLate = { code: 'upstream_error', ...recorded, afterMs: 50 };
     expect(await ended({ ...late, lateMs: 60 })).toEqual(tooLate);
