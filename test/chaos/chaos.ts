@@ -21,6 +21,8 @@ export interface Outcome {
   readonly requests: number;
   readonly answered: number;
   readonly receipts: number;
+  /** Calls that ext-authz counted. */
+  readonly counted: number;
   readonly providerCalls: number;
   readonly strikes: number;
   /** Where the books do not balance. */
@@ -184,11 +186,12 @@ class BookKeeping {
   }
 
   async sums() {
-    const { attempts, providerCalls, rows } = await this.#read();
+    const { attempts, counted, providerCalls, rows } = await this.#read();
     return {
       requests: attempts.length,
       answered: attempts.filter(({ status, whole }) => status === 200 && whole).length,
       receipts: new Set(rows.map(({ id }) => id)).size,
+      counted: counted.reduce((sum, { calls }) => sum + calls, 0),
       providerCalls: providerCalls.length,
     };
   }
