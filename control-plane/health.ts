@@ -87,7 +87,8 @@ export function operatorHealthRoutes(
     const ok = stays() && health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
     const isUnaltered =
-      (faults === null || faults.audit + faults.batch + faults.log + faults.minute + faults.receipt === 0) && overdue !== true;
+      (faults === null || faults.audit + faults.batch + faults.log + faults.minute + faults.receipt === 0) &&
+      overdue !== true;
     const isWhole = isUnaltered && !waiting?.setAside;
     const integrity = {
       deployments_needing_operator: needing,
