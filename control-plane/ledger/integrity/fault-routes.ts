@@ -16,7 +16,7 @@ const acknowledgedSchema = z.strictObject({
   name: z.string().nullable(),
   reason: z.string(),
 });
-const kindSchema = z.enum(['audit', 'batch', 'log', 'receipt']);
+const kindSchema = z.enum(['audit', 'batch', 'log', 'minute', 'receipt']);
 const faultSchema = z.strictObject({
   id: z.string(),
   kind: kindSchema,
