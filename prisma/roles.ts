@@ -159,6 +159,17 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   receipt_log_changes: ledgerMarks,
   receipt_log_set_aside: ledgerReads,
 
+  // The second witness: what ext-authz counted, and how it compares with the receipts.
+  witness_statements: {
+    ext_authz: [inserting('life', 'seq', 'statement', 'code')],
+    ledger: ['SELECT', 'DELETE'],
+    reader: read,
+  },
+  witness_lives: ledgerWork,
+  witness_gaps: { ledger: [...marks, changing('to_at')], reader: read },
+  call_counts: ledgerWork,
+  call_count_changes: ledgerMarks,
+
   // The checks. A finding stays, even when it is mended.
   integrity_faults: {
     ledger: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at', 'acknowledgement')],
