@@ -10,6 +10,7 @@ import { routes as publicRoutes } from '@gw/contract/routes';
 import { defaultMethodology, methodologyOf } from '@gw/methodology/methodologies';
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { unattended } from '@gw/testing/control-plane/calls';
 import { alias, deployment, model, provider, region } from '@gw/testing/control-plane/entries';
 import { entryOf } from '@gw/testing/control-plane/fixtures';
 import { bringTo, create, requests, root, synthetic } from '@gw/testing/control-plane/onboarding';
@@ -52,6 +53,22 @@ function inDocument({ paths }: { readonly paths: Readonly<Record<string, object>
   );
 }
 
+/** Puts back a receipt that was stored as a stand-in, settled, and altered since; and acknowledges what was found of it. */
+async function askIntegrity(ask: ReturnType<typeof withToken>): Promise<void> {
+  const { stores } = running;
+  const entry = entryOf() as Parameters<typeof unattended>[0];
+  await running.store(unattended(entry, { shown: false }));
+  await running.store(entry);
+  const { id } = entry.receipt;
+  await stores.tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${id}'`);
+  await stores.db
+    .$executeRaw`INSERT INTO integrity_faults (kind, name, number, fault) VALUES ('receipt', ${id}, 1, 'altered')`;
+  const faults = '/operator/v1/integrity/faults';
+  const [found] = (await done(ask('GET', faults))).data;
+  await done(ask('POST', `${faults}/acknowledge`, { id: found.id, fault: found.fault, reason: 'a test' }));
+  await done(ask('POST', '/operator/v1/receipts/restore', { receipt_id: id }));
+}
+
 test('each route of the operators’ port replies, and each reply is what its schema says', async () => {
   const app = buildOperatorApp(running.context, running.services);
   const replied = listen(app);
@@ -79,6 +96,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/receipts/integrity');
   await get('/operator/v1/receipts/set-aside');
   await get('/operator/v1/receipts/witness');
+  await askIntegrity(ask);
   await get('/operator/v1/usage');
   await get('/operator/v1/grid');
   await get('/operator/v1/deployment-health');

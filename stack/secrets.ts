@@ -63,3 +63,11 @@ export function loadSecrets(dir: string): Secrets {
   if (missing.length > 0) writePrivateJson(file, secrets);
   return secrets;
 }
+
+/** The keys that the control plane seals and signs the ledger with, and checks what the other parts bring to it. */
+export const ledgerKeysOf = ({ entryKey, evidenceKey, ledgerKey, witnessKey }: Secrets) => ({
+  GW_LEDGER_KEY: ledgerKey,
+  GW_LEDGER_ENTRY_KEY: entryKey,
+  GW_WITNESS_KEY: witnessKey,
+  GW_EVIDENCE_KEY: evidenceKey,
+});

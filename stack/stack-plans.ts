@@ -10,7 +10,7 @@ import { type RedisUser, redisUserName } from '@gw/contract/internal/redis-users
 import { type DatabaseRole, databaseSettings } from '@gw/prisma/roles';
 import { startChild } from './machine/child.ts';
 import { memoryOf } from './memory.ts';
-import type { Secrets } from './secrets.ts';
+import { ledgerKeysOf, type Secrets } from './secrets.ts';
 import { startPostgres, urlAs } from './services/postgres.ts';
 import type { ServiceOptions } from './services/service.ts';
 import { startValkey, type ValkeyPasswords, valkeyUrlAs } from './services/valkey.ts';
@@ -170,10 +170,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         // It lies in this checkout, readable by its owner alone, as the stores do.
         GW_FIRST_OPERATOR_TOKEN_DAYS: 'unlimited',
         GW_KEY_PEPPER: secrets.pepper,
-        GW_LEDGER_KEY: secrets.ledgerKey,
-        GW_LEDGER_ENTRY_KEY: secrets.entryKey,
-        GW_WITNESS_KEY: secrets.witnessKey,
-        GW_EVIDENCE_KEY: secrets.evidenceKey,
+        ...ledgerKeysOf(secrets),
         GW_CREDENTIALS_KEY: secrets.credentialsKey,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,
         ...(layout.providerKey === null ? {} : { GW_CREDENTIAL_CUSTOM: layout.providerKey }),

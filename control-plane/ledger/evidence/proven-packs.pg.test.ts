@@ -258,7 +258,9 @@ describe.each([
 
   test('so it is as a later version of a receipt that never was', async () => {
     const second = entryFrom(callAt(at(8)), { accountId, changes: { version: 2, supersedes: 1 } });
-    await running.store(second);
+    const { receipt } = second;
+    await running.store({ ...second, receipt: { ...receipt, version: 1, supersedes: null } }, second);
+    await running.stores.tamper(`DELETE FROM receipts WHERE id = '${receipt.id}' AND version = 1`);
     const pack = await nextPack();
     expect((await verifyPack(pack, { trust })).mismatches).toContainEqual({
       receipt: urnOf(second),

@@ -33,7 +33,7 @@ const hour = (n: number) => new Date(began.getTime() + n * hourMs);
 test('nothing is stored without a seal', async () => {
   const statement = (columns: string, values: string) =>
     `INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, tier, status, body${columns})
-     VALUES ('r', 2, '2020-01-15', 'a', 'k', '/v1/embeddings', 'm', 'proxy', 'complete', '{}'${values})`;
+     VALUES ('r', 1, '2020-01-15', 'a', 'k', '/v1/embeddings', 'm', 'proxy', 'complete', '{}'${values})`;
   for (const [columns, values] of [
     ['', ''],
     [', seal, seal_key', `, 's', 1`],

@@ -235,7 +235,7 @@ describe('what ext-authz states', () => {
   });
 
   test('is changed and removed by nobody with the rights of the services', async () => {
-    const { db } = stores;
+    const { ledger: db } = stores.databases;
     await expect(db.$executeRaw`UPDATE witness_statements SET statement = '{}'`).rejects.toThrow(/permission denied/);
     await expect(db.$executeRaw`DELETE FROM witness_statements`).rejects.toThrow(/append-only/);
     await expect(
