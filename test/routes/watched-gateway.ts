@@ -92,6 +92,8 @@ const tlsSocket = ({ certificate, key }: TestCertificate) => ({
 function configFor(places: Places): string {
   const config = configuration.parse(parse(readFileSync(join(stack.dir, 'envoy.yaml'), 'utf8'), { merge: true }));
   config.admin.address.pipe.path = places.adminSocket;
+  // It would take the socket of the test calls away from the Envoy of the stack, for good.
+  config.static_resources.listeners = config.static_resources.listeners.filter(({ name }) => name !== 'probe');
   const { listeners, clusters } = config.static_resources;
   const front = found(
     listeners.find(({ name }) => name === 'public'),
