@@ -90,7 +90,7 @@ test('a receipt that nobody made is named; kills of each part under load and a n
     >`SELECT count(*)::int AS receipts FROM receipts WHERE version = 1`;
     return receipts === row?.receipts;
   });
-  // That minute was judged before it was over, so a call of the load that has no numbers may have made up for the forged receipt since.
+  // Its minute was judged before it was over, so a call of the load that has no numbers may have made up for the forged receipt since.
   const minute = String(named).slice(0, 24);
   expect((await faults()).filter((fault) => !fault.startsWith(minute))).toEqual([]);
   const sums = await counted(['agrees', 'not_witnessed', 'extra']);
