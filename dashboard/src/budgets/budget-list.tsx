@@ -148,9 +148,9 @@ function BudgetForm({ place, onClose }: BudgetFormProps) {
   const once = useOnce();
   const set = useMutation({
     mutationFn: (budget: WantedBudget) => once(budget, (headers) => place.set(budget, headers)),
-    onSuccess: () => {
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey });
       onClose();
-      return queries.invalidateQueries({ queryKey });
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -37,10 +37,11 @@ export function Confirm({
   const queries = useQueryClient();
   const deed = useMutation({
     mutationFn: send,
-    onSuccess: () => {
-      (onDone ?? onClose)();
-      // Lists and audit logs show it too.
-      return queries.invalidateQueries();
+    onSuccess: async () => {
+      onDone?.();
+      // Lists and audit logs show it too, before the window goes: what is left in them could be chosen again.
+      await queries.invalidateQueries();
+      if (onDone === undefined) onClose();
     },
   });
   return (

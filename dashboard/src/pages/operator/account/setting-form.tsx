@@ -34,10 +34,11 @@ export function SettingForm({ account, setting, wanted, children, onClose }: Set
         api.PATCH('/operator/v1/accounts/{accountId}', { params: { path: { accountId: account.id } }, body }),
       );
     },
-    onSuccess: () => {
+    onSuccess: async () => {
+      // The lists, the keys and the audit log show it too. The window waits for them: opened again before the account is read, it
+      // would take the former values for those that the person has seen, and the next change for a conflict.
+      await queries.invalidateQueries();
       onClose();
-      // The lists, the keys and the audit log show it too.
-      return queries.invalidateQueries();
     },
     // Behind the window, as it is meanwhile.
     onError: async (error) => {
