@@ -7,7 +7,7 @@ import { silentLog } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
-import { forgetFaults, noteFaults } from './faults.ts';
+import { type FaultKind, forgetFaults, noteFaults } from './faults.ts';
 
 const running = forFile(startTestApp);
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
@@ -60,6 +60,20 @@ test('what an admin acknowledges counts no more, and stays in the history with w
   });
   expect((await post(tokens.admin, { id, fault: 'forged', reason: 'again' })).statusCode).toBe(409);
 });
+
+test.each<FaultKind>(['audit', 'batch', 'log', 'minute', 'receipt'])(
+  'a fault of the kind %s is acknowledged by the id under which it is listed',
+  async (kind) => {
+    await noteFaults({ db: running.stores.db, log: silentLog }, kind, [{ name: 'acct_c', number: 3, fault: 'found' }]);
+    const listed = await running.operator.inject({
+      url: '/operator/v1/integrity/faults',
+      headers: { authorization: `Bearer ${tokens.admin}` },
+    });
+    const [{ fault, id: name }] = listed.json().data;
+    expect((await post(tokens.admin, { id: name, fault, reason: 'known' })).statusCode).toBe(200);
+    expect((await running.operator.inject('/healthz')).json().status).toBe('ok');
+  },
+);
 
 test('another fault of the same row is an alarm, and so is the same one once it was mended', async () => {
   const acknowledge = (fault: string) => post(tokens.admin, { id, fault, reason: 'known' });

@@ -50,7 +50,7 @@ export const idOf = ({ kind, name, number }: FaultId): string => `${kind}:${numb
 
 /** Returns null for what is no id. */
 export function faultIdIn(text: string): FaultId | null {
-  const [, kind, number, name] = /^(audit|batch|log|receipt):(-?\d{1,18}):(.+)$/s.exec(text) ?? [];
+  const [, kind, number, name] = /^(audit|batch|log|minute|receipt):(-?\d{1,18}):(.+)$/s.exec(text) ?? [];
   return kind === undefined || number === undefined || name === undefined ? null : { kind, name, number };
 }
 
