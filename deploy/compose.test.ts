@@ -139,9 +139,9 @@ test('each part gets the variables that its configuration requires, and none tha
       expect(isKnown || isShared || isOfC, `${name}: ${variable}`).toBe(true);
     }
     const required = new Set(
-      [...read(join(folder, 'config.ts')).matchAll(/(?:required|secret|demand|instances)\(\s*'(GW_[A-Z_]+)'/g)].map(
-        (found) => found[1] ?? '',
-      ),
+      [
+        ...read(join(folder, 'config.ts')).matchAll(/(?:required|secret|hexKey|demand|instances)\(\s*'(GW_[A-Z_]+)'/g),
+      ].map((found) => found[1] ?? ''),
     );
     const optional = [
       'GW_TLS_KEY_FILE',

@@ -42,3 +42,23 @@ test.each(['valkey:6379', 'secret@valkey', 'unix:///run/valkey.sock', 'run/valke
     expect(() => settings.finish()).not.toThrow(url);
   },
 );
+
+test('a key of 32 bytes is read, or none where none is set', () => {
+  const settings = readSettings({ GW_SET: 'aB'.repeat(32), GW_EMPTY: '' });
+  expect(settings.hexKey('GW_SET').toString('hex')).toBe('ab'.repeat(32));
+  expect(settings.optionalHexKey('GW_SET')).toEqual(settings.hexKey('GW_SET'));
+  expect([settings.optionalHexKey('GW_EMPTY'), settings.optionalHexKey('GW_UNSET')]).toEqual([null, null]);
+  expect(() => settings.finish()).not.toThrow();
+});
+
+test.each(['ab'.repeat(31), 'ab'.repeat(33), `${'ab'.repeat(31)}xy`, `${'ab'.repeat(32)} `, 'secret'])(
+  '%s is no key, and is not repeated',
+  (key) => {
+    for (const read of ['hexKey', 'optionalHexKey'] as const) {
+      const settings = readSettings({ GW_SOME_KEY: key });
+      settings[read]('GW_SOME_KEY');
+      expect(() => settings.finish()).toThrow('GW_SOME_KEY does not have the right form. Example: GW_SOME_KEY=<64 hex');
+      expect(() => settings.finish()).not.toThrow(key);
+    }
+  },
+);

@@ -21,8 +21,12 @@ export interface SettingReader {
   required(name: string, example: string): string;
   optional(name: string, fallback: string): string;
   integer(name: string, fallback: number): number;
-  /** A secret of at least `length` characters that match `pattern`. */
+  /** Reads a required secret that matches `pattern`. */
   secret(name: string, pattern: RegExp, example: string): string;
+  /** Reads a required key of 32 bytes, in hexadecimal. */
+  hexKey(name: string): Buffer;
+  /** Reads such a key, or null if it is not set. */
+  optionalHexKey(name: string): Buffer | null;
   /** Reads a required `unix:/path` or `host:port`. */
   listen(name: string, example: string): string;
   /** Reads `host:port`; the example is for a fallback of null. */
@@ -34,6 +38,8 @@ export interface SettingReader {
   finish(): void;
 }
 
+export const hexKeyExample = '<64 hex digits, e.g. from: openssl rand -hex 32>';
+
 export function readSettings(environment: Environment): SettingReader {
   const problems: string[] = [];
   const required = (name: string, example: string): string => {
@@ -42,14 +48,13 @@ export function readSettings(environment: Environment): SettingReader {
     return value ?? '';
   };
   const optional = (name: string, fallback: string): string => environment[name] || fallback;
-  const docsUrl = (): Pick<Addresses, 'docsUrl'> => {
-    const value = environment.GW_DOCS_URL;
-    if (!value) return {};
-    // The code becomes the fragment.
-    if (!/^https?:\/\/[^\s#]+$/.test(value))
-      problems.push('GW_DOCS_URL is not the address of a page. Example: GW_DOCS_URL=https://docs.example.com/errors');
-    return { docsUrl: value };
+  const secret = (name: string, pattern: RegExp, example: string): string => {
+    const value = required(name, example);
+    if (value && !pattern.test(value))
+      problems.push(`${name} does not have the right form. Example: ${name}=${example}`);
+    return value;
   };
+  const hexKey = (name: string): Buffer => Buffer.from(secret(name, /^[0-9a-f]{64}$/i, hexKeyExample), 'hex');
   return {
     required,
     optional,
@@ -61,12 +66,9 @@ export function readSettings(environment: Environment): SettingReader {
         problems.push(`${name} is not a whole number. Example: ${name}=${fallback}`);
       return value;
     },
-    secret(name, pattern, example) {
-      const value = required(name, example);
-      if (value && !pattern.test(value))
-        problems.push(`${name} does not have the right form. Example: ${name}=${example}`);
-      return value;
-    },
+    secret,
+    hexKey,
+    optionalHexKey: (name) => (environment[name] ? hexKey(name) : null),
     listen(name, example) {
       const value = required(name, example);
       if (value && readListen(value) === null)
@@ -82,7 +84,7 @@ export function readSettings(environment: Environment): SettingReader {
     },
     addresses: () => ({
       baseUrl: optional('GW_BASE_URL', 'http://localhost:8080').replace(/\/$/, ''),
-      ...docsUrl(),
+      ...readDocsUrl(environment.GW_DOCS_URL, problems),
       statusUrl: optional('GW_STATUS_URL', 'https://status.example.com'),
       auditEmail: optional('GW_AUDIT_EMAIL', 'audit@example.com'),
       securityEmail: optional('GW_SECURITY_EMAIL', 'security@example.com'),
@@ -92,6 +94,14 @@ export function readSettings(environment: Environment): SettingReader {
       if (problems.length > 0) throw new ConfigurationError(problems);
     },
   };
+}
+
+function readDocsUrl(value: string | undefined, problems: string[]): Pick<Addresses, 'docsUrl'> {
+  if (!value) return {};
+  // The code becomes the fragment.
+  if (!/^https?:\/\/[^\s#]+$/.test(value))
+    problems.push('GW_DOCS_URL is not the address of a page. Example: GW_DOCS_URL=https://docs.example.com/errors');
+  return { docsUrl: value };
 }
 
 /** The token by which Envoy authenticates to the services. */

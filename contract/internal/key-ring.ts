@@ -1,5 +1,5 @@
 /** Secrets under numbers, so that one can take the place of another: what was sealed names the number of its key. */
-import type { SettingReader } from './environment.ts';
+import { hexKeyExample, type SettingReader } from './environment.ts';
 
 export interface NumberedKey {
   /** From 1 to 32767. */
@@ -19,9 +19,6 @@ interface KeyNames {
   readonly key: string;
   readonly id: string;
 }
-
-const form = /^[0-9a-f]{64}$/i;
-const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
 
 /** Reads a key and its number. What is wrong is reported to `settings`. */
 export function readNumberedKey(settings: SettingReader, names: KeyNames): NumberedKey {
@@ -43,7 +40,7 @@ export function readKeyRing(settings: SettingReader, names: KeyNames & { readonl
 }
 
 const readBoth = (settings: SettingReader, { id, key }: KeyNames): NumberedKey => ({
-  secret: Buffer.from(settings.secret(key, form, example), 'hex'),
+  secret: settings.hexKey(key),
   id: settings.integer(id, 1),
 });
 
@@ -55,7 +52,7 @@ function readOthers(settings: SettingReader, list: string): NumberedKey[] {
   return text.split(',').map((part) => {
     const [, id, key] = /^\s*(\d{1,5}):([0-9a-f]{64})\s*$/i.exec(part) ?? [];
     if (id !== undefined && key !== undefined) return { id: Number(id), secret: Buffer.from(key, 'hex') };
-    settings.problem(`${list} does not have the right form. Example: ${list}=1:${example}`);
+    settings.problem(`${list} does not have the right form. Example: ${list}=1:${hexKeyExample}`);
     return { id: Number.NaN, secret: Buffer.alloc(0) };
   });
 }

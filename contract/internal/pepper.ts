@@ -25,9 +25,6 @@ export const isRetired = (peppers: Peppers, version: number): boolean =>
   pepperOf(peppers, version) === null &&
   [peppers.current, peppers.other].some((known) => known && version < known.version);
 
-const form = /^[0-9a-f]{64}$/i;
-const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
-
 export function readPeppers(settings: SettingReader): Peppers {
   const current = readPepper(settings, 'GW_KEY_PEPPER', 1);
   if (!settings.optional('GW_KEY_PEPPER_PREVIOUS', '')) return { current, other: null };
@@ -40,7 +37,7 @@ export function readPeppers(settings: SettingReader): Peppers {
 }
 
 function readPepper(settings: SettingReader, name: string, fallback: number): Pepper {
-  const secret = Buffer.from(settings.secret(name, form, example), 'hex');
+  const secret = settings.hexKey(name);
   const version = settings.integer(`${name}_VERSION`, fallback);
   if (version < 1 || version > 32_767) settings.problem(`${name}_VERSION is not from 1 to 32767. Example: 1`);
   return { version, secret };

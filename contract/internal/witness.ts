@@ -31,14 +31,10 @@ export interface WitnessKeys {
   readonly previous: Buffer | null;
 }
 
-const form = /^[0-9a-f]{64}$/i;
-const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
-
-export function readWitnessKeys(settings: SettingReader): WitnessKeys {
-  const current = Buffer.from(settings.secret('GW_WITNESS_KEY', form, example), 'hex');
-  if (!settings.optional('GW_WITNESS_KEY_PREVIOUS', '')) return { current, previous: null };
-  return { current, previous: Buffer.from(settings.secret('GW_WITNESS_KEY_PREVIOUS', form, example), 'hex') };
-}
+export const readWitnessKeys = (settings: SettingReader): WitnessKeys => ({
+  current: settings.hexKey('GW_WITNESS_KEY'),
+  previous: settings.optionalHexKey('GW_WITNESS_KEY_PREVIOUS'),
+});
 
 /** Returns the code of a statement, 64 hexadecimal digits. */
 export const statementCode = (key: Buffer, { life, seq }: StatementPlace, statement: string): string =>

@@ -1,5 +1,5 @@
 /** Where credentials of providers come from. */
-import type { Environment, SettingReader } from '@gw/contract/internal/environment';
+import { type Environment, hexKeyExample, type SettingReader } from '@gw/contract/internal/environment';
 import { createVault, type Vault } from '../../shared/vault.ts';
 
 export interface CredentialSettings {
@@ -12,8 +12,6 @@ export interface CredentialSettings {
 }
 
 const prefix = 'GW_CREDENTIAL_';
-const form = /^[0-9a-f]{64}$/i;
-const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
 
 export const credentialName = /^[A-Z0-9_]{1,64}$/;
 
@@ -37,13 +35,11 @@ export function readCredentialSettings(settings: SettingReader, environment: Env
 }
 
 function readVault(settings: SettingReader): Vault | null {
-  const key = (name: string) =>
-    settings.optional(name, '') === '' ? null : Buffer.from(settings.secret(name, form, example), 'hex');
-  const current = key('GW_CREDENTIALS_KEY');
-  const previous = key('GW_CREDENTIALS_KEY_PREVIOUS');
+  const current = settings.optionalHexKey('GW_CREDENTIALS_KEY');
+  const previous = settings.optionalHexKey('GW_CREDENTIALS_KEY_PREVIOUS');
   if (current === null) {
     if (previous !== null)
-      settings.problem(`GW_CREDENTIALS_KEY is needed beside the previous one. Example: ${example}`);
+      settings.problem(`GW_CREDENTIALS_KEY is needed beside the previous one. Example: ${hexKeyExample}`);
     return null;
   }
   return createVault(previous === null ? [current] : [current, previous]);

@@ -4,14 +4,11 @@ import { readPublicKeys, type SigningKey, signingKeyOf } from '@gw/contract/inte
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import type { PackLimits } from './packs.ts';
 
-const form = /^[0-9a-f]{64}$/i;
-const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
-
 /** Reads `GW_EVIDENCE_KEY`. Problems are reported to `settings`. */
 export function readEvidenceKey(settings: SettingReader): SigningKey {
-  const seed = settings.secret('GW_EVIDENCE_KEY', form, example);
+  const seed = settings.hexKey('GW_EVIDENCE_KEY');
   // A wrong seed is reported with all other problems; until then any key will do.
-  const key = signingKeyOf(form.test(seed) ? seed : '00'.repeat(32));
+  const key = signingKeyOf(seed.length === 32 ? seed.toString('hex') : '00'.repeat(32));
   const published = readPublicKeys(settings);
   const { x } = key.publicJwk;
   // Otherwise nobody could check what is signed from now on.
