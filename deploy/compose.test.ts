@@ -3,15 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  noRedisDefault,
-  redisOwner,
-  redisOwnerRules,
-  redisRules,
-  redisUserLine,
-  redisUserName,
-  redisUsers,
-} from '@gw/contract/internal/redis-users';
+import { redisUsersFile } from '@gw/contract/internal/redis-users';
 import { memoryOf } from '@gw/stack/internals/memory';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -74,13 +66,8 @@ test('the stores keep what they acknowledged as those of ./gw up do (stack/servi
 });
 
 test('the users of Valkey are those of the product', async () => {
-  const passwordOf = (name: string) => `>$VALKEY_${name.toUpperCase()}_PASSWORD`;
-  const lines = [
-    noRedisDefault,
-    redisUserLine(redisOwner, passwordOf('owner'), redisOwnerRules),
-    ...redisUsers.map((user) => redisUserLine(redisUserName(user), passwordOf(user), redisRules[user])),
-  ];
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(join(root, 'deploy/valkey-users.acl'));
+  const file = redisUsersFile((user) => `>$VALKEY_${user.toUpperCase()}_PASSWORD`);
+  await expect(file).toMatchFileSnapshot(join(root, 'deploy/valkey-users.acl'));
 });
 
 test('the command of Valkey puts the passwords into the file of users, where nobody else reads them', () => {

@@ -50,7 +50,7 @@ const append = only(['eval', 'evalsha'], readAndWrite(ledgerStream, receiptKey('
 
 const epochs = [ledgerStream, policyEventStream].map(streamEpochKey);
 
-export const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
+const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
   ext_authz: [
     ...work,
     ...read(keyGenerationKey),
@@ -78,10 +78,13 @@ export const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
   control_plane: [...work, ...readAndWrite('gw:*', '{gw}:*', '{gw:*'), ...channels('gw:*')],
 };
 
-/** A line of a file of users. `password`: as the rules take it, `>` and the password, or `#` and its SHA-256. */
-export const redisUserLine = (name: string, password: string, rules: readonly string[]): string =>
-  `user ${name} on ${password} ${rules.join(' ')}`;
-
-export const redisOwnerRules = ['+@all', '~*', '&*'];
-/** Without a user nobody may do anything. */
-export const noRedisDefault = 'user default off';
+/**
+ * Returns the file of all users. `passwordOf` gives a password as the file writes it: `>` and the password, or `#` and its SHA-256. A
+ * connection that names no user may do nothing.
+ */
+export function redisUsersFile(passwordOf: (user: RedisUser | 'owner') => string): string {
+  const line = (name: string, password: string, rules: readonly string[]) =>
+    `user ${name} on ${password} ${rules.join(' ')}\n`;
+  const parts = redisUsers.map((user) => line(redisUserName(user), passwordOf(user), redisRules[user]));
+  return ['user default off\n', line(redisOwner, passwordOf('owner'), ['+@all', '~*', '&*']), ...parts].join('');
+}

@@ -9,16 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  noRedisDefault,
-  type RedisUser,
-  redisOwner,
-  redisOwnerRules,
-  redisRules,
-  redisUserLine,
-  redisUserName,
-  redisUsers,
-} from '@gw/contract/internal/redis-users';
+import { type RedisUser, redisOwner, redisUsersFile } from '@gw/contract/internal/redis-users';
 import { valkeyBinary } from '../machine/binaries.ts';
 import { startChild } from '../machine/child.ts';
 import { Problem } from '../machine/problem.ts';
@@ -87,15 +78,14 @@ function settings(data: string, socket: string, durable: boolean): string[] {
 }
 
 /** Writes the users into a file that only we may read, since everybody may read arguments. It has no password but its hash. */
-function usersIn(dir: string, { owner, ...parts }: ValkeyPasswords): string[] {
+function usersIn(dir: string, passwords: ValkeyPasswords): string[] {
   const file = join(dir, 'users.acl');
   const hashed = (password: string) => `#${createHash('sha256').update(password).digest('hex')}`;
-  const lines = [
-    noRedisDefault,
-    redisUserLine(redisOwner, hashed(owner), redisOwnerRules),
-    ...redisUsers.map((user) => redisUserLine(redisUserName(user), hashed(parts[user]), redisRules[user])),
-  ];
-  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  writeFileSync(
+    file,
+    redisUsersFile((user) => hashed(passwords[user])),
+    { mode: 0o600 },
+  );
   return ['--aclfile', file];
 }
 
