@@ -13,9 +13,11 @@ BEGIN
   RAISE EXCEPTION 'the table % is append-only', TG_TABLE_NAME;
 END $$;
 
-CREATE FUNCTION refuse_change_of_audit() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+-- Refuses to empty a table, and lets `guard` decide about each row that is changed or removed: the default refuses them all.
+CREATE PROCEDURE make_append_only(name TEXT, guard TEXT DEFAULT 'refuse_change') LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'the audit log is append-only';
+  EXECUTE format('CREATE TRIGGER %I BEFORE UPDATE OR DELETE ON %I FOR EACH ROW EXECUTE FUNCTION %I()', name || '_unchanged', name, guard);
+  EXECUTE format('CREATE TRIGGER %I BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', name || '_not_truncated', name);
 END $$;
 
 
@@ -79,10 +81,7 @@ END $$;
 
 CREATE TRIGGER "audit_linked" BEFORE INSERT ON "audit"
   FOR EACH ROW EXECUTE FUNCTION link_audit_entry();
-CREATE TRIGGER "audit_unchanged" BEFORE UPDATE OR DELETE ON "audit"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
-CREATE TRIGGER "audit_not_truncated" BEFORE TRUNCATE ON "audit"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+CALL make_append_only('audit');
 REVOKE UPDATE, DELETE, TRUNCATE ON "audit" FROM CURRENT_USER;
 CREATE TRIGGER "audit_heads_follow" BEFORE INSERT OR UPDATE OR DELETE ON "audit_heads"
   FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit_heads();
@@ -163,10 +162,7 @@ CREATE TABLE "onboarding_steps" (
   "outcome" JSON NOT NULL
 );
 CREATE INDEX "onboarding_steps_account_id_id_idx" ON "onboarding_steps" ("account_id", "id");
-CREATE TRIGGER "onboarding_steps_unchanged" BEFORE UPDATE OR DELETE ON "onboarding_steps"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
-CREATE TRIGGER "onboarding_steps_not_truncated" BEFORE TRUNCATE ON "onboarding_steps"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+CALL make_append_only('onboarding_steps');
 REVOKE UPDATE, DELETE, TRUNCATE ON "onboarding_steps" FROM CURRENT_USER;
 
 
@@ -678,10 +674,7 @@ CREATE TABLE "policy_versions" (
   "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "created_by" TEXT NOT NULL
 );
-CREATE TRIGGER "policy_versions_unchanged" BEFORE UPDATE OR DELETE ON "policy_versions"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER "policy_versions_not_truncated" BEFORE TRUNCATE ON "policy_versions"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('policy_versions');
 REVOKE UPDATE, DELETE, TRUNCATE ON "policy_versions" FROM CURRENT_USER;
 
 CREATE TABLE "policy_exemptions" (
@@ -769,10 +762,7 @@ CREATE TABLE "grid_readings" (
   PRIMARY KEY ("zone", "source", "place", "kind", "period_start", "period_end", "revision")
 );
 CREATE INDEX "grid_readings_zone_period_end_idx" ON "grid_readings" ("zone", "period_end");
-CREATE TRIGGER "grid_readings_unchanged" BEFORE UPDATE OR DELETE ON "grid_readings"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER "grid_readings_not_truncated" BEFORE TRUNCATE ON "grid_readings"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('grid_readings');
 REVOKE UPDATE, DELETE, TRUNCATE ON "grid_readings" FROM CURRENT_USER;
 
 -- Intervals whose settled value is not yet in every receipt that it concerns.
@@ -908,10 +898,7 @@ CREATE TABLE "receipt_dictionaries" (
     octet_length("content") <= 96000 AND encode(sha256(convert_to("content", 'UTF8')), 'hex') = "sha256")
 );
 CREATE INDEX "receipt_dictionaries_first_seen_at_idx" ON "receipt_dictionaries" ("first_seen_at");
-CREATE TRIGGER "receipt_dictionaries_unchanged" BEFORE UPDATE OR DELETE ON "receipt_dictionaries"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER "receipt_dictionaries_not_truncated" BEFORE TRUNCATE ON "receipt_dictionaries"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('receipt_dictionaries');
 REVOKE UPDATE, DELETE, TRUNCATE ON "receipt_dictionaries" FROM CURRENT_USER;
 
 -- Parts of facts that many receipts share (a model, a deployment, a grid reading) are stored once, under the SHA-256 of their canonical
@@ -923,10 +910,7 @@ CREATE TABLE "facts_parts" (
   "first_seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   CONSTRAINT "facts_parts_content_check" CHECK (encode(sha256(convert_to("content"::text, 'UTF8')), 'hex') = "sha256")
 );
-CREATE TRIGGER "facts_parts_unchanged" BEFORE UPDATE OR DELETE ON "facts_parts"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER "facts_parts_not_truncated" BEFORE TRUNCATE ON "facts_parts"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('facts_parts');
 REVOKE UPDATE, DELETE, TRUNCATE ON "facts_parts" FROM CURRENT_USER;
 
 -- Returns a part of stored facts, whether they contain it or name it; null if they do neither. It checks nothing.
@@ -951,10 +935,7 @@ CREATE TABLE "receipt_replacements" (
 CREATE INDEX "receipt_replacements_receipt_id_idx" ON "receipt_replacements" ("receipt_id");
 CREATE INDEX "receipt_replacements_arrived_idx" ON "receipt_replacements" ("arrived");
 CREATE INDEX "receipt_replacements_came_idx" ON "receipt_replacements" ("came");
-CREATE TRIGGER "receipt_replacements_unchanged" BEFORE UPDATE OR DELETE ON "receipt_replacements"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER "receipt_replacements_not_truncated" BEFORE TRUNCATE ON "receipt_replacements"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('receipt_replacements');
 REVOKE UPDATE, DELETE, TRUNCATE ON "receipt_replacements" FROM CURRENT_USER;
 
 -- Lets the first version of a receipt take these steps, within a week of its call, and keeps the row as it was:
@@ -1058,11 +1039,8 @@ SECURITY DEFINER SET search_path = public, pg_temp SET gw.restores = 'on' AS $$
 $$;
 REVOKE EXECUTE ON FUNCTION restore_receipt(BIGINT, TEXT) FROM PUBLIC;
 
-CREATE TRIGGER "receipts_unchanged" BEFORE UPDATE OR DELETE ON "receipts"
-  FOR EACH ROW EXECUTE FUNCTION guard_receipt();
+CALL make_append_only('receipts', 'guard_receipt');
 -- Partitions take over triggers for rows, but not those for TRUNCATE.
-CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts_default"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -1212,10 +1190,7 @@ BEGIN
   THEN RETURN NEW; END IF;
   RAISE EXCEPTION 'the table receipt_batches is append-only';
 END $$;
-CREATE TRIGGER "receipt_batches_unchanged" BEFORE UPDATE OR DELETE ON "receipt_batches"
-  FOR EACH ROW EXECUTE FUNCTION guard_batch();
-CREATE TRIGGER "receipt_batches_not_truncated" BEFORE TRUNCATE ON "receipt_batches"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('receipt_batches', 'guard_batch');
 
 -- Each says, signed, that the chain has these batches: a Merkle tree over their heads.
 CREATE TABLE "receipt_heads" (
@@ -1223,10 +1198,7 @@ CREATE TABLE "receipt_heads" (
   "first" BIGINT NOT NULL,
   "signed" JSON NOT NULL
 );
-CREATE TRIGGER "receipt_heads_unchanged" BEFORE UPDATE OR DELETE ON "receipt_heads"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER "receipt_heads_not_truncated" BEFORE TRUNCATE ON "receipt_heads"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('receipt_heads');
 
 
 -- # What jobs still have to do with receipts
@@ -1483,8 +1455,6 @@ CREATE TABLE "receipt_log" (
 CREATE UNIQUE INDEX "receipt_log_receipt_id_version_content_sha256_account_id_key"
   ON "receipt_log" ("receipt_id", "version", "content_sha256", "account_id");
 CREATE INDEX "receipt_log_account_id_created_at_idx" ON "receipt_log" ("account_id", "created_at");
-CREATE TRIGGER "receipt_log_not_truncated" BEFORE TRUNCATE ON "receipt_log"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- The hashes of complete subtrees of 16, 256, 4,096 and so on leaves: every fourth level.
 CREATE TABLE "receipt_log_nodes" (
@@ -1494,8 +1464,6 @@ CREATE TABLE "receipt_log_nodes" (
   "hash" BYTEA NOT NULL CHECK (octet_length("hash") = 32),
   PRIMARY KEY ("account_id", "level", "index")
 );
-CREATE TRIGGER "receipt_log_nodes_not_truncated" BEFORE TRUNCATE ON "receipt_log_nodes"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TABLE "receipt_log_checkpoints" (
   "account_id" TEXT NOT NULL,
@@ -1504,10 +1472,7 @@ CREATE TABLE "receipt_log_checkpoints" (
   "checkpoint" JSON NOT NULL,
   PRIMARY KEY ("account_id", "tree_size")
 );
-CREATE TRIGGER "receipt_log_checkpoints_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log_checkpoints"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER "receipt_log_checkpoints_not_truncated" BEFORE TRUNCATE ON "receipt_log_checkpoints"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('receipt_log_checkpoints');
 
 -- Rows that were taken out of a log, which they were not part of: no checkpoint is over them.
 CREATE TABLE "receipt_log_set_aside" (
@@ -1515,10 +1480,7 @@ CREATE TABLE "receipt_log_set_aside" (
   "set_aside_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "entry" JSON NOT NULL
 );
-CREATE TRIGGER "receipt_log_set_aside_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log_set_aside"
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER "receipt_log_set_aside_not_truncated" BEFORE TRUNCATE ON "receipt_log_set_aside"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('receipt_log_set_aside');
 
 -- Nothing that a checkpoint is over is ever changed or removed. What stands behind the last one can be removed, and is kept.
 CREATE FUNCTION guard_receipt_log() RETURNS TRIGGER LANGUAGE plpgsql
@@ -1541,10 +1503,8 @@ BEGIN
   RAISE EXCEPTION 'the table % is append-only', TG_TABLE_NAME;
 END $$;
 REVOKE EXECUTE ON FUNCTION guard_receipt_log() FROM PUBLIC;
-CREATE TRIGGER "receipt_log_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log"
-  FOR EACH ROW EXECUTE FUNCTION guard_receipt_log();
-CREATE TRIGGER "receipt_log_nodes_unchanged" BEFORE UPDATE OR DELETE ON "receipt_log_nodes"
-  FOR EACH ROW EXECUTE FUNCTION guard_receipt_log();
+CALL make_append_only('receipt_log', 'guard_receipt_log');
+CALL make_append_only('receipt_log_nodes', 'guard_receipt_log');
 
 -- Takes the entries from an index on out of a log, and the nodes that are over one of them.
 CREATE FUNCTION set_aside_receipt_log(account TEXT, from_index BIGINT) RETURNS VOID LANGUAGE sql
@@ -1700,10 +1660,7 @@ BEGIN
   END IF;
   RETURN OLD;
 END $$;
-CREATE TRIGGER "witness_statements_unchanged" BEFORE UPDATE OR DELETE ON "witness_statements"
-  FOR EACH ROW EXECUTE FUNCTION refuse_early_removal();
-CREATE TRIGGER "witness_statements_not_truncated" BEFORE TRUNCATE ON "witness_statements"
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CALL make_append_only('witness_statements', 'refuse_early_removal');
 
 -- How far the statements of each life were added to the counts.
 CREATE TABLE "witness_lives" (
