@@ -23,7 +23,9 @@ beforeAll(async () => {
     await running.stores.tamper(`ALTER TABLE receipts ALTER COLUMN ${column} DROP NOT NULL`);
 }, 120_000);
 afterAll(() => running?.stop());
-beforeEach(() => running.stores.empty('receipts', 'integrity_faults'));
+beforeEach(() =>
+  running.stores.empty('receipts', 'integrity_faults', 'usage_minutes', 'usage_hours', 'usage_changes', 'usage_days'),
+);
 
 type Entry = ReturnType<typeof entryOf>;
 
