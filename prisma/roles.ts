@@ -182,10 +182,6 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
     ],
     reader: read,
   },
-  receipt_log_checks: {
-    ledger: ['SELECT', changing('claimed_until', 'begun_at', 'account_id', 'index', 'finished_at')],
-    reader: read,
-  },
 
   // Who asks for a pack enters it and may give it up; a job of the ledger builds it.
   evidence_packs: {

@@ -28,7 +28,6 @@ import type { GridSettings } from './grid/config.ts';
 import { startGridJobs } from './grid/jobs.ts';
 import { publishGrid } from './grid/publish.ts';
 import { adaptersOf, createRefresh } from './grid/refresh.ts';
-import { startLogCheck } from './integrity/check-logs.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { startIntegrityJobs } from './integrity/jobs.ts';
 import { startReceiptLog } from './log/append.ts';
@@ -79,8 +78,7 @@ export function startJobs(
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals, entries }),
     startVersionJobs(context, { catalogue, faults, seals, versionMetrics, grid }),
-    startIntegrityJobs({ db, log, redis, seals }, integrity),
-    startLogCheck({ db, log, seals, trust: trustIn(key), fullS: integrity.fullS }, integrity.everyS),
+    startIntegrityJobs({ db, log, redis, seals, trust: trustIn(key) }, integrity),
     startWitnessJob({ db, redis, log, keys: integrity.witnessKeys }),
     startUsageSums({ db, log }),
     startRebasing(context),

@@ -8,7 +8,7 @@ import { forFile } from '@gw/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 import { appendReceipts } from '../log/append.ts';
 import { trustIn } from '../log/sign.ts';
-import { checkLogs } from './check-logs.ts';
+import { checkLogs } from './check-log.ts';
 import { checkPage } from './check-receipts.ts';
 
 const stores = forFile(startStores);
@@ -36,7 +36,7 @@ beforeEach(async () => {
     'audit_heads',
   );
   await stores.tamper(
-    `UPDATE receipt_log_checks SET claimed_until = NULL, begun_at = NULL, finished_at = NULL, account_id = '', index = 0`,
+    `UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, finished_at = NULL, after_id = '', after_version = 0`,
   );
   entries = Array.from({ length: 600 }, (_, minute) => receipt(minute));
   await ingest(stores.db, ...entries, receipt(1, 'acct_before'), receipt(1, 'acct_later'));
@@ -47,8 +47,8 @@ beforeEach(async () => {
 
 const check = async (): Promise<string[]> => {
   const { db } = stores;
-  const options = { db, seals: testSeals, trust: trustIn(key), log: silentLog, fullS: 0 };
-  await checkLogs(options, new AbortController().signal);
+  const { signal } = new AbortController();
+  await checkLogs({ db, seals: testSeals, trust: trustIn(key), log: silentLog, fullS: 0, signal });
   const found = await db.integrityFault.findMany({
     where: { kind: 'log', mendedAt: null },
     orderBy: [{ name: 'asc' }, { number: 'asc' }],

@@ -8,6 +8,7 @@ import { checkCheckpoint, checkpointIn } from '@gw/evidence/checkpoint';
 import { childrenOf, completedNodes, joined } from '@gw/evidence/merkle';
 import type { Trust } from '@gw/evidence/verify';
 import { type Database, Prisma } from '@gw/prisma/client';
+import type { Logger } from '@gw/service/log';
 import { auditFault, readAudit } from '../../people/audit/read.ts';
 import { entryHash } from '../log/append.ts';
 import { signedAction } from '../log/sign.ts';
@@ -15,7 +16,8 @@ import { entrySeal, LogBrokenError, nodeName, readNodes, rootOf } from '../log/t
 import type { StoredTexts } from '../receipts/compressed-rows.ts';
 import { readRows, replacedBodies, storedColumns, textColumns } from '../receipts/read-rows.ts';
 import type { Seals, TextSeal } from '../receipts/sealed-rows.ts';
-import type { Fault } from './faults.ts';
+import { type Fault, noteFaults } from './faults.ts';
+import { goRound, type RoundPlace } from './rounds.ts';
 
 export interface LogStores {
   readonly db: Database;
@@ -25,25 +27,43 @@ export interface LogStores {
 }
 
 /** Where a page begins: an entry of the log of an account. */
-export interface LogPlace {
+interface LogPlace {
   readonly accountId: string;
   readonly index: number;
 }
 
 /** Complete nodes of two levels are within one page. */
-export const pageSize = 256;
+const pageSize = 256;
 
-/** Checks a page. `next` null: it was the last. */
-export async function checkLogPage(
-  stores: LogStores,
-  { accountId, index }: LogPlace,
-): Promise<{ readonly faults: readonly Fault[]; readonly next: LogPlace | null }> {
+export interface LogCheckOptions extends LogStores {
+  readonly log: Logger;
+  readonly fullS: number;
+  readonly signal: AbortSignal;
+}
+
+/** The round through the logs of all accounts. The next one begins `fullS` after its end. */
+export const checkLogs = (options: LogCheckOptions): Promise<void> =>
+  goRound({ ...options, kind: 'log' }, async ({ id, version }: RoundPlace) => {
+    const { checked, faults, next } = await checkLogPage(options, { accountId: id, index: version });
+    await noteFaults(options, 'log', faults);
+    return { checked, next: next === null ? null : { id: next.accountId, version: next.index } };
+  });
+
+interface LogPage {
+  readonly checked: number;
+  readonly faults: readonly Fault[];
+  /** Null after the last one. */
+  readonly next: LogPlace | null;
+}
+
+async function checkLogPage(stores: LogStores, { accountId, index }: LogPlace): Promise<LogPage> {
   const { db } = stores;
   const entries = await entriesFrom(db, accountId, index);
   const [first] = entries;
   // Whoever puts an entry far away does not have each of those in between looked for.
   if (first !== undefined && first.index >= index + pageSize)
     return {
+      checked: 0,
       faults: [{ name: accountId, number: index, fault: 'missing' }],
       next: { accountId, index: first.index - (first.index % pageSize) },
     };
@@ -60,9 +80,10 @@ export async function checkLogPage(
     ...(isLast ? await auditFaults(db, accountId) : []),
   ];
   const faults = found.map(({ fault, number }) => ({ name: accountId, number, fault }));
-  if (!isLast) return { faults, next: { accountId, index: end } };
+  const checked = page.length;
+  if (!isLast) return { checked, faults, next: { accountId, index: end } };
   const following = await nextAccount(db, accountId);
-  return { faults, next: following === null ? null : { accountId: following, index: 0 } };
+  return { checked, faults, next: following === null ? null : { accountId: following, index: 0 } };
 }
 
 type Numbered = Pick<Fault, 'fault' | 'number'>;

@@ -19,7 +19,7 @@ export function registerIntegrity(registry: Registry, stores: FaultStores, perio
   registry.registerMetric(
     new Gauge({
       name: 'gw_integrity_full_check_timestamp_seconds',
-      help: 'When the last full check of the audit log, of the receipts, and of their batches, ended',
+      help: 'When the last full check of the audit log, of the receipts, of their batches and of their logs ended',
       labelNames: ['kind'],
       registers: [],
       async collect() {

@@ -40,7 +40,7 @@ afterEach(async () => {
 const start = (fullS: number): void => {
   const { db } = stores;
   const seals = openLedgerSeals({ db, keys, log });
-  jobs.push(startIntegrityJobs({ db, log, redis: stores.redis, seals }, { everyS: 0.05, fullS, keys }));
+  jobs.push(startIntegrityJobs({ db, log, redis: stores.redis, seals, trust: {} }, { everyS: 0.05, fullS, keys }));
 };
 /** Without those of batches, which check-batches.pg.test.ts is about. */
 const faults = async () =>
@@ -281,6 +281,16 @@ describe('the ledger', () => {
         finishedAt: expect.any(Date),
         begunAt: null,
       });
+    },
+  );
+
+  test.each(['receipt', 'batch'])(
+    'nobody makes the full check of kind %s begin at a number that no version has',
+    async (kind) => {
+      for (const version of ['2147483648', '-2147483649'])
+        await expect(
+          stores.tamper(`UPDATE integrity_checks SET after_version = ${version} WHERE kind = '${kind}'`),
+        ).rejects.toThrow('integrity_checks');
     },
   );
 

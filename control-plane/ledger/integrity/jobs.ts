@@ -1,16 +1,24 @@
 /** The checks that run by themselves: of what is new in every round, and of everything once in a longer period. */
 import type { KeyRing } from '@gw/contract/internal/key-ring';
+import type { Trust } from '@gw/evidence/verify';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { openAuditCheck } from './check-audit.ts';
 import { checkBatches, checkNewestBatches } from './check-batches.ts';
+import { checkLogs } from './check-log.ts';
 import { checkAll, checkNewest } from './check-receipts.ts';
 import type { IntegritySettings } from './config.ts';
 import { forgetFaults, noteFaults } from './faults.ts';
 
 export function startIntegrityJobs(
-  { db, log, redis, seals }: Pick<Context, 'db' | 'log' | 'redis'> & { readonly seals: Seals },
+  {
+    db,
+    log,
+    redis,
+    seals,
+    trust,
+  }: Pick<Context, 'db' | 'log' | 'redis'> & { readonly seals: Seals; readonly trust: Trust },
   { everyS, fullS, keys }: Pick<IntegritySettings, 'everyS' | 'fullS' | 'keys'>,
 ): RepeatedJob {
   const stopping = new AbortController();
@@ -21,6 +29,12 @@ export function startIntegrityJobs(
     repeat({ name: 'check of the audit log', everyMs, log, run: openAuditRound({ db, log, keys }, fullS) }),
     repeat({ name: 'check of the newest receipts', everyMs, log, run: () => checkNewest({ db, seals }) }),
     repeat({ name: 'check of all receipts', everyMs, log, run: () => checkAll({ db, log, seals, fullS, signal }) }),
+    repeat({
+      name: 'check of the logs of receipts',
+      everyMs,
+      log,
+      run: () => checkLogs({ db, log, seals, trust, fullS, signal }),
+    }),
     repeat({ name: 'check of the newest batches', everyMs, log, run: () => checkNewestBatches(batches) }),
     // A round takes its time from the size of the ledger, so the next one need not wait.
     repeat({

@@ -4,6 +4,9 @@ import { z } from 'zod';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import type { RoundKind } from './rounds.ts';
 
+/** The rounds through the rows of the ledger itself. */
+type ShownKind = Exclude<RoundKind, 'log'>;
+
 const time = z.iso.datetime().nullable();
 
 export const progressSchema = z.strictObject({
@@ -39,7 +42,7 @@ export const progressSchema = z.strictObject({
 export type Progress = z.infer<typeof progressSchema>;
 
 interface Round {
-  readonly kind: RoundKind;
+  readonly kind: ShownKind;
   readonly begun_at: Date | null;
   readonly finished_at: Date | null;
   readonly after_id: string;
@@ -49,7 +52,7 @@ interface Round {
 }
 
 /** How long after the end of a round of each kind the next one begins, s. */
-export type Periods = Readonly<Record<RoundKind, number>>;
+export type Periods = Readonly<Record<ShownKind, number>>;
 
 /** Rejects if Postgres is away. */
 export async function readProgress(db: Database, periods: Periods): Promise<Progress> {

@@ -8,16 +8,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@gw/prisma/client';
 import { forgetFaults } from './faults.ts';
 
-export type RoundKind = 'batch' | 'receipt';
+export type RoundKind = 'batch' | 'log' | 'receipt';
 
-/** A version of a receipt as a place in the order of the ledger; of batches: `arrived` in decimal, and 0. */
+/** A place in what a round goes through: a version of a receipt, `arrived` of a batch in decimal and 0, or an account and an index of its log. */
 export interface RoundPlace {
   readonly id: string;
   readonly version: number;
 }
 
 export interface RoundPage {
-  /** Rows of the ledger. */
+  /** How many rows were looked at. */
   readonly checked: number;
   /** Where the next page begins; null after the last one. */
   readonly next: RoundPlace | null;
@@ -67,7 +67,7 @@ async function take({ db, fullS, kind }: RoundOptions): Promise<RoundClaim | nul
       AND (begun_at IS NOT NULL OR finished_at IS NULL
         OR finished_at <= CURRENT_TIMESTAMP - ${fullS}::int * INTERVAL '1 second' OR finished_at > CURRENT_TIMESTAMP)
     RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
-      after_version AS "afterVersion"`;
+      after_version::float8 AS "afterVersion"`;
   return claim ?? null;
 }
 
@@ -82,7 +82,7 @@ async function goOn(
       checked = checked + ${checked}, after_id = ${next?.id}, after_version = ${next?.version}
     WHERE kind = ${kind} AND claimed_until = ${claimedUntil}
     RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
-      after_version AS "afterVersion"`;
+      after_version::float8 AS "afterVersion"`;
   return claim ?? null;
 }
 

@@ -1566,30 +1566,21 @@ CREATE TABLE "audit_heads_seen" (
 
 -- How far the full check of each kind has come, whichever instance runs it.
 CREATE TABLE "integrity_checks" (
-  "kind" TEXT PRIMARY KEY CHECK ("kind" IN ('audit', 'receipt', 'batch')),
+  "kind" TEXT PRIMARY KEY CHECK ("kind" IN ('audit', 'receipt', 'batch', 'log')),
   "claimed_until" TIMESTAMPTZ(3),
   "begun_at" TIMESTAMPTZ(3),
-  -- For batches: `arrived` of the last one.
+  -- The place after which a round goes on: a version of a receipt, or `arrived` of a batch. Of a log it is the account and the index at
+  -- which the next page begins.
   "after_id" TEXT NOT NULL DEFAULT '',
-  "after_version" INTEGER NOT NULL DEFAULT 0,
+  "after_version" BIGINT NOT NULL DEFAULT 0,
   "finished_at" TIMESTAMPTZ(3),
   -- When the round last came on, and how many rows it has seen.
   "moved_at" TIMESTAMPTZ(3),
-  "checked" BIGINT NOT NULL DEFAULT 0
+  "checked" BIGINT NOT NULL DEFAULT 0,
+  -- No receipt has another version, and a comparison with one would fail.
+  CHECK ("kind" = 'log' OR "after_version" BETWEEN -2147483648 AND 2147483647)
 );
-INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch');
-
--- The same for the check of the logs of receipts. There is one row.
-CREATE TABLE "receipt_log_checks" (
-  "id" BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK ("id"),
-  "claimed_until" TIMESTAMPTZ(3),
-  "begun_at" TIMESTAMPTZ(3),
-  -- Where the next page begins.
-  "account_id" TEXT NOT NULL DEFAULT '',
-  "index" BIGINT NOT NULL DEFAULT 0,
-  "finished_at" TIMESTAMPTZ(3)
-);
-INSERT INTO "receipt_log_checks" DEFAULT VALUES;
+INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch'), ('log');
 
 
 -- # Evidence packs that a job builds, and their bytes, which every instance of the control plane can read
