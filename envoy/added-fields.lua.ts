@@ -5,6 +5,7 @@
  * Invariant: it takes nothing out of a body but these fields, and reads a reply only if it is an error of a call that has them. Each retry
  * leaves out at least one more field.
  */
+import { bodyRoots, clientParts, wordsBeforeField, wordsBehindField } from '@gw/contract/internal/added-field-words';
 import { attemptAdded, attemptHeader, refusedFieldsHeader } from '@gw/contract/internal/attempt-headers';
 import { luaFilter, overwriting } from './attempt-filters.ts';
 import { luaString } from './lua-string.ts';
@@ -13,14 +14,68 @@ import { typed } from './typed.ts';
 /** Set on a reply, for the router alone. */
 const askAgain = 'x-gw-ask-again';
 
+const list = (words: readonly string[]): string => `{ ${words.map(luaString).join(', ')} }`;
+const set = (words: readonly string[]): string =>
+  `{ ${words.map((word) => `[${luaString(word)}] = true`).join(', ')} }`;
+
 const script = `
 -- Refusals are short; the echo of a whole request can follow.
 local LONGEST = 65536
+local NEARBY = 200
+local ROOTS, PARTS = ${set(bodyRoots)}, ${list(clientParts)}
+local BEFORE, BEHIND = ${set(wordsBeforeField)}, ${set(wordsBehindField)}
 
-local function names(text, words)
+-- Whether a name is one of a field between what stands in front of it and behind it.
+local function is_field(front, behind, name)
+  if front:find('[%w_-]$') or behind:find('^[%w_]') then return false end
+  for _, part in ipairs(PARTS) do
+    if front:find('%f[%w_]' .. part .. '%f[^%w_]') then return false end
+  end
+  local root = front:match([=[([^%s'"\`./(,]*)[./]$]=])
+  if root and root ~= '' and not ROOTS[root] then return false end
+  if name:find('_') or (front:find([=[['"\`]$]=]) and behind:find([=[^['"\`]]=])) then return true end
+  -- Behind the end of a line or a sentence, and in a list.
+  if front:find('^%s*$') or front:find([=[[:;.,#=>*'"\`(%[{%c]%s*$]=]) or behind:find('^%s*[:=]') then return true end
+  return BEFORE[front:match('([%w_]+)%s+$')] or BEHIND[behind:match('^%s+([%w_]+)')] or false
+end
+
+-- Whether the words of a refusal name a field. Names are also written as one word, or as several.
+local function is_named(text, name)
+  local pattern = name:gsub('_', '[_ %%-]?')
+  local from, to = text:find(pattern)
+  while from do
+    if is_field(text:sub(math.max(1, from - NEARBY), from - 1), text:sub(to + 1, to + NEARBY), name) then return true end
+    from, to = text:find(pattern, to + 1)
+  end
+  return false
+end
+
+local function is_field_or_in(param, name)
+  local place = param:gsub('^/', ''):gsub('^body[./]', ''):gsub('^%$%.', '')
+  return place == name or (place:sub(1, #name) == name and place:find('^[.%[/]', #name + 1) ~= nil)
+end
+
+-- Returns a function that tells whether a refusal, in lower case, is about a field: by the one that it names as such, or by its words.
+local function aboutness(text)
+  local param = text:match('"param"%s*:%s*"([^"]+)"')
+  if param then return function(name) return is_field_or_in(param, name) end end
+  local plain = text:gsub('\\\\[nrt]', '\\n'):gsub('\\\\"', '"')
+  -- Pydantic lists the place of each fault.
+  local places, has_places = {}, false
+  for place in plain:gmatch([=[%f[%w]loc['"]?%s*:%s*[%[(]%s*([^%])]*)]=]) do
+    local first = place:gsub([=[^['"]body['"]%s*,%s*]=], ''):match([=[^['"]([%w_]+)]=])
+    if first then
+      places[first] = true
+      has_places = true
+    end
+  end
+  if has_places then return function(name) return places[name] or false end end
+  return function(name) return is_named(plain, name) end
+end
+
+local function any_of(words, is_about)
   for word in words:gmatch('[^/]+') do
-    -- Names are also written as one word, or as several.
-    if text:find((word:gsub('_', '.?'))) then return true end
+    if is_about(word) then return true end
   end
   return false
 end
@@ -49,11 +104,12 @@ function envoy_on_response(handle)
   local body = handle:body()
   if not body then return end
   local text = body:getBytes(0, math.min(body:length(), LONGEST)):lower()
+  local is_about = aboutness(text)
   local refused = gw.refused or ','
   local before = refused
   for words in gw.added:gmatch('(%S+) %d+ %d+') do
     local name = words:match('^[^/]+')
-    if not refused:find(',' .. name .. ',', 1, true) and names(text, words) then refused = refused .. name .. ',' end
+    if not refused:find(',' .. name .. ',', 1, true) and any_of(words, is_about) then refused = refused .. name .. ',' end
   end
   if refused == before then return end
   -- The metadata from before the wait for the body cannot be used any more.

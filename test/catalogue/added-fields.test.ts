@@ -1,6 +1,7 @@
 /** Providers that refuse a field that the gateway adds to requests, in the words of several servers: the client hears nothing of it. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { refusalsOfAdded } from '@gw/testing/receipt-sidecar/refused-fields';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerChat } from '../chat-reply.ts';
 import { apiOf, removeEntries } from '../operator-api.ts';
@@ -30,6 +31,7 @@ const refusals: Readonly<Record<string, (body: Body) => { readonly status: numbe
       ? { status: 400, text: '{"message":"`temperature` and `top_p` cannot both be specified for this model."}' }
       : null,
   own: () => ({ status: 400, text: JSON.stringify({ error: { message: 'Too rude.', param: 'messages' } }) }),
+  listed: ({ seed }) => ({ status: 400, text: JSON.stringify(refusalsOfAdded[Number(seed)]?.[2]) }),
 };
 
 const seen: Body[] = [];
@@ -118,4 +120,18 @@ test("a refusal of the client's own field reaches the client, and is asked for o
   sent();
   await expect(whole('own')).rejects.toMatchObject({ status: 400, param: 'messages' });
   expect(sent()).toEqual([['temperature']]);
+});
+
+test('only a refusal that is about an added field is asked for again', async () => {
+  const told = [];
+  for (const [seed, [, server]] of refusalsOfAdded.entries()) {
+    sent();
+    const error = await client.chat.completions
+      .create({ model: `${id}/listed`, messages, stream: true, seed })
+      .catch(({ code }) => code);
+    told.push([server, sent().length > 1 ? 'added' : 'client', error]);
+  }
+  expect(told).toEqual(
+    refusalsOfAdded.map(([about, server]) => [server, about, expect.stringMatching(/^(?:invalid_\w+|upstream_\w+)$/)]),
+  );
 });

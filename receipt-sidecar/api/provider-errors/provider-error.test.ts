@@ -1,6 +1,7 @@
 import { blockedContent } from '@gw/testing/receipt-sidecar/blocked-content';
+import { refusalsOfAdded } from '@gw/testing/receipt-sidecar/refused-fields';
 import { tooLong } from '@gw/testing/receipt-sidecar/too-long';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseRequest } from '../parse.ts';
 import { providerError } from './provider-error.ts';
 
@@ -153,17 +154,21 @@ it('shows the message of a refusal wherever the server put it', () => {
     expect(providerError(400, JSON.stringify(body), chat).message).toBe('why');
 });
 
-it('blames no client for a field that the gateway has added, in any words', () => {
+describe('a refusal of a call to which the gateway has added fields', () => {
   const provider = { model: 'inner', fields: {}, added: ['temperature', 'stream_options'] };
-  const codeOf = (body: string, status = 400) => providerError(status, body, requestOf({ messages }), provider).code;
-  expect(codeOf(said({ message: 'Unknown parameter.', param: 'stream_options' }))).toBe('upstream_error');
-  expect(codeOf(said({ message: 'Unknown parameter.', param: 'stream_options.include_usage' }))).toBe('upstream_error');
-  expect(codeOf(said({ message: 'Unrecognized field "streamOptions"' }), 422)).toBe('upstream_error');
-  const fastApi = { detail: [{ loc: ['body', 'temperature'], msg: 'extra fields not permitted' }] };
-  expect(codeOf(JSON.stringify(fastApi), 422)).toBe('upstream_error');
-  // The client's own field, even if the words name one of ours.
-  expect(codeOf(said({ message: 'top_p excludes temperature.', param: 'top_p' }))).toBe('invalid_top_p');
-  expect(codeOf(said({ message: 'No such tool.' }))).toBe('upstream_rejected_request');
+  const told = (body: unknown, status = 400) =>
+    providerError(status, JSON.stringify(body), requestOf({ messages }), provider);
+
+  it.each(refusalsOfAdded)('is about %s: %s', (about, _server, body) => {
+    for (const status of [400, 422])
+      expect(told(body, status).code === 'upstream_error' ? 'added' : 'client').toBe(about);
+  });
+
+  it('reaches the client as it is, if it is about a field of the client', () => {
+    expect(told({ error: { message: 'top_p excludes temperature.', param: 'top_p' } }).code).toBe('invalid_top_p');
+    const message = "Invalid function name 'get_temperature': not in the list";
+    expect(told({ error: { message } })).toMatchObject({ code: 'upstream_rejected_request', message });
+  });
 });
 
 it('names a field as the client wrote it, where the provider takes it by another name', () => {

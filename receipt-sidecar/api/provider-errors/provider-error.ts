@@ -7,6 +7,7 @@
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { ParsedRequest } from '../port/parsed-request.ts';
+import { isAboutAdded } from './added-field.ts';
 import { contextError } from './context-error.ts';
 import { type ProviderWords, readWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
@@ -25,17 +26,6 @@ function fieldOfClient(param: unknown, { outputField }: ParsedRequest, fields: P
   const written = Object.keys(fields).filter((field) => fields[field] === param);
   if (outputField !== null && (outputField === param || written.includes(outputField))) return outputField;
   return written[0] ?? param;
-}
-
-/** Whether a refusal is about a field of ours: by the name that it gives, or else by its words. */
-function isAboutOurs({ message, param }: ProviderWords, added: readonly string[]): boolean {
-  const named = typeof param === 'string' ? param : null;
-  // Names are written as in Python and as in Java.
-  return added.some((name) =>
-    named === null
-      ? message !== null && new RegExp(name.replaceAll('_', '.?'), 'i').test(message)
-      : named === name || named.startsWith(`${name}.`),
-  );
 }
 
 function rejection(words: ProviderWords | null, request: ParsedRequest, provider: ProviderNames): ApiError {
@@ -89,7 +79,7 @@ export function providerError(
   const told = words && toldError(words, request, isRejected, new Map([[provider.model, request.model]]));
   if (told) return told;
   // A client cannot mend what it did not send.
-  if (isRejected && words && isAboutOurs(words, provider.added)) return apiError('upstream_error');
+  if (isRejected && words && isAboutAdded(words, provider.added)) return apiError('upstream_error');
   if (isRejected) return rejection(words, request, provider);
   switch (status) {
     case 401:

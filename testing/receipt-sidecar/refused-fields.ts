@@ -1,0 +1,28 @@
+/** Refusals of a call to which the gateway has added `temperature` and `stream_options`, and whether each is about one of these. */
+export const refusalsOfAdded: readonly (readonly [about: 'added' | 'client', server: string, body: unknown])[] = [
+  ['added', 'OpenAI', { error: { message: 'Unknown parameter.', param: 'stream_options' } }],
+  ['added', 'a field within', { error: { message: 'Unknown parameter.', param: 'stream_options.include_usage' } }],
+  ['added', 'a path', { error: { message: 'Unknown parameter.', param: 'body.temperature' } }],
+  ['added', 'FastAPI', { detail: [{ loc: ['body', 'temperature'], msg: 'extra fields not permitted' }] }],
+  ['added', 'vLLM', { object: 'error', message: "[{'type': 'extra_forbidden', 'loc': ('body', 'temperature')}]" }],
+  ['added', 'OpenAI before', { error: { message: 'Unrecognized request argument supplied: stream_options' } }],
+  ['added', 'pydantic', { message: '1 validation error for Request\ntemperature\n  Extra inputs are not permitted' }],
+  ['added', 'Java', { message: 'Unrecognized field "streamOptions" (class Request)' }],
+  ['added', 'a validator', { message: "Additional properties are not allowed ('stream_options' was unexpected)" }],
+  ['added', 'Python', { error: "create() got an unexpected keyword argument 'temperature'" }],
+  ['added', 'Bedrock', { message: '`temperature` and `top_p` cannot both be specified for this model.' }],
+  ['added', 'words', { error: { message: 'The model does not support temperature.' } }],
+  ['added', 'other words', { error: { message: 'Custom temperature is not supported.', param: null } }],
+  ['client', 'OpenAI', { error: { message: 'The temperature is no object.', param: 'tools[0].function.parameters' } }],
+  [
+    'client',
+    'a relay without param',
+    { error: { message: "Invalid schema for function 'weather': In context=('properties', 'temperature'), no type." } },
+  ],
+  ['client', 'a longer name', { message: "Invalid function name 'get_temperature': not in the list" }],
+  ['client', 'a path', { message: 'Bad value at contents.properties.temperature: no such type' }],
+  ['client', 'FastAPI', { detail: [{ loc: ['body', 'tools', 0, 'temperature'], msg: 'no type' }] }],
+  ['client', 'vLLM', { message: "[{'loc': ('body', 'tools', 0, 'temperature'), 'msg': 'no type'}]" }],
+  ['client', "the client's words", { message: 'No picture shows "the temperature in Oslo".' }],
+  ['client', 'prose', { error: { message: 'The room temperature in your story is too rude.' } }],
+];
