@@ -1,5 +1,5 @@
 /** The filter itself, in a host that does what Envoy does: it buffers what is not let go, and calls for each piece. */
-import { firstEventHeader, headPatience, headPatienceHeader } from '@gw/contract/internal/first-event';
+import { firstEventHeader, headPatience, headPatienceHeader, unreadableReply } from '@gw/contract/internal/first-event';
 import { safetyCodes, safetyPhrases } from '@gw/contract/internal/safety-words';
 import { blockedContent } from '@gw/testing/receipt-sidecar/blocked-content';
 import { tooLong } from '@gw/testing/receipt-sidecar/too-long';
@@ -287,6 +287,51 @@ describe('a reply without anything', () => {
   });
 });
 
+describe('a reply that no API has', () => {
+  const page = '<!DOCTYPE html>\n<html><body>Log in</body></html>';
+  const unreadable = { status: 502, words: unreadableReply, isHeld: false };
+
+  test.each([
+    ['a page', page],
+    ['a page behind blanks', `\ufeff\n  ${page}`],
+    ['null', 'null'],
+    ['a text', '"Unauthorized"'],
+    ['a word', 'OK'],
+    ['a number', '42'],
+    ['a list', '[[0.5]]'],
+    ['an empty list', '[]'],
+    ['a list of answers', '[{"choices":[{"text":"Hi"}]}]'],
+    ['a list of an object', '[{"answer":"Hi"}]'],
+    ['an object that breaks off', '{"broken":'],
+    ['a text that breaks off', '{"broken":"'],
+    ['a list that breaks off', '['],
+    ['compressed bytes', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0])],
+  ])('is a failure of the provider, in any pieces: %s', (_name, body) => {
+    const bytes = Buffer.from(body);
+    const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+    for (const type of ['application/json', 'text/html', 'text/plain'])
+      for (const pieces of [[bytes], single]) expect(host().reply(pieces, { type })).toMatchObject(unreadable);
+    // A word could be a line of a stream, which nothing follows.
+    expect(host().reply([bytes])).toMatchObject({ status: 502, isHeld: false });
+  });
+
+  test('is known by its beginning, although it does not end', () => {
+    for (const type of ['text/event-stream', 'text/html'])
+      expect(host().reply([page, page], { type, ends: false })).toMatchObject({ ...unreadable, taken: 1 });
+    expect(host().reply(['nul', 'l'], { type: 'application/json', ends: false }).isHeld).toBe(true);
+  });
+
+  test('is data that are no JSON, as the first of a stream', () => {
+    for (const data of ['hello', page.replace('\n', ' '), '"text"', 'null'])
+      expect(host().reply([': hi\n\n', role, event(data)], { ends: false })).toMatchObject(unreadable);
+  });
+
+  test.each(['201', '204', '302', '304'])('is a reply with status %s, unread', (status) => {
+    expect(host().reply([text], { status })).toMatchObject({ ...unreadable, taken: 0 });
+    expect(host().reply([], { status })).toMatchObject(unreadable);
+  });
+});
+
 describe('what goes on as it is', () => {
   test.each([
     ['text', [text]],
@@ -299,8 +344,7 @@ describe('what goes on as it is', () => {
       [event({ detail: 'low', message: 'ok', errors: ['x'], choices: [{ text: 'Hi' }] })],
     ],
     ['an answer of MiniMax', [event({ choices: [{ text: 'Hi' }], base_resp: { status_code: 0, status_msg: '' } })]],
-    ['data that are no JSON', [event('hello')]],
-    ['compressed bytes', [Buffer.from([0x1f, 0x8b, 8, 0, 0, 0])]],
+    ['a line of an unknown field in front', [`name\nkind: x\n${text}`]],
   ])('%s', (_name, pieces) => {
     expect(host().reply(pieces)).toMatchObject({ status: 200, words: undefined, isHeld: false, taken: 1 });
   });
@@ -309,7 +353,7 @@ describe('what goes on as it is', () => {
     expect(host().reply([': hi\n\n', role, text, text])).toMatchObject({ status: 200, taken: 3 });
   });
 
-  test('is a reply with another status, unread', () => {
+  test('is a reply with the status of a failure, unread', () => {
     expect(host().reply([event({ error: { code: 429 } })], { status: '503' })).toMatchObject({ status: 503, taken: 0 });
   });
 
@@ -394,6 +438,7 @@ describe('a JSON reply', () => {
     ['{}', 500],
     ['{"id":"c","choices":[],"usage":{"prompt_tokens":3}}', 500],
     ['{"id":"c","data":null}', 500],
+    ['{"status":"ok"}', 500],
     ['{"id":"c","choices":[ ],"metadata":{"weight_version":"default"}}', 500],
     ['{"choices":null,"base_resp":{"status_code":1039,"status_msg":"token limit"}}', 400],
   ])('that is a failure, or no answer, has the status of one, in any pieces: %s', (failure, status) => {
@@ -415,11 +460,6 @@ describe('a JSON reply', () => {
     '{"message":{"content":"Yes."}}',
     '{"answer":"Yes.","tags":[]}',
     '{"base_resp":{"status_code":0,"status_msg":"success"},"choices":[{"text":"Hi"}]}',
-    '[[0.5]]',
-    '{"broken":',
-    '{"broken":"',
-    '"text"',
-    '[',
   ])('of any other kind goes on as it is: %s', (reply) => {
     expect(host().reply([reply], json)).toMatchObject({ status: 200, words: undefined, isHeld: false });
   });

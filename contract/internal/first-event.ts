@@ -3,6 +3,8 @@
  * the provider said. It is empty if the provider said nothing at all. The status is that of the failure, and the body is not read.
  */
 export const firstEventHeader = 'x-gw-first-event';
+/** Its value where the reply is none of any API: a page of HTML, `null`, a list, a redirect. */
+export const unreadableReply = '-';
 
 /**
  * Header of a request to a provider, from the sidecar to that filter, which Envoy then removes: for how long the head of the reply may be

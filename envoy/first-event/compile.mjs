@@ -27,7 +27,7 @@ async function load(name) {
   return import(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
-const { firstEventHeader, headPatienceHeader } = await load('first-event.ts');
+const { firstEventHeader, headPatienceHeader, unreadableReply } = await load('first-event.ts');
 /** @type {{ safetyCodes: readonly string[], safetyPhrases: readonly string[] }} */
 const { safetyCodes, safetyPhrases } = await load('safety-words.ts');
 /**
@@ -45,6 +45,7 @@ const safetyWords = [...safetyCodes.flatMap(waysToState), ...safetyPhrases];
 const places = {
   __firstEventHeader__: JSON.stringify(firstEventHeader),
   __headPatienceHeader__: JSON.stringify(headPatienceHeader),
+  __unreadableReply__: JSON.stringify(unreadableReply),
   __isSafety__: safetyWords.map((words) => `says(${JSON.stringify(words)})`).join(' || '),
 };
 const filter = readFileSync(join(here, 'filter.as'), 'utf8').replaceAll(

@@ -7,13 +7,13 @@
  *
  * Invariants: no byte of a body is changed or lost. A head is held until the time that the sidecar names in the request, and for
  * `mostBytes` at most, of which one event, or one object, can have `mostOfOne`. Each byte is read a few times at most, in however many
- * pieces it comes. What the filter does not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same
- * events again).
+ * pieces it comes. A reply that can be none of any API (a page of HTML, `null`, a list, a redirect) is a failure as well. What else the
+ * filter does not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
  *
  * It knows no field of an answer: anything is one that has a list which is not empty, or any text besides names and the results of content
  * filters; an object whose list is empty needs that text at its top. It does know how servers write failures, and the words that give a
  * failure without a status one. Words that the sidecar looks for as well come from contract/: compile.mjs puts them in the places of
- * `__firstEventHeader__`, `__headPatienceHeader__` and `__isSafety__`.
+ * `__firstEventHeader__`, `__headPatienceHeader__`, `__unreadableReply__` and `__isSafety__`.
  */
 
 // The host: https://github.com/proxy-wasm/spec, version 0.2.1.
@@ -52,6 +52,8 @@ const mostWords = 4 * 1024;
 /** The longest text within it. */
 const mostText = 1024;
 const noDepth = i32.MAX_VALUE;
+/** The length of the longest name of a field of events, with its colon. */
+const longestField = 6;
 
 // Answers to the host.
 const goOn = 0;
@@ -78,6 +80,7 @@ const statusHeader = String.UTF8.encode(":status");
 const typeHeader = String.UTF8.encode("content-type");
 const encodingHeader = String.UTF8.encode("content-encoding");
 const wordsHeader = String.UTF8.encode(__firstEventHeader__);
+const unreadableWords = String.UTF8.encode(__unreadableReply__);
 const patienceHeader = String.UTF8.encode(__headPatienceHeader__);
 
 /** What the host hands over is read before it hands over more, so one block is enough. */
@@ -172,7 +175,7 @@ export function proxy_on_response_headers(context: i32, headers: i32, end: i32):
         return stop;
       }
     }
-  }
+  } else if (isHeader(statusHeader, "2") || isHeader(statusHeader, "3")) fail(unreadable());
   heads.delete(context);
   return goOn;
 }
@@ -227,6 +230,13 @@ function conclude(context: i32, head: Head, verdict: i32): void {
   if (verdict != pass) fail(verdict);
   else if (head.body == events && !head.isStream) putHeader(typeHeader, "text/event-stream");
   else if (head.body == object && head.isStream) putHeader(typeHeader, "application/json");
+}
+
+/** Returns the status of a reply that no API has. */
+function unreadable(): i32 {
+  wordsAt = changetype<usize>(unreadableWords);
+  wordsLength = unreadableWords.byteLength;
+  return 502;
 }
 
 /** Gives the reply a status, and the words of the failure to the sidecar. */
@@ -295,12 +305,14 @@ function recognise(head: Head, to: i32, end: bool): i32 {
   head.read += from;
   head.seen = to;
   // A stream of blank lines is one as well.
-  if (from == length) return !end ? hold : head.isInList ? pass : 502;
-  if (load<u8>(at + from) == 0x7b) head.body = object;
-  else if (head.isInList) return pass;
+  if (from == length) return !end ? hold : head.isInList ? unreadable() : 502;
+  const first = load<u8>(at + from);
+  if (first == 0x7b) head.body = object;
+  else if (head.isInList) return unreadable();
   else {
-    const verdict = isField(at + from, length - from, end);
-    if (verdict != events) return verdict;
+    // Lines of unknown fields are no events, but events can follow.
+    const isEvents = (head.isStream && isLetter(first)) || isField(at + from, length - from);
+    if (!isEvents) return length - from < longestField && !end ? hold : unreadable();
     head.body = events;
   }
   head.seen = head.read;
@@ -322,13 +334,14 @@ function readObject(head: Head, to: i32, end: bool): i32 {
   const at = take(head.read, to);
   if (at == 0) return pass;
   const found = lookForList(at, length);
-  if (found == list) return pass;
+  if (found == list) return head.isInList ? unreadable() : pass;
   if (found == error && end) return readData(at, length, true);
   if (found == whole || found == empty) {
     const verdict = readData(at, length, found == empty);
+    if (verdict == pass && head.isInList) return unreadable();
     return verdict == hold ? failure(at, length, 0) : verdict;
   }
-  if (end) return pass;
+  if (end) return unreadable();
   head.nextLook = 2 * length;
   passObject(head, at + (head.seen - head.read), to);
   return hold;
@@ -427,13 +440,15 @@ function endOfText(at: usize, length: i32, from: i32): i32 {
   return to;
 }
 
-/** Whether a text begins as the lines of a stream do; `hold`: it is too short to tell. */
-function isField(at: usize, length: i32, end: bool): i32 {
-  if (load<u8>(at) == 0x3a) return events;
-  if (length < 6 && !end) return hold;
-  const is =
-    beginsWith(at, length, "data:") || beginsWith(at, length, "event:") || beginsWith(at, length, "id:") || beginsWith(at, length, "retry:");
-  return is ? events : pass;
+/** Whether a text begins as the lines of a stream do. */
+function isField(at: usize, length: i32): bool {
+  return (
+    load<u8>(at) == 0x3a ||
+    beginsWith(at, length, "data:") ||
+    beginsWith(at, length, "event:") ||
+    beginsWith(at, length, "id:") ||
+    beginsWith(at, length, "retry:")
+  );
 }
 
 function readEvents(head: Head, to: i32, end: bool): i32 {
@@ -515,7 +530,7 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
     if (inner == length || load<u8>(at + inner) != 0x7b) return 502;
     from = inner;
   }
-  if (load<u8>(at + from) != 0x7b) return isNamedError ? failure(at, length, 0) : pass;
+  if (load<u8>(at + from) != 0x7b) return isNamedError ? failure(at, length, 0) : unreadable();
   const begin = from;
   let depth = 0;
   let status = 0;
@@ -604,7 +619,8 @@ function isName(key: usize, length: i32): bool {
     is(key, length, "provider") ||
     is(key, length, "service_tier") ||
     is(key, length, "system_fingerprint") ||
-    is(key, length, "obfuscation")
+    is(key, length, "obfuscation") ||
+    is(key, length, "status")
   );
 }
 
@@ -690,6 +706,10 @@ function nextLetter(at: usize, from: i32): i32 {
 /** Whether a text in lower case is among the words of the failure. */
 function says(text: string): bool {
   return contains(wordsAt, wordsLength, text);
+}
+
+function isLetter(byte: u8): bool {
+  return (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 }
 
 function isBlank(byte: u8): bool {

@@ -5,7 +5,7 @@
  * Invariant: the call is recorded, or discarded where no provider was reached, and its idempotency key is freed first.
  */
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
-import { firstEventHeader } from '@gw/contract/internal/first-event';
+import { firstEventHeader, unreadableReply } from '@gw/contract/internal/first-event';
 import type { ProcessorCall } from '@gw/grpc/service';
 import { faultError, providerError } from '../api/provider-errors/provider-error.ts';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
@@ -57,7 +57,7 @@ export function answerUnread(unread: UnreadReply): boolean {
   const told =
     fault !== null
       ? faultError(fault)
-      : status === 200
+      : status === 200 || failure === unreadableReply
         ? apiError('upstream_invalid_response')
         : providerError(status, words, request, provider);
   const error = advised(told, judged, attempts);

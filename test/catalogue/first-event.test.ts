@@ -298,6 +298,46 @@ test('JSON that is a failure, or no answer, goes on at the next deployment', asy
   }
 });
 
+const raw =
+  (type: string, body: string, status = 200, headers = {}): Answer =>
+  (response) => {
+    response.writeHead(status, { 'content-type': type, ...headers });
+    response.end(body);
+  };
+const page = '<!DOCTYPE html><html><body>Log in</body></html>';
+
+test.each([
+  ['a page', raw('text/html', page)],
+  ['a page that calls itself a stream', raw('text/event-stream', page)],
+  ['null', raw('application/json', 'null')],
+  ['a list', raw('application/json', '[]')],
+  ['a text', raw('application/json', '"Unauthorized"')],
+  ['an empty page', raw('text/html', '')],
+  ['an object that breaks off', raw('application/json', '{"id":"c","object":"chat')],
+  ['a stream of no JSON', raw('text/event-stream', 'data: OK\n\n')],
+  ['a way to a page', raw('text/html', page, 302, { location: 'https://login.test/' })],
+])('%s goes on at the next deployment, for JSON and for streams', async (_name, broken) => {
+  for (const isStream of [false, true]) {
+    let isFirst = true;
+    everywhere((response, body) => {
+      const fails = isFirst;
+      isFirst = false;
+      return (fails ? broken : well)(response, body);
+    });
+    const last = isStream
+      ? (await ask(model)).chunks.at(-1)
+      : await client.chat.completions.create({ model, messages });
+    expect(calls()).toEqual([1, 1]);
+    expect(last).toMatchObject({ routing_trace: { attempts: { failed: [{ outcome: 'server_error' }] } } });
+    expect(receiptOf(last)).toMatchObject({ status: 'complete' });
+    everywhere(broken);
+    await expect(client.chat.completions.create({ model: alone, messages, stream: isStream })).rejects.toMatchObject({
+      status: 502,
+      code: expect.stringMatching(/^upstream_(?:invalid_response|error)$/),
+    });
+  }
+});
+
 test('the provider’s Retry-After reaches the client, although its head says 200', async () => {
   everywhere((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'retry-after': '17' });
