@@ -13,8 +13,8 @@ import type { FailedAttempt } from './failed-attempts.ts';
 
 /**
  * How an attempt ended, if not as `AttemptOutcome` says. `refused`: a 4xx of the provider. `error_reply`: an error in place of an answer,
- * in a 200 or as the first event of a stream. `unreadable`: a 200 that breaks off or cannot be read within its answer. `cut_off`: the reply broke off. `client_left`:
- * the client left before the reply had come to its end.
+ * in a 200 or as the first event of a stream, or what no API replies. `unreadable`: a 200 that breaks off or cannot be read within its
+ * answer. `cut_off`: the reply broke off. `client_left`: the client left before the reply had come to its end.
  */
 type OtherEnd = 'answered' | 'nothing_generated' | 'refused' | 'error_reply' | 'unreadable' | 'cut_off' | 'client_left';
 export type AttemptEnd = AttemptOutcome | OtherEnd;

@@ -113,7 +113,7 @@ export function readReply(sent: Uint8Array, facts: ReplyFacts): ReplyReading {
     ok: true,
     isStream,
     clean: isStream
-      ? cleanEvents(stream.whole(value))
+      ? cleanEvents(stream.whole(text))
       : cleanObject(text === original ? unmarked : encoder.encode(text), text, value),
     said: { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes },
     telemetry: energyReader?.said ?? null,

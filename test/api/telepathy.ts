@@ -132,7 +132,7 @@ export const telepathy: ApiShape = {
     stream: {
       lastResort: { event: 'event: silence\ndata: {"gw":@gw@}\n\n', idPrefix: 'thought-', end: '' },
       open: () => new Reader(),
-      whole: (reply) => dataEvent(JSON.stringify(reply), 'silence'),
+      whole: (reply) => dataEvent(reply, 'silence'),
     },
   },
 };

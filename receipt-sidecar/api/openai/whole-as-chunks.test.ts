@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Returns the data of the events of a whole reply. */
 const eventsOf = (reply: Json, shape = openaiChat): unknown[] =>
-  String(shape.reply.stream?.whole(reply))
+  String(shape.reply.stream?.whole(JSON.stringify(reply)))
     .trimEnd()
     .split('\n\n')
     .map((event) => event.replace(/^data: /, ''))
@@ -61,6 +61,26 @@ describe('a whole chat as a stream', () => {
         },
       ],
     });
+  });
+
+  test('keeps values as they are written, in a reply of several lines as well', () => {
+    const args = '{"id": 9007199254740993}';
+    const call = `{"id": "a", "seq": 12345678901234567890, "function": {"arguments": ${JSON.stringify(args)}}}`;
+    const message = `{"content": "\\u00e9", "2": 1.0, "1": 1e400, "tool_calls": [${call}]}`;
+    const text = `{"id": "c", "created": 1.50, "trace": {"b": 18446744073709551615, "1": -0}, "choices": [
+      {"index": 0, "message": ${message}, "token": 9007199254740993, "finish_reason": "stop"}],
+      "usage": {
+        "prompt_tokens": 7, "cost": 0.10
+      }
+    }`;
+    const [said = '', ended = '', counted = ''] = String(openaiChat.reply.stream?.whole(text)).split('\n\n');
+    for (const written of ['"created":1.50', '"trace":{"b": 18446744073709551615, "1": -0}', '"token":9007199254740993'])
+      expect(said).toContain(written);
+    expect(said).toContain('"seq":12345678901234567890');
+    expect(said).toContain('"delta":{"content":"\\u00e9","2":1.0,"1":1e400,"tool_calls":[{"index":0,"id":"a"');
+    expect(said).toContain(JSON.stringify(args));
+    expect(ended).toContain('"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]');
+    expect(counted).toMatch(/"usage":\{ +"prompt_tokens": 7, "cost": 0\.10 +\}\}$/);
   });
 
   test('numbers choices that have no number', () => {

@@ -135,8 +135,8 @@ export interface StreamShape {
   readonly lastResort: LastResort;
   /** Begins to read one stream. */
   open(request: Pick<RequestSummary, 'answers' | 'wantsUsage'>): StreamReader;
-  /** Returns the stream that says what a whole reply says, as the provider would have sent it. */
-  whole(reply: JsonObject): Buffer;
+  /** Returns the stream that says what a whole reply, the JSON of an object, says, as the provider would have sent it. */
+  whole(reply: string): Buffer;
 }
 
 export interface LastResort {
