@@ -137,7 +137,7 @@ async function withReservation(
   gates: Gates,
 ): Promise<Admission> {
   const { request, route } = admitted;
-  const estimateAt = (at: string) => estimatesOf(request, route.model, route.failoverChain[0], at);
+  const estimateAt = (at: string) => estimatesOf(request, route, at);
   const reserved = await gates.budgets.reserve(asked.caller.accountId, budgets, estimateAt);
   if (!reserved.ok) return refused(reserved.error);
   if (asked.isOpen())

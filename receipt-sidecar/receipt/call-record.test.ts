@@ -390,7 +390,7 @@ describe('the receipt of a call that named an alias', () => {
   const small = { min: 1, max: 1 };
   const models = [
     { ...plainModel, contextWindow: 100 },
-    { ...plainModel, id: 'small', totalParametersB: small, activeParametersB: small },
+    { ...plainModel, id: 'small', contextWindow: 128_000, totalParametersB: small, activeParametersB: small },
   ];
   const catalogue = makeCatalogue({
     ...emptySnapshot,
@@ -441,6 +441,17 @@ describe('the receipt of a call that named an alias', () => {
 
   it('names the model that was asked first where nobody knows who answered', async () => {
     expect(await numbersOf({ asked: 'best', by: null })).toMatchObject({ model: 'm', energy_wh: null });
+  });
+
+  it('has bounds that hold for each model where nobody knows who answered', async () => {
+    const usage = { prompt_tokens: 200, completion_tokens: 3 };
+    const ends = (record: CallRecord) =>
+      record.breakOff('provider', { said: saying({ choices: [], usage }), telemetry: null, isWritten: false });
+    const { made, shown } = await callOn(catalogue, { asked: 'best', by: null, ends });
+    expect(shown.degraded_reason).not.toBe('usage_implausible');
+    expect(made.counts).toMatchObject({ promptTokens: 200, completionMost: 128_000 });
+    const first = await callOn(catalogue, { asked: 'm', by: null, ends });
+    expect(first.shown.degraded_reason).toBe('usage_implausible');
   });
 
   it('is that of the model that answered also where the call broke off', async () => {

@@ -198,9 +198,7 @@ export class CallRecord {
   }
 
   #count(said: SaidSoFar, end: Omit<EndOfCall, 'elapsedS'>): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
-    const site = this.#servedBy?.deployment ?? null;
-    const call = callToCount(this.identity.request, this.#model, site, { ...end, elapsedS: this.#elapsedS() });
-    const counted = countCall(said, call);
+    const counted = countCall(said, callToCount(this.identity, this.#servedBy, { ...end, elapsedS: this.#elapsedS() }));
     if (counted.ok) return { usage: counted.value };
     return { usage: null, unmeasured: 'usage_implausible', explanation: counted.error };
   }

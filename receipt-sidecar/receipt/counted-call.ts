@@ -1,8 +1,9 @@
 /** The facts by which the counts of a call are judged, and the claim of its provider. */
-import type { SnapshotDeployment, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { type PowerUse, powerUse } from '@gw/methodology/power';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import type { Candidate } from '../catalogue/snapshot.ts';
+import type { CallIdentity } from './receipt.ts';
 
 export interface EndOfCall {
   /** Seconds from asking the provider to the end of its reply. */
@@ -42,18 +43,28 @@ export interface WrittenClaim {
   readonly apart: number;
 }
 
-/** `site`: null if it is not known who answered. */
-export const callToCount = (
-  request: ParsedRequest,
-  model: SnapshotModel,
-  site: SnapshotDeployment | null,
+/** Where nobody knows who answered (`servedBy` is null), the widest bounds of all that can have hold. */
+export function callToCount(
+  { request, route }: Pick<CallIdentity, 'request' | 'route'>,
+  servedBy: Candidate | null,
   end: EndOfCall,
-): CountedCall => ({
-  ...end,
-  request,
-  contextWindow: model.contextWindow,
-  hidesReasoning: model.hiddenReasoning,
-  readsByItself: model.readsByItself,
-  // A simulator computes nothing, so it draws no power.
-  powerOf: (usage) => (site === null || site.simulated ? null : powerUse(model, site, usage, end.elapsedS)),
-});
+): CountedCall {
+  const models = (servedBy === null ? route.failoverChain : [servedBy]).map((each) => route.modelOf(each));
+  const windows = models.map(({ contextWindow }) => contextWindow ?? Number.POSITIVE_INFINITY);
+  const window = Math.max(...windows);
+  return {
+    ...end,
+    request,
+    contextWindow: Number.isFinite(window) ? window : null,
+    hidesReasoning: widest(models.map(({ hiddenReasoning }) => hiddenReasoning)),
+    readsByItself: widest(models.map(({ readsByItself }) => readsByItself)),
+    // A simulator computes nothing, so it draws no power.
+    powerOf: (usage) =>
+      servedBy === null || servedBy.deployment.simulated
+        ? null
+        : powerUse(route.modelOf(servedBy), servedBy.deployment, usage, end.elapsedS),
+  };
+}
+
+const widest = (facts: readonly (boolean | null)[]): boolean | null =>
+  facts.includes(true) ? true : facts.includes(null) ? null : false;

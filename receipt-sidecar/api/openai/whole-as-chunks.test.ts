@@ -74,7 +74,11 @@ describe('a whole chat as a stream', () => {
       }
     }`;
     const [said = '', ended = '', counted = ''] = String(openaiChat.reply.stream?.whole(text)).split('\n\n');
-    for (const written of ['"created":1.50', '"trace":{"b": 18446744073709551615, "1": -0}', '"token":9007199254740993'])
+    for (const written of [
+      '"created":1.50',
+      '"trace":{"b": 18446744073709551615, "1": -0}',
+      '"token":9007199254740993',
+    ])
       expect(said).toContain(written);
     expect(said).toContain('"seq":12345678901234567890');
     expect(said).toContain('"delta":{"content":"\\u00e9","2":1.0,"1":1e400,"tool_calls":[{"index":0,"id":"a"');

@@ -61,7 +61,12 @@ export const chatChoice: ChoiceForm = {
     const delta = new Map(message !== undefined && isObject(message) ? membersOf(message) : []);
     const calls = delta.get('tool_calls');
     if (calls?.startsWith('['))
-      delta.set('tool_calls', `[${elementsOf(calls).map((call, index) => numbered(call, index)).join()}]`);
+      delta.set(
+        'tool_calls',
+        `[${elementsOf(calls)
+          .map((call, index) => numbered(call, index))
+          .join()}]`,
+      );
     return [...Object.entries(others), ['delta', objectOf(delta)]];
   },
   nothing: { delta: {} },

@@ -26,7 +26,7 @@ function callOf(contextWindow: number | null, candidates = 1) {
   const routed = chooseRoute(request, catalogue, null, steeringForTests(at));
   if (!routed.ok) throw new Error(routed.error.code);
   const { failoverChain, model } = routed.value;
-  const { assumed } = estimatesOf(request, model, failoverChain[0], at);
+  const { assumed } = estimatesOf(request, routed.value, at);
   const fitting = (room: Partial<Amounts>) =>
     fittingAnswer(request, model, failoverChain[0], { assumed, at, room: { ...nothing, ...room } });
   const amountsOf = (maxTokens: number) => estimateCall({ ...request, maxTokens }, model, failoverChain[0], at);
@@ -55,4 +55,32 @@ test('nothing is bounded where no hard budget holds, or where the window of the 
   expect(callOf(2000).fitting({ tokens: 1900 })).toBe(1800);
   expect(callOf(null).fitting({ tokens: 1e9 })).toBeNull();
   expect(callOf(null).fitting({ tokens: 2100 })).toBe(2000);
+});
+
+test('a call to an alias assumes the most that one of its targets takes, and reserves what the first does', () => {
+  const size = (id: string, billions: number) => {
+    const parameters = { min: billions, max: billions };
+    return { ...plainModel, id, totalParametersB: parameters, activeParametersB: parameters };
+  };
+  const catalogue = makeCatalogue({
+    ...emptySnapshot,
+    publishedAt: at,
+    models: [size('small', 1), size('large', 70)],
+    regions: [region],
+    deployments: ['small', 'large'].map((id) => ({ ...plainDeployment, id, models: { [id]: id } })),
+    aliases: [{ id: 'best', created: 0, targets: [{ model: 'small' }, { model: 'large' }] }],
+    grid: grid === null ? [] : [grid],
+  });
+  const estimates = (model: string, maxTokens: number | null) => {
+    const request = { ...parsedForTests({ estimatedPromptTokens: 100, maxTokens }), model };
+    const routed = chooseRoute(request, catalogue, null, steeringForTests(at));
+    if (!routed.ok) throw new Error(routed.error.code);
+    return estimatesOf(request, routed.value, at);
+  };
+  for (const maxTokens of [null, 50, 5000]) {
+    const [alias, small, large] = ['best', 'small', 'large'].map((model) => estimates(model, maxTokens));
+    expect(alias?.assumed).toEqual(large?.assumed);
+    expect(alias?.estimate).toEqual(small?.estimate);
+    expect(Number(large?.assumed.energy_wh)).toBeGreaterThan(Number(small?.assumed.energy_wh));
+  }
 });

@@ -13,7 +13,7 @@ import { assess, type CallFacts, type Impact, type TokenUsage } from '@gw/method
 import { type Footprint, footprintOf } from '@gw/methodology/footprint';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import { shapeOf } from '../../api/shapes.ts';
-import type { Candidate } from '../../catalogue/snapshot.ts';
+import type { Candidate, Named } from '../../catalogue/snapshot.ts';
 
 /** The assumed length of an answer that the request does not limit: a page of text. */
 export const typicalAnswerTokens = 400;
@@ -88,15 +88,46 @@ function estimatedImpact(
 export interface Estimates {
   /** With the longest answer that it allows: so much is reserved. */
   readonly estimate: Amounts;
-  /** With an answer of typical length at most: so much counts where the receipt of a call that ran has no number. */
+  /**
+   * With an answer of typical length at most, by the model that takes most of those that may be asked: so much counts where the receipt of a
+   * call that ran has no number.
+   */
   readonly assumed: Amounts;
 }
 
-export function estimatesOf(request: EstimatedRequest, model: SnapshotModel, by: Candidate, at: string): Estimates {
-  const estimate = estimateCall(request, model, by, at);
-  if (request.maxTokens === null || request.maxTokens <= typicalAnswerTokens) return { estimate, assumed: estimate };
-  return { estimate, assumed: estimateCall({ ...request, maxTokens: typicalAnswerTokens }, model, by, at) };
+interface EstimatedRoute extends Pick<Named, 'modelOf'> {
+  readonly failoverChain: readonly [Candidate, ...Candidate[]];
 }
+
+export function estimatesOf(
+  request: EstimatedRequest,
+  { failoverChain, modelOf }: EstimatedRoute,
+  at: string,
+): Estimates {
+  const [first] = failoverChain;
+  const model = modelOf(first);
+  const estimate = estimateCall(request, model, first, at);
+  const isTypical = request.maxTokens === null || request.maxTokens <= typicalAnswerTokens;
+  const typical = isTypical ? request : { ...request, maxTokens: typicalAnswerTokens };
+  let assumed = isTypical ? estimate : estimateCall(typical, model, first, at);
+  const seen = new Set([model]);
+  for (const candidate of failoverChain) {
+    const other = modelOf(candidate);
+    if (seen.has(other)) continue;
+    seen.add(other);
+    assumed = largerOf(assumed, estimateCall(typical, other, candidate, at));
+  }
+  return { estimate, assumed };
+}
+
+const larger = (a: number | null, b: number | null): number | null => (a === null || (b !== null && b > a) ? b : a);
+
+const largerOf = (a: Amounts, b: Amounts): Amounts => ({
+  carbon_g: larger(a.carbon_g, b.carbon_g),
+  energy_wh: larger(a.energy_wh, b.energy_wh),
+  tokens: larger(a.tokens, b.tokens),
+  cost: larger(a.cost, b.cost),
+});
 
 /** No model of a chat API is known to write less, in tokens. */
 const everyModelWrites = 4096;
