@@ -1,15 +1,16 @@
 /**
- * The budgets of the account under chaos, against its receipts: one of each unit that receipts have, too large to refuse anything.
+ * The budgets of the account under chaos, against what `GET /v1/usage` tells of its month: one of each unit that receipts have, too large
+ * to refuse anything.
  *
- * `used` is the sum over the newest versions of the receipts of the month, and `used_estimated` the sum of what is assumed for those
- * without a number (docs/budgets.md, "What a call takes"). However parts broke, both are exact in the end, since the sums of Postgres take
- * the place of what Redis has counted.
+ * `used` is what the route says, and `used_estimated` the sum of what is assumed for the receipts without a number (docs/budgets.md, "What
+ * a call takes"). However parts broke, both are exact in the end, since the sums of Postgres take the place of what Redis has counted.
  */
 import { type BudgetUnit, monthOf, nearestSteps } from '@gw/contract/internal/budgets';
 import type { Receipt } from '@gw/contract/receipt';
 import { timeOfReceipt } from '@gw/control-plane/internals/ledger/receipts/receipt-id';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { Redis } from 'ioredis';
+import { z } from 'zod';
 import { newest, type ReceiptRow } from '../long/ledger-claims.ts';
 import { apiOf } from '../operator-api.ts';
 import type { OwnGateway } from '../outage/own-gateway.ts';
@@ -31,14 +32,20 @@ export async function setBudgets({ stack }: OwnGateway, accountId: string): Prom
     await api.send('POST', pathOf(accountId), { scope: 'account', unit, amount: 1e9, kind: 'hard' });
 }
 
+interface Account {
+  readonly accountId: string;
+  readonly apiKey: string;
+}
+
 /** Differences, a line each. `endedAt`: when the last call had ended; a clock that was wrong has dated calls behind it. */
 export async function budgetDifferences(
-  { db, stack }: OwnGateway,
-  accountId: string,
+  { client, db, stack }: OwnGateway,
+  { accountId, apiKey }: Account,
   rows: readonly ReceiptRow[],
   endedAt: number,
 ): Promise<string[]> {
   const month = monthOf(endedAt);
+  const told = await usageOfMonth(client, month, apiKey);
   const { data } = (await apiOf(stack).get(pathOf(accountId))) as { readonly data: readonly Budget[] };
   const bodies = newest(rows)
     .map(({ body }) => body)
@@ -50,11 +57,10 @@ export async function budgetDifferences(
     return { carbon_g: carbonG, energy_wh: energyWh, tokens }[unit] ?? 0;
   };
   const wrong = data.flatMap(({ unit, used, used_estimated }) => {
-    const stated = bodies.reduce((sum, body) => sum + (numberOf(unit, body) ?? 0), 0);
     const unstated = bodies.filter((body) => numberOf(unit, body) === null);
     const assumed = unstated.reduce((sum, body) => sum + assumedOf(unit, body), 0);
     return [
-      ...(isNear(unit, used, stated) ? [] : [`${unit}: ${used} used in place of ${stated}`]),
+      ...(isNear(unit, used, told[unit]) ? [] : [`${unit}: ${used} used, and usage says ${told[unit]}`]),
       ...(isNear(unit, used_estimated, assumed) ? [] : [`${unit}: ${used_estimated} estimated in place of ${assumed}`]),
     ];
   });
@@ -64,6 +70,33 @@ export async function budgetDifferences(
       : [],
   );
   return [...wrong, ...nothing, ...(await stillReserved(stack.redisUrl, { accountId, month }, endedAt))];
+}
+
+const usageShape = z.object({
+  total: z.object({
+    prompt_tokens: z.number(),
+    completion_tokens: z.number(),
+    energy_wh: z.number().nullable(),
+    carbon_g: z.number().nullable(),
+  }),
+});
+
+/** The amounts of a month, to its end: a clock that was wrong may have dated a call later than now. */
+async function usageOfMonth(
+  client: OwnGateway['client'],
+  month: string,
+  apiKey: string,
+): Promise<Record<Unit, number>> {
+  const from = new Date(month);
+  const to = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1));
+  const period = `from=${from.toISOString()}&to=${to.toISOString()}`;
+  const { json } = await client.get(`/v1/usage?${period}&interval=total&simulated=include`, apiKey);
+  const { total } = usageShape.parse(json);
+  return {
+    carbon_g: total.carbon_g ?? 0,
+    energy_wh: total.energy_wh ?? 0,
+    tokens: total.prompt_tokens + total.completion_tokens,
+  };
 }
 
 /** A sum of many fractions is rounded once to whole steps, in whatever order Postgres adds them. */

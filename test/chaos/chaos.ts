@@ -165,7 +165,8 @@ class BookKeeping {
     for (const deadline = Date.now() + settleMs; ; await delay(2000)) {
       const books = await this.#read();
       const usage = await usageDifferences(client, from, books.rows, apiKey);
-      const budgets = await budgetDifferences(this.#gateway, accountIdOf(apiKey), books.rows, endedAt);
+      const account = { accountId: accountIdOf(apiKey), apiKey };
+      const budgets = await budgetDifferences(this.#gateway, account, books.rows, endedAt);
       const feed = await follower.differencesFrom(books.rows);
       const open = [
         ...differencesOf({ ...books, usedToday }),
