@@ -166,6 +166,10 @@ describe('a failure as the first event', () => {
     ['Bedrock', { message: 'Too many tokens', __type: 'ThrottlingException' }, 429],
     ['MiniMax', { choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit' } }, 429],
     ['a list', [{ error: { code: 429, message: 'Slow' } }], 429],
+    ['a code and words', { code: 429, msg: 'Too many requests', data: null }, 429],
+    ['words alone', { success: false, error_code: 'RateLimited', error_msg: 'Too many requests' }, 429],
+    ['a choice', { choices: [{ delta: {}, finish_reason: 'error', error: { code: 429, message: 'Limit' } }] }, 429],
+    ['a choice without a status', { choices: [{ delta: { content: '' }, error: { message: 'Overloaded' } }] }, 503],
     ['a wait', { error: { message: 'The model took too long to answer' } }, 500],
   ])('%s has the status of the failure', (_name, failure, status) => {
     expect(host().reply([event(failure), end])).toMatchObject({
@@ -268,6 +272,7 @@ describe('a reply without anything', () => {
     ['comments alone', [': hi\n\n', ': hi\n\n']],
     ['an end alone', [end]],
     ['names alone', [role, end]],
+    ['an end because of an error', [role, event({ choices: [{ delta: {}, finish_reason: 'error' }] }), end]],
     ['the results of filters', [azure, role, end]],
     ['blank lines', ['\n\n']],
   ])('is a failure of the provider: %s', (_name, pieces) => {
@@ -338,6 +343,7 @@ describe('what goes on as it is', () => {
     ['a call of a tool', [event({ choices: [{ delta: { tool_calls: [{ id: 't', function: { name: 'f' } }] } }] })]],
     ['an answer that ends at once', [event({ choices: [{ delta: {}, finish_reason: 'stop' }] })]],
     ['an answer to a prompt', [event({ choices: [{ text: 'Hi' }] })]],
+    ['an answer before a failure', [event({ choices: [{ delta: { content: 'Hi' }, error: { message: 'Cut' } }] })]],
     ['a text about errors', [event({ choices: [{ delta: { content: '{"error": 429}' } }], error: null })]],
     [
       'an answer with words of its own',
@@ -351,6 +357,12 @@ describe('what goes on as it is', () => {
 
   test('goes on with the first event that says something', () => {
     expect(host().reply([': hi\n\n', role, text, text])).toMatchObject({ status: 200, taken: 3 });
+  });
+
+  test('is an answer of one word that is that of failures', () => {
+    const word = event({ choices: [{ delta: { content: 'error' } }] });
+    const stop = event({ choices: [{ delta: {}, finish_reason: 'stop' }] });
+    expect(host().reply([word, stop, end])).toMatchObject({ status: 200, words: undefined, taken: 2 });
   });
 
   test('is a reply with the status of a failure, unread', () => {
@@ -410,11 +422,14 @@ describe('the type of the content', () => {
   });
 
   test('is that of JSON where a stream is none', () => {
-    expect(host().reply(['{"id":"c","choices":[{}]}'])).toMatchObject({ status: 200, type: 'application/json' });
+    expect(host().reply(['{"id":"c","choices":[{"index":0}]}'])).toMatchObject({
+      status: 200,
+      type: 'application/json',
+    });
   });
 
   test('stays for JSON, of which the beginning of an answer is enough', () => {
-    const reply = host().reply(['{"id":"c","a":{"b":[1]},', '"model":"a model","choices":[{', '}]}'], {
+    const reply = host().reply(['{"id":"c","a":{"b":[1]},', '"model":"a model","choices":[{"index"', ':0}]}'], {
       type: 'application/json; charset=utf-8',
     });
     expect(reply).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', taken: 2 });
@@ -439,6 +454,9 @@ describe('a JSON reply', () => {
     ['{"id":"c","choices":[],"usage":{"prompt_tokens":3}}', 500],
     ['{"id":"c","data":null}', 500],
     ['{"status":"ok"}', 500],
+    ['{"id":"c","choices":[{}]}', 500],
+    ['{"id":"c","choices":[ { } ],"usage":{"prompt_tokens":3}}', 500],
+    ['{"id":"c","choices":[null]}', 500],
     ['{"id":"c","choices":[ ],"metadata":{"weight_version":"default"}}', 500],
     ['{"choices":null,"base_resp":{"status_code":1039,"status_msg":"token limit"}}', 400],
   ])('that is a failure, or no answer, has the status of one, in any pieces: %s', (failure, status) => {

@@ -7,6 +7,7 @@ const wait = (headers: Readonly<Record<string, string>>) => waitMs((name) => hea
 it('reads seconds and dates, a day at most and never negative', () => {
   expect(retryAfter('17', now)).toBe(17_000);
   expect(retryAfter('0.5', now)).toBe(500);
+  expect(retryAfter('12s', now)).toBe(12_000);
   expect(retryAfter('999999999', now)).toBe(86_400_000);
   expect(retryAfter('Sat, 21 Nov 2026 09:20:30 GMT', now)).toBe(30_000);
   expect(retryAfter('Saturday, 21-Nov-26 09:20:30 GMT', now)).toBe(30_000);
@@ -17,6 +18,7 @@ it('reads seconds and dates, a day at most and never negative', () => {
 it('prefers milliseconds, as the SDKs do', () => {
   expect(wait({ 'retry-after-ms': '1500', 'retry-after': '2' })).toBe(1500);
   expect(wait({ 'retry-after-ms': 'x', 'retry-after': '2' })).toBe(2000);
+  expect(wait({ 'x-ms-retry-after-ms': '4200' })).toBe(4200);
 });
 
 it.each([

@@ -3,12 +3,13 @@ import { defined } from './defined.ts';
 import { dayMs, hourMs, minuteMs } from './durations.ts';
 
 /**
- * The headers that say so. `retry-after-ms` is Azure's. Limits whose `remaining` is 0 say when they have room again, with units as
+ * The headers that say so. `retry-after-ms` and `x-ms-retry-after-ms` are Azure's. Limits whose `remaining` is 0 say when they have room again, with units as
  * OpenAI and Groq write them (`1m2.5s`); without a unit it could be seconds or a time.
  */
 export const waitHeaders = [
   'retry-after',
   'retry-after-ms',
+  'x-ms-retry-after-ms',
   'x-ratelimit-remaining-requests',
   'x-ratelimit-reset-requests',
   'x-ratelimit-remaining-tokens',
@@ -19,18 +20,18 @@ type HeaderOf = (name: (typeof waitHeaders)[number]) => string | undefined;
 /** A date has 29 characters. */
 const longestText = 64;
 
-/** Reads `Retry-After` (seconds or an HTTP date) as ms from `now`, a day at most; null if it is absent or malformed. */
+/** Reads `Retry-After` (seconds, also with their unit, or an HTTP date) as ms from `now`, a day at most; null if it is absent or malformed. */
 export function retryAfter(text: string | null | undefined, now: number): number | null {
   if (!text || text.length > longestText) return null;
-  const isSeconds = /^\s*\d+(?:\.\d+)?\s*$/.test(text);
+  const isSeconds = /^\s*\d+(?:\.\d+)?\s*s?\s*$/.test(text);
   // Other texts with digits, such as a negative number, would be a date.
   if (!isSeconds && !/[a-z]{3}.*:/i.test(text)) return null;
-  return bounded(isSeconds ? Number(text) * 1000 : Date.parse(text) - now);
+  return bounded(isSeconds ? Number.parseFloat(text) * 1000 : Date.parse(text) - now);
 }
 
 /** Returns the ms from `now` after which the server can be asked again, a day at most; null if the headers do not say. */
 export function waitMs(header: HeaderOf, now: number): number | null {
-  const inMs = header('retry-after-ms');
+  const inMs = header('retry-after-ms') ?? header('x-ms-retry-after-ms');
   const told = inMs !== undefined && /^\s*\d+(?:\.\d+)?\s*$/.test(inMs) ? bounded(Number(inMs)) : null;
   return told ?? retryAfter(header('retry-after'), now) ?? untilReset(header);
 }

@@ -24,6 +24,9 @@ export const safetyCodes: readonly string[] = [
   '1301',
   '1026',
   '1027',
+  // new-api
+  'sensitive_words_detected',
+  'prompt_blocked',
   // Gemini, Bedrock
   'prohibited_content',
   'guardrail_intervened',
@@ -63,6 +66,8 @@ export const safetyPhrases: readonly string[] = [
   // Gemini
   'prohibited_content',
   'blocked due to safety',
+  // Vertex AI
+  "violate google's responsible ai practices",
   // Cloudflare
   'prompt blocked due to security configurations',
 ];

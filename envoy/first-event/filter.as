@@ -412,11 +412,20 @@ function lookForList(at: usize, length: i32): i32 {
   return isFailure ? error : unfinished;
 }
 
+/** Whether a list has something in it: neither null nor an object without members comes first. */
 function isFilledList(at: usize, length: i32): bool {
   if (length == 0 || load<u8>(at) != 0x5b) return false;
-  let from = 1;
+  let from = skipBlanks(at, length, 1);
+  if (from < length && load<u8>(at + from) == 0x7b) {
+    from = skipBlanks(at, length, from + 1);
+    return from < length && load<u8>(at + from) != 0x7d;
+  }
+  return from < length && load<u8>(at + from) != 0x5d && load<u8>(at + from) != 0x6e;
+}
+
+function skipBlanks(at: usize, length: i32, from: i32): i32 {
   while (from < length && isBlank(load<u8>(at + from))) from++;
-  return from < length && load<u8>(at + from) != 0x5d;
+  return from;
 }
 
 /** Members that a failure can have, or a reply without an answer, and whose lists are none of answers. */
@@ -427,6 +436,17 @@ function isOfFailure(key: usize, length: i32): bool {
 /** The results of content filters, and what MiniMax says of each reply. */
 function isApart(key: usize, length: i32): bool {
   return contains(key, length, "filter") || is(key, length, "base_resp");
+}
+
+/** Names of the words of a failure. */
+function isMessage(key: usize, length: i32): bool {
+  return (
+    is(key, length, "message") ||
+    is(key, length, "msg") ||
+    is(key, length, "error_msg") ||
+    is(key, length, "error_message") ||
+    is(key, length, "errmsg")
+  );
 }
 
 function isErrorKind(key: usize, keyLength: i32, value: usize, valueLength: i32): bool {
@@ -539,6 +559,8 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
   let isText = false;
   /** Whether words stand at the top that are those of a failure where there is no answer. */
   let isTold = false;
+  /** Whether a choice has failed, which matters where nothing was said. */
+  let isChoiceError = false;
   /** The depth of the key whose value is no part of an answer. */
   let apart = noDepth;
   let key: usize = 0;
@@ -567,18 +589,24 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
         if (depth == 2 && (is(key, keyLength, "blockreason") || is(key, keyLength, "block_reason")))
           isBlocked = isBlocked || isTrue(at + from, length - from);
         if (depth == 2 && apart == 1 && is(key, keyLength, "status_code")) isTold = isTold || isTrue(at + from, length - from);
-        if (depth <= 2 && isStatusKey(key, keyLength)) status = status || statusAt(at + from, length - from);
+        // OpenRouter has the failure of a choice within it.
+        if (depth == 3 && apart == noDepth && is(key, keyLength, "error") && from < length && load<u8>(at + from) == 0x7b) {
+          isChoiceError = true;
+          apart = depth;
+        }
+        if ((depth <= 2 || (isChoiceError && depth == 4)) && isStatusKey(key, keyLength)) status = status || statusAt(at + from, length - from);
       } else {
         if (depth == 1 && isErrorKind(key, keyLength, text, textLength)) isError = true;
-        if (depth == 1 && textLength > 0 && is(key, keyLength, "message")) isTold = true;
-        if (textLength > 0 && apart == noDepth && !isName(key, keyLength)) isText = true;
+        if (depth == 1 && textLength > 0 && isMessage(key, keyLength)) isTold = true;
+        // How a choice ended that has failed, `error`, says nothing by itself.
+        if (textLength > 0 && apart == noDepth && !isName(key, keyLength) && !is(text, textLength, "error")) isText = true;
       }
       continue;
     }
     from++;
   }
   if (isBlocked) return failure(at, length, 400);
-  if (isError || (isTold && lookForList(at + begin, length - begin) != list)) return failure(at, length, status);
+  if (isError || (isChoiceError && !isText) || (isTold && lookForList(at + begin, length - begin) != list)) return failure(at, length, status);
   return isText ? pass : hold;
 }
 

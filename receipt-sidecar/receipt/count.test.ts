@@ -338,6 +338,28 @@ describe('what nobody counted', () => {
   });
 });
 
+describe('counts that stand elsewhere', () => {
+  const usage = { prompt_tokens: 12, completion_tokens: 3 };
+
+  it('are read from the message', () => {
+    const found = { promptTokens: 12, cachedPromptTokens: 0, completionTokens: 3 };
+    expect(counted({ message: { content: words(2), usage } })).toEqual(found);
+  });
+
+  it.each([
+    { num_cached_tokens: 9 },
+    { cached_prompt_tokens: 9 },
+    { cache_read_tokens: 9 },
+    { prompt_tokens_details: { cache_read_tokens: 9 } },
+    { prompt_tokens_details: { cached_tokens: 0, cache_read_input_tokens: 9 } },
+  ])('are read by another name of what a cache gave: %j', (more) => {
+    expect(counted({ message: { content: words(2) }, usage: { ...usage, ...more } })).toMatchObject({
+      promptTokens: 12,
+      cachedPromptTokens: 9,
+    });
+  });
+});
+
 describe('a count that is missing', () => {
   const message = { content: words(400) };
 

@@ -128,4 +128,25 @@ export const blockedContent: readonly Blocked[] = [
       error: 'Content violates usage guidelines. Team: t, API key ID: k, Failed check: SAFETY_CHECK_TYPE_BIO',
     },
   ],
+  [
+    'Azure, by its inner reason',
+    400,
+    { error: { message: 'No.', code: '400', innererror: { code: 'ResponsibleAIPolicyViolation' } } },
+  ],
+  [
+    'Vertex AI',
+    400,
+    {
+      error: {
+        code: 400,
+        message: "The prompt could not be submitted. It contains words that violate Google's Responsible AI practices.",
+        status: 'INVALID_ARGUMENT',
+      },
+    },
+  ],
+  [
+    'new-api',
+    400,
+    { error: { message: 'user sensitive words detected', type: 'new_api_error', code: 'sensitive_words_detected' } },
+  ],
 ];

@@ -78,7 +78,7 @@ const places: ReadonlyMap<string, (value: unknown) => unknown> = new Map([
 const rankOf = new Map([...places.keys()].map((name, rank) => [name, rank]));
 /** The rank of counts that stand in the reply itself. */
 const flatRank = places.size;
-/** Behind `usage`: Moonshot states the usage of each choice within it. */
+/** Behind `usage`: Moonshot states the usage of each choice within it, and proxies in what it says. */
 const choiceRank = 0.5;
 
 export interface FoundClaim {
@@ -120,7 +120,8 @@ const mostChoices = 1024;
 function ofChoices(choices: unknown): FoundClaim[] {
   if (!Array.isArray(choices)) return [];
   return choices.slice(0, mostChoices).flatMap((choice, at) => {
-    const usage = field(choice, 'usage');
+    const usage =
+      field(choice, 'usage') ?? field(field(choice, 'delta'), 'usage') ?? field(field(choice, 'message'), 'usage');
     const claim = usage ? readClaim(usage) : null;
     if (claim === null) return [];
     const index = field(choice, 'index');

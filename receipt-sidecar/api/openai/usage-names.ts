@@ -55,6 +55,12 @@ const cachedNames: Names = [
   'cachedContentTokenCount',
   'cached_content_token_count',
   'cache_n',
+  // Servers and proxies that keep the count of their engine
+  'num_cached_tokens',
+  'cached_prompt_tokens',
+  'cache_read_tokens',
+  'prompt_tokens_details.cache_read_tokens',
+  'prompt_tokens_details.cache_read_input_tokens',
 ];
 /** The part of the prompt that was written to a cache, which Anthropic and Bedrock count beside the rest. */
 const storedNames: Names = [

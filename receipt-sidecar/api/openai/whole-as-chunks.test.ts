@@ -87,6 +87,15 @@ describe('a whole chat as a stream', () => {
     expect(counted).toMatch(/"usage":\{ +"prompt_tokens": 7, "cost": 0\.10 +\}\}$/);
   });
 
+  test('keeps what a single chunk says', () => {
+    const [said, ended] = eventsOf({
+      ...head,
+      choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }],
+    });
+    expect(said).toMatchObject({ choices: [{ delta: { content: 'Hi' }, finish_reason: null }] });
+    expect(ended).toMatchObject({ choices: [{ delta: {}, finish_reason: 'stop' }] });
+  });
+
   test('numbers choices that have no number', () => {
     const said = eventsOf({ choices: [{ message: { content: 'a' } }, { message: { content: 'b' } }] });
     expect(said).toMatchObject([{ choices: [{ index: 0 }] }, { choices: [{ index: 1 }] }, {}, {}, '[DONE]']);

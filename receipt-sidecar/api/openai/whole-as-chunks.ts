@@ -57,8 +57,9 @@ function memberOf(members: Members, name: string): Member[] {
 /** A message becomes a delta, whose tool calls have an index. */
 export const chatChoice: ChoiceForm = {
   said: (choice) => {
-    const { message, ...others } = Object.fromEntries(choice);
-    const delta = new Map(message !== undefined && isObject(message) ? membersOf(message) : []);
+    // A server that has one chunk to send may send that.
+    const { delta: already = '', message = already, ...others } = Object.fromEntries(choice);
+    const delta = new Map(isObject(message) ? membersOf(message) : []);
     const calls = delta.get('tool_calls');
     if (calls?.startsWith('['))
       delta.set(

@@ -18,6 +18,10 @@ const longestText = 2000;
 const isSafetyCode = (value: unknown): boolean =>
   (typeof value === 'string' || typeof value === 'number') && codes.has(String(value).toLowerCase());
 
+/** Azure's own reason, where the code of the error is only a status. */
+const innerCode = (inner: unknown): unknown =>
+  inner !== null && typeof inner === 'object' && 'code' in inner ? inner.code : undefined;
+
 /** Returns null if the provider says something else. `isQuoted` says whether its text can be shown. */
 export function safetyError(
   words: ProviderWords,
@@ -29,7 +33,7 @@ export function safetyError(
   const text = message?.slice(0, longestText);
   const lower = text?.toLowerCase();
   const isSafety =
-    [code, type, fields.status, fields.reason, fields.error].some(isSafetyCode) ||
+    [code, type, fields.status, fields.reason, fields.error, innerCode(fields.innererror)].some(isSafetyCode) ||
     safetyPhrases.some((phrase) => lower?.includes(phrase)) ||
     isPromptBlocked(fields);
   if (!isSafety) return null;
