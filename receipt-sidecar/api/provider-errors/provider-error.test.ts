@@ -143,6 +143,14 @@ it('shows no text of a reply that is no plain refusal, and takes nothing else fo
   );
 });
 
+it('says when to ask again, where the body alone does', () => {
+  const info = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '17s' };
+  const limited = (retryDelay: string) =>
+    providerError(429, JSON.stringify([{ error: { code: 429, details: [{ ...info, retryDelay }] } }]), chat)
+      .retryAfterS;
+  expect(['17s', '16.2s', '99999s', 'soon', '-1s'].map(limited)).toEqual([17, 17, 86_400, undefined, undefined]);
+});
+
 it('shows the message of a refusal wherever the server put it', () => {
   for (const body of [
     { error: { message: 'why' } },

@@ -5,11 +5,12 @@
  * names: they are about the client's own request. Its 401, 402 and 403 are our fault and never shown as the client's.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { dayMs } from '@gw/contract/internal/durations';
 import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { ParsedRequest } from '../port/parsed-request.ts';
 import { isAboutAdded } from './added-field.ts';
 import { contextError } from './context-error.ts';
-import { type ProviderWords, readWords } from './provider-words.ts';
+import { longestBody, type ProviderWords, readWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
 import { safetyError } from './safety-error.ts';
 
@@ -36,6 +37,12 @@ function rejection(words: ProviderWords | null, request: ParsedRequest, provider
   if (typeof param === 'string' && /^[\w.[\]-]{1,100}$/.test(param) && redacted(param) === param)
     return fieldError(param, text ?? 'The model provider rejected this field.');
   return apiError('upstream_rejected_request', text ? { message: text } : {});
+}
+
+/** Gemini says in the body when it wants to be asked again, and in no header. */
+function waitIn(body: string): { readonly retryAfterS?: number } {
+  const [, seconds] = /"retryDelay"\s*:\s*"(\d{1,5}(?:\.\d{1,9})?)s"/.exec(body.slice(0, longestBody)) ?? [];
+  return seconds === undefined ? {} : { retryAfterS: Math.min(Math.max(1, Math.ceil(Number(seconds))), dayMs / 1000) };
 }
 
 const faults: Readonly<Record<OperatorFault, ApiError>> = {
@@ -88,7 +95,7 @@ export function providerError(
     case 403:
       return apiError('upstream_auth_failed');
     case 429:
-      return apiError('upstream_rate_limited');
+      return apiError('upstream_rate_limited', waitIn(body));
     case 408:
     case 504:
       return apiError('upstream_timeout');

@@ -44,7 +44,7 @@ function fieldOf(fault: Record<string, unknown> | null): unknown {
 }
 
 /** How many characters a body can have to be read; no refusal is longer. */
-const longestBody = 256 * 1024;
+export const longestBody = 256 * 1024;
 
 /** Returns null if the body is longer than 256 Ki characters, or is neither a JSON object nor a list of one. */
 export function readWords(body: string): ProviderWords | null {
