@@ -331,6 +331,18 @@ describe('a reply that no API has', () => {
       expect(host().reply([': hi\n\n', role, event(data)], { ends: false })).toMatchObject(unreadable);
   });
 
+  test.each([
+    ['408', 504],
+    ['424', 500],
+    ['425', 503],
+    ['499', 500],
+    ['400', 400],
+    ['404', 404],
+    ['409', 409],
+  ])('or a failure of the server has the status of one, unread: %s', (status, known) => {
+    expect(host().reply([text], { status })).toMatchObject({ status: known, words: undefined, taken: 0 });
+  });
+
   test.each(['201', '204', '302', '304'])('is a reply with status %s, unread', (status) => {
     expect(host().reply([text], { status })).toMatchObject({ ...unreadable, taken: 0 });
     expect(host().reply([], { status })).toMatchObject(unreadable);

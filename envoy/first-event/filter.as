@@ -8,7 +8,8 @@
  * Invariants: no byte of a body is changed or lost. A head is held until the time that the sidecar names in the request, and for
  * `mostBytes` at most, of which one event, or one object, can have `mostOfOne`. Each byte is read a few times at most, in however many
  * pieces it comes. A reply that can be none of any API (a page of HTML, `null`, a list, a redirect) is a failure as well. What else the
- * filter does not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again).
+ * filter does not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again). Four
+ * statuses below 429 that mean a failure of the server become those that mean it everywhere.
  *
  * It knows no field of an answer: anything is one that has a list which is not empty, or any text besides names and the results of content
  * filters; an object whose list is empty needs that text at its top. It does know how servers write failures, and the words that give a
@@ -176,6 +177,11 @@ export function proxy_on_response_headers(context: i32, headers: i32, end: i32):
       }
     }
   } else if (isHeader(statusHeader, "2") || isHeader(statusHeader, "3")) fail(unreadable());
+  // Failures of the server that stand among those of its client: a time-out, TGI's failed generation, a server that is not ready, nginx's
+  // client that has left.
+  else if (isHeader(statusHeader, "408")) putHeader(statusHeader, "504");
+  else if (isHeader(statusHeader, "424") || isHeader(statusHeader, "499")) putHeader(statusHeader, "500");
+  else if (isHeader(statusHeader, "425")) putHeader(statusHeader, "503");
   heads.delete(context);
   return goOn;
 }

@@ -316,6 +316,7 @@ test.each([
   ['an object that breaks off', raw('application/json', '{"id":"c","object":"chat')],
   ['a stream of no JSON', raw('text/event-stream', 'data: OK\n\n')],
   ['a way to a page', raw('text/html', page, 302, { location: 'https://login.test/' })],
+  ['a generation that failed', raw('application/json', '{"error":"Request failed during generation"}', 424)],
 ])('%s goes on at the next deployment, for JSON and for streams', async (_name, broken) => {
   for (const isStream of [false, true]) {
     let isFirst = true;
