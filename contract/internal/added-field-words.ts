@@ -3,7 +3,7 @@
  * without a field that the gateway has added, and in the sidecar, which then does not blame the client. All in lower case.
  */
 
-/** What a path to a field of the body can begin with. */
+/** A path to a field of the body can begin with these. */
 export const bodyRoots: readonly string[] = ['body', 'request', 'chatcompletionrequest', 'completionrequest', '$'];
 
 /** Parts of the request that the client sends alone. A field that is named behind one of them lies within it. */
