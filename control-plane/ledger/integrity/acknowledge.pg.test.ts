@@ -7,7 +7,8 @@ import { silentLog } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
-import { type FaultKind, forgetFaults, noteFaults } from './faults.ts';
+import { faultKinds } from './acknowledge.ts';
+import { forgetFaults, noteFaults } from './faults.ts';
 
 const running = forFile(startTestApp);
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
@@ -61,19 +62,16 @@ test('what an admin acknowledges counts no more, and stays in the history with w
   expect((await post(tokens.admin, { id, fault: 'forged', reason: 'again' })).statusCode).toBe(409);
 });
 
-test.each<FaultKind>(['audit', 'batch', 'log', 'minute', 'receipt'])(
-  'a fault of the kind %s is acknowledged by the id under which it is listed',
-  async (kind) => {
-    await noteFaults({ db: running.stores.db, log: silentLog }, kind, [{ name: 'acct_c', number: 3, fault: 'found' }]);
-    const listed = await running.operator.inject({
-      url: '/operator/v1/integrity/faults',
-      headers: { authorization: `Bearer ${tokens.admin}` },
-    });
-    const [{ fault, id: name }] = listed.json().data;
-    expect((await post(tokens.admin, { id: name, fault, reason: 'known' })).statusCode).toBe(200);
-    expect((await running.operator.inject('/healthz')).json().status).toBe('ok');
-  },
-);
+test.each(faultKinds)('a fault of the kind %s is acknowledged by the id under which it is listed', async (kind) => {
+  await noteFaults({ db: running.stores.db, log: silentLog }, kind, [{ name: 'acct_c', number: 3, fault: 'found' }]);
+  const listed = await running.operator.inject({
+    url: '/operator/v1/integrity/faults',
+    headers: { authorization: `Bearer ${tokens.admin}` },
+  });
+  const [{ fault, id: name }] = listed.json().data;
+  expect((await post(tokens.admin, { id: name, fault, reason: 'known' })).statusCode).toBe(200);
+  expect((await running.operator.inject('/healthz')).json().status).toBe('ok');
+});
 
 test('another fault of the same row is an alarm, and so is the same one once it was mended', async () => {
   const acknowledge = (fault: string) => post(tokens.admin, { id, fault, reason: 'known' });
@@ -91,6 +89,24 @@ test('another fault of the same row is an alarm, and so is the same one once it 
   expect(await counted()).toEqual(['ok', 0, 0]);
   await note('altered');
   expect(await counted()).toEqual(['degraded', 1, 1]);
+});
+
+test('a page goes on behind a fault of any kind, whatever its number', async () => {
+  const { db } = running.stores;
+  const headers = { authorization: `Bearer ${tokens.viewer}` };
+  for (const kind of faultKinds)
+    for (const number of [3, 9_007_199_254_740_992])
+      await noteFaults({ db, log: silentLog }, kind, [{ name: 'acct_c', number, fault: 'found' }]);
+  await running.stores.tamper(`UPDATE integrity_faults SET number = 9223372036854775807 WHERE number > 3`);
+  const url = '/operator/v1/integrity/faults?limit=1';
+  const listed: string[] = [];
+  for (let after = ''; ; ) {
+    const page = (await running.operator.inject({ url: `${url}${after}`, headers })).json();
+    listed.push(...page.data.map(({ id: own }: { id: string }) => own));
+    if (!page.has_more) break;
+    after = `&after=${encodeURIComponent(page.last_id)}`;
+  }
+  expect(listed).toEqual(faultKinds.flatMap((kind) => [`${kind}:3:acct_c`, `${kind}:9223372036854775807:acct_c`]));
 });
 
 test('whoever has the database alone acknowledges nothing, and whoever is no admin neither', async () => {

@@ -14,6 +14,9 @@ import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 
+export const faultKinds = ['audit', 'batch', 'log', 'minute', 'receipt'] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
 /** A fault as it is stored. */
 export interface FaultRow {
   readonly kind: string;
@@ -48,10 +51,14 @@ export interface FaultId {
 
 export const idOf = ({ kind, name, number }: FaultId): string => `${kind}:${number}:${name}`;
 
+const idForm = new RegExp(`^(${faultKinds.join('|')}):(-?\\d{1,19}):(.+)$`, 's');
+
 /** Returns null for what is no id. */
 export function faultIdIn(text: string): FaultId | null {
-  const [, kind, number, name] = /^(audit|batch|log|minute|receipt):(-?\d{1,18}):(.+)$/s.exec(text) ?? [];
-  return kind === undefined || number === undefined || name === undefined ? null : { kind, name, number };
+  const [, kind, number, name] = idForm.exec(text) ?? [];
+  if (kind === undefined || number === undefined || name === undefined) return null;
+  // Postgres refuses a greater one.
+  return BigInt.asIntN(64, BigInt(number)) === BigInt(number) ? { kind, name, number } : null;
 }
 
 /** The word of an admin on a fault that they have seen. */

@@ -8,7 +8,15 @@ import { answer, changeOf } from '../../people/access/change.ts';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
-import { acknowledge, acknowledgementOf, type FaultId, type FaultRow, faultIdIn, idOf } from './acknowledge.ts';
+import {
+  acknowledge,
+  acknowledgementOf,
+  type FaultId,
+  type FaultRow,
+  faultIdIn,
+  faultKinds,
+  idOf,
+} from './acknowledge.ts';
 
 const acknowledgedSchema = z.strictObject({
   at: z.string(),
@@ -16,16 +24,20 @@ const acknowledgedSchema = z.strictObject({
   name: z.string().nullable(),
   reason: z.string(),
 });
-const kindSchema = z.enum(['audit', 'batch', 'log', 'minute', 'receipt']);
+const kindSchema = z.enum(faultKinds);
 const faultSchema = z.strictObject({
   id: z.string(),
   kind: kindSchema,
   name: z
     .string()
     .describe(
-      'A chain, the id of a receipt, the digest of a part of facts, the account of a log, `batches` or `heads`',
+      'A chain, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, `batches`, `heads`, or a life of ext-authz (`witness …`)',
     ),
-  number: z.number().describe('Of the entry in its chain or its log, of the version, or of the batch'),
+  number: z
+    .number()
+    .describe(
+      'Of the entry in its chain or its log, of the version, of the batch, of the minute since 1970, or of the statement',
+    ),
   fault: z.string(),
   found_at: z.iso.datetime(),
   seen_at: z.iso.datetime(),

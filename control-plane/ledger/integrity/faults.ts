@@ -7,9 +7,7 @@
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Seals } from '../receipts/sealed-rows.ts';
-import { acknowledgementOf, type FaultRow } from './acknowledge.ts';
-
-export type FaultKind = 'audit' | 'batch' | 'log' | 'minute' | 'receipt';
+import { acknowledgementOf, type FaultKind, type FaultRow } from './acknowledge.ts';
 
 const what: Readonly<Record<FaultKind, string>> = {
   audit: 'the audit log was altered',

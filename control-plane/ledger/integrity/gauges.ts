@@ -2,7 +2,8 @@
 import type { Database } from '@gw/prisma/client';
 import { Gauge, type Registry } from 'prom-client';
 import type { Seals } from '../receipts/sealed-rows.ts';
-import { countFaults, type FaultKind } from './faults.ts';
+import type { FaultKind } from './acknowledge.ts';
+import { countFaults } from './faults.ts';
 import { type Periods, type Progress, readProgress } from './progress.ts';
 
 const faultGauges: readonly (readonly [FaultKind, string, string])[] = [
