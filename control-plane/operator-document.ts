@@ -23,7 +23,7 @@ export async function operatorDocument(): Promise<string> {
     GW_KEY_PEPPER: anyKey,
     GW_LEDGER_KEY: anyKey,
     GW_LEDGER_ENTRY_KEY: 'ee'.repeat(32),
-    GW_WITNESS_KEY: anyKey,
+    GW_WITNESS_KEY: 'dd'.repeat(32),
     GW_EVIDENCE_KEY: anyKey,
     GW_CREDENTIALS_KEY: anyKey,
     GW_IDEMPOTENCY_KEY: anyKey,

@@ -17,7 +17,7 @@ import { storeEntries } from './store-entries.ts';
 export const testPepper = Buffer.alloc(32, 7);
 
 /** With which the statements of an ext-authz are signed. */
-export const testWitnessKey = Buffer.alloc(32, 9);
+export const testWitnessKey = Buffer.alloc(32, 11);
 
 /** The cost of hashing credentials, which tests make by the hundred. */
 export const testCost = { memorySize: 64, iterations: 1, parallelism: 1 };
