@@ -7,6 +7,7 @@
  *   body cannot be extended before it has arrived;
  * - large bodies are sent and read in one piece, so small messages of other calls wait for them;
  * - Node closes a connection after about a thousand resets, which many early disconnects of clients cause, and so fails other calls;
+ * - nobody learns that a connection has ended, so what Envoy had not told of its calls by then counts as told (ext-authz/witness.ts);
  * - a method that does not exist is UNIMPLEMENTED even without the internal token.
  */
 import type {

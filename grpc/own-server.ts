@@ -20,11 +20,13 @@ export async function openOwnServer({
   const connections = new Set<Http2Connection>();
   const accept = (socket: Socket) => {
     const trusted = tokenCheck();
+    let isEnvoys = false;
     const connection = new Http2Connection(socket, (headers, stream) => {
       if (!trusted(headers.get(internalTokenHeader))) {
         fail(stream, status.unauthenticated);
         return nothing;
       }
+      isEnvoys = true;
       const path = headers.get(':path');
       const method = path === undefined ? undefined : methods.get(path);
       if (method) return openCall(method, stream);
@@ -34,7 +36,8 @@ export async function openOwnServer({
     connections.add(connection);
     socket.on('close', () => {
       connections.delete(connection);
-      connectionEnded?.();
+      // One that only looked whether the port is open had nothing to send.
+      if (isEnvoys) connectionEnded?.();
     });
   };
   const server = tls ? createTlsServer({ ...tls, ALPNProtocols: ['h2'] }, accept) : createServer(accept);

@@ -71,6 +71,28 @@ const echo: EnvoyServices = {
 };
 const asking = (text: string) => ({ attributes: { contextExtensions: { text } } });
 
+it('tells when a connection of Envoy has ended, and nothing of one that never had its token', async () => {
+  let ended = 0;
+  const { address, port } = await serve({
+    ...echo,
+    connectionEnded: () => {
+      ended += 1;
+    },
+  });
+  const from = client(address);
+  await check(from, asking('x'));
+  const probe = createConnection({ host: '127.0.0.1', port: port ?? 0 });
+  await new Promise<void>((resolve) => probe.once('connect', resolve));
+  await new Promise<void>((resolve) => probe.once('close', () => resolve()).destroy());
+  const stranger = client(address);
+  await expect(check(stranger, asking('x'), metadata('Bearer another'))).rejects.toThrow();
+  stranger.close();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(ended).toBe(0);
+  from.close();
+  await expect.poll(() => ended).toBe(1);
+});
+
 describe.each(implementations)('the gRPC server (%s)', (implementation) => {
   const serveOn = (services: EnvoyServices, faults?: unknown[]) => serve(services, faults, implementation);
 

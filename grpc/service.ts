@@ -57,7 +57,10 @@ export interface EnvoyServices {
   readonly accessLog?: (message: StreamAccessLogsMessage) => void;
   /** Takes the texts of a logger that sends only a text for each call. */
   readonly logTexts?: (texts: readonly string[]) => void;
-  /** Called when a connection of Envoy has ended: what was under way on it may be lost. `GW_GRPC_SERVER=grpc-js` does not call it. */
+  /**
+   * Called when a connection has ended that has shown the internal token: what was under way on it may be lost. `GW_GRPC_SERVER=grpc-js` does
+   * not call it.
+   */
   readonly connectionEnded?: () => void;
   /** Returns false while another instance can do better. Default: true. */
   readonly isServing?: () => boolean;
