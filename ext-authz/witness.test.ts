@@ -1,6 +1,7 @@
 /** Calls are counted by account and minute, and each count is stated once. */
 import { isStatementGenuine, minuteOfReceipt } from '@gw/contract/internal/witness';
 import { openLog } from '@gw/service/log';
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openWitness, type Witness } from './witness.ts';
 
@@ -98,6 +99,24 @@ test('where Envoy or this process may have lost calls, the time is stated as uns
   witness.count(['- -']);
   await vi.advanceTimersByTimeAsync(5000);
   expect(stored.flatMap(({ statement }) => statement.unsure)).toHaveLength(1);
+});
+
+test('while Postgres is away as many counts are kept as may be, and then stated in texts that it takes', async () => {
+  answers = Array.from({ length: 30 }, () => 'refused');
+  const minutes = 1001;
+  // Twice as long as the ids that are made.
+  const account = (n: number) => `acct_${String(n).padStart(59, '0')}`;
+  for (let minute = 0; minute < minutes; minute += 1)
+    witness.count(Array.from({ length: 100 }, (_, n) => call(account(n), firstMinute + minute)));
+  const registry = new Registry();
+  witness.register(registry);
+  expect(await registry.metrics()).toMatch(/^gw_witness_counts_kept 100000$/m);
+  expect(await registry.metrics()).toMatch(/^gw_witness_calls_uncounted_total 100$/m);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(counted()).toHaveLength(100_000);
+  expect(stored.flatMap(({ statement }) => statement.unsure).length).toBeGreaterThan(0);
+  // The column takes no more than that.
+  for (const { statement } of stored) expect(JSON.stringify(statement).length).toBeLessThan(1_000_000);
 });
 
 test('whoever stood still says for how long', async () => {

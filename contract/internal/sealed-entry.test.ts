@@ -125,6 +125,11 @@ describe('the entry of a call that its sidecar does not finish', () => {
   });
 });
 
+test('a text of which each character takes three bytes is sealed to its end, however long', () => {
+  const given = { ...contentOf(entryIn(entryNamed('a'))), receipt: JSON.stringify('語'.repeat(1_000_000)) };
+  expect(opener.open(sealer.seal(given, 'made'))).toMatchObject({ entry: { receipt: given.receipt } });
+});
+
 test('an entry is good after many others were sealed and opened', () => {
   const first = entryNamed('first');
   const bytes = Buffer.from(first);

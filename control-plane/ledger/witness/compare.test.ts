@@ -53,6 +53,13 @@ describe('a difference counts when it has lasted, within two minutes of the begi
   });
 });
 
+test('a call that is not over excuses one receipt, and no second one', () => {
+  const differs_at = at(12);
+  const pending = new Map([[minute.getTime() / 60_000, 1]]);
+  expect(verdictOf(row(6, 5, { differs_at }), known(at(60), { pending }))).toBeNull();
+  expect(verdictOf(row(7, 5, { differs_at }), known(at(60), { pending }))).toBe('missing');
+});
+
 describe('receipts that nobody may have counted are not witnessed', () => {
   const extra = row(5, 6, { differs_at: at(12) });
   const gap = (fromS: number, toS: number | null) => ({ from_at: at(fromS), to_at: toS === null ? null : at(toS) });
