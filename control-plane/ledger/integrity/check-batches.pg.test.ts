@@ -312,6 +312,16 @@ test('a batch whose maker died before it was sealed is sealed by the next, unles
   expect(await found()).toHaveLength(1);
 });
 
+test('a batch whose maker died, and that nobody sealed for minutes, is sealed before it is signed', async () => {
+  await three();
+  await stores.tamper('UPDATE receipt_batches SET seal = NULL, seal_key = NULL WHERE number > 1');
+  clock = 120_000;
+  await sign();
+  clock = 0;
+  expect(await stores.db.receiptHead.findMany()).toMatchObject([{ first: 1n, last: 3n }]);
+  expect(await stores.db.receiptBatch.count({ where: { seal: null } })).toBe(0);
+});
+
 test('a round that is under way tells how far it is and when it ends, and is not overdue while it comes on', async () => {
   await three();
   await sign();

@@ -65,6 +65,8 @@ export async function sealOpen(
 
 /** Signs all that came since the last time. Throws LogBrokenError if it does not go on from that. */
 export async function signHeads(options: HeadOptions): Promise<void> {
+  // A batch that is signed without a seal gets none any more. Nobody may have sealed the last batches for a while: their maker died, and was alone.
+  await sealOpen(options, 0);
   for (let last = await signOnce(options); last !== null; last = await signOnce(options)) {
     const { redis, seals } = options;
     const pinned = await pinnedHeads(redis, seals).catch(() => []);
