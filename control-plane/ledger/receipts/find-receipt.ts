@@ -1,7 +1,8 @@
 /**
  * One receipt by its id: from Redis while it is new, from Postgres for ever.
  *
- * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has. What
+ * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has, and one that stands in
+ * for a receipt (a call under way, or closed) nothing that Postgres has. What
  * Postgres has is given only if it is genuine. If the newest version is not, the newest that is takes its place, and the reply says so: else
  * whoever can add a version without a seal would hide the receipt. What Redis has is given only if a sidecar has sealed it for this id.
  */
@@ -72,11 +73,8 @@ export async function findReceipt(
   });
   if (entry !== null) {
     if (entry.account_id !== accountId) return null;
-    if (version === undefined || entry.version === version) {
-      const pending = entry.state === 'pending';
-      const newer = version === undefined && !pending ? await newerThan(stores, accountId, id, createdAt, entry) : null;
-      return newer ?? foundIn(entry);
-    }
+    if (version === undefined || entry.version === version)
+      return (await storedBefore(stores, entry, createdAt, version)) ?? foundIn(entry);
   }
   const stored = await readStored(stores, accountId, id, createdAt, version);
   if (stored === null && redisError !== null) throw redisError;
@@ -116,21 +114,25 @@ function foundIn({ facts, receipt, state, trace }: OpenedEntry): FoundReceipt {
   };
 }
 
-async function newerThan(
+/** Entries that say how a call has ended. Any other one stands in for them, and somebody with Redis can have put it back. */
+const isFinal = ({ state }: OpenedEntry): boolean => state === 'made' || state === 'shown';
+
+/** Returns what Postgres has that goes before an entry in Redis; null if there is nothing. */
+async function storedBefore(
   stores: ReceiptStores,
-  accountId: string,
-  id: string,
+  entry: OpenedEntry,
   createdAt: Date,
-  { version }: OpenedEntry,
+  wanted: number | undefined,
 ): Promise<StoredReceipt | NotGenuine | null> {
+  if (isFinal(entry) && wanted !== undefined) return null;
   // Fails open: without Postgres, or if it stands still, what Redis has is the best that is known. Fails closed where
   // Postgres has what is not genuine: which version is the newest is then not known.
   const stored = await Promise.race([
-    readStored(stores, accountId, id, createdAt, undefined).catch(() => null),
+    readStored(stores, entry.account_id, entry.id, createdAt, wanted).catch(() => null),
     delay(newerBoundMs, null, { ref: false }),
   ]);
-  if (stored === null) return null;
-  return 'fault' in stored || stored.altered.length > 0 || stored.version > version ? stored : null;
+  if (stored === null || 'fault' in stored || stored.altered.length > 0) return stored;
+  return !isFinal(entry) || stored.version > entry.version ? stored : null;
 }
 
 async function readStored(

@@ -173,6 +173,21 @@ test('what stands in Redis under the id of a receipt is served only if a sidecar
   await redis.del(receiptKey(id));
 });
 
+test('what was true of a call while it ran hides no receipt of it, whoever puts that back into Redis', async () => {
+  const { redis } = running.stores;
+  const made = call();
+  const { id } = made.receipt;
+  await put(sealedEntry(made));
+  await eventually(async () => (await redis.xlen(ledgerStream)) === 0);
+  const standsIn = unattended(made, { shown: false });
+  for (const state of ['pending', 'left', 'closed'] as const) {
+    await redis.set(receiptKey(id), sealedEntry(standsIn, state));
+    for (const query of ['', '?version=1'])
+      expect((await running.get(`/v1/gw/receipts/${id}${query}`)).body).toBe(JSON.stringify(made.receipt));
+  }
+  await redis.del(receiptKey(id));
+});
+
 test('a call under way that was altered in Redis is not closed, and its receipt not made', async () => {
   const { redis } = running.stores;
   const pending = unattended(call(), { shown: false });
