@@ -42,7 +42,7 @@ async function state(life: string, seq: number, { agoS = 0, calls = 0, isLast = 
   const code = statementCode(key, { life, seq }, statement);
   await stores.db.$executeRaw`
     INSERT INTO witness_statements (life, seq, statement, code) VALUES (${life}, ${seq}, ${statement}, ${code})`;
-  if (agoS > 0)
+  if (agoS !== 0)
     await stores.tamper(`
       UPDATE witness_statements SET stated_at = stated_at - INTERVAL '${agoS} seconds' WHERE life = '${life}' AND seq = ${seq}`);
 }
@@ -93,6 +93,20 @@ test('a receipt that nobody made is named by its minute and both counts, and one
   expect(await faults()).toEqual([named(3, 3, 2)]);
   await stores.tamper(`DELETE FROM receipts WHERE id = '${forged}'`);
   await round(120_000);
+  expect(await faults()).toEqual([]);
+  expect(await counts()).toEqual([{ calls: 2, receipts: 2, verdict: 'agrees' }]);
+});
+
+test('where the clock of the database was set back, each statement is added once, in its order', async () => {
+  await state('one', 2, { agoS: -7200 });
+  await round();
+  await store(1);
+  await state('one', 3, { agoS: -7190 });
+  await state('one', 4, { calls: 1 });
+  await round();
+  await store(2);
+  await state('one', 5, { calls: 1 });
+  await rounds();
   expect(await faults()).toEqual([]);
   expect(await counts()).toEqual([{ calls: 2, receipts: 2, verdict: 'agrees' }]);
 });

@@ -51,9 +51,10 @@ export async function takeStatements(tx: Tx, keys: WitnessKeys): Promise<Fault[]
   const stored = await tx.$queryRaw<StoredStatement[]>`
     SELECT s.life, s.seq, s.stated_at, s.statement, s.code, coalesce(l.seq, 0) AS taken
     FROM witness_statements s LEFT JOIN witness_lives l ON l.life = s.life
-    WHERE s.stated_at > coalesce((SELECT max(last_at) FROM witness_lives), '-infinity') - INTERVAL '10 minutes'
+    -- The clock of the database may have been set back.
+    WHERE s.stated_at > least(coalesce((SELECT max(last_at) FROM witness_lives), '-infinity'), clock_timestamp()) - INTERVAL '10 minutes'
       AND s.seq > coalesce(l.seq, 0)
-    ORDER BY s.stated_at, s.seq LIMIT ${atOnce}`;
+    ORDER BY s.life, s.seq LIMIT ${atOnce}`;
   const faults: Fault[] = [];
   const lives = new Map<string, Life>();
   const calls = new Map<string, { minute: Date; account_id: string; calls: number }>();
