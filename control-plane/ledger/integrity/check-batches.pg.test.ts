@@ -312,6 +312,14 @@ test('a batch whose maker died before it was sealed is sealed by the next, unles
   expect(await found()).toHaveLength(1);
 });
 
+test('a head that somebody without the key has put into Redis says nothing', async () => {
+  await three();
+  const forged = ['ab', 'cd'].map((byte) => byte.repeat(32)).join(' ');
+  await stores.redis.sadd('gw:ledger:heads', `4 ${forged} 1`, `4 ${forged} 99`, '4', 'x y z u v', '');
+  expect(await found()).toEqual([]);
+  expect(await pinnedHeads(stores.redis, stores.seals)).toEqual([]);
+});
+
 test('a batch whose maker died, and that nobody sealed for minutes, is sealed before it is signed', async () => {
   await three();
   await stores.tamper('UPDATE receipt_batches SET seal = NULL, seal_key = NULL WHERE number > 1');
