@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { compileReplyEnd, compilerOf, replyEnd } from './reply-end.mjs';
 import { at, Failure, root, run } from './run-step.mjs';
 
 /** Bundle → entry point; a part whose entry is not there is left out. */
@@ -106,6 +107,10 @@ async function generate() {
     ]),
     at('envoy', 'generated', 'first-event.ts'),
     () => run('Compiling the filter of first events', process.execPath, [join(filter, 'compile.mjs')]),
+  );
+  const compiler = compilerOf(process.env.PATH);
+  await once('reply-end', digest([replyEnd.source], `${compiler} ${process.arch}`), replyEnd.module, () =>
+    compileReplyEnd(compiler),
   );
   // Only the client is generated, which needs no native engine; naming a stand-in keeps Prisma from downloading one.
   const quiet = {

@@ -54,6 +54,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     streamIdleTimeoutS: settings.integer('GW_STREAM_IDLE_TIMEOUT_S', 300),
     sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 5000),
     leases: readSwitch(settings, 'GW_LEASES'),
+    replyEndModule: settings.optional('GW_REPLY_END_MODULE', '') || null,
     templateDir,
   };
   settings.finish();

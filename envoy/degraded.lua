@@ -260,6 +260,8 @@ local function finish_stream(handle, headers, gw)
         else
           out = out .. receipt_event(state(handle), first, last) .. 'data: ' .. done .. '\n\n'
           shown(handle)
+          -- For the filter that ends replies: the sidecar cannot tell it any more.
+          handle:streamInfo():dynamicMetadata():set('gw', 'over', true)
         end
       else
         held = keep == 0 and '' or text:sub(-keep)

@@ -18,6 +18,7 @@ import { leaseLua } from './lease-lua.ts';
 import { localReplies } from './local-replies.ts';
 import { luaString } from './lua-string.ts';
 import { probeListener } from './probe-listener.ts';
+import { replyEndFilter } from './reply-end.ts';
 import { envoyRoutes, type RouteSettings } from './routes.ts';
 import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
@@ -52,6 +53,8 @@ export interface EnvoySettings extends RouteSettings {
   readonly maxHeapMb: number;
   /** How long the sidecar may take for a message, ms; after that the reply passes without it. */
   readonly sidecarTimeoutMs: number;
+  /** File of the compiled reply-end/filter.c, where Envoy runs; null: there is none. */
+  readonly replyEndModule: string | null;
   /** Folder of envoy.template.yaml and the Lua filters. */
   readonly templateDir: string;
 }
@@ -140,6 +143,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['CALLER_ATTRIBUTE', callerAttribute],
     ['IDENTITY', identityNamespace],
     ['CALLER_FIELD', callerField],
+    ['REPLY_END', replyEndFilter(settings.replyEndModule)],
     ['LEASE_LUA', leaseLua(settings.templateDir)],
     ['DEGRADED_LUA', lua],
     ['PROBE_LISTENER', probeListener(settings.probeListen, settings.internalTls)],

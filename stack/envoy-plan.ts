@@ -7,6 +7,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { findCertificateBundle, installCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
+import { replyEndModule } from './machine/binaries.ts';
 import { checkout, inCheckout } from './machine/checkout.ts';
 import { startChild } from './machine/child.ts';
 import {
@@ -33,8 +34,9 @@ export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: 
     rendered = from;
     // A file that is already there would keep its mode.
     rmSync(configFile, { force: true });
-    if (from === checkout) writeEnvoyConfig(settings(name, layout, tls), configFile);
-    else renderElsewhere(from, settings(name, layout, tls), configFile);
+    const given = settings(name, layout, binary, tls);
+    if (from === checkout) writeEnvoyConfig(given, configFile);
+    else renderElsewhere(from, given, configFile);
   };
   const logFile = logFileOf(layout.logs, name);
   const concurrency = String(Math.min(availableParallelism(), 8));
@@ -86,6 +88,7 @@ function renderElsewhere(from: string, given: EnvoySettings, configFile: string)
     GW_ACCESS_LOG: given.accessLog,
     GW_BASE_URL: given.addresses.baseUrl,
     GW_EVIDENCE_PUBLIC_KEYS: given.evidenceKeys.join(','),
+    GW_REPLY_END_MODULE: given.replyEndModule ?? '',
   };
   execFileSync(process.execPath, [join(from, 'dist', 'render-envoy.js'), configFile], {
     env: { ...fromUser(passedOn), ...variables },
@@ -102,7 +105,7 @@ function edgeSettings(layout: Layout) {
   };
 }
 
-function settings(name: EnvoyName, layout: Layout, tls: Tls | null): EnvoySettings {
+function settings(name: EnvoyName, layout: Layout, binary: string, tls: Tls | null): EnvoySettings {
   return {
     nodeId: name.replace('envoy', 'gw-local'),
     publicAddress: '127.0.0.1',
@@ -129,6 +132,7 @@ function settings(name: EnvoyName, layout: Layout, tls: Tls | null): EnvoySettin
     streamIdleTimeoutS: 300,
     sidecarTimeoutMs: 5000,
     leases: true,
+    replyEndModule: replyEndModule(binary),
     templateDir: inCheckout('envoy'),
   };
 }

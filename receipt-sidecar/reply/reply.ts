@@ -9,7 +9,7 @@ import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
 import { Decompressor, type Encoding } from '../wire/compressed.ts';
-import { cutOff, finishedWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
+import { cutOff, finishedWith, overWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
 import type { Room } from '../wire/room.ts';
 import { Turns } from '../wire/turns.ts';
 import type { EnergyReader } from './energy-reader.ts';
@@ -49,8 +49,8 @@ const holdMs = 500;
 const usageHoldMs = 3000;
 const patience = wait(usageHoldMs / 1000 + 1);
 /**
- * How long a provider may go on behind the last event that its client gets, ms. By then that event has reached the client, which loses
- * nothing by a broken connection, and the receipt is made.
+ * How long a provider may go on behind the last event that its client gets, ms. Before that Envoy ends the reply in order where it has the
+ * filter for it. By then that event has reached the client, which loses nothing by a broken connection, and the receipt is made.
  */
 const endMs = 1000;
 /** Above this many unanswered bytes Envoy could stop reading, so that pieces are answered before all of them came out. */
@@ -216,7 +216,10 @@ export class StreamReply implements Reply {
     const bytes = this.#swaps.reduce((text, [made, shown]) => withShown(text, made, shown), taken);
     const isSame = ends.length === 0 && original?.equals(bytes);
     const response = isSame ? unchanged.responseBody : replaceChunk(bytes);
-    this.#pass(bytes, this.#done ? { ...response, ...finishedWith(this.#context.record.unsaved) } : response);
+    if (!this.#done) return this.#pass(bytes, response);
+    const isLeftOpen = this.#events.over !== null && !this.#providerEnded;
+    const told = (isLeftOpen ? overWith : finishedWith)(this.#context.record.unsaved);
+    this.#pass(bytes, { ...response, ...told });
   }
 
   /** Answers with what the client gets next. The last of it goes out with the whole being stored, if it is to be. */

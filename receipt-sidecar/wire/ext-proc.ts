@@ -4,6 +4,7 @@ import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { elementAt } from '@gw/contract/internal/defined';
 import { attemptOrderNamespace, laterHeaders, notRepeatedHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader, reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
+import { replyOver } from '@gw/contract/internal/reply-end';
 import type { IProcessingResponse, Metadata, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
 import type { StoredReply } from '@gw/service/idempotency';
 import { bodyPatienceS } from './threads/body-threads.ts';
@@ -110,6 +111,11 @@ export const finishedWith = (unsaved: Buffer | null) =>
     ? finished
     : { dynamicMetadata: gwMetadata({ done: true, shown: true, unsaved: unsaved.toString('base64') }) };
 
+/** Like `finishedWith`, with the last that the client gets of a reply that its provider has not ended. */
+export const overWith = (unsaved: Buffer | null) => ({
+  dynamicMetadata: gwMetadata({ ...finishedWith(unsaved).dynamicMetadata.gw, ...replyOver }),
+});
+
 /**
  * Makes our headers for the reply of a call that reached a provider, which no cache may keep. `isRerun`: an earlier call with the same
  * idempotency key may have reached a provider too.
@@ -158,7 +164,7 @@ export function immediate(
 
 /**
  * Makes Envoy break off a reply that has begun, and the provider's with it. The client sees a broken connection or a reset stream: a processor
- * cannot end a reply in order before the provider does.
+ * cannot end a reply in order before the provider does. The filter that can (`overWith`) is not there on each machine.
  */
 export const cutOff: IProcessingResponse = {
   immediateResponse: { status: { code: 502 }, details: 'gw_provider_goes_on' },

@@ -5,7 +5,7 @@
  * pinned package, a program on PATH that is recent enough.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inCheckout } from './checkout.ts';
 import { findOnPath } from './child.ts';
@@ -96,6 +96,16 @@ export function envoyBinary(log: Log): Promise<string> {
     },
     log,
   );
+}
+
+/**
+ * The filter that ends replies (envoy/reply-end/filter.c), if this machine has a compiler for it, and `envoy` is of the version that it is
+ * made for: Envoy does not start with a module that it cannot load. Else null.
+ */
+export function replyEndModule(envoy: string): string | null {
+  const module = inCheckout('envoy', 'generated', 'reply-end.so');
+  const isMade = existsSync(module) && statSync(module).size > 0;
+  return isMade && envoyPackage.version.startsWith(`${versionOf(envoy)?.join('.')}.`) ? module : null;
 }
 
 export function valkeyBinary(log: Log): Promise<string> {

@@ -31,6 +31,7 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     streamIdleTimeoutS: 300,
     sidecarTimeoutMs: 5000,
     leases: true,
+    replyEndModule: null,
     templateDir: inCheckout('envoy'),
     ...changes,
   };
