@@ -5,4 +5,4 @@
 export const replyOver = { over: true } as const;
 
 /** How long the provider may leave its reply open behind that, ms. One that ends it by itself keeps its connection. */
-export const replyEndMs = 500;
+export const replyEndMs = 200;
