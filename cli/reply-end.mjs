@@ -24,8 +24,7 @@ export function compilerOf(path) {
  *
  * @param {string | null} compiler
  */
-export async function compileReplyEnd(compiler) {
-  const { module, source } = replyEnd;
+export async function compileReplyEnd(compiler, { module, source } = replyEnd) {
   const next = `${module}.${process.pid}`;
   mkdirSync(dirname(module), { recursive: true });
   try {

@@ -7,7 +7,7 @@ import { entryIn } from '@gw/testing/ledger-entry';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cutOff } from '../wire/ext-proc.ts';
+import { cutOff, overWith } from '../wire/ext-proc.ts';
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const chunk = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
@@ -80,6 +80,23 @@ it.each([
   vi.advanceTimersByTime(1);
   expect(call.answers.at(-1)).toBe(cutOff);
   expect(call.answers).toHaveLength(answered + 2);
+});
+
+it.each([
+  ['leaves it open', false, { done: true, over: true }],
+  ['ends it', true, { done: true }],
+])('tells Envoy with the last of a reply whether its provider %s', async (_, ends, told) => {
+  const { call, send, sent } = await streaming();
+  await send(event(chunk('a')));
+  expect(call.answers.at(-1)?.dynamicMetadata).toBeUndefined();
+  await send('data: [DONE]\n\n', ends);
+  expect(sent()).toMatch(/\[DONE\]\n\n$/);
+  expect(call.answers.at(-1)?.dynamicMetadata).toEqual({ gw: told });
+});
+
+it('keeps what no store has taken, and says too that its provider leaves it open', () => {
+  const unsaved = { done: true, shown: true, unsaved: 'cmVjZWlwdA==', over: true };
+  expect(overWith(Buffer.from('receipt'))).toEqual({ dynamicMetadata: { gw: unsaved } });
 });
 
 it.each(['the provider ends', 'the call is over'])('is not broken off once %s', async (how) => {

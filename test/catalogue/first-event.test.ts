@@ -1,6 +1,7 @@
-/** The beginning of a provider's reply with status 200, through the whole gateway and an official client. */
+/** The beginning and the end of a provider's reply with status 200, through the whole gateway and an official client. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { envoyBinary, replyEndModule } from '@gw/stack/binaries';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { answerChat } from '../chat-reply.ts';
 import { apiOf, removeEntries } from '../operator-api.ts';
@@ -373,4 +374,34 @@ test('JSON for a stream becomes one', async () => {
     expect(chunks[0]).toMatchObject({ object: 'chat.completion.chunk', choices: [{ delta: message }] });
     expect(receiptOf(chunks.at(-1))).toMatchObject({ prompt_tokens: 9, completion_tokens: 2 });
   }
+});
+
+const isEnded = replyEndModule(await envoyBinary(() => undefined)) !== null;
+test.runIf(isEnded)('a stream ends in order behind [DONE], also if its provider leaves it open', async () => {
+  const leftOpen: Answer = (response, body) => {
+    response.end = (last: unknown) => {
+      response.write(String(last));
+      return response;
+    };
+    well(response, body);
+  };
+  let isFirst = true;
+  everywhere((response, body) => {
+    const fails = isFirst;
+    isFirst = false;
+    (fails ? limited : leftOpen)(response, body);
+  });
+  // By the listener of a deployment, since the first one fails, and directly.
+  for (const name of [model, alone]) {
+    const reply = await fetch(`${stack.publicUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stack.keys.enterprise}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: name, messages, stream: true }),
+    });
+    const text = await reply.text();
+    expect(text).toMatch(/"gw":.*data: \[DONE\]\n\n$/s);
+    const last = text.split('\n\n').findLast((event) => event.includes('"gw":'));
+    expect(receiptOf(JSON.parse(String(last).slice('data: '.length)))).toMatchObject({ status: 'complete' });
+  }
+  expect(asked()).toBe(3);
 });

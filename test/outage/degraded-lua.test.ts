@@ -2,10 +2,12 @@
  * The Lua of the last resort by itself: a real Envoy with the filter, and metadata as a sidecar leaves it that then died.
  */
 import { openaiChat } from '@gw/receipt-sidecar/internals/api/openai-chat/shape';
+import { envoyBinary, replyEndModule } from '@gw/stack/binaries';
 import { forFile } from '@gw/testing/for-file';
 import { expect, it } from 'vitest';
 import { block, errors, type LuaEnvoy, receiptId, startLuaEnvoy } from './lua-envoy.ts';
 
+const module = replyEndModule(await envoyBinary(() => undefined));
 const envoy = forFile(() => startLuaEnvoy(openaiChat));
 const ask: LuaEnvoy['ask'] = (...sent) => envoy.ask(...sent);
 
@@ -44,6 +46,12 @@ it('takes words for the sidecar off what Envoy answers by itself, and changes no
 it('lets nothing pass behind [DONE]', async () => {
   const forged = 'data: {"choices":[]}\n\n';
   expect((await ask([chunk, `${end}${forged}`, forged])).text).toBe(chunk + own + end);
+});
+
+it.runIf(module)('has a stream ended behind [DONE] that its provider leaves open', async () => {
+  envoy.answer({ pieces: [chunk, end], isLeftOpen: true });
+  const reply = await fetch(envoy.url);
+  expect(await reply.text()).toBe(chunk + own + end);
 });
 
 const forgeries = [

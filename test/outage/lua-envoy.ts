@@ -6,10 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { luaFilter } from '@gw/envoy/internals/attempt-filters';
+import { replyEndFilter } from '@gw/envoy/internals/reply-end';
 import { degradedLua } from '@gw/envoy/render';
 import type { ApiShape } from '@gw/receipt-sidecar/internals/api/port/shape';
 import { streamFields } from '@gw/receipt-sidecar/internals/call/handover';
-import { envoyBinary } from '@gw/stack/binaries';
+import { envoyBinary, replyEndModule } from '@gw/stack/binaries';
 import { inCheckout } from '@gw/stack/checkout';
 import { startChild } from '@gw/stack/child';
 import { freePorts } from '@gw/stack/ports';
@@ -27,6 +28,8 @@ export interface Sent {
   readonly status?: number;
   /** As Envoy answers by itself: no deployment, and words for the sidecar. */
   readonly isOwn?: boolean;
+  /** Whether the provider leaves the reply open behind its last piece. */
+  readonly isLeftOpen?: boolean;
 }
 
 export interface LuaEnvoy {
@@ -51,7 +54,7 @@ export interface ProviderOptions {
 }
 
 /** The filters of a gateway whose sidecar has died after its metadata. */
-function lastResort(api: ApiShape): readonly object[] {
+async function lastResort(api: ApiShape): Promise<readonly object[]> {
   const metadata = { receipt_id: receiptId, degraded: block, ...streamFields(api.name) };
   return [
     {
@@ -60,6 +63,7 @@ function lastResort(api: ApiShape): readonly object[] {
         metadata: [{ metadata_namespace: 'gw', value: metadata }],
       }),
     },
+    replyEndFilter(replyEndModule(await envoyBinary(() => undefined))),
     luaFilter(degradedLua(errors, inCheckout('envoy'))),
   ];
 }
@@ -114,7 +118,7 @@ function config(port: number, upstreamPort: number, filters: readonly object[], 
 async function startProvider(sent: () => Sent, { http2 = false }: ProviderOptions) {
   const answer = async (request: IncomingMessage | Http2ServerRequest, response: ServerResponse) => {
     request.resume();
-    const { isOwn = false, pieces, type = 'text/event-stream', status = 200 } = sent();
+    const { isLeftOpen = false, isOwn = false, pieces, type = 'text/event-stream', status = 200 } = sent();
     response.writeHead(status, {
       'content-type': type,
       ...(isOwn ? { 'x-gw-unhealthy': '1', 'x-gw-request-us': '7' } : { 'x-gw-deployment': 'd' }),
@@ -127,7 +131,7 @@ async function startProvider(sent: () => Sent, { http2 = false }: ProviderOption
       // Long enough apart to arrive as pieces.
       await delay(15);
     }
-    response.end(http2 ? pieces.at(-1) : undefined);
+    if (!isLeftOpen) response.end(http2 ? pieces.at(-1) : undefined);
   };
   const provider = http2
     ? createHttp2Server((request, response) => answer(request, response as unknown as ServerResponse))
@@ -136,8 +140,8 @@ async function startProvider(sent: () => Sent, { http2 = false }: ProviderOption
   return { port: (provider.address() as AddressInfo).port, stop: () => provider.close() };
 }
 
-export const startLuaEnvoy = (api: ApiShape, options: ProviderOptions = {}): Promise<LuaEnvoy> =>
-  startFilteringEnvoy(lastResort(api), options);
+export const startLuaEnvoy = async (api: ApiShape, options: ProviderOptions = {}): Promise<LuaEnvoy> =>
+  startFilteringEnvoy(await lastResort(api), options);
 
 /** `filters`: in front of the provider. */
 export async function startFilteringEnvoy(
