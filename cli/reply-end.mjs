@@ -7,6 +7,8 @@ export const replyEnd = {
   source: at('envoy', 'reply-end', 'filter.c'),
   module: at('envoy', 'generated', 'reply-end.so'),
 };
+/** As in deploy/Dockerfile.envoy. */
+export const replyEndFlags = ['-std=c11', '-O2', '-Wall', '-shared', '-fPIC', '-pthread'];
 
 /**
  * The C compiler on a PATH; null: there is none, or this system's Envoy is not one that the filter is made for.
@@ -15,8 +17,8 @@ export const replyEnd = {
  */
 export function compilerOf(path) {
   if (process.platform !== 'linux') return null;
-  const files = (path ?? '').split(delimiter).map((folder) => join(folder, 'cc'));
-  return files.find((file) => existsSync(file)) ?? null;
+  const files = path?.split(delimiter).map((folder) => join(folder, 'cc'));
+  return files?.find((file) => existsSync(file)) ?? null;
 }
 
 /**
@@ -29,8 +31,7 @@ export async function compileReplyEnd(compiler, { module, source } = replyEnd) {
   mkdirSync(dirname(module), { recursive: true });
   try {
     if (compiler === null) throw new Failure('There is no C compiler (cc) on PATH.');
-    const flags = ['-std=c11', '-O2', '-Wall', '-shared', '-fPIC', '-pthread'];
-    await run('Compiling the filter that ends replies', compiler, [...flags, '-o', next, source]);
+    await run('Compiling the filter that ends replies', compiler, [...replyEndFlags, '-o', next, source]);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     writeFileSync(next, '');

@@ -4,10 +4,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { redisUsersFile } from '@gw/contract/internal/redis-users';
+import { envoyPackage } from '@gw/stack/binaries';
 import { memoryOf } from '@gw/stack/internals/memory';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { replyEndFlags } from '../cli/reply-end.mjs';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -237,6 +239,16 @@ test('the image of Envoy runs it by what drains it at SIGTERM, and has all that 
   expect(imported.map((path) => path?.replace('./', 'envoy/')).filter((path) => !copied.includes(path ?? ''))).toEqual(
     [],
   );
+});
+
+test('the image of Envoy compiles the filter that ends replies as a checkout does, and its configuration names it', () => {
+  const text = read('deploy/Dockerfile.envoy');
+  const module = compose.services['envoy-config']?.environment?.GW_REPLY_END_MODULE;
+  expect(text).toContain(`RUN cc ${replyEndFlags.join(' ')} -o /reply-end/reply-end.so /reply-end/filter.c\n`);
+  expect(text).toContain(`COPY --from=reply-end /reply-end/reply-end.so ${module}\n`);
+  // A module is for one version of Envoy.
+  const images = [...text.matchAll(/^FROM envoyproxy\/envoy:v(\S+)/gm)].map((found) => found[1]);
+  expect(images).toEqual([envoyPackage.version, envoyPackage.version]);
 });
 
 test('with pairs Envoy is told of the socket of each instance, and each instance of their number', () => {

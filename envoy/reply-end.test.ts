@@ -174,7 +174,7 @@ describe.runIf(module)('a reply that is over', () => {
     answer = (response) => response.end('next');
     const next = await read();
     expect(next).toMatchObject({ text: 'next', socket: first.socket });
-    // What was left open gets no further call.
+    // No further call goes to the connection that was left open.
     expect(calls[1]).not.toBe(calls[0]);
     await vi.waitUntil(() => calls[0]?.destroyed, { timeout: 5000, interval: 10 });
   });

@@ -391,7 +391,7 @@ test.runIf(isEnded)('a stream ends in order behind [DONE], also if its provider 
     isFirst = false;
     (fails ? limited : leftOpen)(response, body);
   });
-  // By the listener of a deployment, since the first one fails, and directly.
+  // The first call goes by the listener of a deployment, since its first attempt fails, and the second one directly.
   for (const name of [model, alone]) {
     const reply = await fetch(`${stack.publicUrl}/v1/chat/completions`, {
       method: 'POST',
