@@ -42,6 +42,8 @@ typedef struct reply {
   /** Set once the reply is over; it calls the filter in its own thread. */
   void *scheduler;
   bool is_queued;
+  /** The end has passed the filter, or was made here: a client that reads slowly keeps the reply alive behind it. */
+  bool has_ended;
   struct timespec due;
 } reply;
 
@@ -143,6 +145,7 @@ const void *envoy_dynamic_module_on_http_filter_new(const void *config, host hos
 int envoy_dynamic_module_on_http_filter_response_body(host host, const void *filter, bool end) {
   reply *self = (reply *)filter;
   bool is_over = false;
+  if (end) self->has_ended = true;
   if (end || self->scheduler) return go_on;
   envoy_dynamic_module_callback_http_get_metadata_bool(host, dynamic_metadata, gw, over, &is_over);
   if (!is_over) return go_on;
@@ -151,8 +154,17 @@ int envoy_dynamic_module_on_http_filter_response_body(host host, const void *fil
   return go_on;
 }
 
+int envoy_dynamic_module_on_http_filter_response_trailers(host host, const void *filter) {
+  (void)host;
+  ((reply *)filter)->has_ended = true;
+  return go_on;
+}
+
 void envoy_dynamic_module_on_http_filter_scheduled(host host, const void *filter, uint64_t event) {
-  (void)filter, (void)event;
+  (void)event;
+  reply *self = (reply *)filter;
+  if (self->has_ended) return;
+  self->has_ended = true;
   envoy_dynamic_module_callback_http_send_response_data(host, nothing, true);
 }
 
@@ -176,7 +188,6 @@ LETS_PASS(request_headers)
 LETS_PASS(request_body)
 LETS_PASS(request_trailers)
 LETS_PASS(response_headers)
-LETS_PASS(response_trailers)
 LETS_PASS(local_reply)
 IGNORES(stream_complete)
 IGNORES(http_callout_done)
