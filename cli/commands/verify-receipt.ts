@@ -15,6 +15,8 @@ export interface ReceiptOptions {
   /** A kept reply of `…/proof`; absent: it is asked for at `url`. */
   readonly proof?: unknown;
   readonly url?: string;
+  /** With which the gateway at `url` is asked. */
+  readonly key: string | undefined;
   readonly trust: Trust;
 }
 
@@ -29,13 +31,16 @@ export async function verifyKept(
     );
   const { id, version } = receipt;
   const served =
-    options.proof === undefined ? await ask(options.url, String(id), Number(version)) : { proof: options.proof };
+    options.proof === undefined ? await ask(options, String(id), Number(version)) : { proof: options.proof };
   const result = await verifyReceipt(receipt, served, options.trust);
   return { verdict: receiptVerdict(result), result, text: textOf(result) };
 }
 
-async function ask(given: string | undefined, id: string, version: number): Promise<Served> {
-  const key = process.env.GW_KEY;
+async function ask(
+  { key, url: given }: Pick<ReceiptOptions, 'key' | 'url'>,
+  id: string,
+  version: number,
+): Promise<Served> {
   if (given === undefined || !key)
     throw new Problem('A kept receipt needs its proof: --proof FILE, or --url URL of the gateway with GW_KEY set.');
   const url = given.replace(/\/(v1\/?)?$/, '');

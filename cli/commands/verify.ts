@@ -52,6 +52,7 @@ async function verifyKeptReceipt(file: string, { json, proof, url }: Options, tr
   const { result, text, verdict } = await verifyKept({
     file,
     trust,
+    key: process.env.GW_KEY,
     kept: read(file),
     ...(proof !== undefined && { proof: read(proof) }),
     ...(url !== undefined && { url }),
