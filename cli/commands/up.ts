@@ -233,7 +233,7 @@ function welcome(run: RunFile, detached: boolean, tls: PublicTls | null = null):
     '',
     `Base URL      ${run.publicUrl}/v1`,
     `Demo key      ${run.keys.audit}`,
-    `Dashboard     ${run.controlUrl} (log in as operator admin@localhost with operatorCredential in ${secrets}; ./gw admin does the same)`,
+    `Dashboard     ${run.controlUrl} (log in as admin@localhost with \`operatorCredential\` from ${secrets}, or use ./gw admin)`,
     '',
     ...(run.model === null ? ['The provider lists no model yet.'] : ['Try it:', '', curlFor(run, tls)]),
     '',
