@@ -32,6 +32,13 @@ beforeEach(() =>
 
 const accountId = 'acct_log';
 const key = signingKeyOf('e1'.repeat(32));
+/** Whoever signs with it dies between the entries and their checkpoint. */
+const dying = {
+  ...key,
+  get privateKey(): never {
+    throw new Error('Killed here.');
+  },
+};
 const clock = new Date('2026-11-22T00:00:00Z');
 const append = (by = key, db = stores.db, seals = testSeals) =>
   appendReceipts({ db, now: () => clock, key: by, seals });
@@ -154,13 +161,7 @@ test.each<[string, () => Promise<unknown>, number[]]>([
 
 test('what is put there between the entries and their checkpoint is not signed, and moves nothing that is genuine', async () => {
   await ingest(stores.db, receipt(1), receipt(2));
-  const dies = {
-    ...key,
-    get privateKey(): never {
-      throw new Error('Killed here.');
-    },
-  };
-  await expect(append(dies)).rejects.toThrow('cannot go on');
+  await expect(append(dying)).rejects.toThrow('cannot go on');
   await plant([2, 3]);
   await append();
   await expectProven();
@@ -320,13 +321,7 @@ test('while hours wait to be logged, a checkpoint says that it is complete up to
 
 test('a death between the entries and their checkpoint leaves it to the next round', async () => {
   await ingest(stores.db, receipt(1), receipt(2));
-  const dies = {
-    ...key,
-    get privateKey(): never {
-      throw new Error('Killed here.');
-    },
-  };
-  await expect(append(dies)).rejects.toThrow('cannot go on');
+  await expect(append(dying)).rejects.toThrow('cannot go on');
   expect([await logSize(stores.db, accountId), await marks(), await checkpoints()]).toEqual([2, 1, []]);
   await append();
   expect(await marks()).toBe(0);
