@@ -266,6 +266,12 @@ test('a secret that is missing is empty; one that no provider here names, and an
   expect([early.statusCode, early.body]).toEqual([503, '']);
 });
 
+test('an Envoy that has a secret which nobody names any more is told of nothing new: it asks each second until the last listener is gone', async () => {
+  const gone = { resource_names: ['PAID@https://gone'], version_info: '5f2b' };
+  const reply = await ask(appWith(catalogue), 'secrets', gone);
+  expect([reply.statusCode, reply.body]).toEqual([304, '']);
+});
+
 test('the listeners are the same whether a credential is there or not, so instances that disagree change nothing', async () => {
   const versions = await Promise.all(
     [new Map(), new Map([['PAID@https://paid', secret]])].map(

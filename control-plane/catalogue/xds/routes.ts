@@ -46,8 +46,8 @@ export function xdsRoutes(app: FastifyInstance, { catalogue, credentials }: XdsO
       if (error_detail !== undefined)
         request.log.error({ path, reason: error_detail.message }, 'Envoy refused its configuration');
       const made = make([held.catalogue, ...catalogue.retiring()], resource_names);
-      // Envoy keeps what it has, and asks again.
-      if (made === null) return reply.code(503).send();
+      // Envoy keeps what it has, and asks again. With a 503 it would log a warning each second, for as long as a listener is drained.
+      if (made === null) return reply.code(version_info ? 304 : 503).send();
       const { version, resources } = made;
       if (path !== 'secrets') catalogue.asked(path, version_info, version);
       if (version === version_info) return reply.code(304).send();
