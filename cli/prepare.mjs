@@ -53,7 +53,7 @@ async function once(name, stamp, result, step) {
 }
 
 /**
- * True if an optional package is made for this very machine. Those that are for some C library are npm's to choose.
+ * True if an optional package is made for this very machine. npm chooses among those for a C library.
  *
  * @param {{ os?: string | string[], cpu?: string | string[], libc?: unknown }} entry
  */

@@ -186,7 +186,7 @@ describe('audit verify', () => {
     const [found] = await json(`audit verify --chain ${chain}`);
     return `${found.chain}:${found.seq}:${found.hash}`;
   };
-  /** As one who owns the database could. */
+  /** Does what only the owner of the database can do. */
   const tamper = (sql: string) =>
     owner.$transaction([
       owner.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),

@@ -1,6 +1,6 @@
 /**
- * Every route of both ports is asked once. That each reply is what its route states is looked at here as in every other test
- * (testing/control-plane/reply-check.ts).
+ * Every route of both ports is asked once. As in every other test, testing/control-plane/reply-check.ts compares each reply with what its
+ * route states.
  */
 
 import { createServer } from 'node:http';

@@ -117,7 +117,7 @@ async function closeSoon(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * Connections of an instance to Postgres by role, 28 in all (docs/operations.md). Those of one cannot use up those of another: where
+ * Connections of an instance to Postgres by role, 28 in all (docs/operations.md). One role cannot use up the connections of another: where
  * many wait for the key of an account, receipts are stored all the same.
  */
 const connectionsOf: Readonly<Record<ControlPlaneRole, number>> = {

@@ -60,7 +60,7 @@ test('each request that ended in an error without a receipt is told to the sidec
       .flatMap(({ filter }) => filter.and_filter?.filters ?? [])
       .flatMap(({ status_code_filter: rule }) => (rule ? [rule.comparison] : []));
   const unsent = { default_value: 500, runtime_key: 'gw.unsent_status' };
-  // To a sidecar and to an ext-authz, of which the sidecar alone counts it.
+  // Both a sidecar and an ext-authz get it, and the sidecar alone counts it.
   expect(statusesOf('unsent')).toEqual([
     { op: 'EQ', value: unsent },
     { op: 'EQ', value: unsent },

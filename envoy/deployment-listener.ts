@@ -32,7 +32,7 @@ export interface DeploymentEndpoint extends DeploymentLeaf {
   readonly credential: ProviderCredential | null;
 }
 
-/** Envoy's own 401 here means a missing credential. As a 429 the call goes on to the next deployment. */
+/** Envoy's own 401 here means a missing credential. A 429 sends the call on to the next deployment. */
 const withoutCredential = (id: string): object => ({
   filter: statusIs('EQ', 401),
   status_code: 429,
@@ -40,7 +40,7 @@ const withoutCredential = (id: string): object => ({
 });
 
 /**
- * The deployment has reached its limit of concurrent calls. As a 429 the call goes on to the next deployment; the header distinguishes it
+ * The deployment has reached its limit of concurrent calls. A 429 sends the call on to the next deployment; the header distinguishes it
  * from a provider's 429.
  */
 const atCapacity = (id: string): object => ({
@@ -55,7 +55,7 @@ const unhealthy = (id: string): object => ({
   headers_to_add: [overwriting('x-gw-deployment', id), overwriting(unhealthyHeader, '1')],
 });
 
-/** Nothing was sent to the provider, which the status 503 does not say. */
+/** The header says that nothing was sent to the provider, which the status 503 does not. */
 const unreached: object = {
   filter: { response_flag_filter: { flags: ['UF', 'DF'] } },
   headers_to_add: [overwriting(unreachedHeader, '1')],

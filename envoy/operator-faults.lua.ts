@@ -3,8 +3,9 @@
  * from the head of a reply, where a client's mistake and a missing model look alike (400, 404).
  *
  * Invariants: only failures that can be such a reply are held, until their body is whole; no other reply costs more than a look at its
- * status. Of a failure that a reply with status 200 began with, the words stand in a header (first-event.ts). A body is read as JSON as far as its error object goes, so a client cannot cause a fault by words that a provider repeats. Where
- * the words are unknown the reply goes to the client as it is: fail open for the deployment, since the client's mistake is more likely.
+ * status. If a reply with status 200 began with a failure, its words stand in a header (first-event.ts). A body is read as JSON as far as its
+ * error object goes, so a client cannot cause a fault by words that a provider repeats. Where the words are unknown the reply goes to the
+ * client as it is: fail open for the deployment, since the client's mistake is more likely.
  */
 import { firstEventHeader } from '@gw/contract/internal/first-event';
 import { operatorFaultField, operatorFaultHeader, operatorFaults } from '@gw/contract/internal/operator-faults';
@@ -162,7 +163,7 @@ local function mark_operator_fault(handle)
       if told ~= '' then fault = fault_of(status, told, OF_FIRST_EVENT) end
     else
       if not BY_WORDS[status] then return nil end
-      -- Nothing can be read of it here; the sidecar can, and tells the client.
+      -- Lua cannot decompress a body. The sidecar can, and tells the client.
       local encoding = handle:headers():get('content-encoding')
       if encoding and encoding ~= 'identity' then return nil end
       local body = handle:body()

@@ -13,7 +13,7 @@ export type AccessLogEntry = NonNullable<NonNullable<StreamAccessLogsMessage['ht
 
 export interface ShownReceipt {
   readonly receiptId: string;
-  /** As its sidecar has sealed it. */
+  /** The entry that its sidecar has sealed. */
   readonly entry: Buffer;
 }
 

@@ -26,7 +26,7 @@ export function loadConfig(environment: Environment) {
     grpcServer: readImplementation(settings),
     /** Server-side part of the key hash; never stored with the hashes. */
     peppers: readPeppers(settings),
-    /** With the current one the statements about counted calls are signed. */
+    /** The current one signs the statements about counted calls. */
     witnessKeys: readWitnessKeys(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),

@@ -73,7 +73,7 @@ test('where it was away, each call that was not finished is noted, and none that
   receipts.note(ended('done', { done: true }));
   receipts.note(ended('left', {}));
   receipts.note(ended('shown', { shown: true }));
-  // Whoever was shown a receipt comes at once; the others when their sidecar has had its time.
+  // A call whose client was shown a receipt is noted immediately, the others once their sidecar has had its time.
   await expect.poll(noted, { timeout: 10_000 }).toEqual([
     [idNamed('shown'), 'shown'],
     [idNamed('left'), 'left'],

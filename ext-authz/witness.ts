@@ -137,7 +137,7 @@ export function openWitness({ db, key, log, now }: WitnessOptions): Witness {
     });
   };
   const timer = setInterval(tick, tickMs);
-  // At once: until then nobody knows that this life is there.
+  // Nobody knows of this life before its first statement, so it does not wait.
   tick();
   return {
     count: (texts) => {

@@ -71,7 +71,7 @@ async function rightsInDatabase(role: DatabaseRole): Promise<Map<string, string[
 const inOrder = (right: string): string =>
   right.replace(/\((.*)\)/, (_, names: string) => `(${names.split(', ').sort().join(', ')})`);
 
-/** Nothing in them is ever changed or taken out: by the rights of the services, and by triggers for everybody else. */
+/** The services have no right to change or remove a row of these tables, and triggers keep everybody else from it. */
 const growing = [
   'audit',
   'facts_parts',

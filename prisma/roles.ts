@@ -2,8 +2,8 @@
  * The roles that the parts connect to Postgres as, and what each may do. `grant.ts` makes them so, and
  * `grant.pg.test.ts` compares this table with what the database says.
  *
- * Invariant: a role may do what its part does, and no more. None owns anything or is a superuser. What only grows no role
- * changes or removes. `ext_authz`, which strangers talk to, and `reader`, which answers questions, write neither the audit
+ * Invariant: a role may do what its part does, and no more. None owns anything or is a superuser. No role changes or removes
+ * what only grows. `ext_authz`, which strangers talk to, and `reader`, which answers questions, write neither the audit
  * log nor the ledger. Only `people` makes operators, their tokens and sessions; only `ledger` stores receipts, settles them and
  * writes their log.
  */
@@ -32,7 +32,7 @@ export const databaseSettings = (urlOf: (role: ControlPlaneRole) => string) => (
 /** `prefix` keeps the roles of several gateways on one server apart. */
 export const roleName = (role: DatabaseRole, prefix = 'gw'): string => `${prefix}_${role}`;
 
-/** As in GRANT: a privilege, or one of some columns. */
+/** Privileges as GRANT names them, each for a whole table or for some of its columns. */
 export type Rights = readonly string[];
 export type RightsByRole = Readonly<Partial<Record<DatabaseRole, Rights>>>;
 

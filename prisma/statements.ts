@@ -19,7 +19,7 @@ export interface OpenStatements extends Statements {
   close(): Promise<void>;
 }
 
-/** As `openDatabase` connects and waits. Rejects with the errors of `pg`. */
+/** Connects and waits as `openDatabase` does. Rejects with the errors of `pg`. */
 export function openStatements(url: string, options: PoolOptions = {}): OpenStatements {
   const pool = openPool(url, options);
   const run = (parts: TemplateStringsArray, values: readonly Parameter[]) => {

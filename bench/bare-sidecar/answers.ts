@@ -42,12 +42,12 @@ const limits: readonly LimitHeader[] = (['requests', 'day'] as const).flatMap((k
   { key: `x-ratelimit-reset-${kind}`, value: '0' },
 ]);
 
-/** As long as what the real sidecar seals. */
+/** It is as long as what the real sidecar seals. */
 const sealed = Buffer.alloc(190).toString('base64');
 
 /**
  * Asks the deployments of the chain, the first at its provider at once: the real sidecar does so only where one was reached before, but here
- * the provider is the simulator, which needs no credential. Of a stream usage is asked for, too.
+ * the provider is the simulator, which needs no credential. It asks for the usage of streams too.
  */
 export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers: Headers, asked: Buffer): Answer {
   const stream = isStreamed(asked);

@@ -12,14 +12,14 @@ import type { Redis } from 'ioredis';
 export type Databases = Readonly<Record<ControlPlaneRole, Database>>;
 
 export interface Context {
-  /** With the rights of a reader, until `inRole` gives it those of a wing. */
+  /** Has the rights of a reader, until `inRole` gives it those of a wing. */
   readonly db: Database;
   readonly databases: Databases;
   /** Only for commands that answer at once; a read that blocks has a connection of its own. */
   readonly redis: Redis;
   readonly log: Logger;
   readonly addresses: Addresses;
-  /** Whoever connects to an address that somebody has named asks it. */
+  /** Has to allow an address that somebody has named, before anything connects to it. */
   readonly guard: AddressGuard;
   /** Also refuses the gateway's own public addresses, at which a provider would send calls back to us. */
   readonly providerGuard: AddressGuard;

@@ -47,7 +47,7 @@ export function chatReply(): unknown {
   return JSON.parse(addToObject(reply.body, value, additions(called(countedIn(said)))));
 }
 
-/** As the sidecar counts it. */
+/** Counts a reply as the sidecar does. */
 function countedIn(said: SaidSoFar) {
   const parsed = parseRequest('chat', Buffer.from(JSON.stringify(chatRequest)));
   if (!parsed.ok) throw new Error(parsed.error.message);
@@ -74,7 +74,7 @@ export function chatEvents(): string {
   return events.take().toString('utf8');
 }
 
-/** For the page: the receipt and the trace shortened, as they are those of the JSON reply. */
+/** Returns the stream for the page. It shortens the receipt and the trace, which the JSON reply shows in full. */
 export function chatStream(): string {
   return chatEvents()
     .replace(/"gw":\{.*?\},"routing_trace":\{.*\}\}\n/, '"gw":{…},"routing_trace":{…}}\n')

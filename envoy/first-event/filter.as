@@ -326,9 +326,9 @@ function recognise(head: Head, to: i32, end: bool): i32 {
 }
 
 /**
- * One object is held until a list shows that it is an answer, or else to its end. If it says nothing then, it is a failure. Beside an empty
- * list nothing that lies deeper is an answer: some servers describe themselves there. It is looked through at its end, and whenever twice
- * as much of it is there.
+ * One object is held until a list shows that it is an answer, or else to its end. If it says nothing then, it is a failure. If its list is
+ * empty, nothing that lies deeper counts as an answer, since some servers describe themselves there. It is looked through at its end, and
+ * whenever twice as much of it is there.
  */
 function readObject(head: Head, to: i32, end: bool): i32 {
   const length = to - head.read;

@@ -56,7 +56,7 @@ export interface CallOutcome {
 export const modelServed = ({ model, modelOf }: Route, servedBy: Candidate | null): SnapshotModel =>
   servedBy ? modelOf(servedBy) : model;
 
-/** Who, when, where: known here. */
+/** Returns the members that say who called, when and where. */
 function receiptHead(
   call: CallIdentity,
   outcome: Pick<CallOutcome, 'servedBy' | 'usage'> & { status: Receipt['status'] },

@@ -183,7 +183,7 @@ test('a long pack that is asked for twice with one idempotency key is one job, a
     async () => {
       key = randomUUID();
       const reply = await packOf(asked, { 'idempotency-key': key });
-      // Those of the test before may be under way yet.
+      // The packs of the test before may still be under way.
       expect(reply.status).toBe(202);
       return reply;
     },

@@ -221,7 +221,7 @@ describe('receipts that cannot be made', () => {
       if (receipt === null) throw new Error('There is no receipt.');
       await ledger.receipts([receipt.id]);
       expect((await client.get(`/v1/gw/lineage/${receipt.id}`)).status).toBe(200);
-      // As it was stored by somebody who has the key of the ledger: the ingester takes no such entry.
+      // Only somebody with the key of the ledger can have stored it, since the ingester takes no such entry.
       const rows = await rowsOf(db, receipt.id);
       const row = elementAt(rows, 0);
       const id = `${receipt.id.slice(0, -12)}${randomBytes(6).toString('hex')}`;

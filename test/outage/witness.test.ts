@@ -22,7 +22,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** As some minutes later, so that nobody waits for them; three times, since a difference has to last. */
+/** Compares as if it were some minutes later, so that the test does not wait; three times, since a difference has to last. */
 async function compare(): Promise<void> {
   const { db, dir } = gateway;
   const keys = { current: Buffer.from(loadSecrets(dir).witnessKey, 'hex'), previous: null };
@@ -47,7 +47,7 @@ const untilMore = (load: SteadyLoad, calls: number) => {
 
 test('a receipt that nobody made is named; kills of each part under load and a new Valkey raise no alarm', async () => {
   const { db, dir, owner, stack } = gateway;
-  // As if the witness had been there for long: the minute in which it began is not judged.
+  // The minute in which a witness began is not judged, so both have begun an hour ago.
   await eventually('both lives', async () => (await db.witnessLife.count()) >= 2);
   await owner.$executeRaw`UPDATE witness_lives SET first_at = first_at - INTERVAL '1 hour'`;
   await owner.$executeRaw`DELETE FROM witness_gaps`;

@@ -61,7 +61,7 @@ export interface Stores {
   readonly seals: Seals;
   /** Empties tables, also those that only grow. */
   empty(...tables: readonly string[]): Promise<void>;
-  /** As the owner, who has switched the triggers off. */
+  /** Runs a statement as the owner, with the triggers off. */
   tamper(statement: string): Promise<void>;
   /** A further connection. */
   connect(): Redis;

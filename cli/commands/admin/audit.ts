@@ -1,8 +1,9 @@
 /**
  * `./gw admin audit …`.
  *
- * Invariant: the check trusts nothing that the server says of itself: it hashes each entry again here, of each account's
- * chain, whether it has a head or not. Only whether an entry is sealed it has to be told, by who has the key. That the end of a chain was cut off shows only against a head that somebody has noted elsewhere: `--head`.
+ * Invariant: the check trusts nothing that the server says of itself. It hashes each entry of each account's chain again, whether the chain
+ * has a head or not. Only the server, which has the key, can tell whether an entry is sealed. A chain whose end was cut off differs only from a
+ * head that somebody has noted elsewhere: `--head`.
  */
 import {
   type AuditEntry,
@@ -26,14 +27,14 @@ interface Head {
   readonly hash: string;
 }
 
-/** As the server lists it: a chain of entries has to have a head. */
+/** A chain in the list of the server. If it has entries, it has to have a head. */
 interface Chain extends Omit<Head, 'hash'> {
   readonly hash: string | null;
 }
 
 type Fault = ChainFault | { readonly seq: number; readonly fault: 'without a head' };
 
-/** As the server lists it. */
+/** An entry in the list of the server. */
 interface ListedEntry extends AuditEntry {
   readonly fault: SealFault | 'altered' | null;
 }

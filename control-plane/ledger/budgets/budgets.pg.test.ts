@@ -111,7 +111,7 @@ test('sums that fail hold up nobody else, and rest before they are tried again',
   const failing = await newAccount();
   const other = await newAccount();
   await running.store(entry({ carbon_g: 30 }, other));
-  // Nothing was put below yet, as after a Valkey that was emptied.
+  // An emptied Valkey has no sums yet.
   await running.stores.redis.flushall();
   const { db } = running.stores;
   const asked: string[] = [];

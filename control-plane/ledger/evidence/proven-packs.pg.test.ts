@@ -164,7 +164,7 @@ describe.each([
     });
   });
 
-  /** As whoever has the database and the keys of the ledger does it: another receipt of the same name. */
+  /** Stores another receipt of the same name, as only somebody with the database and the keys of the ledger can. */
   async function replace(entry: Entry, changes: object): Promise<void> {
     const { id, version } = entry.receipt;
     await running.stores.tamper(`DELETE FROM receipts WHERE id = '${id}' AND version = ${version}`);

@@ -36,7 +36,7 @@ const read = async (id: string, query = '') => {
 const where = ({ receipt: { id } }: Entry) => `WHERE id = '${id}'`;
 const forgedBody = `body = (replace(body::text, '"carbon_g":0.6', '"carbon_g":0.5'))::json`;
 
-/** As anybody could compute it who has the row, and knows what is hashed. */
+/** Computes what anybody can who has the row and knows what is hashed. */
 function digestOf({ accountId, endpoint, facts, keyId, receipt, routingTrace }: Entry): string {
   const rest = { account_id: accountId, key_id: keyId, endpoint, routing_trace: routingTrace, facts };
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

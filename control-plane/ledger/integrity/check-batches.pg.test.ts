@@ -154,7 +154,7 @@ describe('what the owner does', () => {
       [/^batch heads 2 cut off, or another/, /^batch heads 3 cut off, or another/],
     ],
   ];
-  /** As the trigger would make it of the rows that are there. */
+  /** Makes a batch again from the rows that are there, as the trigger would. */
   const remade = (number: number): string[] => [
     `UPDATE receipt_batches b SET seal = NULL, seal_key = NULL, count = n.count, root_hash = n.root,
       total = n.count + p.total, previous = p.head,
@@ -257,7 +257,7 @@ describe('what the owner does', () => {
   });
 });
 
-/** As the ingester does after each batch. */
+/** Pins the heads in Redis, as the ingester does after each batch. */
 async function pinAll(): Promise<void> {
   const all = await stores.db.$queryRaw<{ text: string }[]>(
     Prisma.sql`SELECT concat_ws(' ', number, encode(head, 'hex'), seal, seal_key) AS text FROM receipt_batches WHERE seal IS NOT NULL`,

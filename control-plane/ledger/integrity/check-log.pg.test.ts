@@ -56,7 +56,7 @@ const check = async (): Promise<string[]> => {
   return found.map(({ fault, name, number }) => `${name} ${number} ${fault}`);
 };
 
-/** As whoever has the key of the ledger does it. */
+/** Replaces a receipt, as only somebody with the key of the ledger can. */
 async function replace(entry: Entry, changes: object): Promise<void> {
   await stores.tamper(`DELETE FROM receipts WHERE id = '${entry.receipt.id}'`);
   await ingest(stores.db, { ...entry, receipt: { ...entry.receipt, ...changes } } as Entry);

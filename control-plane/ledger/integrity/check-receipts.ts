@@ -1,5 +1,6 @@
 /**
- * Checks the content of the rows of the ledger against their seals. That they are all there, and no others, the batches tell (check-batches.ts).
+ * Checks the content of the rows of the ledger against their seals. The batches tell whether the rows are all there, and no others
+ * (check-batches.ts).
  *
  * Invariant: a full check looks at every row that was there when it began.
  */

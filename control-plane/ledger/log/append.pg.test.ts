@@ -108,7 +108,7 @@ test('an audit entry about a checkpoint that was never signed does not stop the 
   await expectProven();
 });
 
-/** As somebody who has the rights of the services, and no key: entries of receipts that never were. */
+/** Adds entries of receipts that never were, as somebody can who has the rights of the services and no key. */
 const plant = (indexes: readonly number[], account = accountId): Promise<unknown> =>
   stores.db.$executeRaw`
     INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256, seal, seal_key)

@@ -148,7 +148,7 @@ function fromReceipts(question: UsageQuestion, { edges, whole }: Parts): Prisma.
   ];
 }
 
-/** As `counted`, of a span of time. */
+/** Selects what `counted` does, in a span of time. */
 const countedIn = (version: UsageQuestion['version'], { from, to }: Span): Prisma.Sql =>
   version === 'issued'
     ? Prisma.sql`r.version = 1`

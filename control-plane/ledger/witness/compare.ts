@@ -36,7 +36,7 @@ export interface Gap {
 export interface Surroundings {
   readonly now: Date;
   readonly gaps: readonly Gap[];
-  /** Since when there is a witness; null: there never was one. */
+  /** When the first witness began; null: there never was one. */
   readonly since: Date | null;
   /** Calls that have not ended by the minute in which they began; null while Redis cannot be asked or the ledger lags behind. */
   readonly pending: ReadonlyMap<number, number> | null;
@@ -49,9 +49,9 @@ export interface Judged {
   readonly due_at: Date | null;
 }
 
-/** After the end of a minute, its last calls are on their ways. */
+/** How long after the end of a minute its last calls may still be on their way. */
 const restMs = 10_000;
-/** After the end of a minute, each ext-authz has to have spoken. */
+/** How long after the end of a minute each ext-authz has to have spoken. */
 const heardMs = 2000;
 /** The receipts of a minute that agrees are counted a second time, in case one was taken out. */
 const secondLookMs = 55_000;

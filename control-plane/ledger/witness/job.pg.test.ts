@@ -35,7 +35,7 @@ interface Said {
   readonly agoS?: number;
 }
 
-/** As ext-authz states it: calls of the one minute. */
+/** States calls of the one minute, as ext-authz does. */
 async function state(life: string, seq: number, { agoS = 0, calls = 0, isLast = false, unsure = [] }: Said) {
   const counted = calls === 0 ? [] : [[minute.getTime() / minuteMs, account, calls]];
   const statement = JSON.stringify({ calls: counted, unsure, isLast });
@@ -46,7 +46,7 @@ async function state(life: string, seq: number, { agoS = 0, calls = 0, isLast = 
     await stores.tamper(`
       UPDATE witness_statements SET stated_at = stated_at - INTERVAL '${agoS} seconds' WHERE life = '${life}' AND seq = ${seq}`);
 }
-/** As the ledger stores it. */
+/** Stores a receipt, as the ledger does. */
 async function store(atS: number, changes: Parameters<typeof entryOf>[0] = {}): Promise<string> {
   const id = receiptIdAt(new Date(minute.getTime() + atS * 1000));
   await storeEntries(stores.db, [entryOf({ id, ...changes }, account)], stores.seals);

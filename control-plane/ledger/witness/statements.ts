@@ -113,7 +113,7 @@ async function noteLives(tx: Tx, found: readonly Life[]): Promise<void> {
     SELECT life, seq, first_at, last_at, CASE WHEN is_last THEN last_at END FROM ${said}
     ON CONFLICT (life) DO UPDATE SET seq = EXCLUDED.seq, last_at = EXCLUDED.last_at, ended_at = EXCLUDED.ended_at`;
   await tx.$executeRaw`DELETE FROM witness_gaps g USING ${said} WHERE g.life = f.life AND g.is_end`;
-  // In order, too, since Envoy may have had more for it.
+  // An orderly end leaves a gap too, since Envoy may have had more for it.
   for (const { is_last, life } of found) if (is_last) await noteEnd(tx, life, orderlyUnsentS);
 }
 
@@ -148,7 +148,7 @@ const noteEnd = (tx: Tx, life: string, beforeS: number): Promise<number> => tx.$
 export interface Heard {
   /** The clock of the database. */
   readonly now: Date;
-  /** Since when there was a life; null: there never was one. */
+  /** When the first life began; null: there never was one. */
   readonly since: Date | null;
   /** Up to when every life that has not ended has spoken. */
   readonly until: Date;

@@ -86,11 +86,11 @@ function estimatedImpact(
 
 /** The two estimates of a call. */
 export interface Estimates {
-  /** With the longest answer that it allows: so much is reserved. */
+  /** Is reserved; assumes the longest answer that the call allows. */
   readonly estimate: Amounts;
   /**
-   * With an answer of typical length at most, by the model that takes most of those that may be asked: so much counts where the receipt of a
-   * call that ran has no number.
+   * Counts where the receipt of a call that ran has no number; assumes an answer of typical length at most, by the model that takes most of
+   * those that may be asked.
    */
   readonly assumed: Amounts;
 }
