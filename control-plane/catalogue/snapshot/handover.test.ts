@@ -62,6 +62,27 @@ test('what services name already, or name no more, does not wait, nor does a cha
   expect(handover.mayPublish(one, two)).toBe(true);
 });
 
+test('one that is published late does not wait for what came after it, even if that has removed what it names', () => {
+  const { handover, pass } = handoverAt();
+  handover.took(one);
+  pass(60_000);
+  handover.took(two);
+  pass(1500);
+  handover.took(catalogueOf(3, ['a', 'c']));
+  pass(500);
+  expect(handover.mayPublish(two, one)).toBe(true);
+  handover.published(2);
+  expect(handover.mayPublish(catalogueOf(3, ['a', 'c']), two)).toBe(false);
+  expect(handover.retiring().map(({ version }) => version)).toEqual([2]);
+  pass(1500);
+  expect(handover.mayPublish(catalogueOf(3, ['a', 'c']), two)).toBe(true);
+  handover.published(3);
+  pass(30_000);
+  handover.took(catalogueOf(4, ['a', 'b', 'c']));
+  expect(handover.retiring()).toEqual([]);
+  expect(handover.mayPublish(catalogueOf(4, ['a', 'b', 'c']), catalogueOf(3, ['a', 'c'])), 'b was gone').toBe(false);
+});
+
 test('a direct way to a provider waits as a new deployment does', () => {
   const { handover, pass } = handoverAt();
   const firstAttempt = { origin: 'https://a', credential: null };

@@ -40,6 +40,17 @@ const keepMs = 30_000;
  */
 const keepPlaceMs = 660_000;
 
+interface PastCatalogue {
+  readonly catalogue: Catalogue;
+  /** Ms since 1970; null: as long as services can still get it. */
+  readonly until: number | null;
+}
+
+const isKeptAt =
+  (at: number) =>
+  ({ until }: PastCatalogue): boolean =>
+    until === null || until > at;
+
 export function openHandover(now: () => Date): Handover {
   /** When each cluster came into the answers, ms since 1970. */
   let since = new Map<string, number>();
@@ -48,23 +59,25 @@ export function openHandover(now: () => Date): Handover {
   let newest: Catalogue | null = null;
   const uptake = openUptake(settleMs);
   let former: { readonly place: DeploymentPlace; readonly until: number }[] = [];
-  let past: { readonly catalogue: Catalogue; readonly until: number | null }[] = [];
+  let past: PastCatalogue[] = [];
 
   return {
     took: (catalogue) => {
       const at = now().getTime();
-      const before = since;
-      since = new Map(clustersOf(catalogue).map((cluster) => [cluster, before.get(cluster) ?? at]));
-      const isMissed = [...before.keys()].some((cluster) => !since.has(cluster));
+      const named = new Set(clustersOf(catalogue));
+      const last = newest === null ? [] : clustersOf(newest);
+      past = past.filter(isKeptAt(at));
+      // A snapshot that is published late may name what only an earlier catalogue has, which Envoy gets as well.
+      const offered = new Set([...last, ...past.flatMap((each) => clustersOf(each.catalogue))]);
+      const began = (cluster: string) => (offered.has(cluster) ? since.get(cluster) : null) ?? at;
+      since = new Map([...offered, ...named].map((cluster) => [cluster, began(cluster)]));
+      if (newest !== null && last.some((cluster) => !named.has(cluster)))
+        past.unshift({ catalogue: newest, until: null });
       const first = newest === null ? 0 : at;
-      placesSince = new Map(
-        placesOf(catalogue)
-          .map(leafName)
-          .map((name) => [name, placesSince.get(name) ?? first]),
-      );
+      const names = placesOf(catalogue).map(leafName);
+      placesSince = new Map(names.map((name) => [name, placesSince.get(name) ?? first]));
       const left = newest === null ? [] : placesOf(newest).filter((place) => !placesSince.has(leafName(place)));
       former.push(...left.map((place) => ({ place, until: at + keepPlaceMs })));
-      if (newest !== null && isMissed) past.unshift({ catalogue: newest, until: null });
       newest = catalogue;
     },
     asked: (resources, version, current) => uptake.asked(resources, version, current, now().getTime()),
@@ -86,7 +99,7 @@ export function openHandover(now: () => Date): Handover {
     },
     retiring: () => {
       const at = now().getTime();
-      past = past.filter(({ until }) => until === null || until > at);
+      past = past.filter(isKeptAt(at));
       return past.map(({ catalogue }) => catalogue);
     },
     formerPlaces: () => {

@@ -86,6 +86,33 @@ test('a change is published under a higher version and announced, and nothing is
   expect((await published()).regions.find((region) => region.code === 'us-east')?.status).toBe('degraded');
 });
 
+test('deployments that are added one after the other hold up no change for longer than Envoy takes to follow', async () => {
+  const keeper = keeperOf();
+  await keeper.refresh();
+  laterMs += 60_000;
+  const statusOf = async () => (await published()).regions.find(({ code }) => code === 'eu-west')?.status;
+  const added: string[] = [];
+  for (let second = 0; second < 8; second += 1) {
+    const id = `added-${second}`;
+    await stores.db.deployment.create({
+      data: { id, providerId: 'simulator', regionCode: 'us-east', models: {}, pue: 1.2 },
+    });
+    added.push(id);
+    if (second === 1) await stores.db.region.update({ where: { code: 'eu-west' }, data: { status: 'degraded' } });
+    await keeper.refresh();
+    laterMs += 1000;
+  }
+  expect(await statusOf()).toBe('degraded');
+  expect((await published()).deployments.map(({ id }) => id)).not.toContain('added-7');
+  await keeper.refresh();
+  laterMs += 2000;
+  await keeper.refresh();
+  expect((await published()).deployments.map(({ id }) => id)).toEqual(expect.arrayContaining(added));
+  await stores.db.deployment.deleteMany({ where: { id: { in: added } } });
+  await stores.db.region.update({ where: { code: 'eu-west' }, data: { status: 'active' } });
+  await keeper.refresh();
+});
+
 test('an older snapshot never replaces a newer one', async () => {
   await keeperOf().refresh();
   const before = await stores.redis.get(snapshotKey);

@@ -76,6 +76,8 @@ export function createCatalogueKeeper({
 }: KeeperOptions): CatalogueKeeper {
   let held: HeldCatalogue | null = null;
   let comparedContent = false;
+  /** It is published as soon as it may be, however many changes follow, so that steady additions of deployments hold up no other change. */
+  let waiting: Snapshot | null = null;
   const handover = openHandover(now);
 
   const load = async (): Promise<HeldCatalogue> => {
@@ -114,18 +116,18 @@ export function createCatalogueKeeper({
       handover.published(known);
       return;
     }
-    if (!handover.mayPublish(snapshot, await readPublished(redis))) return;
-    const published = await redis.eval(
-      publishScript,
-      2,
-      snapshotKey,
-      snapshotVersionKey,
-      snapshot.version,
-      JSON.stringify(snapshot),
-      snapshotChannel,
-    );
+    const before = await readPublished(redis);
+    if (handover.mayPublish(snapshot, before)) waiting = null;
+    else if (waiting !== null && waiting.version > known && handover.mayPublish(waiting, before)) {
+      snapshot = waiting;
+      waiting = null;
+    } else {
+      if (waiting === null || waiting.version <= known) waiting = snapshot;
+      return;
+    }
+    const isNew = await publish(redis, snapshot);
     handover.published(snapshot.version);
-    if (published === 1) log.info({ version: snapshot.version }, 'published the catalogue');
+    if (isNew) log.info({ version: snapshot.version }, 'published the catalogue');
   };
 
   return {
@@ -137,6 +139,13 @@ export function createCatalogueKeeper({
     refresh: oneAtATime(refreshOnce),
   };
 }
+
+/** Returns false if Redis had this version, or a newer one. */
+const publish = async (redis: Redis, snapshot: Snapshot): Promise<boolean> => {
+  const text = JSON.stringify(snapshot);
+  const { version } = snapshot;
+  return (await redis.eval(publishScript, 2, snapshotKey, snapshotVersionKey, version, text, snapshotChannel)) === 1;
+};
 
 /** Returns null if there is no snapshot, or if it cannot be read: then no service can have it. */
 async function readPublished(redis: Redis): Promise<Snapshot | null> {
