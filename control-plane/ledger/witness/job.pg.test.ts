@@ -194,6 +194,28 @@ describe('nobody counted', () => {
     expect(gap?.toAt).not.toBeNull();
   });
 
+  test('is kept for 90 days, and a difference for good', async () => {
+    const planted: readonly (readonly [account: string, days: number, verdict: string])[] = [
+      ['old', 91, 'not_witnessed'],
+      ['kept', 89, 'not_witnessed'],
+      ['differs', 91, 'extra'],
+    ];
+    for (const [accountId, days, verdict] of planted)
+      await stores.db.callCount.create({
+        data: {
+          accountId,
+          verdict,
+          minute: new Date(minute.getTime() - days * 86_400_000),
+          receipts: 1,
+          calls: 0,
+          dueAt: null,
+        },
+      });
+    await round();
+    const kept = await stores.db.callCount.findMany({ orderBy: { accountId: 'asc' } });
+    expect(kept.map(({ accountId }) => accountId)).toEqual(['differs', 'kept']);
+  });
+
   test('where an ext-authz says that it may have lost calls', async () => {
     await store(1);
     const ageMs = Date.now() - minute.getTime();

@@ -88,9 +88,10 @@ async function pendingCalls(redis: Redis): Promise<ReadonlyMap<number, number> |
   return minutes;
 }
 
-/** Minutes that differ stay, and so do those that are not witnessed. */
+/** Minutes that differ stay. Those that are not witnessed stay for long enough to look into. */
 async function forgetOld(tx: Prisma.TransactionClient): Promise<void> {
   await tx.$executeRaw`DELETE FROM call_counts WHERE minute < now() - INTERVAL '7 days' AND verdict = 'agrees'`;
+  await tx.$executeRaw`DELETE FROM call_counts WHERE minute < now() - INTERVAL '90 days' AND verdict = 'not_witnessed'`;
   await tx.$executeRaw`DELETE FROM witness_statements WHERE stated_at < now() - INTERVAL '8 days'`;
   await tx.$executeRaw`DELETE FROM witness_gaps WHERE to_at < now() - INTERVAL '8 days'`;
   await tx.$executeRaw`DELETE FROM witness_lives WHERE last_at < now() - INTERVAL '9 days'`;
