@@ -2,6 +2,7 @@
 import { packStates } from '@gw/contract/evidence';
 import type { Database } from '@gw/prisma/client';
 import { Gauge, type Registry } from 'prom-client';
+import { gaugeOf } from '../../shared/gauge.ts';
 
 export function registerPacks(registry: Registry, db: Database): void {
   const count = db.evidencePack;
@@ -21,16 +22,9 @@ export function registerPacks(registry: Registry, db: Database): void {
     }),
   );
   registry.registerMetric(
-    new Gauge({
-      name: 'gw_evidence_pack_bytes',
-      help: 'Bytes of long evidence packs in Postgres, compressed',
-      registers: [],
-      async collect() {
-        this.reset();
-        const found = await count.aggregate({ _sum: { keptBytes: true } }).catch(() => null);
-        if (found === null) this.remove();
-        else this.set(Number(found._sum.keptBytes ?? 0));
-      },
+    gaugeOf('gw_evidence_pack_bytes', 'Bytes of long evidence packs in Postgres, compressed', async () => {
+      const { _sum } = await count.aggregate({ _sum: { keptBytes: true } });
+      return Number(_sum.keptBytes ?? 0);
     }),
   );
 }

@@ -1,6 +1,7 @@
 /** Metrics of the checks of the ledger and of the audit log. */
 import type { Database } from '@gw/prisma/client';
 import { Gauge, type Registry } from 'prom-client';
+import { gaugeOf } from '../../shared/gauge.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import type { FaultKind } from './acknowledge.ts';
 import { countFaults } from './faults.ts';
@@ -16,7 +17,8 @@ const faultGauges: readonly (readonly [FaultKind, string, string])[] = [
 /** Adds the gauges to the metrics. They are read from Postgres at each scrape, and absent while it does not answer. */
 export function registerIntegrity(registry: Registry, stores: FaultStores, periods: Periods): void {
   const { db } = stores;
-  for (const [kind, name, help] of faultGauges) registry.registerMetric(faultsOf(stores, kind, name, help));
+  for (const [kind, name, help] of faultGauges)
+    registry.registerMetric(gaugeOf(name, help, async () => (await countFaults(db, stores.seals))[kind]));
   registry.registerMetric(
     new Gauge({
       name: 'gw_integrity_full_check_timestamp_seconds',
@@ -73,17 +75,3 @@ interface FaultStores {
   readonly db: Database;
   readonly seals: Seals;
 }
-
-const faultsOf = ({ db, seals }: FaultStores, kind: FaultKind, name: string, help: string): Gauge =>
-  new Gauge({
-    name,
-    help,
-    registers: [],
-    async collect() {
-      // Without Postgres there is no number: an old one would look like a current one.
-      this.reset();
-      const counts = await countFaults(db, seals).catch(() => null);
-      if (counts === null) this.remove();
-      else this.set(counts[kind]);
-    },
-  });

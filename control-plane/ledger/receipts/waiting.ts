@@ -1,7 +1,8 @@
 /** Counts the receipts that wait in Redis between a reply and the ledger, for operators and their monitoring. */
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { gaugeOf } from '../../shared/gauge.ts';
 
 export interface Waiting {
   /** Receipts that are not in Postgres yet. */
@@ -34,18 +35,6 @@ export function registerWaiting(registry: Registry, redis: Redis): void {
     ],
     ['gw_ledger_set_aside', 'Entries of the ledger that could not be ingested', ({ setAside }) => setAside],
   ];
-  for (const [name, help, value] of gauges) {
-    const gauge = new Gauge({
-      name,
-      help,
-      registers: [],
-      async collect() {
-        const waiting = await countWaiting(redis).catch(() => null);
-        // An old number would look like a current one.
-        if (waiting === null) this.remove();
-        else this.set(value(waiting));
-      },
-    });
-    registry.registerMetric(gauge);
-  }
+  for (const [name, help, value] of gauges)
+    registry.registerMetric(gaugeOf(name, help, async () => value(await countWaiting(redis))));
 }

@@ -1,7 +1,8 @@
 /** Metrics of the comparison of the ledger with the count of calls. */
 import { elementAt } from '@gw/contract/internal/defined';
 import type { Database } from '@gw/prisma/client';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { gaugeOf } from '../../shared/gauge.ts';
 
 interface Differences {
   /** Receipts and calls that lack each other. */
@@ -42,18 +43,5 @@ export function registerWitness(registry: Registry, db: Database): void {
     ],
   ];
   for (const [name, help, value] of gauges)
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        registers: [],
-        async collect() {
-          this.reset();
-          const found = await readDifferences(db).catch(() => null);
-          const current = found === null ? null : value(found);
-          if (current === null) this.remove();
-          else this.set(current);
-        },
-      }),
-    );
+    registry.registerMetric(gaugeOf(name, help, async () => value(await readDifferences(db))));
 }
