@@ -26,7 +26,7 @@ export function openServices(context: Context, config: Config, claims: Pick<Redi
   return {
     people,
     customers: openCustomers(inRole(context, 'customers'), people.keys, config.screening),
-    catalogue: openCatalogue(inRole(context, 'catalogue'), names, config),
+    catalogue: openCatalogue(inRole(context, 'catalogue'), names, { ...config, entryKeys: config.integrity.entryKeys }),
     ledger: openLedger(context, config.integrity, { ...config, vault: config.credentials.vault }),
     idempotency: new Idempotency({
       claims: redisClaims(claims),

@@ -83,6 +83,7 @@ export async function startSidecar(config: Config) {
     subscriber,
     pollMs: 1000,
     file: join(config.spoolDir, 'catalogue.json'),
+    key: config.entryKey,
     log,
   });
   const storeClock = openStoreClock(redis);

@@ -25,7 +25,7 @@ async function start() {
   const log = openLog('bare-sidecar', config.logLevel);
   const [reader, subscriber] = [openRedis(config.redisUrl, log), openRedis(config.redisUrl, log)];
   const file = join(config.spoolDir, 'catalogue.json');
-  const catalogue = holdCatalogue({ redis: reader, subscriber, pollMs: 1000, file, log });
+  const catalogue = holdCatalogue({ redis: reader, subscriber, pollMs: 1000, file, key: config.entryKey, log });
   const answers = new Answers();
   const chainOf: ChainOf = (model) => {
     const offered = catalogue.current()?.named.get(model)?.candidates ?? [];

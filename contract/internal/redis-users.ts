@@ -20,6 +20,7 @@ import {
   receiptKey,
   snapshotChannel,
   snapshotKey,
+  snapshotSealKey,
   snapshotVersionKey,
   streamEpochKey,
   usedKeysKey,
@@ -64,7 +65,7 @@ const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
   ],
   sidecar: [
     ...work,
-    ...read(snapshotKey, snapshotVersionKey),
+    ...read(snapshotKey, snapshotSealKey, snapshotVersionKey),
     ...readAndWrite('gw:limit:*', 'gw:slots:*', 'gw:budgets:*', 'gw:idempotency:*', callEndKey('*')),
     ...readAndWrite(receiptKey('*'), pendingReceiptsKey, liveKey, deploymentTroublesKey, ledgerProbeKey, ...epochs),
     ...channels(snapshotChannel, failedAttemptChannel, lostAttemptChannel),

@@ -3,6 +3,8 @@
 /** The snapshot as JSON, and its version for polling. */
 export const snapshotKey = 'gw:snapshot';
 export const snapshotVersionKey = 'gw:snapshot:version';
+/** Its seals (snapshot-seal.ts). */
+export const snapshotSealKey = 'gw:snapshot:seal';
 /** Channel for new snapshots; the message is the version. */
 export const snapshotChannel = 'gw:snapshot:changed';
 

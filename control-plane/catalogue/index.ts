@@ -1,5 +1,6 @@
 /** The catalogue: what can be asked for, where it runs, and the rules for asking; Envoy is configured from it. */
 import { hourMs } from '@gw/contract/internal/durations';
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -26,6 +27,8 @@ export type { CredentialView } from './credentials/credentials.ts';
 export { deploymentsNeedingOperator } from './deployment-health.ts';
 export type { CatalogueView } from './snapshot/keeper.ts';
 
+export const refreshEveryMs = 1000;
+
 export interface CatalogueServices {
   readonly keeper: CatalogueKeeper;
   readonly credentials: Credentials;
@@ -37,12 +40,12 @@ export interface CatalogueServices {
 export function openCatalogue(
   context: Context,
   names: SurroundingNames,
-  settings: { readonly credentials: CredentialSettings } & ProbeSettings,
+  settings: { readonly credentials: CredentialSettings; readonly entryKeys: KeyRing } & ProbeSettings,
 ): CatalogueServices {
-  const { credentials: credentialSettings } = settings;
+  const { credentials: credentialSettings, entryKeys: keys } = settings;
   const credentials = openCredentials({ ...context, settings: credentialSettings });
   return {
-    keeper: createCatalogueKeeper({ ...context, annualReading, readBeside: () => credentials.refresh() }),
+    keeper: createCatalogueKeeper({ ...context, annualReading, keys, readBeside: () => credentials.refresh() }),
     credentials,
     credentialSettings,
     surroundings: surroundingsOf(names, credentials),
@@ -82,7 +85,7 @@ export function startJobs(context: Context, { credentials, keeper }: CatalogueSe
   const watchMissing = openMissingWatch(keeper, credentials, log);
   const refreshCredentials = () => credentials.refresh().finally(watchMissing);
   return allJobs([
-    repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
+    repeat({ name: 'catalogue', everyMs: refreshEveryMs, log, run: () => keeper.refresh() }),
     repeat({ name: 'credentials of providers', everyMs: 1000, log, run: refreshCredentials }),
     repeat({ name: 'first rules of screening', everyMs: 1000, log, run: openFirstVersion(context) }),
     repeat({ name: 'findings of screening', everyMs: 500, log, run: openFindingsJob({ ...context, consumer }) }),

@@ -6,8 +6,10 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { priceOf } from '@gw/contract/internal/catalogue/prices';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
-import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
+import type { NumberedKey } from '@gw/contract/internal/key-ring';
+import { snapshotChannel, snapshotKey, snapshotSealKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
+import { isSealedSnapshot } from '@gw/contract/internal/snapshot-seal';
 import type { Logger } from '@gw/service/log';
 import { listenTo } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
@@ -69,16 +71,19 @@ export interface CatalogueSource {
   readonly pollMs: number;
   /** Keeps the last catalogue, so that a sidecar can start while Redis is away. */
   readonly file: string;
+  /** With which control planes seal it. */
+  readonly key: NumberedKey;
   readonly log: Logger;
 }
 
 /**
- * Reads the snapshot at the start, on every message, and every `pollMs` in case a message was lost. An invalid snapshot is refused as a whole;
- * for invalid rules see policy.ts.
+ * Reads the snapshot at the start, on every message, and every `pollMs` in case a message was lost. One that is invalid or not sealed is refused as
+ * a whole (closed): the last one stays, and a sidecar that has none does not serve. For invalid rules see policy.ts.
  */
-export function holdCatalogue({ redis, subscriber, pollMs, file, log }: CatalogueSource): CatalogueHolder {
+export function holdCatalogue({ redis, subscriber, pollMs, file, key, log }: CatalogueSource): CatalogueHolder {
   let catalogue: Catalogue | null = null;
-  const takeUp = (text: string, from: string): void => {
+  const takeUp = (text: string, seals: string | null | undefined, from: string): void => {
+    if (!seals || !isSealedSnapshot(text, seals, key)) throw new Error('no control plane has written it');
     const snapshot = snapshotSchema.parse(JSON.parse(text));
     catalogue = makeCatalogue(snapshot, catalogue);
     const { models, deployments, version } = snapshot;
@@ -93,23 +98,24 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
   const read = async (): Promise<void> => {
     const version = await redis.get(snapshotVersionKey);
     if (version === null || Number(version) === catalogue?.version) return;
-    const text = await redis.get(snapshotKey);
-    if (text === null) return;
-    takeUp(text, 'redis');
+    const [text, seals] = await redis.mget(snapshotKey, snapshotSealKey);
+    if (text == null) return;
+    takeUp(text, seals, 'redis');
     // Renaming is atomic, so that the next start never finds a half-written file.
-    await writeFile(`${file}.new`, text, { mode: 0o600 });
+    await writeFile(`${file}.new`, `${seals}\n${text}`, { mode: 0o600 });
     await rename(`${file}.new`, file);
   };
   const readQuietly = async (): Promise<void> => {
     await read().catch((error: unknown) => {
-      log.warn({ err: error }, 'the catalogue could not be read; the last one stays');
+      log.error({ err: error }, 'the catalogue could not be read; the last one stays');
     });
     if (catalogue) return;
     const kept = await readFile(file, 'utf8').catch(() => null);
     try {
-      if (kept !== null && !catalogue) takeUp(kept, 'file');
+      const end = kept?.indexOf('\n') ?? -1;
+      if (kept !== null && !catalogue) takeUp(kept.slice(end + 1), kept.slice(0, end), 'file');
     } catch (error) {
-      log.warn({ err: error }, 'the catalogue on disk cannot be read');
+      log.error({ err: error }, 'the catalogue on disk cannot be read');
     }
   };
   listenTo(subscriber, snapshotChannel, () => void readQuietly());

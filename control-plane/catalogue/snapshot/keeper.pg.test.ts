@@ -1,8 +1,9 @@
-import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
+import { snapshotChannel, snapshotKey, snapshotSealKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotGridReading, snapshotSchema } from '@gw/contract/internal/snapshot';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
+import { entryKeys } from '@gw/testing/ledger-entry';
 import { expect, test } from 'vitest';
 import { type CatalogueKeeper, createCatalogueKeeper, publishScript } from './keeper.ts';
 import type { AnnualReading } from './read.ts';
@@ -18,6 +19,7 @@ const keeperOf = (reading: AnnualReading = annualReading): CatalogueKeeper =>
     annualReading: reading,
     now: () => new Date(Date.now() + laterMs),
     log: silentLog,
+    keys: entryKeys,
     readBeside: async () => {},
   });
 const published = async (): Promise<Snapshot> =>
@@ -118,7 +120,11 @@ test('an older snapshot never replaces a newer one', async () => {
   const before = await stores.redis.get(snapshotKey);
   const version = await publishedVersion();
   const publish = (at: number) =>
-    stores.redis.eval(publishScript, 2, snapshotKey, snapshotVersionKey, at, '{"older":true}', snapshotChannel);
+    stores.redis.eval(
+      publishScript,
+      ...[3, snapshotKey, snapshotVersionKey, snapshotSealKey],
+      ...[at, '{"older":true}', snapshotChannel, '1:none'],
+    );
   expect([await publish(version - 1), await publish(version)]).toEqual([0, 0]);
   expect(await stores.redis.get(snapshotKey)).toBe(before);
 });

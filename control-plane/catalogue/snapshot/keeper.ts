@@ -2,12 +2,15 @@
  * Holds the catalogue in memory and keeps Redis supplied with its snapshot.
  *
  * Invariant: a version names one content. The number comes from Postgres and only rises; if Redis knows a higher one,
- * or another content under the same number, Postgres is raised first, so that no service keeps an outdated snapshot.
+ * or another content under the same number, Postgres is raised first, so that no service keeps an outdated snapshot. Each is sealed, and a sidecar
+ * takes up no other.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { jsonIn } from '@gw/contract/internal/json-in';
-import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
+import type { KeyRing } from '@gw/contract/internal/key-ring';
+import { snapshotChannel, snapshotKey, snapshotSealKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, snapshotSchema } from '@gw/contract/internal/snapshot';
+import { snapshotSeals } from '@gw/contract/internal/snapshot-seal';
 import type { DeploymentPlace } from '@gw/envoy/clusters';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -18,16 +21,19 @@ import { type AnnualReading, type Catalogue, readCatalogue, snapshotOf } from '.
 /**
  * Puts a snapshot into Redis unless a newer one is there, and tells the services.
  *
- * KEYS: snapshot, version. ARGV: version, snapshot as JSON, channel. Returns 1 if it published.
+ * KEYS: snapshot, version, seals. ARGV: version, snapshot as JSON, channel, seals. Returns 1 if it published.
  */
 export const publishScript = `
 local have = redis.call('GET', KEYS[2])
 if have and tonumber(have) >= tonumber(ARGV[1]) and redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
+redis.call('SET', KEYS[3], ARGV[4])
 redis.call('SET', KEYS[2], ARGV[1])
 redis.call('PUBLISH', ARGV[3], ARGV[1])
 return 1
 `;
+
+const compareEveryMs = 60_000;
 
 /** The catalogue at one version, as Postgres has it and as the services get it. */
 export interface HeldCatalogue {
@@ -62,6 +68,8 @@ export interface KeeperOptions {
   readonly annualReading: AnnualReading;
   readonly now: () => Date;
   readonly log: Logger;
+  /** Sidecars have one of them. */
+  readonly keys: KeyRing;
   /** Reads what has to be at least as new as a catalogue that is taken. */
   readonly readBeside: () => Promise<void>;
 }
@@ -72,10 +80,11 @@ export function createCatalogueKeeper({
   annualReading,
   now,
   log,
+  keys,
   readBeside,
 }: KeeperOptions): CatalogueKeeper {
   let held: HeldCatalogue | null = null;
-  let comparedContent = false;
+  let comparedAt = Number.NEGATIVE_INFINITY;
   /** It is published as soon as it may be, however many changes follow, so that steady additions of deployments hold up no other change. */
   let waiting: Snapshot | null = null;
   const handover = openHandover(now);
@@ -90,11 +99,16 @@ export function createCatalogueKeeper({
     return held;
   };
 
-  /** Runs once per process, since new code can bring other grid data or another shape under a version in use. */
+  /**
+   * Runs at the start, since new code can bring other grid data or another shape under a version in use, and each minute, since somebody with
+   * Redis can have put another one there.
+   */
   const raiseIfContentDiffers = async (snapshot: Snapshot): Promise<boolean> => {
-    const text = await redis.get(snapshotKey);
-    comparedContent = true;
-    if (text === null || sameContent(text, snapshot)) return false;
+    const [text, seals] = await redis.mget(snapshotKey, snapshotSealKey);
+    const isFirst = comparedAt === Number.NEGATIVE_INFINITY;
+    comparedAt = now().getTime();
+    if (text == null || (sameContent(text, snapshot) && seals === snapshotSeals(text, keys))) return false;
+    if (!isFirst) log.error({ version: snapshot.version }, 'the published catalogue was altered in Redis');
     await db.catalogueVersion.updateMany({
       where: { version: snapshot.version },
       data: { version: { increment: 1 } },
@@ -109,7 +123,7 @@ export function createCatalogueKeeper({
       // The database was replaced by an older one; its numbers must go on above those that services hold.
       await db.catalogueVersion.updateMany({ where: { version: { lt: known } }, data: { version: known + 1 } });
       snapshot = (await load()).snapshot;
-    } else if (known === snapshot.version && !comparedContent) {
+    } else if (known === snapshot.version && now().getTime() - comparedAt >= compareEveryMs) {
       if (await raiseIfContentDiffers(snapshot)) snapshot = (await load()).snapshot;
     } else if (known === snapshot.version) {
       // Perhaps by another instance.
@@ -125,7 +139,7 @@ export function createCatalogueKeeper({
       if (waiting === null || waiting.version <= known) waiting = snapshot;
       return;
     }
-    const isNew = await publish(redis, snapshot);
+    const isNew = await publish(redis, snapshot, keys);
     handover.published(snapshot.version);
     if (isNew) log.info({ version: snapshot.version }, 'published the catalogue');
   };
@@ -141,10 +155,14 @@ export function createCatalogueKeeper({
 }
 
 /** Returns false if Redis had this version, or a newer one. */
-const publish = async (redis: Redis, snapshot: Snapshot): Promise<boolean> => {
+const publish = async (redis: Redis, snapshot: Snapshot, keys: KeyRing): Promise<boolean> => {
   const text = JSON.stringify(snapshot);
-  const { version } = snapshot;
-  return (await redis.eval(publishScript, 2, snapshotKey, snapshotVersionKey, version, text, snapshotChannel)) === 1;
+  const published = await redis.eval(
+    publishScript,
+    ...[3, snapshotKey, snapshotVersionKey, snapshotSealKey],
+    ...[snapshot.version, text, snapshotChannel, snapshotSeals(text, keys)],
+  );
+  return published === 1;
 };
 
 /** Returns null if there is no snapshot, or if it cannot be read: then no service can have it. */
