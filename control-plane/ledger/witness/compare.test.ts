@@ -39,7 +39,7 @@ test('receipts without numbers may be more than the calls; those with numbers ma
 describe('a difference counts when it has lasted, within two minutes of the begin of its minute', () => {
   test.each([
     ['extra', row(5, 6), 15],
-    ['missing', row(6, 5), 40],
+    ['missing', row(6, 5), 35],
   ] as const)('%s', (verdict, differing, lastingS) => {
     const first = judge(differing, known(at(12)));
     expect(first).toMatchObject({ verdict: null, differs_at: at(12) });

@@ -50,14 +50,14 @@ export interface Judged {
 }
 
 /** How long after the end of a minute its last calls may still be on their way. */
-const restMs = 10_000;
+export const restMs = 10_000;
 /** How long after the end of a minute each ext-authz has to have spoken. */
 const heardMs = 2000;
 /** The receipts of a minute that agrees are counted a second time, in case one was taken out. */
 const secondLookMs = 55_000;
-const again = { soonMs: 5000, laterMs: 15_000, seldomMs: 5 * minuteMs };
+export const again = { soonMs: 5000, laterMs: 15_000, seldomMs: 5 * minuteMs };
 /** How long a difference has to last. A receipt may come by a disk, or by the lease of a dead sidecar. */
-const lastingMs = { extra: 15_000, missing: 40_000 };
+export const lastingMs = { extra: 15_000, missing: 35_000 };
 /** Pending calls and a lagging ledger excuse missing receipts no longer than this after the end of the minute. */
 const excusedMs = { pending: 2 * minuteMs, lagging: 10 * minuteMs };
 /** How long before a gap calls may have begun that ended in it: whole ones, and those that broke off. */

@@ -8,7 +8,17 @@ import type { Redis } from 'ioredis';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { mendFaults, noteFaults } from '../integrity/faults.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
-import { dueMinutes, type Gap, type Judged, judge, type Minute, storeVerdicts } from './compare.ts';
+import {
+  again,
+  dueMinutes,
+  type Gap,
+  type Judged,
+  judge,
+  lastingMs,
+  type Minute,
+  restMs,
+  storeVerdicts,
+} from './compare.ts';
 import { heardOf, noteSilence, takeStatements } from './statements.ts';
 
 export interface WitnessJobOptions {
@@ -20,7 +30,9 @@ export interface WitnessJobOptions {
   readonly aheadMs?: number;
 }
 
-const everyMs = 10_000;
+const everyMs = 4000;
+/** How long after the beginning of a minute a difference in it is named at the latest, beside the time of the rounds. */
+export const namedWithinMs = minuteMs + restMs + everyMs + lastingMs.missing + again.soonMs + everyMs;
 /** The ledger lags behind if the first entry of the stream is older. */
 const laggingMs = 5000;
 
