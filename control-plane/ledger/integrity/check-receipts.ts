@@ -33,13 +33,19 @@ const newestCount = 1000;
 const pageSize = 250;
 
 /** Checks the newest 1,000 versions, which are in every round because they are served most often. */
-export async function checkNewest({ db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>): Promise<void> {
+export async function checkNewest({
+  db,
+  log,
+  seals,
+}: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>): Promise<void> {
   const rows = await readRows(
     db,
     Prisma.sql`
     SELECT ${storedColumns} FROM receipts r ORDER BY r.id DESC, r.version DESC LIMIT ${newestCount}`,
   );
-  await check({ db, seals }, rows);
+  const found = await check({ db, seals }, rows);
+  const genuine = rows.filter((_, at) => found[at] === null);
+  await noteFaults({ db, log }, 'receipt', await rolledBackAmong({ db, seals }, genuine));
 }
 
 /** Returns what is wrong with each row or with a part of its facts, and reports it. */

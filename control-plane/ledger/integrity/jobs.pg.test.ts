@@ -264,7 +264,7 @@ describe('the ledger', () => {
     await stores.tamper(`UPDATE receipts SET key_id = 'another' WHERE id IN ('${first}', '${last}')`);
     const expected = [`receipt ${first} 1 altered`, `receipt ${odd} 1 ${fault}`, `receipt ${last} 1 altered`];
     const seals = openLedgerSeals({ db: stores.db, keys, log });
-    await checkNewest({ db: stores.db, seals });
+    await checkNewest({ db: stores.db, log, seals });
     expect(await faults()).toEqual(expected);
     await stores.empty('integrity_faults');
     await checkAll({ db: stores.db, log, seals, fullS: 1000, signal: new AbortController().signal });

@@ -27,7 +27,7 @@ export function startIntegrityJobs(
   const batches = { db, log, redis, seals };
   const jobs = [
     repeat({ name: 'check of the audit log', everyMs, log, run: openAuditRound({ db, log, keys }, fullS) }),
-    repeat({ name: 'check of the newest receipts', everyMs, log, run: () => checkNewest({ db, seals }) }),
+    repeat({ name: 'check of the newest receipts', everyMs, log, run: () => checkNewest({ db, log, seals }) }),
     repeat({ name: 'check of all receipts', everyMs, log, run: () => checkAll({ db, log, seals, fullS, signal }) }),
     repeat({
       name: 'check of the logs of receipts',
@@ -52,22 +52,30 @@ export function startIntegrityJobs(
   };
 }
 
+/** How long the full check of the audit log rests: this many times what it took. */
+const restFactor = 3;
+
 export interface AuditRoundOptions extends Pick<Context, 'db' | 'log'> {
   readonly keys: KeyRing;
 }
 
-/** Returns a round of this instance, which checks the audit log by itself. The first round is a full one. */
+/**
+ * Returns a round of this instance, which checks the audit log by itself. The first round is a full one, and so is each that comes after three times
+ * what the last full one took, so that it takes a quarter of one core at most, and after `fullS` in any case.
+ */
 export function openAuditRound({ db, keys, log }: AuditRoundOptions, fullS: number): () => Promise<void> {
   const check = openAuditCheck(db, keys);
-  let fullAt = Number.NEGATIVE_INFINITY;
+  let nextFullAt = Number.NEGATIVE_INFINITY;
   return async () => {
     // Before both: what either has found again is not mended.
     const [begun] = await db.$queryRaw<{ at: Date }[]>`SELECT clock_timestamp() AS at`;
     await noteFaults({ db, log }, 'audit', await check.newest());
-    if (performance.now() - fullAt < fullS * 1000) return;
+    const from = performance.now();
+    if (from < nextFullAt) return;
     await noteFaults({ db, log }, 'audit', await check.full());
     if (begun !== undefined) await forgetFaults(db, 'audit', begun.at);
     await db.$executeRaw`UPDATE integrity_checks SET finished_at = CURRENT_TIMESTAMP WHERE kind = 'audit'`;
-    fullAt = performance.now();
+    const to = performance.now();
+    nextFullAt = to + Math.min(fullS * 1000, restFactor * (to - from));
   };
 }

@@ -156,7 +156,7 @@ describe('a dictionary', () => {
   const faults = async () => {
     const { db } = running.stores;
     await empty('integrity_faults');
-    await checkNewest({ db, seals: seals });
+    await checkNewest({ db, log: silentLog, seals });
     return (await db.integrityFault.findMany()).map(({ fault, name }) => `${name} ${fault}`);
   };
 
