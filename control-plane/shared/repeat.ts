@@ -15,7 +15,7 @@ export interface RepeatOptions {
   readonly name: string;
   readonly everyMs: number;
   readonly log: Logger;
-  readonly run: () => Promise<void>;
+  readonly run: () => Promise<unknown>;
 }
 
 /** A quick job that fails rests no longer than this, so that it goes on soon after an outage. */

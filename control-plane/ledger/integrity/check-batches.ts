@@ -66,7 +66,7 @@ export async function checkNewestBatches(options: BatchCheckOptions): Promise<vo
 /** The round through all batches. The next one begins `fullS` after its end. */
 export const checkBatches = (
   options: BatchCheckOptions & { readonly fullS: number; readonly signal: AbortSignal },
-): Promise<void> =>
+): Promise<boolean> =>
   goRound({ ...options, kind: 'batch' }, async ({ id }: RoundPlace): Promise<RoundPage> => {
     const { db, log } = options;
     const { checked, faults, next } = await checkBatchPage(options, placeIn(id));

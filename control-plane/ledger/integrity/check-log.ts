@@ -42,7 +42,7 @@ export interface LogCheckOptions extends LogStores {
 }
 
 /** The round through the logs of all accounts. The next one begins `fullS` after its end. */
-export const checkLogs = (options: LogCheckOptions): Promise<void> =>
+export const checkLogs = (options: LogCheckOptions): Promise<boolean> =>
   goRound({ ...options, kind: 'log' }, async ({ id, version }: RoundPlace) => {
     const { checked, faults, next } = await checkLogPage(options, { accountId: id, index: version });
     await noteFaults(options, 'log', faults);

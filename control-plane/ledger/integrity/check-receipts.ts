@@ -167,5 +167,5 @@ async function removedSince(
 }
 
 /** Begins the full check or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */
-export const checkAll = (options: ReceiptCheckOptions): Promise<void> =>
+export const checkAll = (options: ReceiptCheckOptions): Promise<boolean> =>
   goRound({ ...options, kind: 'receipt' }, (after) => checkPage(options, after));

@@ -6,7 +6,7 @@ import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { openAuditCheck } from './check-audit.ts';
 import { checkBatches, checkNewestBatches } from './check-batches.ts';
-import { checkLogs } from './check-log.ts';
+import { checkLogs, type LogCheckOptions } from './check-log.ts';
 import { checkAll, checkNewest } from './check-receipts.ts';
 import type { IntegritySettings } from './config.ts';
 import { forgetFaults, noteFaults } from './faults.ts';
@@ -33,7 +33,7 @@ export function startIntegrityJobs(
       name: 'check of the logs of receipts',
       everyMs,
       log,
-      run: () => checkLogs({ db, log, seals, trust, fullS, signal }),
+      run: openLogRounds({ db, log, seals, trust, fullS, signal }),
     }),
     repeat({ name: 'check of the newest batches', everyMs, log, run: () => checkNewestBatches(batches) }),
     // A round takes its time from the size of the ledger, so the next one need not wait.
@@ -52,8 +52,18 @@ export function startIntegrityJobs(
   };
 }
 
-/** How long the full check of the audit log rests: this many times what it took. */
-const restFactor = 3;
+/** How long a full check rests: this many times what it took, and `fullS` at most. A round through logs rests between its pages, too. */
+const restFactor = { audit: 3, log: 9 };
+
+/** Returns what makes rounds through the logs: with each run while they are small, and less often when a round takes longer. */
+export function openLogRounds(options: LogCheckOptions): () => Promise<void> {
+  let fullS = 0;
+  return async () => {
+    const from = performance.now();
+    if (!(await checkLogs({ ...options, fullS }))) return;
+    fullS = Math.min(options.fullS, Math.ceil((restFactor.log * (performance.now() - from)) / 1000));
+  };
+}
 
 export interface AuditRoundOptions extends Pick<Context, 'db' | 'log'> {
   readonly keys: KeyRing;
@@ -76,6 +86,6 @@ export function openAuditRound({ db, keys, log }: AuditRoundOptions, fullS: numb
     if (begun !== undefined) await forgetFaults(db, 'audit', begun.at);
     await db.$executeRaw`UPDATE integrity_checks SET finished_at = CURRENT_TIMESTAMP WHERE kind = 'audit'`;
     const to = performance.now();
-    nextFullAt = to + Math.min(fullS * 1000, restFactor * (to - from));
+    nextFullAt = to + Math.min(fullS * 1000, restFactor.audit * (to - from));
   };
 }

@@ -36,16 +36,26 @@ const leaseS = 120;
 /** How long the check rests after a page: this many times what the page took. */
 const restFactor = 3;
 
-/** Begins a round or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */
-export async function goRound(options: RoundOptions, check: (after: RoundPlace) => Promise<RoundPage>): Promise<void> {
+/**
+ * Begins a round or goes on with it, if it is due and no other instance has it. Returns whether it has come to the end of one. Throws if Postgres is
+ * away.
+ */
+export async function goRound(
+  options: RoundOptions,
+  check: (after: RoundPlace) => Promise<RoundPage>,
+): Promise<boolean> {
   const { signal } = options;
   for (let claim = await take(options); claim !== null && !signal.aborted; ) {
     const from = performance.now();
     const page = await check({ id: claim.afterId, version: claim.afterVersion });
-    if (page.next === null) return finish(options, claim);
+    if (page.next === null) {
+      await finish(options, claim);
+      return true;
+    }
     claim = await goOn(options, claim, page);
     await delay((performance.now() - from) * restFactor, undefined, { signal }).catch(() => {});
   }
+  return false;
 }
 
 interface RoundClaim {
