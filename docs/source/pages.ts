@@ -26,6 +26,7 @@ import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
 import { examples } from './examples.ts';
+import { forgeriesTable } from './forgeries.ts';
 import { clientTable, tierLimitsTable } from './limits.ts';
 import { lineageGraph } from './lineage-graph.ts';
 import { formulaFunctionsTable, formulaGrammar, methodologiesTable, methodologyVersions } from './methodologies.ts';
@@ -166,6 +167,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'performance-reach': () => ({ text: reachTable(performanceReport()) }),
   'performance-steps': () => ({ text: stepsTable(performanceReport()) }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
+  forgeries: () => ({ text: forgeriesTable() }),
   methodologies: () => ({ text: methodologiesTable() }),
   'methodology-versions': () => ({ text: methodologyVersions() }),
   'formula-grammar': () => ({ text: fenced('text', formulaGrammar()) }),

@@ -7,7 +7,7 @@ import { changesAtOnce, checkAMinute, findMissingHours, sumMinutes } from './min
 
 /** Questions read what came meanwhile, up to a row per receipt where few are alike. */
 const minutesEveryMs = 5000;
-const everyMs = 30_000;
+export const checkEveryMs = 30_000;
 /** After that it checks, even if more is left to sum, as after a migration. */
 const longestMs = 60_000;
 
@@ -28,7 +28,7 @@ export function startUsageSums(context: { readonly db: Database; readonly log: L
       log,
       run: () => sumAllMinutes(db, () => !stopping.signal.aborted),
     }),
-    repeat({ name: 'sums of usage', everyMs, log, run }),
+    repeat({ name: 'sums of usage', everyMs: checkEveryMs, log, run }),
   ]);
   return {
     stop: () => {
