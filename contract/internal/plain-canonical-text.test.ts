@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalText } from './ledger-entry.ts';
-import { plainCanonicalText } from './plain-canonical-text.ts';
+import { plainCanonicalText, reorderedText } from './plain-canonical-text.ts';
 
 const name = fc.oneof(
   fc.nat(120).map(String),
@@ -68,4 +68,24 @@ test('it is right for more shapes than it remembers, and values too deep for it 
     expect(plainCanonicalText({ [`b${at}`]: 1, [`a${at}`]: 2 })).toBe(`{"a${at}":2,"b${at}":1}`);
   const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
   expect(canonicalText(deep)).toBe(canonicalize(deep));
+});
+
+test('the members of a text that are put into their order are its canonical form, whatever their texts look like', () => {
+  const item = fc.oneof(leaf, fc.constantFrom(',"a":', '","a":', '{"a":1}', '"a":1,"b":', '\\","B":'));
+  const flat = fc.dictionary(name, fc.oneof(item, fc.array(item, { maxLength: 3 })), { maxKeys: 8 });
+  fc.assert(
+    fc.property(fc.oneof(flat, value), (made) => {
+      const text = JSON.stringify(made);
+      const read: unknown = JSON.parse(text);
+      if (typeof read !== 'object' || read === null || Array.isArray(read)) return;
+      const found = reorderedText(JSON.stringify(read), read);
+      if (found !== null) expect(found).toBe(canonicalText(read));
+    }),
+    { numRuns: cases(5000) },
+  );
+  expect(reorderedText('{"b":",\\"a\\":","a":["b",1]}', { b: ',"a":', a: ['b', 1] })).toBe(
+    '{"a":["b",1],"b":",\\"a\\":"}',
+  );
+  for (const other of [{ a: { b: 1 } }, { a: [[1]] }, { a: '\ud800' }, {}])
+    expect(reorderedText(JSON.stringify(other), other)).toBeNull();
 });

@@ -13,6 +13,10 @@ interface Shape {
   readonly names: readonly string[];
   readonly sorted: readonly string[];
   readonly openings: readonly string[];
+  /** The text that each member but the first begins with, as given. */
+  readonly given: readonly string[];
+  /** Which of the names as given each sorted one is. */
+  readonly order: readonly number[];
 }
 
 /** Keyed by the number of names and the first name. */
@@ -67,6 +71,34 @@ function objectText(value: object): string {
   return `${text}}`;
 }
 
+/**
+ * The RFC 8785 form of an object from its text: the members as they are written, in their order, which takes half as long. `text` has to be
+ * `JSON.stringify(value)`. Null: a member is an object itself, or is not plain.
+ */
+export function reorderedText(text: string, value: object): string | null {
+  // Half of a pair of surrogates, for one, is escaped.
+  if (text.includes('\\ud')) return null;
+  for (const member of Object.values(value)) if (!isFlat(member)) return null;
+  const { given, order } = shapeOf(Object.keys(value));
+  // A name and a colon stand in no text of a member: its quotation marks would be escaped.
+  const from: number[] = [1];
+  for (let at = 1, found = 1; at < given.length; at += 1) {
+    found = text.indexOf(given[at] as string, found) + 1;
+    if (found === 0) return null;
+    from.push(found);
+  }
+  from.push(text.length);
+  let ordered = '';
+  for (const at of order)
+    ordered += `${ordered === '' ? '{' : ','}${text.slice(from[at], (from[at + 1] as number) - 1)}`;
+  return ordered === '' ? null : `${ordered}}`;
+}
+
+const isFlat = (member: unknown): boolean =>
+  typeof member !== 'object' ||
+  member === null ||
+  (Array.isArray(member) && member.every((item) => typeof item !== 'object' || item === null));
+
 function shapeOf(names: readonly string[]): Shape {
   const mark = `${names.length} ${names[0]}`;
   const alike = shapes.get(mark);
@@ -74,7 +106,8 @@ function shapeOf(names: readonly string[]): Shape {
   if (found !== undefined) return found;
   const sorted = [...names].sort();
   const openings = sorted.map((name, at) => `${at === 0 ? '' : ','}${quoted(name)}:`);
-  const shape = { names, sorted, openings };
+  const given = names.map((name) => `,${quoted(name)}:`);
+  const shape = { names, sorted, openings, given, order: sorted.map((name) => names.indexOf(name)) };
   if (shapeCount >= mostShapes) {
     shapes.clear();
     shapeCount = 0;

@@ -38,9 +38,11 @@ const forgedBody = `body = (replace(body::text, '"carbon_g":0.6', '"carbon_g":0.
 
 /** Computes what anybody can who has the row and knows what is hashed. */
 function digestOf({ accountId, endpoint, facts, keyId, receipt, routingTrace }: Entry): string {
-  const rest = { account_id: accountId, key_id: keyId, endpoint, routing_trace: routingTrace, facts };
+  const texts = [receipt, routingTrace, facts].map((value) => (value === null ? null : JSON.stringify(value)));
+  const head = [accountId, keyId, endpoint, ...texts.map((text) => text?.length ?? null)];
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  return sha256(`${sha256(`\0${JSON.stringify(sorted(receipt))}`)}\n${sha256(JSON.stringify(sorted(rest)))}`);
+  const rest = sha256([JSON.stringify(head), ...texts.map((text) => text ?? '')].join('\n'));
+  return sha256(`${sha256(`\0${JSON.stringify(sorted(receipt))}`)}\n${rest}`);
 }
 
 /** With names in their order, JSON as JavaScript writes it is the canonical form of RFC 8785. */

@@ -29,7 +29,7 @@ import {
 } from '../receipts/batches.ts';
 import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
-import { type LedgerRow, parsedColumn } from '../receipts/seal.ts';
+import type { LedgerRow } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { trustIn } from './sign.ts';
 import { LogBrokenError } from './tree.ts';
@@ -166,9 +166,6 @@ export async function batchProof(
   const levels = levelsOf(entries);
   if (index === -1 || rootAbove(levels) !== batch.root)
     throw new LogBrokenError(`Batch ${batch.number} does not have the receipts that came with it.`);
-  const { account_id, endpoint, key_id } = row;
-  const facts = parsedColumn(row.facts);
-  const rest = { account_id, key_id, endpoint, routing_trace: parsedColumn(row.routing_trace), facts };
   const { at_ms, count, number, previous, total } = batch;
   return {
     number,
@@ -177,7 +174,7 @@ export async function batchProof(
     count,
     total,
     previous,
-    rest_sha256: restDigest(rest),
+    rest_sha256: restDigest(row),
     replaces: entries[index]?.split(' ')[3] ?? null,
     index,
     path: pathIn(levels, index),

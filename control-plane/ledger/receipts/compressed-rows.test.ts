@@ -4,20 +4,11 @@ import { textDigest } from '@gw/contract/internal/ledger-entry';
 import { inCheckout } from '@gw/stack/checkout';
 import { cases } from '@gw/testing/cases';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
-import { testSeals } from '@gw/testing/control-plane/fixtures';
 import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type Compressed,
-  Compressor,
-  columnsOf,
-  dictionaryOf,
-  type Texts,
-  textsOf,
-  uncompressed,
-} from './compressed-rows.ts';
-import type { ReceiptRow } from './entry-row.ts';
+import { type Compressed, Compressor, columnsOf, dictionaryOf, uncompressed } from './compressed-rows.ts';
+import { type ReceiptRow, type Texts, textsOf } from './entry-row.ts';
 import { splitRows } from './facts-parts.ts';
 
 const at = '2026-11-21T09:10:00Z';
@@ -27,7 +18,7 @@ function madeRow(changes: Partial<ReceiptRow> = {}): ReceiptRow {
   const row = { ...rowOfEntry(entryFrom(callAt(at))), routing_trace: trace, ...changes };
   const [split] = splitRows([row]).rows;
   if (split === undefined) throw new Error('There is no row.');
-  return testSeals.sealed(split);
+  return split;
 }
 
 function compressed(row: ReceiptRow, by = new Compressor()): Compressed {

@@ -8,16 +8,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { textDigest } from '@gw/contract/internal/ledger-entry';
 import type { Queryable } from '@gw/prisma/client';
-import type { ReceiptRow } from './entry-row.ts';
+import type { ReceiptRow, Texts } from './entry-row.ts';
 import { parsedColumn } from './seal.ts';
 import { namesInBody } from './summed-names.ts';
-
-/** The three columns of a row, as JSON texts. */
-export interface Texts {
-  readonly body: string;
-  readonly routing_trace: string | null;
-  readonly facts: string | null;
-}
 
 /** A text that rows of one shape are compressed with. */
 export interface Dictionary {
@@ -34,16 +27,6 @@ export interface Compressed {
   readonly dictionary: Dictionary;
 }
 
-export const textsOf = ({
-  body,
-  facts,
-  routing_trace,
-}: Pick<ReceiptRow, 'body' | 'routing_trace' | 'facts'>): Texts => ({
-  body: JSON.stringify(body),
-  routing_trace: routing_trace === null ? null : JSON.stringify(routing_trace),
-  facts: facts === null ? null : JSON.stringify(facts),
-});
-
 type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields =>
@@ -53,8 +36,9 @@ const isFields = (value: unknown): value is Fields =>
 const readOfBody: readonly string[] = [...namesInBody, 'grid_zone'];
 
 function only(value: unknown, names: readonly string[]): Fields {
-  if (!isFields(value)) return {};
-  return Object.fromEntries(names.flatMap((name) => (value[name] == null ? [] : [[name, value[name]]])));
+  const found: Record<string, unknown> = {};
+  if (isFields(value)) for (const name of names) if (value[name] != null) found[name] = value[name];
+  return found;
 }
 
 /** Returns what SQL reads of the three columns, which is all that a compressed row has in them. The facts are in parts. */
@@ -79,7 +63,7 @@ export function columnsOf({ body, facts, routing_trace }: Pick<ReceiptRow, 'body
  * Whether a row is compressed at all. A row that may still get facts, a trace, or another receipt in place of a stand-in is not. Neither is one
  * whose facts are not in parts, since triggers read them.
  */
-const isCompressible = ({ facts, routing_trace, shown, tier }: ReceiptRow): boolean =>
+const isCompressible = ({ routing_trace, shown, tier }: ReceiptRow, facts: unknown): boolean =>
   !shown && tier !== 'degraded' && routing_trace !== null && isFields(facts) && isFields(facts.parts);
 
 const joined = ({ body, facts, routing_trace }: Texts): string => `${body}\n${routing_trace ?? ''}\n${facts ?? ''}`;
@@ -155,14 +139,21 @@ export class Compressor {
     throw new Error(`Dictionaries of receipts were altered in storage: ${names.join()}`);
   }
 
-  /** Returns null for a row that is stored as it is. Its facts are in parts. */
-  compress(row: ReceiptRow, texts: Texts): Compressed | null {
+  /** Returns null for a row that is stored as it is. `facts`: in parts. */
+  compress(row: ReceiptRow, texts: Texts, facts: unknown = row.facts): Compressed | null {
     const text = joined(texts);
     // Postgres refuses such a text, and has to see it for that.
-    if (!isCompressible(row) || text.length > mostChars || text.includes('\\u0000')) return null;
+    if (!isCompressible(row, facts) || text.length > mostChars || text.includes('\\u0000')) return null;
+    // White space that no sidecar writes.
+    if (texts.body.includes('\n') || texts.routing_trace?.includes('\n')) return null;
     const dictionary = this.#dictionaryOf(row, texts);
     const deflated = deflateRawSync(text, { ...deflating, dictionary: dictionary.bytes });
-    return { columns: columnsOf(row), compressed: Buffer.concat([dictionary.digest, deflated]), dictionary };
+    const { body, routing_trace } = row;
+    return {
+      columns: columnsOf({ body, routing_trace, facts }),
+      compressed: Buffer.concat([dictionary.digest, deflated]),
+      dictionary,
+    };
   }
 
   #dictionaryOf(row: ReceiptRow, texts: Texts): HeldDictionary {

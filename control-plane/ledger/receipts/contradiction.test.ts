@@ -1,11 +1,14 @@
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
 import { rowOfEntry } from '@gw/testing/control-plane/store-entries';
 import { expect, test } from 'vitest';
-import { contradictionOf } from './contradiction.ts';
+import { contradictionOf as contradictionIn } from './contradiction.ts';
+import type { ReceiptRow } from './entry-row.ts';
 
 const at = '2026-07-01T12:00:00.000Z';
-const now = { byEarlierKey: false, nowMs: Date.parse(at) };
 const made = rowOfEntry(entryFrom(callAt(at)));
+const now = { byEarlierKey: false, nowMs: Date.parse(at) };
+const contradictionOf = (row: ReceiptRow, how: typeof now): string | null =>
+  contradictionIn(row, { ...how, written: JSON.stringify(row.body) });
 const stating = (changes: object) => ({ ...made, body: { ...(made.body as object), ...changes } });
 
 test('each number and word that the methodology gives is made again', () => {
@@ -35,4 +38,18 @@ test('the digest is made again for some, and for all that come late or by an ear
 test('what has no numbers, or was made by a methodology that is not known here, contradicts nothing', () => {
   expect(contradictionOf({ ...made, tier: 'degraded', facts: null }, now)).toBeNull();
   expect(contradictionOf(stating({ methodology: 'gw-99.0' }), now)).toBeNull();
+});
+
+test('a receipt that could be read in two ways is found as its digest is', () => {
+  const written = JSON.stringify(made.body).replace(/}$/, ',"carbon_g":1}');
+  const [looked, not] = [`${made.id.slice(0, -1)}0`, `${made.id.slice(0, -1)}1`].map((id) => ({ ...made, id }));
+  for (const [row, how] of [
+    [looked, now],
+    [not, { ...now, byEarlierKey: true }],
+    [not, { ...now, nowMs: now.nowMs + 3_600_000 }],
+    [{ ...not, tier: 'degraded', facts: null }, now],
+  ] as const)
+    expect(contradictionIn(row as ReceiptRow, { ...how, written })).toBe(
+      'its receipt is not written as a sidecar writes it',
+    );
 });

@@ -11,16 +11,14 @@ export interface Line {
   readonly to: number;
 }
 
-/** A column: null is NULL. JSON has no tabs and no ends of lines of its own, so only backslashes are looked for in it. */
-export type Column = string | number | boolean | null | { readonly json: string };
+/** A column: null is NULL. */
+export type Column = string | number | boolean | null;
 
 const special = /[\\\t\n\r]/g;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 function columnText(column: Column): string {
   if (column === null) return '\\N';
-  if (typeof column === 'object')
-    return column.json.includes('\\') ? column.json.replaceAll('\\', '\\\\') : column.json;
   return typeof column === 'string' ? column.replace(special, (found) => escapes[found] ?? found) : String(column);
 }
 

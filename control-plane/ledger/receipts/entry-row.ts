@@ -1,5 +1,6 @@
 /** Turns an entry of the ledger stream into a row of the table. */
 import type { EntryColumns, EntryFault, EntryOpener, OpenedEntry } from '@gw/contract/internal/sealed-entry';
+import { type ReadFacts, readFacts, type SplitFacts } from './facts-parts.ts';
 
 /**
  * A row of `receipts`, without its seal. `body`, `routing_trace` and `facts` are JSON values; null if there is none. The
@@ -14,6 +15,25 @@ export interface ReceiptRow extends EntryColumns {
   readonly shown: boolean;
 }
 
+/** The three of a row as JSON texts, to the byte. */
+export interface Texts {
+  readonly body: string;
+  readonly routing_trace: string | null;
+  readonly facts: string | null;
+}
+
+export const textsOf = ({
+  body,
+  facts,
+  routing_trace,
+}: Pick<ReceiptRow, 'body' | 'routing_trace' | 'facts'>): Texts => ({
+  body: JSON.stringify(body),
+  routing_trace: textOf(routing_trace),
+  facts: textOf(facts),
+});
+
+const textOf = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+
 /** The estimate of a call while its receipt lacks numbers, by the unit of a budget. */
 export type Estimate = Readonly<Record<string, number | null>>;
 
@@ -27,9 +47,17 @@ export interface Poison {
   readonly reason: string;
 }
 
+/** A row with its texts as they came. */
+export interface CameRow {
+  readonly row: ReceiptRow;
+  readonly texts: Pick<Texts, 'body' | 'routing_trace'>;
+  /** The facts as they are stored; null: `splitFacts` makes that of them. */
+  readonly split: SplitFacts | null;
+}
+
 /** `estimate`: null if the call has no budgets, or all numbers. */
 export type ParsedEntry =
-  | { readonly row: ReceiptRow; readonly estimate: Estimate | null; readonly byEarlierKey: boolean }
+  | (CameRow & { readonly estimate: Estimate | null; readonly byEarlierKey: boolean })
   | { readonly poison: Poison };
 
 const poison = (refusal: Refusal, reason: string): { readonly poison: Poison } => ({ poison: { refusal, reason } });
@@ -56,21 +84,24 @@ export function parseEntry(bytes: Buffer | undefined, { opener }: Opens): Parsed
   if ('fault' in opened) return poison(refusalOf[opened.fault], reasons[opened.fault]);
   const { entry } = opened;
   if (entry.state === 'pending') return poison('contradiction', 'its call is under way');
-  let texts: { readonly body: unknown; readonly routing_trace: unknown; readonly facts: unknown };
+  let body: unknown;
+  let routing_trace: unknown;
+  let facts: ReadFacts | null;
   let estimate: Estimate | null;
   try {
-    texts = {
-      body: JSON.parse(entry.receipt),
-      routing_trace: parsed(entry.trace),
-      facts: parsed(entry.facts),
-    };
+    body = JSON.parse(entry.receipt);
+    routing_trace = parsed(entry.trace);
+    facts = entry.facts === null ? null : readFacts(entry.facts);
     estimate = parsed(entry.assumed) as Estimate | null;
   } catch {
     return poison('malformed', 'not valid JSON');
   }
-  const differing = otherColumn(entry, texts.body);
+  const differing = otherColumn(entry, body);
   if (differing !== null) return poison('contradiction', `its column is not that of its receipt: ${differing}`);
-  return { row: rowOf(entry, texts), estimate, byEarlierKey: entry.byEarlierKey };
+  const row = rowOf(entry, { body, routing_trace, facts: facts === null ? null : facts.whole });
+  const texts = { body: entry.receipt, routing_trace: entry.trace };
+  const split = facts === null ? { stored: null, parts: [] } : facts.split;
+  return { row, texts, split, estimate, byEarlierKey: entry.byEarlierKey };
 }
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));

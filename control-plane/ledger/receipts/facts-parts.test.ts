@@ -6,7 +6,7 @@ import { cases } from '@gw/testing/cases';
 import { callAt } from '@gw/testing/control-plane/calls';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { joinFacts, partsNamed, type SplitRows, splitRows } from './facts-parts.ts';
+import { joinFacts, partsNamed, readFacts, type SplitRows, splitFacts, splitRows } from './facts-parts.ts';
 
 interface Row {
   readonly facts: unknown;
@@ -58,4 +58,36 @@ test.each(methodologyIds)('whoever does not know parts computes nothing by %s fr
   const [stored] = splitRows([{ facts: callAt('2026-11-21T09:10:00Z') }]).rows;
   expect(() => assess(stored?.facts as never, id)).toThrow(TypeError);
   expect(() => lineageOf(stored?.facts as never, id)).toThrow(TypeError);
+});
+
+test('facts are read from their text as they would be parsed and split, the first time and later', () => {
+  const made = callAt('2026-11-21T09:10:00Z');
+  const texts = [
+    made,
+    { ...made, usage: null, telemetry: { model: made.model, site: made.site } },
+    { telemetry: { first: 1, model: made.model }, ...made },
+    { ...made, telemetry: { first: 1, grid: made.grid } },
+    { ...made, parts: { model: 'one' } },
+    { ...made, requestedTier: ',"model":{"id":' },
+    { ...made, grid: null },
+    { requestedTier: 'auto', grid: made.grid, model: made.model, site: made.site },
+  ].map((each) => JSON.stringify(each));
+  // Names that come twice, of which the last counts.
+  for (const name of ['model', 'site', 'grid'] as const) {
+    texts.push(JSON.stringify(made).replace(/}$/, `,"${name}":{"id":"other"}}`));
+    texts.push(`{"first":1,"${name}":${JSON.stringify(made[name])},${JSON.stringify(made).slice(1)}`);
+    const digest = splitFacts({ [name]: made[name] }).parts[0]?.sha256;
+    texts.push(JSON.stringify(made).replace(/}$/, `,"${name}":"${digest}"}`));
+    texts.push(JSON.stringify({ ...made, requestedTier: digest }));
+  }
+  for (const text of [...texts, ...texts]) {
+    const { split: found, whole } = readFacts(text);
+    const parsed: unknown = JSON.parse(text);
+    expect(JSON.stringify(whole)).toBe(JSON.stringify(parsed));
+    const split = splitFacts(parsed);
+    const { parts, stored } = found ?? splitFacts(whole);
+    expect([JSON.stringify(stored), parts]).toEqual([JSON.stringify(split.stored), split.parts]);
+  }
+  expect(readFacts(JSON.stringify(made)).split).not.toBeNull();
+  expect(() => readFacts(`${JSON.stringify(made)}}`)).toThrow();
 });

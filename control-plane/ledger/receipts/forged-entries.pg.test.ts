@@ -225,6 +225,28 @@ test('an entry that contradicts itself is set aside by the field, although its c
   await expectRefused(sealedEntry({ ...call(), facts: null }), receiptIdAt(new Date()), 'contradiction');
 });
 
+test('a receipt that could be read in two ways is set aside, or is a row that is altered and never served', async () => {
+  const sealer = new EntrySealer(entryKeys.current);
+  const made = [call(), call(), call()].filter(({ receipt: { id } }) => !id.endsWith('0'))[0] ?? call();
+  const { id } = made.receipt;
+  const content = contentOf(made);
+  // White space would end the line of its row, where that is not compressed.
+  const spaced = { ...content, receipt: JSON.stringify(made.receipt, null, '\t'), trace: null };
+  await expectRefused(sealer.seal(spaced, 'made'), id, 'contradiction');
+  await running.stores.redis.del(deadLedgerStream);
+  // It is written into the ledger unless it is looked at, and its digest is none.
+  const twice = content.receipt.replace(/}$/, `,"carbon_g":${made.receipt.carbon_g}}`);
+  await put(sealer.seal({ ...content, receipt: twice }, 'made'));
+  await eventually(async () => (await statusOf(id)) === 500);
+  const late = entryFrom(callAt(new Date(Date.now() - 3_600_000).toISOString()));
+  const looked = contentOf(late).receipt.replace(/}$/, ',"carbon_g":1e-9}');
+  await expectRefused(
+    sealer.seal({ ...contentOf(late), carbon_g: 1e-9, receipt: looked }, 'made'),
+    late.receipt.id,
+    'contradiction',
+  );
+});
+
 test('a pack signs no receipt that contradicts its facts, and its verification fails', async () => {
   const accountId = 'acct_contradicts';
   const good = call({ accountId });

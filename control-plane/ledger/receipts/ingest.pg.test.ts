@@ -88,8 +88,8 @@ test('what can never be stored goes to the dead letters once, and the others of 
   const dead = await stores.redis.xrange(deadLedgerStream, '-', '+');
   expect(dead.map(([, fields]) => fields?.[3]).sort()).toEqual([
     'it cannot be sealed: Lone surrogate is not allowed',
-    'it cannot be sealed: Postgres cannot read JSON with a NUL in it',
-    'it cannot be sealed: Postgres cannot read JSON with a NUL in it',
+    'it cannot be sealed: Postgres cannot read JSON with a NUL or half of a character in it',
+    'it cannot be sealed: Postgres cannot read JSON with a NUL or half of a character in it',
     'it is no entry of this format',
     'its call is under way',
     'the database refuses its values',

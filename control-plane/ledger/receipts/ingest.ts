@@ -7,6 +7,7 @@
  */
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { errorText } from '@gw/contract/internal/error-text';
+import { WrittenOtherwiseError } from '@gw/contract/internal/ledger-entry';
 import { deadLedgerStream, ledgerGroup, ledgerStream, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -132,17 +133,22 @@ async function finish(options: Batches, batch: readonly Entry[]): Promise<void> 
       dead.push(deadOf(entry, parsed.poison));
       continue;
     }
-    const contradiction = contradictionOf(parsed.row, { byEarlierKey: parsed.byEarlierKey, nowMs });
+    const { byEarlierKey, texts } = parsed;
+    const contradiction = contradictionOf(parsed.row, { byEarlierKey, nowMs, written: texts.body });
     if (contradiction !== null) {
       dead.push(deadOf(entry, { refusal: 'contradiction', reason: contradiction }));
       continue;
     }
     const { account_id, created_at, id } = parsed.row;
     try {
-      rows.push({ entry, row: readyRow(parsed.row, seals, lines, () => rowAgain(entry, entries)) });
+      rows.push({ entry, row: readyRow(parsed, seals, lines, () => rowAgain(entry, entries)) });
     } catch (error) {
       // Half of a pair of surrogates, for one: it has no canonical form, now or later. No store is asked here.
-      dead.push(refusedValues(entry, id, `it cannot be sealed: ${errorText(error)}`));
+      const refused =
+        error instanceof WrittenOtherwiseError
+          ? deadOf(entry, { refusal: 'contradiction', reason: error.message })
+          : refusedValues(entry, id, `it cannot be sealed: ${errorText(error)}`);
+      dead.push(refused);
       continue;
     }
     if (parsed.estimate !== null) estimates.push({ row: { account_id, created_at, id }, estimate: parsed.estimate });
@@ -160,7 +166,8 @@ async function finish(options: Batches, batch: readonly Entry[]): Promise<void> 
   );
   // Postgres answers for these from now on. A key that stays behind expires by itself, so a fault here is not one.
   const places = redis.pipeline();
-  for (const { entry, row } of rows) if (!stay.has(entry.streamId)) places.unlink(receiptKey(row.id));
+  const stored = rows.flatMap(({ entry, row }) => (stay.has(entry.streamId) ? [] : receiptKey(row.id)));
+  if (stored.length > 0) places.unlink(stored);
   // A genuine receipt that could not be stored stays readable for as long.
   for (const { bytes, id } of dead) if (id !== null) places.set(receiptKey(id), bytes, 'EX', receiptTtlS);
   await places.exec().catch(() => {});

@@ -75,7 +75,7 @@ export function gridUsed({ body, created_at, facts, tier }: StoredNumbers): stri
   if (tier === 'degraded' || typeof facts !== 'object' || facts === null || !('grid' in facts)) return null;
   const created = Math.floor(Date.parse(created_at) / 1000) * 1000;
   const standsIn = isStandIn(matchOf(body));
-  const key = `${created} ${standsIn} ${JSON.stringify(facts.grid)}`;
+  const key = `${created} ${standsIn} ${textOf(facts.grid)}`;
   let used = known.get(key);
   if (used === undefined) {
     used = usedText(facts.grid, created, standsIn);
@@ -83,6 +83,16 @@ export function gridUsed({ body, created_at, facts, tier }: StoredNumbers): stri
     known.set(key, used);
   }
   return used;
+}
+
+/** Entries of one hour share their reading (readFacts). */
+const texts = new WeakMap<object, string>();
+
+function textOf(grid: unknown): string {
+  if (typeof grid !== 'object' || grid === null) return JSON.stringify(grid);
+  const found = texts.get(grid) ?? JSON.stringify(grid);
+  texts.set(grid, found);
+  return found;
 }
 
 function usedText(value: unknown, created: number, stands_in: boolean): string | null {

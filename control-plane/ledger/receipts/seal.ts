@@ -9,9 +9,9 @@
  * `gw.receipt`, a line feed and the digest in hexadecimal; that form is frozen too.
  */
 import type { KeyRing } from '@gw/contract/internal/key-ring';
-import { ledgerDigest } from '@gw/contract/internal/ledger-entry';
+import { ledgerDigest, plainLedgerDigest } from '@gw/contract/internal/ledger-entry';
 import { sealFault, sealOf } from '../../shared/seal.ts';
-import type { ReceiptRow } from './entry-row.ts';
+import { type ReceiptRow, type Texts, textsOf } from './entry-row.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 
 /** The digest of a row's content and the seal on it, both in hexadecimal, and the id of the key. */
@@ -58,18 +58,19 @@ export interface LedgerRow {
   readonly seal_key: number | null;
 }
 
-type Content = Pick<ReceiptRow, 'account_id' | 'key_id' | 'endpoint' | 'body' | 'routing_trace' | 'facts'>;
-
-function contentSha256(row: Content): string {
-  const { account_id, body: receipt, endpoint, facts, key_id, routing_trace } = row;
-  return ledgerDigest({ account_id, key_id, endpoint, receipt, routing_trace, facts });
+/** Returns the digest of a row, and its seal by the current key. `texts`: its JSON as it is stored, by `JSON.stringify`. */
+export function sealFor(row: ReceiptRow, { body, facts, routing_trace }: Texts, { current }: KeyRing): Seal {
+  const { account_id, body: receipt, endpoint, key_id } = row;
+  const content = { account_id, key_id, endpoint, body, routing_trace, facts };
+  const isObject = typeof receipt === 'object' && receipt !== null;
+  const digest = isObject ? plainLedgerDigest(content, receipt) : ledgerDigest(content, receipt);
+  return { content_sha256: digest, seal: sealOf(current, 'gw.receipt', digest), seal_key: current.id };
 }
 
-/** Returns the row with its digest and its seal by the current key. */
-export function sealed<T extends ReceiptRow>(row: T, { current }: KeyRing): T & Seal {
-  const digest = contentSha256(row);
-  return { ...row, content_sha256: digest, seal: sealOf(current, 'gw.receipt', digest), seal_key: current.id };
-}
+export const sealed = (row: ReceiptRow, keys: KeyRing, texts = textsOf(row)): SealedReceipt => ({
+  ...row,
+  ...sealFor(row, texts, keys),
+});
 
 /**
  * Returns what is wrong with a row, or null. It throws for no row, whatever somebody has written into it: one exception would hide the faults of all others.
@@ -86,14 +87,7 @@ export function faultOf(row: LedgerRow, keys: KeyRing): LedgerFault | null {
 /** Returns the digest of a row; null if its columns or its text are not those of its content. */
 function digestOf(row: LedgerRow): string | null {
   const body: unknown = JSON.parse(row.body);
-  // The text goes to the client as it is, and texts of the same value could be read in two ways: by a name that comes twice.
-  if (JSON.stringify(body) !== row.body || !saysTheSame(row, body)) return null;
-  return contentSha256({
-    ...row,
-    body,
-    routing_trace: parsedColumn(row.routing_trace),
-    facts: parsedColumn(row.facts),
-  });
+  return saysTheSame(row, body) ? ledgerDigest(row, body) : null;
 }
 
 /**

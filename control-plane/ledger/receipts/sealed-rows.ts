@@ -9,8 +9,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { type SealedKind, sealFault, sealOf } from '../../shared/seal.ts';
 import { Compressor } from './compressed-rows.ts';
-import type { ReceiptRow } from './entry-row.ts';
-import { faultOf, type LedgerFault, type LedgerRow, type Seal, type SealedReceipt, sealed } from './seal.ts';
+import type { ReceiptRow, Texts } from './entry-row.ts';
+import { faultOf, type LedgerFault, type LedgerRow, type Seal, type SealedReceipt, sealed, sealFor } from './seal.ts';
 
 export interface FaultyRow {
   /** The id of a receipt, or the digest of a part of facts, which has version 0; of a log its account, and the index in place of the version. */
@@ -34,8 +34,8 @@ export interface TextSeal {
 export interface Seals {
   /** Seals rows with the current key; their facts are as they are stored. */
   seal(rows: readonly ReceiptRow[]): Promise<SealedReceipt[]>;
-  /** Seals one row immediately. */
-  sealed(row: ReceiptRow): SealedReceipt;
+  /** Seals one row immediately; `texts` is its JSON as it is stored. */
+  sealFor(row: ReceiptRow, texts: Texts): Seal;
   /** Returns what is wrong with each row, in their order; null means nothing. It reports what it finds. */
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
   /** Seals the head of a batch (batches.ts). */
@@ -59,7 +59,7 @@ const pieceSize = 25;
 export function openSeals({ keys, report }: SealsOptions): Seals {
   return {
     seal: (rows) => inPieces(rows, (row) => sealed(row, keys)),
-    sealed: (row) => sealed(row, keys),
+    sealFor: (row, texts) => sealFor(row, texts, keys),
     check: async (rows) => {
       const faults = await inPieces(rows, (row) => faultOf(row, keys));
       const faulty = rows.flatMap(({ id, version }, at) => {

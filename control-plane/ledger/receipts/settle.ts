@@ -9,11 +9,11 @@
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import { columnsOf } from './compressed-rows.ts';
-import type { ReceiptRow } from './entry-row.ts';
+import { type ReceiptRow, type Texts, textsOf } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
 import { readRows, storedColumns } from './read-rows.ts';
 import { type LedgerRow, parsedColumn, type SealedReceipt } from './seal.ts';
-import { genuine, type Seals } from './sealed-rows.ts';
+import { genuine, inPieces, type Seals } from './sealed-rows.ts';
 
 const tries = 5;
 
@@ -39,7 +39,10 @@ export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], 
     if (changes.length === 0) return;
     if (left === 0) throw new Error('Receipts change faster than they can be settled.');
     const replaced = new Map(before.map((row) => [row.id, row]));
-    const sealed = (await seals.seal(changes)).map((row) => replacing(row, replaced.get(row.id)));
+    const sealed = await inPieces(changes, (row) => {
+      const old = replaced.get(row.id);
+      return replacing({ ...row, ...seals.sealFor(row, textsAfter(row, old)) }, old);
+    });
     // Before the rows, whose triggers read them.
     await db.$executeRaw`${storingOf(parts)}`;
     // It is one statement, so that none is settled without being noted. Another ingester may have settled some of them
@@ -62,6 +65,12 @@ async function stored(db: Database, rows: readonly ReceiptRow[]): Promise<Ledger
         SELECT id, created_at FROM json_to_recordset(${keys}::json) AS k (id text, created_at timestamptz))
       ORDER BY r.id`,
   );
+}
+
+/** What is compressed stays to the byte. */
+function textsAfter(row: ReceiptRow, before: LedgerRow | undefined): Texts {
+  if (before == null || before.compressed === null) return textsOf(row);
+  return { body: JSON.stringify(row.body), routing_trace: before.routing_trace, facts: before.facts };
 }
 
 /** Returns what `settle_receipts` takes. A compressed row keeps what is compressed, with its routing trace and facts, and so their columns. */

@@ -5,15 +5,14 @@
  * the receipt that the client was shown, and the facts, if any entry has them. Later versions are never touched. Rows
  * are inserted; the steps that one may take afterwards are in settle.ts.
  */
-import { elementAt } from '@gw/contract/internal/defined';
 import { type CopyStatement, type Database, DatabaseError, Prisma, queryTexts, runOverCopy } from '@gw/prisma/client';
 import { batchColumns, type ChainedBatch, sealBatch } from './batches.ts';
-import { type Dictionary, type Texts, textsOf } from './compressed-rows.ts';
+import type { Dictionary } from './compressed-rows.ts';
 import type { Column, CopyLines, Line } from './copy-lines.ts';
-import type { ReceiptRow } from './entry-row.ts';
-import { type FactsPart, splitRows, storingTexts } from './facts-parts.ts';
+import { type CameRow, type ReceiptRow, type Texts, textsOf } from './entry-row.ts';
+import { type FactsPart, splitFacts, storingTexts } from './facts-parts.ts';
 import { gridUsed, noteGridUses } from './note-late.ts';
-import type { SealedReceipt } from './seal.ts';
+import type { Seal, SealedReceipt } from './seal.ts';
 import { inPieces, type Seals } from './sealed-rows.ts';
 import { isMade, settleReceipts, UnreadableRowError } from './settle.ts';
 
@@ -35,22 +34,22 @@ export interface ReadyRow extends Pick<SealedReceipt, 'id' | 'version' | 'create
 
 /** `again` makes the row once more, for the few that need it. */
 export function readyRow(
-  row: ReceiptRow,
-  seals: Pick<Seals, 'sealed' | 'compressor'>,
+  { row, split, texts: came }: CameRow,
+  seals: Pick<Seals, 'sealFor' | 'compressor'>,
   lines: CopyLines,
   again: () => ReceiptRow = () => row,
 ): ReadyRow {
   const { created_at, id, version } = row;
-  const { parts, rows } = splitRows([row]);
-  const sealed = seals.sealed(elementAt(rows, 0));
-  const texts = readable(textsOf(sealed));
-  const compressed = seals.compressor.compress(sealed, texts);
-  const line = lines.add(columnsOf(sealed, compressed?.columns ?? texts, compressed?.compressed ?? null));
+  const { parts, stored } = split ?? splitFacts(row.facts);
+  const texts = readable({ ...came, facts: stored === null ? null : JSON.stringify(stored) });
+  const seal = seals.sealFor(row, texts);
+  const compressed = seals.compressor.compress(row, texts, stored);
+  const line = lines.add(columnsOf(row, seal, compressed?.columns ?? texts, compressed?.compressed ?? null));
   return {
     id,
     version,
     created_at,
-    content_sha256: sealed.content_sha256,
+    content_sha256: seal.content_sha256,
     line,
     parts,
     dictionary: compressed?.dictionary ?? null,
@@ -62,7 +61,12 @@ export function readyRow(
 const columns = `id, version, created_at, account_id, key_id, endpoint, model, region, tier, status, prompt_tokens,
   completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, compressed, content_sha256, seal, seal_key`;
 
-const columnsOf = (row: SealedReceipt, { body, facts, routing_trace }: Texts, compressed: Buffer | null): Column[] => [
+const columnsOf = (
+  row: ReceiptRow,
+  { content_sha256, seal, seal_key }: Seal,
+  { body, facts, routing_trace }: Texts,
+  compressed: Buffer | null,
+): Column[] => [
   row.id,
   row.version,
   row.created_at,
@@ -77,25 +81,24 @@ const columnsOf = (row: SealedReceipt, { body, facts, routing_trace }: Texts, co
   row.completion_tokens,
   row.energy_wh,
   row.carbon_g,
-  { json: body },
-  asJson(routing_trace),
-  asJson(facts),
+  body,
+  routing_trace,
+  facts,
   row.shown,
   compressed === null ? null : `\\x${compressed.toString('hex')}`,
-  row.content_sha256,
-  row.seal,
-  row.seal_key,
+  content_sha256,
+  seal,
+  seal_key,
 ];
 
-const asJson = (json: string | null): Column => (json === null ? null : { json });
-
-/** Behind an even number of backslashes. */
-const nul = /(?:^|[^\\])(?:\\\\)*\\u0000/;
+/** A NUL or half of a pair of surrogates, behind an even number of backslashes. */
+const unreadable = /(?:^|[^\\])(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/;
 
 /** Throws for what Postgres would store as it is, and refuse whenever a statement looks into it. Into a body the insertion does. */
 function readable(texts: Texts): Texts {
   for (const json of [texts.routing_trace, texts.facts])
-    if (json?.includes('\\u0000') && nul.test(json)) throw new Error('Postgres cannot read JSON with a NUL in it');
+    if (json?.includes('\\u') && unreadable.test(json))
+      throw new Error('Postgres cannot read JSON with a NUL or half of a character in it');
   return texts;
 }
 
@@ -112,11 +115,12 @@ export async function insertReceipts(
   const wanted = distinct(rows, seals, lines);
   await storeParts(db, wanted);
   await seals.compressor.store(db, [...new Set(wanted.flatMap(({ dictionary }) => dictionary ?? []))]);
-  const { batch, inserted } = await insert(db, wanted, lines);
-  const added = wanted.filter((row) => inserted.has(keyOf(row)));
+  const { batch, present } = await insert(db, wanted, lines);
+  const isPresent = (row: ReadyRow): boolean => present.has(keyOf(row));
+  const added = present.size === 0 ? wanted : wanted.filter((row) => !isPresent(row));
   const head = batch === undefined ? null : await sealBatch(db, seals, batch, added);
-  if (inserted.size < wanted.length) {
-    const others = wanted.filter((row) => !inserted.has(keyOf(row)));
+  if (present.size > 0) {
+    const others = wanted.filter(isPresent);
     await expectThere(db, others, seals);
     await settleReceipts(db, await inPieces(others, ({ row }) => row()), seals);
   }
@@ -151,12 +155,17 @@ async function storeParts(db: Database, rows: readonly ReadyRow[]): Promise<void
 
 const keyOf = ({ id, version }: Pick<ReceiptRow, 'id' | 'version'>): string => `${id} ${version}`;
 
+function made(row: ReceiptRow): CameRow {
+  const { body, routing_trace } = textsOf(row);
+  return { row, texts: { body, routing_trace }, split: null };
+}
+
 /** Each id and version once, as the client was shown it if it was. */
 function distinct(rows: readonly ReadyRow[], seals: Seals, lines: CopyLines): ReadyRow[] {
   const byKey = new Map<string, ReadyRow>();
   for (const row of rows) {
     const first = byKey.get(keyOf(row));
-    byKey.set(keyOf(row), first === undefined ? row : readyRow(merged(first.row(), row.row()), seals, lines));
+    byKey.set(keyOf(row), first === undefined ? row : readyRow(made(merged(first.row(), row.row())), seals, lines));
   }
   return [...byKey.values()];
 }
@@ -175,8 +184,8 @@ function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
 
 /**
  * The rows come as lines, and lie in one piece, as in the ledger, so that nothing tries to compress them. They are inserted in one order, so that two
- * ingesters never wait in a ring, and in one statement, so that none is stored without being noted. It returns the keys of those that were not there,
- * and their batch, which is put into the chain last of all (batches.ts).
+ * ingesters never wait in a ring, and in one statement, so that none is stored without being noted. It returns the keys of those that were there,
+ * and the batch of the others, which is put into the chain last of all (batches.ts).
  */
 const insertion: CopyStatement = {
   table: `
@@ -194,21 +203,23 @@ const insertion: CopyStatement = {
       SELECT id, created_at FROM stored WHERE tier = 'degraded' AND facts ->> 'usage' IS NOT NULL
       ON CONFLICT DO NOTHING
     )
-    SELECT id || ' ' || version AS key FROM stored;
+    SELECT n.id || ' ' || n.version AS key FROM new_receipts n
+    WHERE NOT EXISTS (SELECT FROM stored s WHERE s.id = n.id AND s.version = n.version);
     SET CONSTRAINTS receipt_batches_chained IMMEDIATE;
     SELECT ${batchColumns} FROM receipt_batches WHERE arrived = current_arrival()`,
 };
 
 interface Inserted {
-  readonly inserted: ReadonlySet<string>;
-  /** Absent if nothing was. */
+  /** The keys of the rows that were there. */
+  readonly present: ReadonlySet<string>;
+  /** Absent if all were. */
   readonly batch: ChainedBatch | undefined;
 }
 
 async function insert(db: Database, rows: readonly ReadyRow[], lines: CopyLines): Promise<Inserted> {
   const text = lines.together(rows.map(({ line }) => line));
-  const [stored, , batches] = await runOverCopy<[{ key: string }[], [], ChainedBatch[]]>(db, insertion, text);
-  return { inserted: new Set(stored.map(({ key }) => key)), batch: batches[0] };
+  const [present, , batches] = await runOverCopy<[{ key: string }[], [], ChainedBatch[]]>(db, insertion, text);
+  return { present: new Set(present.map(({ key }) => key)), batch: batches[0] };
 }
 
 /** Why trying again is in vain for now; null: it is not. */

@@ -12,8 +12,7 @@ import type { Receipt, ReceiptHead, ReceiptNumbers } from '@gw/contract/receipt'
 import type { CallFacts } from '@gw/methodology/assess';
 import { callOf, lineageDigest, usageSource } from '@gw/methodology/lineage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
-import { textsOf } from './compressed-rows.ts';
-import type { ReceiptRow } from './entry-row.ts';
+import { type ReceiptRow, textsOf } from './entry-row.ts';
 import { splitRows, storingOf } from './facts-parts.ts';
 import { gridUsed, notingOf } from './note-late.ts';
 import { readRows, storedColumns } from './read-rows.ts';
