@@ -1,5 +1,5 @@
 /**
- * What the ledger costs behind the calls: processor time of the ingest, of Postgres and of Valkey for each receipt, and bytes in Postgres.
+ * The cost of the ledger behind the calls: processor time of the ingest, of Postgres and of Valkey for each receipt, and bytes in Postgres.
  *
  *     node --max-old-space-size=192 --max-semi-space-size=8 bench/ledger-cost.ts [rounds] [receipts of a round]
  *
@@ -75,7 +75,9 @@ function entryOf(at: number): Buffer {
 
 if (feeds !== undefined) {
   const redis = new Redis(feeds);
-  for (let at = 0; at < count; at += 1) await redis.xadd(ledgerStream, '*', 'entry', entryOf(at));
+  const feeding = redis.pipeline();
+  for (let at = 0; at < count; at += 1) feeding.xadd(ledgerStream, '*', 'entry', entryOf(at));
+  await feeding.exec();
   redis.disconnect();
   process.exit();
 }
@@ -116,7 +118,7 @@ async function round(): Promise<number[]> {
   const slow = slowness();
   const env = { ...process.env, GW_BENCH_KEY: key, GW_BENCH_VALKEY: valkey.url };
   // In a process of its own, since its garbage would be collected with that of the ingest.
-  await once(fork(process.argv[1] ?? '', process.argv.slice(2), { env }), 'exit');
+  await once(fork(defined(process.argv[1], 'A program'), process.argv.slice(2), { env }), 'exit');
   const before = cpuUs();
   const ingester = startIngester(ingesting);
   while ((await looking.xlen(ledgerStream)) > 0) await delay(50);

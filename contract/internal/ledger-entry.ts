@@ -47,7 +47,7 @@ const digestOf = (content: LedgerContent, canonical: string): string =>
 export function restDigest({ account_id, body, endpoint, facts, key_id, routing_trace }: LedgerContent): string {
   const lengths = [body, routing_trace, facts].map((text) => (text === null ? null : text.length));
   const head = JSON.stringify([account_id, key_id, endpoint, ...lengths]);
-  return textDigest(`${head}\n${body}\n${routing_trace ?? ''}\n${facts ?? ''}`);
+  return textDigest([head, body, routing_trace, facts].join('\n'));
 }
 
 /** SHA-256 of the UTF-8 bytes, in hexadecimal. */

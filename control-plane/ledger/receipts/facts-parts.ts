@@ -101,7 +101,7 @@ function withKnownParts(text: string): ReadFacts | null {
   const { grid, model, site, ...others } = fields;
   const [ofModel, ofSite, ofGrid] = found;
   const digests = { model: ofModel?.part.sha256, site: ofSite?.part.sha256, grid: ofGrid?.part.sha256 };
-  // What was cut out stood at the top, and nothing else has a digest.
+  // All that was cut out stood at the top, and nothing else has a digest.
   if (model !== digests.model || site !== digests.site || grid !== digests.grid) return null;
   for (const { part } of found) if (rest.indexOf(part.sha256) !== rest.lastIndexOf(part.sha256)) return null;
   return {

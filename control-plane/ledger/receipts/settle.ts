@@ -67,7 +67,7 @@ async function stored(db: Database, rows: readonly ReceiptRow[]): Promise<Ledger
   );
 }
 
-/** What is compressed stays to the byte. */
+/** Texts that are compressed stay to the byte. */
 function textsAfter(row: ReceiptRow, before: LedgerRow | undefined): Texts {
   if (before == null || before.compressed === null) return textsOf(row);
   return { body: JSON.stringify(row.body), routing_trace: before.routing_trace, facts: before.facts };
