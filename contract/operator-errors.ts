@@ -90,6 +90,7 @@ export const operatorErrorCatalogue = defineErrors({
   invalid_deployment: missing('deployment'),
   invalid_energy_contract: missing('energy contract'),
   invalid_integrity_fault: missing('integrity fault'),
+  invalid_legal_hold: missing('legal hold'),
   invalid_operator: missing('operator'),
   invalid_operator_token: missing('operator token'),
   invalid_organisation_admin: missing('organisation admin'),

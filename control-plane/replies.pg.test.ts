@@ -69,6 +69,13 @@ async function askIntegrity(ask: ReturnType<typeof withToken>): Promise<void> {
   await done(ask('POST', '/operator/v1/receipts/restore', { receipt_id: id }));
 }
 
+async function askRetention(ask: ReturnType<typeof withToken>): Promise<void> {
+  const holds = '/operator/v1/legal-holds';
+  const { id } = await done(ask('POST', holds, { account: null, reason: 'a test' }));
+  await done(ask('GET', holds));
+  await done(ask('POST', `${holds}/${id}/lift`, { reason: 'a test' }));
+}
+
 test('each route of the operators’ port replies, and each reply is what its schema says', async () => {
   const app = buildOperatorApp(running.context, running.services);
   const replied = listen(app);
@@ -97,6 +104,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/receipts/set-aside');
   await get('/operator/v1/receipts/witness');
   await askIntegrity(ask);
+  await askRetention(ask);
   await get('/operator/v1/usage');
   await get('/operator/v1/grid');
   await get('/operator/v1/deployment-health');

@@ -183,6 +183,15 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
     reader: read,
   },
 
+  // Whoever removes something looks at them.
+  legal_holds: {
+    people: read,
+    customers: read,
+    catalogue: read,
+    ledger: ['SELECT', 'INSERT', changing('lifted_at', 'lifted_by', 'lift_reason')],
+    reader: read,
+  },
+
   // Who asks for a pack enters it and may give it up; a job of the ledger builds it.
   evidence_packs: {
     ledger: whole,

@@ -13,6 +13,7 @@ import { catalogueFileCommands } from './admin/catalogue-file.ts';
 import type { AdminCommand } from './admin/command.ts';
 import { credentialCommands } from './admin/credentials.ts';
 import { energyContractCommands } from './admin/energy-contracts.ts';
+import { holdCommands } from './admin/holds.ts';
 import { integrityCommands } from './admin/integrity.ts';
 import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
@@ -44,6 +45,7 @@ const commands: readonly AdminCommand[] = [
   ...receiptCommands,
   ...usageCommands,
   ...budgetCommands,
+  ...holdCommands,
 ];
 
 interface Surroundings {

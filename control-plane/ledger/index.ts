@@ -33,6 +33,7 @@ import type { Seals } from './receipts/sealed-rows.ts';
 import { setAsideRoutes } from './receipts/set-aside.ts';
 import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
 import { registerWaiting } from './receipts/waiting.ts';
+import { holdRoutes } from './retention/hold-routes.ts';
 import { usageOperatorRoutes, usageRoutes } from './usage/routes.ts';
 import { registerWitness } from './witness/gauges.ts';
 import { witnessRoutes } from './witness/routes.ts';
@@ -124,6 +125,7 @@ export function operatorRoutes(
   faultRoutes(app, writing, seals);
   restoreRoutes(app, writing, seals);
   setAsideRoutes(app, writing);
+  holdRoutes(app, writing);
   witnessRoutes(app, context);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);

@@ -1583,6 +1583,34 @@ CREATE TABLE "integrity_checks" (
 INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch'), ('log');
 
 
+-- # What nobody may remove for now (docs/decisions/0069)
+
+CREATE TABLE "legal_holds" (
+  "id" TEXT PRIMARY KEY,
+  -- Null: all accounts.
+  "account_id" TEXT,
+  "reason" TEXT NOT NULL,
+  "placed_at" TIMESTAMPTZ(3) NOT NULL,
+  "placed_by" TEXT NOT NULL,
+  "lifted_at" TIMESTAMPTZ(3),
+  "lifted_by" TEXT,
+  "lift_reason" TEXT
+);
+CREATE FUNCTION guard_legal_holds() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.lifted_at IS NULL AND NEW.lifted_at IS NOT NULL
+    AND (NEW.id, NEW.account_id, NEW.reason, NEW.placed_at, NEW.placed_by)
+      IS NOT DISTINCT FROM (OLD.id, OLD.account_id, OLD.reason, OLD.placed_at, OLD.placed_by) THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'a legal hold is lifted once, and never changed or removed';
+END $$;
+CREATE TRIGGER "legal_holds_unchanged" BEFORE UPDATE OR DELETE ON "legal_holds"
+  FOR EACH ROW EXECUTE FUNCTION guard_legal_holds();
+CREATE TRIGGER "legal_holds_not_truncated" BEFORE TRUNCATE ON "legal_holds"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+
 -- # Evidence packs that a job builds, and their bytes, which every instance of the control plane can read
 
 CREATE TABLE "evidence_packs" (
