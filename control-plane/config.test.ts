@@ -45,13 +45,10 @@ test('problems of the counters of GPUs are reported together with the others', (
 });
 
 test('the settings of evidence packs have defaults and bounds, and what is wrong is named with an example', () => {
-  expect(loadConfig(good).packs).toEqual({ keepDays: 7, quotaBytes: 5_000_000_000, builds: 1 });
-  const set = { GW_EVIDENCE_KEEP_DAYS: '30', GW_EVIDENCE_QUOTA_MB: '1', GW_EVIDENCE_BUILDS: '0' };
-  expect(loadConfig({ ...good, ...set }).packs).toEqual({ keepDays: 30, quotaBytes: 1_000_000, builds: 0 });
+  expect(loadConfig(good).packs).toEqual({ quotaBytes: 5_000_000_000, builds: 1 });
+  const set = { GW_EVIDENCE_QUOTA_MB: '1', GW_EVIDENCE_BUILDS: '0' };
+  expect(loadConfig({ ...good, ...set }).packs).toEqual({ quotaBytes: 1_000_000, builds: 0 });
   for (const [name, text] of [
-    ['GW_EVIDENCE_KEEP_DAYS', '0'],
-    ['GW_EVIDENCE_KEEP_DAYS', '3651'],
-    ['GW_EVIDENCE_KEEP_DAYS', 'a week'],
     ['GW_EVIDENCE_QUOTA_MB', '0'],
     ['GW_EVIDENCE_BUILDS', '17'],
     ['GW_EVIDENCE_BUILDS', '-1'],

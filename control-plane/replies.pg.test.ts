@@ -74,6 +74,9 @@ async function askRetention(ask: ReturnType<typeof withToken>): Promise<void> {
   const { id } = await done(ask('POST', holds, { account: null, reason: 'a test' }));
   await done(ask('GET', holds));
   await done(ask('POST', `${holds}/${id}/lift`, { reason: 'a test' }));
+  await done(ask('PUT', '/operator/v1/retention/receipts', { keep: 24 }));
+  await done(ask('POST', '/operator/v1/retention/receipts/reset', {}));
+  await done(ask('GET', '/operator/v1/retention'));
 }
 
 test('each route of the operators’ port replies, and each reply is what its schema says', async () => {

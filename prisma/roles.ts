@@ -108,7 +108,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
     customers: changes,
     catalogue: [selecting('public_id', 'account_id', 'name')],
   },
-  key_uses: { customers: changes },
+  key_uses: { customers: whole },
   // Triggers write these two.
   key_generation: { ext_authz: read, customers: read },
   key_changes: { ext_authz: read, customers: read },
@@ -183,7 +183,8 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
     reader: read,
   },
 
-  // Whoever removes something looks at them.
+  // Whoever removes something looks at these two.
+  retention_policies: { people: read, customers: read, ledger: whole, reader: read },
   legal_holds: {
     people: read,
     customers: read,

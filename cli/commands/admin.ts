@@ -22,6 +22,7 @@ import { policyCommands } from './admin/policy.ts';
 import { priceCommands } from './admin/prices.ts';
 import { providerCommands } from './admin/provider-commands.ts';
 import { receiptCommands } from './admin/receipts.ts';
+import { retentionCommands } from './admin/retention.ts';
 import { momentCommands } from './admin/this-moment.ts';
 import { usageCommands } from './admin/usage.ts';
 import { type Ends, openProgram } from './program.ts';
@@ -46,6 +47,7 @@ const commands: readonly AdminCommand[] = [
   ...usageCommands,
   ...budgetCommands,
   ...holdCommands,
+  ...retentionCommands,
 ];
 
 interface Surroundings {

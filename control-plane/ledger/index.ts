@@ -34,6 +34,7 @@ import { setAsideRoutes } from './receipts/set-aside.ts';
 import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
 import { registerWaiting } from './receipts/waiting.ts';
 import { holdRoutes } from './retention/hold-routes.ts';
+import { policyRoutes } from './retention/policy-routes.ts';
 import { usageOperatorRoutes, usageRoutes } from './usage/routes.ts';
 import { registerWitness } from './witness/gauges.ts';
 import { witnessRoutes } from './witness/routes.ts';
@@ -126,6 +127,7 @@ export function operatorRoutes(
   restoreRoutes(app, writing, seals);
   setAsideRoutes(app, writing);
   holdRoutes(app, writing);
+  policyRoutes(app, writing);
   witnessRoutes(app, context);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);

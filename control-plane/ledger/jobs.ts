@@ -39,6 +39,7 @@ import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
 import type { VersionMetrics } from './receipts/version-metrics.ts';
+import { startRetention } from './retention/job.ts';
 import { startUsageSums } from './usage/job.ts';
 import { startWitnessJob } from './witness/job.ts';
 
@@ -76,6 +77,7 @@ export function startJobs(
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper({ redis, log, entries }) }),
     dailyPartitions(context),
+    startRetention(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals, entries }),
     startVersionJobs(context, { catalogue, faults, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, redis, seals, trust: trustIn(key) }, integrity),

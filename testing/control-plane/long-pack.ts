@@ -18,7 +18,7 @@ export async function longPackOf(db: Database, key: SigningKey, { accountId, ask
   const request = evidenceRequestSchema.parse(asked);
   const from = request.from === undefined ? null : new Date(request.from).toISOString();
   const until = from === null ? null : (request.to === undefined ? now : new Date(request.to)).toISOString();
-  const limits = { keepDays: 7, quotaBytes: 1e9 };
+  const limits = { quotaBytes: 1e9 };
   const entered = await enterPack(db, { accountId, now, request: { asked: request, from, until } }, limits);
   if ('refused' in entered) throw new Error(`The pack was refused: ${entered.refused}.`);
   const claimed = await claimPack(db, entered.id);

@@ -19,7 +19,7 @@ startEvidenceJobs({
   seals: testSeals,
   key: signingKeyOf(seed),
   redisUrl,
-  limits: { keepDays: 7, quotaBytes: 1e9 },
+  limits: { quotaBytes: 1e9 },
   concurrency: 1,
   tendEveryMs: 100,
 });

@@ -106,7 +106,7 @@ function appWith(
       people: { keys: {} as Keys },
       ledger: {
         evidenceKey: signingKeyOf('e1'.repeat(32)),
-        packs: { builds: 0, keepDays: 7, quotaBytes: 1 },
+        packs: { builds: 0, quotaBytes: 1 },
         packPlaces: openPackPlaces(),
         seals: testSeals,
         entries: testEntries,

@@ -26,13 +26,9 @@ export interface PackSettings extends PackLimits {
 
 /** Reads the settings for packs that a job builds. Problems are reported to `settings`. */
 export function readPackSettings(settings: SettingReader): PackSettings {
-  const keepDays = settings.integer('GW_EVIDENCE_KEEP_DAYS', 7);
   const quotaMb = settings.integer('GW_EVIDENCE_QUOTA_MB', 5000);
   const builds = settings.integer('GW_EVIDENCE_BUILDS', 1);
-  if (keepDays < 1 || keepDays > 3650 || quotaMb < 1)
-    settings.problem(
-      'GW_EVIDENCE_KEEP_DAYS is from 1 to 3650, and GW_EVIDENCE_QUOTA_MB is 1 at least. Example: GW_EVIDENCE_KEEP_DAYS=7',
-    );
+  if (quotaMb < 1) settings.problem('GW_EVIDENCE_QUOTA_MB is less than 1. Example: GW_EVIDENCE_QUOTA_MB=5000');
   if (builds < 0 || builds > 16) settings.problem('GW_EVIDENCE_BUILDS is from 0 to 16. Example: GW_EVIDENCE_BUILDS=1');
-  return { keepDays, quotaBytes: quotaMb * 1_000_000, builds };
+  return { quotaBytes: quotaMb * 1_000_000, builds };
 }

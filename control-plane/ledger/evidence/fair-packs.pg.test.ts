@@ -97,7 +97,7 @@ test('an account that reads four long packs at once is refused a fifth one, and 
     log: silentLog,
     seals: testSeals,
     key: signingKeyOf('e1'.repeat(32)),
-    limits: { keepDays: 7, quotaBytes: 1e9 },
+    limits: { quotaBytes: 1e9 },
     concurrency: 1,
     tendEveryMs: 50,
   });

@@ -45,7 +45,7 @@ afterAll(async () => {
 /** An instance that builds one pack at a time. */
 function build(seals = testSeals): void {
   const { db, redisUrl } = stores;
-  const limits = { keepDays: 7, quotaBytes: 1e9 };
+  const limits = { quotaBytes: 1e9 };
   job = startEvidenceJobs({
     db,
     redisUrl,

@@ -40,7 +40,7 @@ afterAll(() => running?.stop());
 /** An instance that builds. */
 function build(changes: Partial<EvidenceJobsOptions> = {}): void {
   const { db, redisUrl } = running.stores;
-  const limits = { keepDays: 7, quotaBytes: 1e9 };
+  const limits = { quotaBytes: 1e9 };
   const options = { db, redisUrl, addresses, log: silentLog, seals: testSeals, key, limits, concurrency: 1 };
   jobs.push(startEvidenceJobs({ ...options, tendEveryMs: 50, ...changes }));
 }
@@ -258,7 +258,7 @@ test('one account cannot have many packs under way, nor more bytes than its quot
   const refused = await ask(accountId, day);
   expect([refused.statusCode, refused.json().error.code]).toEqual([429, 'evidence_packs_exceeded']);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-  build({ limits: { keepDays: 7, quotaBytes: 1000 } });
+  build({ limits: { quotaBytes: 1000 } });
   expect(await until(accountId, one, 'failed')).toMatchObject({ reason: expect.stringContaining('more than 0 MB') });
   await expirePacks(running.stores.db);
   expect(await running.stores.db.evidencePackChunk.count()).toBe(0);

@@ -64,7 +64,7 @@ async function build({ id }: Pick<PackJob, 'id'>): Promise<void> {
   const { db } = running.stores;
   const claimed = await claimPack(db, id);
   if (claimed === null) throw new Error('Nobody has to build it.');
-  const limits = { keepDays: 7, quotaBytes: 1e9 };
+  const limits = { quotaBytes: 1e9 };
   const options = { db, addresses, key, limits, log: silentLog, seals: testSeals };
   await buildPack(options, claimed, new AbortController().signal);
 }

@@ -14,6 +14,8 @@ import {
   type PackState,
 } from '@gw/contract/evidence';
 import { type Database, Prisma } from '@gw/prisma/client';
+import { heldAccounts } from '../retention/holds.ts';
+import { dueRows, retentionOf } from '../retention/policy.ts';
 
 export interface PackRow {
   readonly id: string;
@@ -42,7 +44,6 @@ export interface StoredRequest {
 export interface PackLimits {
   /** Compressed bytes of finished packs that are kept for an account. */
   readonly quotaBytes: number;
-  readonly keepDays: number;
 }
 
 /** Packs of an account that are queued or being built. */
@@ -196,7 +197,8 @@ export async function finishPack(
   }: {
     readonly bytes: number;
     readonly keptBytes: number;
-    readonly keepDays: number;
+    /** Null: for ever. */
+    readonly keepDays: number | null;
     readonly statement: string | null;
   },
 ): Promise<void> {
@@ -216,12 +218,15 @@ export async function leavePack(db: Database, pack: PackRow, reason: string | nu
 }
 
 const chunksAtOnce = 200;
-const rememberedDays = 30;
 
-/** Lets packs expire, and deletes bytes that nobody can read any more. Returns how many packs expired. */
+/** Lets packs expire, and deletes bytes that nobody can read any more. Returns how many packs expired. A legal hold keeps a pack. */
 export async function expirePacks(db: Database): Promise<number> {
-  const expired = await db.$executeRaw`
-    UPDATE evidence_packs SET state = 'expired', changed_at = now() WHERE state = 'ready' AND expires_at <= now()`;
+  const expired = await db.$transaction(async (tx) => {
+    const { accounts, all } = await heldAccounts(tx);
+    return tx.$executeRaw`
+      UPDATE evidence_packs SET state = 'expired', changed_at = now()
+      WHERE state = 'ready' AND expires_at <= now() AND NOT ${all} AND account_id <> ALL (${[...accounts]}::text[])`;
+  });
   // It deletes in small steps, so that none holds up vacuum or takes long.
   for (let removed = chunksAtOnce; removed === chunksAtOnce; )
     removed = await db.$executeRaw`
@@ -231,8 +236,12 @@ export async function expirePacks(db: Database): Promise<number> {
   await db.$executeRaw`
     UPDATE evidence_packs SET kept_bytes = 0
     WHERE kept_bytes > 0 AND state NOT IN ('building', 'ready')`;
-  await db.$executeRaw`
-    DELETE FROM evidence_packs
-    WHERE state NOT IN ('queued', 'building', 'ready') AND changed_at < now() - make_interval(days => ${rememberedDays}::int)`;
+  await db.$transaction(async (tx) => {
+    const rows = dueRows(await retentionOf(tx, 'evidence_jobs'), await heldAccounts(tx), Prisma.sql`account_id`);
+    for (const { keep, where } of rows)
+      await tx.$executeRaw`
+        DELETE FROM evidence_packs WHERE ${where} AND state NOT IN ('queued', 'building', 'ready')
+          AND changed_at < now() - make_interval(days => ${keep}::int)`;
+  });
   return expired;
 }

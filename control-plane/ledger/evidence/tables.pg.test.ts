@@ -23,7 +23,7 @@ const formula = '=HYPERLINK("http://evil.example","click")';
 const many = 5200;
 let entries: Entry[];
 beforeAll(async () => {
-  const limits = { keepDays: 7, quotaBytes: 1e9 };
+  const limits = { quotaBytes: 1e9 };
   const { db, redisUrl } = running.stores;
   job = startEvidenceJobs({
     db,

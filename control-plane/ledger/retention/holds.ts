@@ -27,7 +27,7 @@ export interface HoldRow {
 }
 
 /** Who is held now. */
-export interface Held {
+export interface HeldAccounts {
   /** Everybody is. */
   readonly all: boolean;
   /** Those who have a hold of their own. */
@@ -40,7 +40,7 @@ export interface Held {
  * Reads the holds that are in force. In a transaction no other is placed until it ends; outside of one the answer may be old when it
  * arrives.
  */
-export async function heldAccounts(db: Queryable): Promise<Held> {
+export async function heldAccounts(db: Queryable): Promise<HeldAccounts> {
   await db.$executeRaw`SELECT pg_advisory_xact_lock_shared(hashtext('legal holds'))`;
   const rows = await db.$queryRaw<Pick<HoldRow, 'account_id' | 'reason'>[]>`
     SELECT account_id, reason FROM legal_holds WHERE lifted_at IS NULL ORDER BY placed_at, id`;

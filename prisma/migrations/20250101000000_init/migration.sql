@@ -1583,7 +1583,17 @@ CREATE TABLE "integrity_checks" (
 INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch'), ('log');
 
 
--- # What nobody may remove for now (docs/decisions/0069)
+-- # How long things are kept, and what nobody may remove for now (docs/decisions/0069)
+
+-- Kinds, units and defaults are in control-plane/ledger/retention/policy.ts.
+CREATE TABLE "retention_policies" (
+  "kind" TEXT NOT NULL,
+  -- Empty: all accounts that have no policy of their own.
+  "account_id" TEXT NOT NULL,
+  -- Null: for ever.
+  "keep" INTEGER CHECK ("keep" > 0),
+  PRIMARY KEY ("kind", "account_id")
+);
 
 CREATE TABLE "legal_holds" (
   "id" TEXT PRIMARY KEY,

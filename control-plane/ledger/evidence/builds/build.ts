@@ -8,6 +8,7 @@ import type { PackFormat } from '@gw/contract/evidence';
 import { errorText } from '@gw/contract/internal/error-text';
 import type { PackAbout } from '@gw/evidence/pack';
 import type { Context } from '../../../shared/context.ts';
+import { retentionOf } from '../../retention/policy.ts';
 import { ChunkWriter } from '../chunks.ts';
 import {
   finishPack,
@@ -69,7 +70,8 @@ async function build(options: BuildOptions, pack: PackRow, signal: AbortSignal):
   await writer.flush('all');
   const { bytes, keptBytes } = writer;
   await notePack(db, pack, { done, total: done, keptBytes });
-  await finishPack(db, pack, { bytes, keptBytes, keepDays: limits.keepDays, statement });
+  const keepDays = (await retentionOf(db, 'evidence_packs')).of(pack.account_id);
+  await finishPack(db, pack, { bytes, keptBytes, keepDays, statement });
 }
 
 const products: Readonly<
