@@ -13,6 +13,7 @@ const good = {
   GW_LEDGER_ENTRY_KEY: 'ce'.repeat(32),
   GW_WITNESS_KEY: 'ee'.repeat(32),
   GW_EVIDENCE_KEY: 'e1'.repeat(32),
+  GW_NAMES_KEY: 'a3'.repeat(32),
   GW_IDEMPOTENCY_KEY: 'ab'.repeat(32),
 };
 

@@ -10,6 +10,7 @@ import {
   type SettingReader,
 } from '@gw/contract/internal/environment';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { readProbeListen } from '@gw/contract/internal/probe';
 import type { ControlPlaneRole } from '@gw/prisma/roles';
@@ -23,6 +24,7 @@ import { type GridSettings, readGridSettings } from './ledger/grid/config.ts';
 import { type IntegritySettings, readIntegritySettings } from './ledger/integrity/config.ts';
 import { readCurrency } from './ledger/usage/config.ts';
 import { type AccessSettings, readAccessSettings } from './people/access/config.ts';
+import { readNameKeys } from './shared/names/config.ts';
 
 export interface Config {
   /** `unix:/path` or `host:port`; only Envoy may reach it. */
@@ -49,6 +51,8 @@ export interface Config {
   readonly access: AccessSettings;
   /** The seals of the ledger, and its checks. */
   readonly integrity: IntegritySettings;
+  /** Wraps the keys that names are encrypted with. */
+  readonly nameKeys: KeyRing;
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
   /** The settings of long packs. */
@@ -83,6 +87,7 @@ export function loadConfig(environment: Environment): Config {
     credentials: readCredentialSettings(settings, environment),
     access: readAccessSettings(settings),
     integrity: readIntegritySettings(settings),
+    nameKeys: readNameKeys(settings),
     evidenceKey: readEvidenceKey(settings),
     packs: readPackSettings(settings),
     grid: readGridSettings(settings),

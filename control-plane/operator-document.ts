@@ -25,6 +25,7 @@ export async function operatorDocument(): Promise<string> {
     GW_LEDGER_ENTRY_KEY: 'ee'.repeat(32),
     GW_WITNESS_KEY: 'dd'.repeat(32),
     GW_EVIDENCE_KEY: anyKey,
+    GW_NAMES_KEY: anyKey,
     GW_CREDENTIALS_KEY: anyKey,
     GW_IDEMPOTENCY_KEY: anyKey,
   });

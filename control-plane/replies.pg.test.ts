@@ -77,6 +77,12 @@ async function askRetention(ask: ReturnType<typeof withToken>): Promise<void> {
   await done(ask('PUT', '/operator/v1/retention/receipts', { keep: 24 }));
   await done(ask('POST', '/operator/v1/retention/receipts/reset', {}));
   await done(ask('GET', '/operator/v1/retention'));
+  const person = '/operator/v1/operators';
+  const erased = await done(ask('POST', person, { name: 'Eve', email: 'eve@ops.example', role: 'viewer' }));
+  const erasure = `/operator/v1/erasures/person/${erased.id}`;
+  await done(ask('GET', erasure));
+  await done(ask('POST', erasure, { confirm: erased.id }));
+  await done(ask('GET', '/operator/v1/erasures'));
 }
 
 test('each route of the operators’ port replies, and each reply is what its schema says', async () => {

@@ -184,6 +184,9 @@ const attacks: readonly [what: string, statement: string, whose: readonly Databa
   ],
   ['plant a checkpoint', `INSERT INTO receipt_log_checkpoints VALUES ('a', 1, '{}')`, ['ledger']],
   ['hide a finding', 'UPDATE integrity_faults SET mended_at = now()', ['ledger']],
+  ['erase somebody', 'UPDATE subject_keys SET wrapped = NULL, key_id = NULL, erased_at = now()', ['people']],
+  ['lift a legal hold', `UPDATE legal_holds SET lifted_at = now()`, ['ledger']],
+  ['shorten what is kept', `INSERT INTO retention_policies VALUES ('receipts', '', 2)`, ['ledger']],
   ['stop the checks', `UPDATE integrity_checks SET claimed_until = '2099-01-01'`, ['ledger']],
   ['change what was used', 'DELETE FROM usage_hours', ['ledger']],
   [

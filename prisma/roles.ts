@@ -70,6 +70,16 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   // Sealed.
   audit_heads_seen: { ledger: ['SELECT', 'INSERT', changing('seq', 'hash', 'seal', 'seal_key')], reader: read },
 
+  // The keys of names: whoever writes an entry may hide a name in it; only `people` erases.
+  subject_keys: {
+    people: [...grows, changing('wrapped', 'key_id', 'erased_at')],
+    customers: grows,
+    catalogue: grows,
+    ledger: grows,
+    reader: read,
+  },
+  erasures: { people: changes, customers: read, reader: read },
+
   // People who log in, and their tokens.
   operators: { people: changes },
   operator_tokens: { people: marks },

@@ -19,6 +19,8 @@ const shape = {
   idempotencyKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** Signs evidence packs: the seed of an Ed25519 key, 64 hexadecimal digits. */
   evidenceKey: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Wraps the keys that names of people and accounts are encrypted with, 64 hexadecimal digits. */
+  namesKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** With which each part connects to Valkey, and whoever owns it. */
   valkeyExtAuthz: z.string().min(32),
   valkeySidecar: z.string().min(32),
@@ -41,6 +43,7 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
   credentialsKey: () => randomBytes(32).toString('hex'),
   idempotencyKey: () => randomBytes(32).toString('hex'),
   evidenceKey: () => randomBytes(32).toString('hex'),
+  namesKey: () => randomBytes(32).toString('hex'),
   valkeyExtAuthz: () => randomBytes(32).toString('hex'),
   valkeySidecar: () => randomBytes(32).toString('hex'),
   valkeyControlPlane: () => randomBytes(32).toString('hex'),

@@ -172,6 +172,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_KEY_PEPPER: secrets.pepper,
         ...ledgerKeysOf(secrets),
         GW_CREDENTIALS_KEY: secrets.credentialsKey,
+        GW_NAMES_KEY: secrets.namesKey,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,
         ...(layout.providerKey === null ? {} : { GW_CREDENTIAL_CUSTOM: layout.providerKey }),
       };

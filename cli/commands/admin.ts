@@ -13,6 +13,7 @@ import { catalogueFileCommands } from './admin/catalogue-file.ts';
 import type { AdminCommand } from './admin/command.ts';
 import { credentialCommands } from './admin/credentials.ts';
 import { energyContractCommands } from './admin/energy-contracts.ts';
+import { eraseCommands } from './admin/erase.ts';
 import { holdCommands } from './admin/holds.ts';
 import { integrityCommands } from './admin/integrity.ts';
 import { keyCommands } from './admin/keys.ts';
@@ -48,6 +49,7 @@ const commands: readonly AdminCommand[] = [
   ...budgetCommands,
   ...holdCommands,
   ...retentionCommands,
+  ...eraseCommands,
 ];
 
 interface Surroundings {

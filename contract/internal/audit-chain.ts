@@ -11,6 +11,7 @@
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { asHashed, type HiddenNames } from './hidden-names.ts';
 
 export const operatorChain = 'operators';
 export const firstPrevHash = '0'.repeat(64);
@@ -43,11 +44,13 @@ export interface AuditEntry {
   readonly after: unknown;
   readonly prev_hash: string;
   readonly hash: string;
+  /** Names that are shown here and were hashed in a hidden form; absent if the entry has none, or was not opened. */
+  readonly hidden?: HiddenNames | undefined;
 }
 
-/** Hashes the fields of an entry, and nothing else that the object has. */
+/** Hashes the fields of an entry, with its names as they were hidden, and nothing else that the object has. */
 export function auditHash(entry: Omit<AuditEntry, 'hash'>): string {
-  const { action, actor, after, at, before, chain, prev_hash, request_id, seq, target } = entry;
+  const { action, actor, after, at, before, chain, prev_hash, request_id, seq, target } = asHashed(entry);
   const text = canonicalize({ action, actor, after, at, before, chain, prev_hash, request_id, seq, target });
   if (text === undefined) throw new Error('An audit entry has no canonical form.');
   return createHash('sha256').update(text, 'utf8').digest('hex');

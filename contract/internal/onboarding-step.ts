@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { ActorKind } from './audit-chain.ts';
+import { asHashed, type HiddenNames } from './hidden-names.ts';
 
 /** Names and form are frozen. */
 export interface OnboardingStep {
@@ -22,19 +23,13 @@ export interface OnboardingStep {
   readonly at: string;
   readonly input: unknown;
   readonly outcome: unknown;
+  /** As of an entry of the audit log. */
+  readonly hidden?: HiddenNames | undefined;
 }
 
-export function stepHash({
-  account_id,
-  step,
-  action,
-  from,
-  to,
-  actor: { kind, id },
-  at,
-  input,
-  outcome,
-}: OnboardingStep): string {
+export function stepHash(shown: OnboardingStep): string {
+  const { account_id, step, action, from, to, actor, at, input, outcome } = asHashed(shown);
+  const { kind, id } = actor;
   const text = canonicalize({ account_id, step, action, from, to, actor: { kind, id }, at, input, outcome });
   if (text === undefined) throw new Error('A step has no canonical form.');
   return createHash('sha256').update(text, 'utf8').digest('hex');

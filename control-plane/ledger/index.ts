@@ -33,6 +33,7 @@ import type { Seals } from './receipts/sealed-rows.ts';
 import { setAsideRoutes } from './receipts/set-aside.ts';
 import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
 import { registerWaiting } from './receipts/waiting.ts';
+import { eraseRoutes } from './retention/erase-routes.ts';
 import { holdRoutes } from './retention/hold-routes.ts';
 import { policyRoutes } from './retention/policy-routes.ts';
 import { usageOperatorRoutes, usageRoutes } from './usage/routes.ts';
@@ -128,6 +129,7 @@ export function operatorRoutes(
   setAsideRoutes(app, writing);
   holdRoutes(app, writing);
   policyRoutes(app, writing);
+  eraseRoutes(app, context);
   witnessRoutes(app, context);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);

@@ -39,6 +39,7 @@ import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
 import type { VersionMetrics } from './receipts/version-metrics.ts';
+import { finishErasures } from './retention/erase.ts';
 import { startRetention } from './retention/job.ts';
 import { startUsageSums } from './usage/job.ts';
 import { startWitnessJob } from './witness/job.ts';
@@ -78,6 +79,7 @@ export function startJobs(
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper({ redis, log, entries }) }),
     dailyPartitions(context),
     startRetention(context),
+    repeat({ name: 'erasures', everyMs: 60_000, log, run: () => finishErasures(context) }),
     startIngester({ db, redis: blockingRedis, log, consumer, seals, entries }),
     startVersionJobs(context, { catalogue, faults, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, redis, seals, trust: trustIn(key) }, integrity),

@@ -4,11 +4,15 @@
  */
 
 import { randomBytes } from 'node:crypto';
+import { hourMs } from '@gw/contract/internal/durations';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Peppers } from '@gw/contract/internal/pepper';
 import type { FastifyInstance } from 'fastify';
 import { type Context, inRole } from '../shared/context.ts';
 import { type Idempotent, makeChangesIdempotent } from '../shared/idempotent-changes.ts';
+import { setNameKeys } from '../shared/names/names.ts';
+import { openNamesOfReplies } from '../shared/names/open-replies.ts';
+import { wrapAgain } from '../shared/names/wrap-again.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import type { Vault } from '../shared/vault.ts';
 import { peopleActors } from './access/change-actors.ts';
@@ -39,6 +43,8 @@ export { warnOfRights } from './audit/append.ts';
 export interface PeopleServices {
   readonly access: AccessServices;
   readonly keys: Keys;
+  /** The master keys of names. */
+  readonly nameKeys: KeyRing;
 }
 
 export interface PeopleSettings {
@@ -46,6 +52,8 @@ export interface PeopleSettings {
   readonly peppers: Peppers;
   /** Its key seals the second factors of people too. */
   readonly credentials: { readonly vault: Vault | null };
+  /** The master keys of names. */
+  readonly nameKeys: KeyRing;
   /** The keys that seal the audit log. */
   readonly integrity: { readonly keys: KeyRing };
 }
@@ -53,11 +61,15 @@ export interface PeopleSettings {
 /** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openPeople(
   context: Context,
-  { access, credentials, integrity, peppers }: PeopleSettings,
+  { access, credentials, integrity, nameKeys, peppers }: PeopleSettings,
 ): PeopleServices {
-  for (const db of Object.values(context.databases)) setAuditKeys(db, integrity.keys);
+  for (const db of Object.values(context.databases)) {
+    setAuditKeys(db, integrity.keys);
+    setNameKeys(db, nameKeys);
+  }
   const { current: pepper, other: otherPepper } = peppers;
   return {
+    nameKeys,
     access: openAccess(inRole(context, 'people'), access, credentials.vault),
     keys: createKeys({ ...inRole(context, 'customers'), pepper, otherPepper, random: randomBytes }),
   };
@@ -66,6 +78,7 @@ export function openPeople(
 /** Lets changes on the internal listener take idempotency keys. Call it before the routes are registered. */
 export function idempotentChanges(app: FastifyInstance, context: Context, idempotency: Idempotent): void {
   makeChangesIdempotent(app, context, { idempotency, actors: keyActors(inRole(context, 'customers')) });
+  openNamesOfReplies(app, context);
 }
 
 /** Registers `/v1/audit-log` and `/v1/keys` on the internal listener. */
@@ -91,6 +104,7 @@ export function guard(
   });
   refuseUnstorableText(app, context);
   makeChangesIdempotent(app, context, { idempotency, actors: peopleActors(lookAgain) });
+  openNamesOfReplies(app, context);
 }
 
 export function operatorRoutes(app: FastifyInstance, context: Context, { access, keys }: PeopleServices): void {
@@ -105,15 +119,22 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { access,
 }
 
 /** Starts the jobs of this wing. Resolves after the first attempt to make the first operator. */
-export async function startJobs(context: Context, { access }: PeopleServices): Promise<RepeatedJob> {
+export async function startJobs(context: Context, { access, nameKeys }: PeopleServices): Promise<RepeatedJob> {
   const { log } = context;
   // Keys belong to customers.
   const ofKeys = inRole(context, 'customers');
+  const ofPeople = inRole(context, 'people');
   return allJobs([
     repeat({ name: 'key generation', everyMs: 500, log, run: () => copyKeyGeneration(ofKeys.db, ofKeys.redis) }),
     repeat({ name: 'hashes of revoked keys', everyMs: 60_000, log, run: () => deleteOldHashes(ofKeys) }),
     repeat({ name: 'last use of keys', everyMs: 10_000, log, run: () => storeLastUses(ofKeys) }),
     repeat({ name: 'failed verifications', everyMs: 5000, log, run: () => writeFailedVerifications(ofKeys) }),
-    await startAccessJobs(inRole(context, 'people'), access),
+    repeat({
+      name: 'keys of names',
+      everyMs: hourMs,
+      log,
+      run: async () => void (await wrapAgain(ofPeople.db, nameKeys, log)),
+    }),
+    await startAccessJobs(ofPeople, access),
   ]);
 }

@@ -1,16 +1,27 @@
 /** People who log in on the operator listener, for tests. */
 
+import { emailDigestOf, hidePerson } from '@gw/control-plane/internals/people/access/hidden-person';
 import { hashToken, makeOperatorToken } from '@gw/control-plane/internals/people/access/token-hash';
 import type { Context } from '@gw/control-plane/internals/shared/context';
+import type { Subject } from '@gw/control-plane/internals/shared/names/names';
 import { type OperatorRole, operatorRoles } from '@gw/control-plane/internals/shared/principal';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+
+/** A person as the gateway stores them, found by their e-mail. */
+export async function storedPerson(db: Context['db'], subject: Subject, person: { name: string; email: string }) {
+  return { ...(await hidePerson(db, subject, person)), emailDigest: await emailDigestOf(db, person.email) };
+}
 
 /** Makes one operator per role, and returns their tokens. Each is called `op_<role>`. */
 export async function seedOperators({ db }: Pick<Context, 'db'>): Promise<Record<OperatorRole, string>> {
   const tokens = { viewer: makeOperatorToken(), support: makeOperatorToken(), admin: makeOperatorToken() };
   for (const role of operatorRoles) {
     const operatorId = `op_${role}`;
-    await db.operator.create({ data: { id: operatorId, name: `The ${role}`, email: `${role}@ops.example`, role } });
+    const person = await storedPerson(db, `operator:${operatorId}`, {
+      name: `The ${role}`,
+      email: `${role}@ops.example`,
+    });
+    await db.operator.create({ data: { ...person, id: operatorId, role } });
     const data = { id: `optk_${role}`, operatorId, name: 'test', createdAt: new Date(0) };
     await db.operatorToken.create({ data: { ...data, tokenHash: hashToken(tokens[role]) } });
   }

@@ -10,7 +10,7 @@ import { startControlPlane } from '@gw/control-plane/internals/start';
 import { databaseSettings } from '@gw/prisma/roles';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { entryKeys } from '../ledger-entry.ts';
-import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures.ts';
+import { addresses, type entryOf, ledgerKeys, nameKeys, type Stores, silentLog, startStores } from './fixtures.ts';
 import { storeEntries } from './store-entries.ts';
 
 /** With which the app hashes the keys that it issues. */
@@ -38,6 +38,7 @@ function configFor({ postgres, redisUrl }: Stores, probeSocket: string): Config 
     GW_LEDGER_ENTRY_KEY: entryKeys.current.secret.toString('hex'),
     GW_WITNESS_KEY: testWitnessKey.toString('hex'),
     GW_EVIDENCE_KEY: 'e1'.repeat(32),
+    GW_NAMES_KEY: nameKeys.current.secret.toString('hex'),
     GW_CREDENTIALS_KEY: 'ce'.repeat(32),
     GW_IDEMPOTENCY_KEY: '1d'.repeat(32),
   });

@@ -11,6 +11,7 @@ import { openEntries } from '@gw/control-plane/internals/ledger/receipts/entries
 import { openSeals, type Seals } from '@gw/control-plane/internals/ledger/receipts/sealed-rows';
 import { setAuditKeys } from '@gw/control-plane/internals/people/audit/seal';
 import type { Databases } from '@gw/control-plane/internals/shared/context';
+import { setNameKeys } from '@gw/control-plane/internals/shared/names/names';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seed } from '@gw/prisma/internals/seed';
 import { byControlPlaneRole } from '@gw/prisma/roles';
@@ -34,6 +35,9 @@ export const noFaults = {
 
 /** With which the tests seal the ledger. */
 export const ledgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
+
+/** With which the tests wrap the keys of names. */
+export const nameKeys = { current: { id: 1, secret: Buffer.alloc(32, 0xa3) }, others: [] };
 
 /** For what has no stores at hand; they tell nobody what they find. */
 export const testEntries = openEntries(entryKeys);
@@ -133,7 +137,10 @@ async function openStores(
   };
   const db = openDatabase(postgres.serviceUrl);
   const databases = byControlPlaneRole((role) => openDatabase(postgres.as(role), { connections: 4 }));
-  for (const each of [db, ...Object.values(databases)]) setAuditKeys(each, ledgerKeys);
+  for (const each of [db, ...Object.values(databases)]) {
+    setAuditKeys(each, ledgerKeys);
+    setNameKeys(each, nameKeys);
+  }
   const connections: Redis[] = [];
   const connect = (): Redis => {
     const redis = new Redis(redisUrl, { retryStrategy: () => 50, enableOfflineQueue: false, maxRetriesPerRequest: 0 });

@@ -1,4 +1,5 @@
 /** Onboarding on real stores, with a clock that the test sets and people whom a header names. */
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { dayMs } from '@gw/contract/internal/durations';
 import { accountRoutes } from '@gw/control-plane/internals/customers/accounts/routes';
@@ -12,6 +13,7 @@ import { guardRoutes } from '@gw/control-plane/internals/people/access/guard';
 import { createKeys, type Keys } from '@gw/control-plane/internals/people/keys/keys';
 import { bareApp } from '@gw/control-plane/internals/shared/bare-app';
 import type { Context } from '@gw/control-plane/internals/shared/context';
+import { openNamesOfReplies } from '@gw/control-plane/internals/shared/names/open-replies';
 import type { OperatorRole } from '@gw/control-plane/internals/shared/principal';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { seedOperators } from './access.ts';
@@ -53,6 +55,7 @@ export async function startTestOnboarding(on?: Stores): Promise<TestOnboarding> 
   const onboarding = createOnboarding({ db, now, newAccountId, keys, idleDays: 30 });
   const context = { db, redis, log: silentLog, addresses, now } as unknown as Context;
   const app = bareApp(context, { requestIdHeader: false, genReqId: () => randomUUID() });
+  openNamesOfReplies(app, context);
   guardRoutes(app, {
     addresses,
     controlUrl: 'http://127.0.0.1:8081',

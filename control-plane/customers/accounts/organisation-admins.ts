@@ -10,6 +10,7 @@ import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { type ChangeContext, makeId } from '../../people/access/change.ts';
 import type { Credentials } from '../../people/access/credential.ts';
+import { emailDigestOf, hidePerson } from '../../people/access/hidden-person.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from '../../people/access/refusals.ts';
 import { removeSecondFactor, secondFactorField, withSecondFactor } from '../../people/access/second-factor.ts';
@@ -92,11 +93,14 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
         const account = await tx.account.findUnique({ where: { id: accountId } });
         if (account === null) return err(notFound('account'));
         if (account.state === 'closed') return err(invalidTransition('The account is closed.'));
-        if ((await tx.organisationAdmin.count({ where: { email: person.email } })) > 0)
+        const emailDigest = await emailDigestOf(tx, person.email);
+        if ((await tx.organisationAdmin.count({ where: { emailDigest } })) > 0)
           return err(fieldError('email', 'email: a person with this e-mail already exists.'));
-        const data = { ...person, id: makeId('oadm'), accountId, credentialHash, createdAt: change.at };
+        const id = makeId('oadm');
+        const hidden = await hidePerson(tx, `organisation_admin:${id}`, person);
+        const data = { ...hidden, id, accountId, emailDigest, credentialHash, createdAt: change.at };
         const row = await tx.organisationAdmin.create({ data });
-        await audit(tx, change, row, 'organisation_admin.created', null, person);
+        await audit(tx, change, row, 'organisation_admin.created', null, hidden);
         return ok({ ...viewOf(row), credential });
       });
     },

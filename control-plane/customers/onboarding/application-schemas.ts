@@ -106,11 +106,15 @@ const stepSchema = z
     at: z.iso.datetime(),
     input: z.unknown(),
     outcome: z.unknown(),
+    hidden: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('JSON pointer → the encrypted text that the step was hashed with; absent if it has none'),
   })
   .meta({ id: 'ApplicationStep' });
 export const applicationWithStepsSchema = z.strictObject({
   ...fields,
-  steps: z.array(stepSchema).describe('In the form in which they are hashed'),
+  steps: z.array(stepSchema).describe('In the form in which they are hashed, but for the texts in `hidden`'),
 });
 
 export const firstKeySchema = z.strictObject({ application: applicationViewSchema, key: issuedKeySchema });

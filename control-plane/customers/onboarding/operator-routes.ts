@@ -5,6 +5,7 @@
  * key, needs an admin.
  */
 import { fieldError } from '@gw/contract/errors';
+import { mapStrings } from '@gw/contract/internal/hidden-names';
 import { keyCreateSchema } from '@gw/contract/keys';
 import { pageOf, pageSchema } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,10 +16,18 @@ import { invalidTransition, notFound } from '../../people/access/refusals.ts';
 import type { Caller } from '../../people/keys/caller.ts';
 import { peopleError } from '../../people/keys/refusals.ts';
 import type { Context } from '../../shared/context.ts';
+import { openedRecords } from '../../shared/names/hidden-values.ts';
+import { openNames } from '../../shared/names/names.ts';
 import { actorOf, type OperatorRole } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { type UsePolicy, usePolicySchema } from '../screening/use-policy.ts';
-import { applicationObject, findApplication, listApplications, readSteps } from './application.ts';
+import {
+  type ApplicationObject,
+  applicationObject,
+  findApplication,
+  listApplications,
+  readSteps,
+} from './application.ts';
 import { applicationViewSchema, applicationWithStepsSchema, firstKeySchema } from './application-schemas.ts';
 import {
   applicationQuerySchema,
@@ -128,11 +137,14 @@ function readRoutes(
     return pageOf(page.rows.map(applicationObject), (application) => application.account_id, page.hasMore);
   });
 
-  const whole = config('viewer', applicationWithStepsSchema);
+  const whole = { ...config('viewer', applicationWithStepsSchema), keepsHiddenNames: true };
   typed.get(`${path}/:account_id`, { config: whole, schema: { params } }, async (request, reply) => {
     const row = await findApplication(db, request.params.account_id);
     if (row === null) return refuse(reply, notFound('application'), addresses);
-    return { ...applicationObject(row), steps: await readSteps(db, row.account_id) };
+    // The steps are shown as they were hashed too, so that nothing here is opened behind this.
+    const open = await openNames(db, [JSON.stringify(row)]);
+    const application = mapStrings(applicationObject(row), (text) => open(text)) as ApplicationObject;
+    return { ...application, steps: await openedRecords(db, await readSteps(db, row.account_id)) };
   });
 }
 

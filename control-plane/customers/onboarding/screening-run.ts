@@ -8,6 +8,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../shared/context.ts';
+import { openNames } from '../../shared/names/names.ts';
 import type { ScreeningSettings } from '../screening/config.ts';
 import { ListError } from '../screening/list-stream.ts';
 import { type NameToScreen, screenNames } from '../screening/screen-names.ts';
@@ -44,7 +45,11 @@ export async function screenApplication(accountId: string, options: ScreeningRun
     const before = application.sanctions_screening?.screened;
     if (isDeepStrictEqual(before, screened)) return;
     try {
-      await onboarding.recordRename(accountId, screened, await screenNames(namesOf(screened), options.settings));
+      await onboarding.recordRename(
+        accountId,
+        screened,
+        await screenNames(await namesOf(db, screened), options.settings),
+      );
     } catch (error) {
       if (error instanceof ListError) await onboarding.noteUnscreened(accountId, screened, error.message);
       throw error;
@@ -53,7 +58,7 @@ export async function screenApplication(accountId: string, options: ScreeningRun
   }
   if (stageOf(application) !== 'sanctions_screening') return;
   try {
-    const names = await screenNames(namesOf(screened), options.settings);
+    const names = await screenNames(await namesOf(db, screened), options.settings);
     const dualUse = screenDualUse(declaration, policy);
     const outcome = names.outcome === 'clear' && dualUse.outcome === 'clear' ? 'clear' : 'match';
     const at = options.now().toISOString();
@@ -65,5 +70,7 @@ export async function screenApplication(accountId: string, options: ScreeningRun
   }
 }
 
-const namesOf = (screened: ScreenedNames): readonly NameToScreen[] =>
-  Object.entries(screened).map(([role, name]) => ({ role, name }));
+async function namesOf(db: Context['db'], screened: ScreenedNames): Promise<readonly NameToScreen[]> {
+  const open = await openNames(db, Object.values(screened));
+  return Object.entries(screened).map(([role, name]) => ({ role, name: open(name) }));
+}

@@ -6,15 +6,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ok } from '@gw/contract/internal/result';
 import type { IssuedKeyObject, KeyCreate } from '@gw/contract/keys';
+import type { Queryable } from '@gw/prisma/client';
 import type { Caller } from '../../people/keys/caller.ts';
 import type { Keys } from '../../people/keys/keys.ts';
 import type { Transaction } from '../../people/keys/result.ts';
+import { openHider } from '../../shared/names/names.ts';
 import type { NameScreening } from '../screening/screen-names.ts';
 import type { Declaration, UseScreening } from '../screening/use-policy.ts';
 import {
   type ApplicationObject,
   type ApplicationRow,
   applicationObject,
+  type Contact,
   findApplication,
   findIdle,
   type ScreenedNames,
@@ -162,12 +165,13 @@ export function createOnboarding(options: OnboardingOptions) {
 
 async function create(
   { db, now, newAccountId, idleDays }: OnboardingOptions,
-  input: NewApplication,
+  asked: NewApplication,
   caller: Caller,
 ): Promise<ApplicationObject> {
   const accountId = newAccountId();
   return db.$transaction(async (tx) => {
     const at = now();
+    const input = await hideApplicant(tx, accountId, asked);
     const { limits } = input;
     await tx.account.create({
       data: {
@@ -201,4 +205,16 @@ async function create(
     if (row === null) throw new Error('An application that was created cannot be read.');
     return applicationObject(row);
   }, patience);
+}
+
+async function hideApplicant(tx: Queryable, accountId: string, asked: NewApplication): Promise<NewApplication> {
+  const subject = `account:${accountId}` as const;
+  const hide = await openHider(tx, [subject]);
+  const contact = ({ email, name }: Contact): Contact => ({ name: hide(subject, name), email: hide(subject, email) });
+  return {
+    ...asked,
+    name: hide(subject, asked.name),
+    billing_contact: contact(asked.billing_contact),
+    technical_contact: contact(asked.technical_contact),
+  };
 }

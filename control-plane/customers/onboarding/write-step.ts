@@ -7,11 +7,13 @@
  * and one that says the same of every end.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
+import { mapStrings } from '@gw/contract/internal/hidden-names';
 import { type OnboardingStep, stepHash } from '@gw/contract/internal/onboarding-step';
 import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../../people/audit/append.ts';
 import type { Caller } from '../../people/keys/caller.ts';
 import type { Transaction } from '../../people/keys/result.ts';
+import { openHider } from '../../shared/names/names.ts';
 import type { OnboardingAction, Stage } from './machine.ts';
 
 type RecordedAction = OnboardingAction | 'create' | 'screen_again' | 'wait_unscreened' | 'accept_match';
@@ -61,7 +63,8 @@ export const asJson = (value: unknown): Prisma.InputJsonValue => JSON.parse(JSON
 export async function writeStep(tx: Transaction, written: StepToWrite): Promise<void> {
   const { accountId, step, action, from, to, at } = written;
   const { actor, requestId } = written.caller;
-  const [input, outcome] = [asJson(written.input), asJson(written.outcome)];
+  const input = await hidden(tx, accountId, asJson(written.input));
+  const outcome = await hidden(tx, accountId, asJson(written.outcome));
   const row: OnboardingStep = {
     account_id: accountId,
     step,
@@ -87,4 +90,15 @@ export async function writeStep(tx: Transaction, written: StepToWrite): Promise<
     ...(from === null ? {} : { before: { stage: from } }),
     after: { stage: to, step_sha256: stepHash(row) },
   });
+}
+
+/** Hides every text: a step holds little else than what an account says of itself, and what is said of it. */
+async function hidden(
+  tx: Transaction,
+  accountId: string,
+  value: Prisma.InputJsonValue,
+): Promise<Prisma.InputJsonValue> {
+  const subject = `account:${accountId}` as const;
+  const hide = await openHider(tx, [subject]);
+  return mapStrings(value, (text) => hide(subject, text)) as Prisma.InputJsonValue;
 }

@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ChainCheck, firstPrevHash } from '@gw/contract/internal/audit-chain';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Database } from '@gw/prisma/client';
-import { auditFault, type Chain, numberOf, readAudit, readChains } from '../../people/audit/read.ts';
+import { auditFault, type Chain, numberOf, readChains, readHashed } from '../../people/audit/read.ts';
 import type { Fault } from './faults.ts';
 import { type ChainPlace, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
 
@@ -84,7 +84,7 @@ export function openAuditCheck(db: Database, keys: KeyRing): AuditCheck {
 
 /** An end that is another one than was seen: the fault by which the full check names it. */
 async function endFault(db: Database, { chain, seq }: Chain): Promise<string> {
-  const [entry] = await readAudit(db, chain, { order: 'asc', limit: 1, afterSeq: seq - 1 });
+  const [entry] = await readHashed(db, chain, { order: 'asc', limit: 1, afterSeq: seq - 1 });
   return (entry?.seq === seq ? auditFault(entry) : null) ?? 'altered';
 }
 
@@ -103,7 +103,7 @@ async function hashed(db: Database, head: Chain, from: ChainPlace, knownSeq: num
   const faults: SeqFault[] = head.seq > 0 && head.hash === null ? [{ seq: head.seq, fault: 'without a head' }] : [];
   let knownHash: string | null = null;
   for (let after = from.seq; after < head.seq; ) {
-    const page = await readAudit(db, head.chain, { order: 'asc', limit: pageSize, afterSeq: after });
+    const page = await readHashed(db, head.chain, { order: 'asc', limit: pageSize, afterSeq: after });
     for (const entry of page) {
       if (entry.seq > head.seq) break;
       check.next(entry, entry.sealFault);

@@ -30,7 +30,7 @@ export interface HoldRow {
 export interface HeldAccounts {
   /** Everybody is. */
   readonly all: boolean;
-  /** Those who have a hold of their own. */
+  /** Accounts that have a hold of their own. */
   readonly accounts: ReadonlySet<string>;
   /** Returns why an account must be left alone, or null. Null as the account stands for what belongs to none. */
   reasonFor(accountId: string | null): string | null;

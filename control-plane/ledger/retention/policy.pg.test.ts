@@ -1,4 +1,4 @@
-/** What a policy no longer keeps goes, and nothing else does. */
+/** A policy removes the rows that it no longer keeps, and nothing else. */
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { forFile } from '@gw/testing/for-file';

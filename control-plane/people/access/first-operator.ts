@@ -10,6 +10,7 @@ import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { FirstOperator } from './config.ts';
 import type { Credentials } from './credential.ts';
+import { emailDigestOf, hidePerson } from './hidden-person.ts';
 import { storeToken } from './operator-tokens.ts';
 import { lockOperators } from './operators.ts';
 
@@ -28,8 +29,10 @@ export async function makeFirstOperator(
     await lockOperators(tx);
     if ((await tx.operator.count()) > 0) return false;
     const at = now();
-    await tx.operator.create({ data: { ...operator, credentialHash, createdAt: at } });
-    const { id, ...after } = operator;
+    const hidden = await hidePerson(tx, `operator:${operator.id}`, operator);
+    const emailDigest = await emailDigestOf(tx, operator.email);
+    await tx.operator.create({ data: { ...hidden, emailDigest, credentialHash, createdAt: at } });
+    const { id, ...after } = hidden;
     const target = `operator:${id}`;
     await appendAudit(tx, at, { accountId: null, actor, action: 'operator.created', target, requestId: null, after });
     if (token !== null) {

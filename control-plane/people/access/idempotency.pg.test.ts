@@ -1,4 +1,5 @@
 /** Changes of operators and of admins of organisations that are sent again with their idempotency key. */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { hourMs } from '@gw/contract/internal/durations';
@@ -6,6 +7,7 @@ import { type Method, seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { codeOf, type Reply, reexecuted, replayed, shown } from '@gw/testing/control-plane/idempotency';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { emailDigestOf } from './hidden-person.ts';
 import { hashToken, makeOperatorToken } from './token-hash.ts';
 
 let running: TestApp;
@@ -61,7 +63,7 @@ test('what operators add, change and remove is done once, and confirmed as it wa
   const person = newPerson();
   const made = await once(['POST', operators, person]);
   expect(made.credential).toBeDefined();
-  expect(await db.operator.count({ where: { email: person.email } })).toBe(1);
+  expect(await db.operator.count({ where: { emailDigest: await emailDigestOf(db, person.email) } })).toBe(1);
   await once(['PATCH', `${operators}/${made.id}`, { role: 'support' }]);
   await once(['POST', `${operators}/op_admin/tokens`, { name: 'nightly' }]);
   expect(await db.operatorToken.count({ where: { operatorId: 'op_admin' } })).toBe(2);

@@ -1,6 +1,6 @@
 import { ChainCheck } from '@gw/contract/internal/audit-chain';
 import { openDatabase } from '@gw/prisma/client';
-import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { Browser, seedOperators, storedPerson, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { forFile } from '@gw/testing/for-file';
 import type { FastifyInstance } from 'fastify';
@@ -263,10 +263,12 @@ test('a logout that shows a token beside the cookie ends no session of somebody 
 
 test('two who take over the browser of the other at the same time do not wait for each other', async () => {
   const { db } = context;
-  const data = { id: 'oadm_swap', name: 'Bo', email: 'bo@swap.example', accountId: 'acct_demo_audit', credentialHash };
-  await db.organisationAdmin.create({ data });
+  const data = { id: 'oadm_swap', accountId: 'acct_demo_audit', credentialHash };
+  const bo = { name: 'Bo', email: 'bo@swap.example' };
+  const person = await storedPerson(db, `organisation_admin:${data.id}`, bo);
+  await db.organisationAdmin.create({ data: { ...data, ...person } });
   const one = ['support@ops.example', credential, 'operator'] as const;
-  const other = [data.email, credential, 'organisation_admin'] as const;
+  const other = [bo.email, credential, 'organisation_admin'] as const;
   const [a, b] = [browser(), browser()];
   await Promise.all([a.logIn(...one), b.logIn(...other)]);
   // Both begin when both chains are let go.
@@ -329,8 +331,9 @@ test('failed logins of an account whose chain is broken hold up those of nobody 
   const { db } = context;
   const account = { id: 'acct_broken', name: 'Broken', tier: 'audit' } as const;
   await db.account.create({ data: account });
-  const person = { name: 'Bo', email: 'bo@broken.example', accountId: account.id };
-  await db.organisationAdmin.create({ data: { id: 'oadm_broken', ...person } });
+  const person = { name: 'Bo', email: 'bo@broken.example' };
+  const stored = await storedPerson(db, 'organisation_admin:oadm_broken', person);
+  await db.organisationAdmin.create({ data: { id: 'oadm_broken', accountId: account.id, ...stored } });
   const fact = { accountId: account.id, actor: { kind: 'system', id: 'test', name: null }, requestId: null } as const;
   await db.$transaction((tx) => appendAudit(tx, clock, { ...fact, action: 'a.b', target: 'x' }));
   const owner = openDatabase(running.stores.postgres.url, { connections: 1 });

@@ -15,6 +15,7 @@ import type { OperatorPrincipal } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { type Attempt, networkOf } from './attempts.ts';
 import { answer } from './change.ts';
+import { emailDigestOf } from './hidden-person.ts';
 import { auditPerson } from './login.ts';
 import { callbackPath, flowSchema, type Oidc, type OidcFlow, type OidcIdentity } from './oidc.ts';
 import { identityProviderAway, loginFailed, type Refusal, slowDown } from './refusals.ts';
@@ -120,7 +121,7 @@ async function findOrBind(
   const bound = await tx.operator.findUnique({ where });
   if (bound !== null) return bound.disabledAt === null ? principalFrom(bound) : null;
   if (email === null) return null;
-  const free = { email, disabledAt: null, oidcSubject: null };
+  const free = { emailDigest: await emailDigestOf(tx, email), disabledAt: null, oidcSubject: null };
   const { count } = await tx.operator.updateMany({ where: free, data: { oidcIssuer: issuer, oidcSubject: subject } });
   if (count === 0) return null;
   const principal = principalFrom(await tx.operator.findUniqueOrThrow({ where }));

@@ -4,6 +4,7 @@ import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
+import { hide } from '../../shared/names/names.ts';
 import { appendAudit } from '../audit/append.ts';
 import { type ChangeContext, makeId } from './change.ts';
 import { reauthorize } from './reauthorize.ts';
@@ -57,9 +58,12 @@ export function createToken(
 export async function storeToken(
   tx: Prisma.TransactionClient,
   { actor, at, requestId }: Pick<ChangeContext, 'actor' | 'at'> & { readonly requestId: string | null },
-  { token, ...data }: { id: string; operatorId: string; name: string; token: string; expiresAt: Date | null },
+  { name, token, ...data }: { id: string; operatorId: string; name: string; token: string; expiresAt: Date | null },
 ): Promise<TokenRow> {
-  const row = await tx.operatorToken.create({ data: { ...data, createdAt: at, tokenHash: hashToken(token) } });
+  const hidden = await hide(tx, `operator:${data.operatorId}`, name);
+  const row = await tx.operatorToken.create({
+    data: { ...data, name: hidden, createdAt: at, tokenHash: hashToken(token) },
+  });
   const after = { operator: row.operatorId, name: row.name, expires_at: row.expiresAt?.toISOString() ?? null };
   const target = `operator_token:${row.id}`;
   await appendAudit(tx, at, { accountId: null, actor, action: 'operator_token.created', target, requestId, after });

@@ -14,6 +14,7 @@ import { type OperatorRole, operatorRoles } from '../../shared/principal.ts';
 import { appendAudit } from '../audit/append.ts';
 import { type ChangeContext, makeId } from './change.ts';
 import type { Credentials } from './credential.ts';
+import { emailDigestOf, hidePerson } from './hidden-person.ts';
 import { endTokensOf } from './operator-tokens.ts';
 import { reauthorize } from './reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from './refusals.ts';
@@ -103,19 +104,23 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       if (issued === null) return tooManyAtOnce();
       const { credential, credentialHash } = issued;
       const outcome = await inTurn(change, async (tx) => {
-        if ((await tx.operator.count({ where: { email: person.email } })) > 0)
+        const emailDigest = await emailDigestOf(tx, person.email);
+        if ((await tx.operator.count({ where: { emailDigest } })) > 0)
           return err(fieldError('email', 'email: an operator with this e-mail already exists.'));
-        const data = { ...person, id: makeId('op'), credentialHash, createdAt: change.at };
+        const id = makeId('op');
+        const hidden = await hidePerson(tx, `operator:${id}`, person);
+        const data = { ...hidden, id, emailDigest, credentialHash, createdAt: change.at };
         const row = await tx.operator.create({ data });
-        await audit(tx, change, 'operator.created', row.id, null, person);
+        await audit(tx, change, 'operator.created', row.id, null, hidden);
         return ok(row);
       });
       return mapped(outcome, (row) => ({ ...viewOf(row), credential }));
     },
 
-    update: async (change, id, wanted) =>
+    update: async (change, id, asked) =>
       mapped(
         await changed(change, id, async (tx, before) => {
+          const wanted = await hidePerson(tx, `operator:${id}`, asked);
           if (wanted.role !== undefined && wanted.role !== 'admin' && (await isLastAdmin(tx, before)))
             return err(lastAdmin());
           if ((wanted.name ?? before.name) === before.name && (wanted.role ?? before.role) === before.role)

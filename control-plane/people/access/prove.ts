@@ -10,6 +10,7 @@ import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import type { Principal } from '../../shared/principal.ts';
 import type { MissedLogin } from './failed-logins.ts';
+import { emailDigestOf } from './hidden-person.ts';
 import { type ChangeResult, loginFailed, slowDown } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 
@@ -114,7 +115,7 @@ export const accountOf = (principal: Principal): string | null =>
   principal.kind === 'organisation_admin' ? principal.accountId : null;
 
 async function findByEmail(db: Context['db'], kind: Principal['kind'], email: string): Promise<Candidate | null> {
-  const where = { email };
+  const where = { emailDigest: await emailDigestOf(db, email) };
   const operator = kind === 'operator' ? await db.operator.findUnique({ where }) : null;
   const admin = kind === 'organisation_admin' ? await db.organisationAdmin.findUnique({ where }) : null;
   const row = operator ?? admin;

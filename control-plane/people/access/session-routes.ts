@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
+import { opened } from '../../shared/names/names.ts';
 import { operatorRoles, type Principal, principalOf } from '../../shared/principal.ts';
 import { answer } from './change.ts';
 import { maxCredentialLength, minCredentialLength } from './credential.ts';
@@ -114,7 +115,7 @@ export async function ownClaim(
     kind === 'operator'
       ? await db.operator.findUniqueOrThrow({ where })
       : await db.organisationAdmin.findUniqueOrThrow({ where });
-  return { kind, email, credential, code, address: request.ip, requestId: request.id };
+  return { kind, email: await opened(db, email), credential, code, address: request.ip, requestId: request.id };
 }
 
 function viewOf(principal: Principal): z.infer<typeof sessionSchema> {

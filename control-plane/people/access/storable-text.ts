@@ -1,10 +1,11 @@
 /**
- * Invariant: no request of the operators' port gets to its handler with text that Postgres cannot hold, in its path,
- * its query or its body. What a field may say beyond that is for the schema of its route.
+ * Invariant: no request of the operators' port gets to its handler with text that Postgres cannot hold, or that would be opened as
+ * somebody's name when it is shown, in its path, its query or its body. What a field may say beyond that is for the schema of its route.
  */
 import { apiError } from '@gw/contract/errors';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../shared/context.ts';
+import { isHidden } from '../../shared/names/names.ts';
 import { refuse } from '../../shared/replies.ts';
 
 /** Makes `app` refuse such requests with `invalid_request`. */
@@ -13,7 +14,10 @@ export function refuseUnstorableText(app: FastifyInstance, { addresses }: Pick<C
     if (isStorable([body, params, query])) return;
     return refuse(
       reply,
-      apiError('invalid_request', { message: 'The request holds text that is not valid Unicode.' }),
+      apiError('invalid_request', {
+        message:
+          'The request holds text that is not valid Unicode, or `{gw-name:`, with which only hidden names begin.',
+      }),
       addresses,
     );
   });
@@ -33,4 +37,4 @@ export function isStorable(value: unknown): boolean {
   return true;
 }
 
-const isStorableText = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+const isStorableText = (text: string): boolean => !text.includes('\0') && text.isWellFormed() && !isHidden(text);

@@ -4,6 +4,7 @@ import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { forFile } from '@gw/testing/for-file';
 import { createDatabase } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setNameKeys } from '../../shared/names/names.ts';
 import { appendAudit } from './append.ts';
 import { auditFault, readAudit, readHead } from './read.ts';
 import { setAuditKeys } from './seal.ts';
@@ -16,6 +17,7 @@ let owner: Database;
 beforeAll(() => {
   db = openDatabase(postgres.serviceUrl);
   setAuditKeys(db, keys);
+  setNameKeys(db, keys);
   owner = openDatabase(postgres.url);
 });
 afterAll(async () => {

@@ -1,7 +1,8 @@
 /**
  * Writes audit entries, in the transaction of what they tell of.
  *
- * Invariant: a change and its entry are committed together or not at all, and each entry is sealed. Entries of one chain are written one after
+ * Invariant: a change and its entry are committed together or not at all, and each entry is sealed. What names somebody is hidden
+ * (`hide-names.ts`) before it is hashed. Entries of one chain are written one after
  * the other: the writer holds the head of the chain until its transaction ends.
  */
 import {
@@ -13,6 +14,7 @@ import {
 } from '@gw/contract/internal/audit-chain';
 import type { Queryable } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { hideNames } from './hide-names.ts';
 import { auditSealer } from './seal.ts';
 
 /** The content of an audit entry; `appendAudit` adds the chain, the number, the time and the hashes. */
@@ -45,12 +47,14 @@ export async function appendAudits(
   facts: readonly Omit<AuditFact, 'accountId'>[],
 ): Promise<AuditEntry[]> {
   const chain = accountId ?? operatorChain;
+  // Before the chain is held, since a key that is new is held too.
+  const hiddenFacts = await hideNames(tx, accountId, facts);
   // A chain without entries has no head to lock; this lock also covers its first one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('audit:' || ${chain}, 0))`;
   const [head] = await tx.$queryRaw<{ seq: bigint; hash: string }[]>`
     SELECT seq, hash FROM audit_heads WHERE chain = ${chain}`;
   const before = head === undefined ? { seq: 0, hash: firstPrevHash } : { seq: Number(head.seq), hash: head.hash };
-  const entries = linked(chain, at, facts, before);
+  const entries = linked(chain, at, hiddenFacts, before);
   const sealOf = auditSealer(tx);
   const rows = entries.map(({ actor, ...entry }) => ({
     ...entry,

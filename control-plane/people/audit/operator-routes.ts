@@ -45,7 +45,7 @@ export function auditOperatorRoutes(base: FastifyInstance, { db }: Context): voi
 
   app.get(
     '/operator/v1/audit',
-    { config: { ...config, reply: entriesReply }, schema: { querystring: query } },
+    { config: { ...config, reply: entriesReply, keepsHiddenNames: true }, schema: { querystring: query } },
     async (request) => {
       const { after, chain, limit, ...filter } = request.query;
       const entries = await readAudit(db, chain, { ...filter, afterSeq: after, limit: limit + 1 });

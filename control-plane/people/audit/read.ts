@@ -1,6 +1,7 @@
 /** Reads the audit log in the form in which it was hashed. */
 import { type ActorKind, type AuditEntry, isHashed, type SealFault } from '@gw/contract/internal/audit-chain';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
+import { openedRecords } from '../../shared/names/hidden-values.ts';
 import { auditSealFault } from './seal.ts';
 
 interface AuditRow {
@@ -43,8 +44,12 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** Returns entries of one chain by their numbers; `from` is included and `to` is not. */
-export async function readAudit(db: Queryable, chain: string, filter: AuditFilter): Promise<StoredAudit[]> {
+/** Returns entries of one chain by their numbers, with their names opened; `from` is included and `to` is not. */
+export const readAudit = async (db: Queryable, chain: string, filter: AuditFilter): Promise<StoredAudit[]> =>
+  openedRecords(db, await readHashed(db, chain, filter));
+
+/** Returns the same as it was hashed, whose names are hidden. */
+export async function readHashed(db: Queryable, chain: string, filter: AuditFilter): Promise<StoredAudit[]> {
   const { action, actor, afterSeq, from, limit, order, to } = filter;
   const conditions = [
     Prisma.sql`chain = ${chain}`,

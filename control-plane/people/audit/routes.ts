@@ -23,13 +23,13 @@ export function auditRoutes(app: FastifyInstance, context: Context): void {
     .withTypeProvider<ZodTypeProvider>()
     .get(
       '/v1/audit-log',
-      { config: { reply: auditListSchema }, schema: { querystring: auditQuerySchema } },
+      { config: { reply: auditListSchema, keepsHiddenNames: true }, schema: { querystring: auditQuerySchema } },
       (request) => auditPage(context, identityOf(request).accountId, request.query),
     );
 }
 
 export function organisationAuditRoutes(app: FastifyInstance, context: Context): void {
-  const config = { access: { kind: 'organisation_admin' }, reply: auditListSchema } as const;
+  const config = { access: { kind: 'organisation_admin' }, reply: auditListSchema, keepsHiddenNames: true } as const;
   app
     .withTypeProvider<ZodTypeProvider>()
     .get('/organisation/v1/audit-log', { config, schema: { querystring: auditQuerySchema } }, (request) =>

@@ -10,6 +10,7 @@ import type { Pepper } from '@gw/contract/internal/pepper';
 import { err, ok } from '@gw/contract/internal/result';
 import { hasKeyExtras, type IssuedKeyObject, type KeyCreate, type KeyLimitsView, mayGrant } from '@gw/contract/keys';
 import type { Context } from '../../shared/context.ts';
+import { hide } from '../../shared/names/names.ts';
 import { type AuditFact, appendAudit } from '../audit/append.ts';
 import type { Caller } from './caller.ts';
 import { findKeyRow, type KeyRow, keyObject } from './key-row.ts';
@@ -66,10 +67,11 @@ export async function issue(
   const excess = await excessOf(tx, key, actor, at);
   if (excess) return err(excess);
   const { plaintext, publicId } = generateApiKey(random);
+  const hiddenName = await hide(tx, `account:${accountId}`, key.name);
   await tx.$executeRaw`
     INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, created_at, expires_at, predecessor,
       limit_per_s, limit_burst, limit_per_day, limit_streams, project)
-    VALUES (${publicId}, ${accountId}, ${key.name}, ${new Uint8Array(hashApiKey(plaintext, pepper.secret))},
+    VALUES (${publicId}, ${accountId}, ${hiddenName}, ${new Uint8Array(hashApiKey(plaintext, pepper.secret))},
       ${pepper.version}, ${[...key.scopes]}, ${at}, ${key.expiresAt}, ${predecessor?.public_id ?? null},
       ${limits?.per_s ?? null}, ${limits?.burst ?? null}, ${limits?.per_day ?? null}, ${limits?.streams ?? null},
       ${project.value})`;

@@ -173,7 +173,9 @@ CREATE TYPE "operator_role" AS ENUM ('viewer', 'support', 'admin');
 CREATE TABLE "operators" (
   "id" TEXT PRIMARY KEY,
   "name" TEXT NOT NULL,
+  -- Encrypted, as all names, with a key of the person; it is found by its digest.
   "email" TEXT NOT NULL,
+  "email_digest" BYTEA,
   "role" "operator_role" NOT NULL,
   "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "disabled_at" TIMESTAMPTZ(3),
@@ -182,7 +184,7 @@ CREATE TABLE "operators" (
   "oidc_subject" TEXT,
   CONSTRAINT "oidc_whole" CHECK (("oidc_issuer" IS NULL) = ("oidc_subject" IS NULL))
 );
-CREATE UNIQUE INDEX "operators_email_key" ON "operators" ("email");
+CREATE UNIQUE INDEX "operators_email_digest_key" ON "operators" ("email_digest");
 CREATE UNIQUE INDEX "operators_oidc_issuer_oidc_subject_key" ON "operators" ("oidc_issuer", "oidc_subject");
 
 CREATE TABLE "organisation_admins" (
@@ -190,11 +192,12 @@ CREATE TABLE "organisation_admins" (
   "account_id" TEXT NOT NULL REFERENCES "accounts" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   "name" TEXT NOT NULL,
   "email" TEXT NOT NULL,
+  "email_digest" BYTEA,
   "credential_hash" TEXT CHECK ("credential_hash" LIKE '$argon2id$%'),
   "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "disabled_at" TIMESTAMPTZ(3)
 );
-CREATE UNIQUE INDEX "organisation_admins_email_key" ON "organisation_admins" ("email");
+CREATE UNIQUE INDEX "organisation_admins_email_digest_key" ON "organisation_admins" ("email_digest");
 CREATE INDEX "organisation_admins_account_id_idx" ON "organisation_admins" ("account_id");
 
 CREATE TABLE "sessions" (
@@ -1581,6 +1584,37 @@ CREATE TABLE "integrity_checks" (
   CHECK ("kind" = 'log' OR "after_version" BETWEEN -2147483648 AND 2147483647)
 );
 INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch'), ('log');
+
+
+-- # The keys that names are encrypted with (docs/decisions/0069)
+
+-- A key for each person and account, wrapped with a master key that the database does not hold. Without it their names are gone.
+CREATE TABLE "subject_keys" (
+  -- Kind and id, such as `account:acct_1`.
+  "subject" TEXT PRIMARY KEY,
+  "wrapped" BYTEA,
+  -- Number of the master key.
+  "key_id" SMALLINT,
+  "erased_at" TIMESTAMPTZ(3),
+  CONSTRAINT "subject_keys_whole" CHECK (("wrapped" IS NULL) = ("erased_at" IS NOT NULL) AND ("wrapped" IS NULL) = ("key_id" IS NULL))
+);
+CREATE FUNCTION guard_subject_keys() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.erased_at IS NULL AND NEW.subject = OLD.subject THEN RETURN NEW; END IF;
+  RAISE EXCEPTION 'the key of % stays until it is erased, and then it stays erased', OLD.subject;
+END $$;
+CREATE TRIGGER "subject_keys_kept" BEFORE UPDATE OR DELETE ON "subject_keys"
+  FOR EACH ROW EXECUTE FUNCTION guard_subject_keys();
+CREATE TRIGGER "subject_keys_not_truncated" BEFORE TRUNCATE ON "subject_keys"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Erasures that were decided; what follows from the destroyed key is done in steps, by whichever instance comes to it.
+CREATE TABLE "erasures" (
+  "subject" TEXT PRIMARY KEY,
+  "decided_at" TIMESTAMPTZ(3) NOT NULL,
+  -- Null: steps are left.
+  "done_at" TIMESTAMPTZ(3)
+);
 
 
 -- # How long things are kept, and what nobody may remove for now (docs/decisions/0069)

@@ -1,0 +1,51 @@
+/** `./gw admin erase …`: destroys the key that the names of a person or an account are encrypted with. */
+import { Problem } from '@gw/stack/problem';
+import type { AdminCall, AdminCommand } from './command.ts';
+import { card, type TableRow, table } from './table.ts';
+
+const path = '/operator/v1/erasures';
+const options = {
+  confirm: 'the same id again, to do it; without it nothing is done, and what would be destroyed is shown',
+};
+
+export const eraseCommands: readonly AdminCommand[] = [
+  {
+    name: 'erase person',
+    args: ['person'],
+    options,
+    summary: 'erase an operator or an organisation admin, by id: name, e-mail and login; the records stay and verify',
+    run: (call) => run(call, 'person'),
+  },
+  {
+    name: 'erase account',
+    args: ['account'],
+    options,
+    summary:
+      'erase an account: its names, its people, its API keys and settings; receipts and their log stay and verify',
+    run: (call) => run(call, 'account'),
+  },
+  {
+    name: 'erase list',
+    args: [],
+    options: {},
+    summary: 'list what was erased, to erase it again in a backup that is restored',
+    run: async ({ api }) => {
+      const { data } = (await api.get(path)) as { readonly data: readonly TableRow[] };
+      return { value: data, text: table(data, ['kind', 'id', 'decided_at', 'done_at'], 'Nothing was erased.') };
+    },
+  },
+];
+
+async function run(call: AdminCall, kind: 'person' | 'account') {
+  const id = call.arg(0);
+  const confirm = call.option('confirm');
+  const at = `${path}/${kind}/${encodeURIComponent(id)}`;
+  if (confirm === undefined) {
+    const value = (await call.api.get(at)) as TableRow;
+    const note = `Nothing was done. To erase, and nothing brings it back: ./gw admin erase ${kind} ${id} --confirm ${id}\n`;
+    return { value, text: card(value), note };
+  }
+  if (confirm !== id) throw new Problem(`--confirm takes the same id again: ${id}`);
+  const value = (await call.api.send('POST', at, { confirm })) as TableRow;
+  return { value, text: card(value) };
+}
