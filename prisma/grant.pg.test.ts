@@ -319,14 +319,33 @@ describe('granting', () => {
   });
 
   test.each([
-    ['another role', 'CREATE ROLE other_reader; GRANT gw_ledger TO other_reader', 'DROP ROLE other_reader'],
+    ['with what that may', 'GRANT gw_ledger TO joined_reader'],
+    ['without, which could become it', 'GRANT gw_ledger TO joined_reader WITH INHERIT FALSE'],
+    ['that only reads', 'GRANT pg_read_all_data TO joined_reader WITH INHERIT FALSE'],
+    ['that it could join', 'GRANT gw_ledger TO joined_reader WITH INHERIT FALSE, SET FALSE, ADMIN TRUE'],
+  ])('is refused for a member of another role, %s', async (_, given) => {
+    await owner.query(`CREATE ROLE joined_reader NOINHERIT; ${given}`);
+    const refused =
+      /^The role joined_reader is a member of (\w+) and could act as it.*run: REVOKE \1 FROM "joined_reader"\.$/;
+    await expect(grant('joined')).rejects.toThrow(refused);
+    await owner.query('DROP ROLE joined_reader');
+  });
+
+  test('is done for a member of a role whose membership gives nothing', async () => {
+    await owner.query(
+      'CREATE ROLE login_alone; CREATE ROLE named_reader; GRANT login_alone TO named_reader WITH INHERIT FALSE, SET FALSE',
+    );
+    await grant('named');
+  });
+
+  test.each([
     ['everybody, a table', 'GRANT UPDATE ON audit_heads TO PUBLIC', 'REVOKE UPDATE ON audit_heads FROM PUBLIC'],
     [
       'everybody, a function',
       'GRANT EXECUTE ON FUNCTION settle_receipts(json) TO PUBLIC',
       'REVOKE EXECUTE ON FUNCTION settle_receipts(json) FROM PUBLIC',
     ],
-  ])('is refused where a role has more by %s', async (_, before, after) => {
+  ])('is refused where a role has more as %s', async (_, before, after) => {
     await owner.query(before);
     await expect(grant('other')).rejects.toThrow(/The role other_\w+ may do more (with the table|by the function)/);
     await owner.query(after);

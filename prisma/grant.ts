@@ -51,16 +51,23 @@ export async function grantRoles(ownerUrl: string, { passwords, prefix }: RoleSe
 }
 
 async function makeRole(client: pg.Client, name: string, password: string | undefined, log: Log): Promise<void> {
-  const { rows } = await client.query<{ owner: boolean; above: boolean }>(
+  // A membership may give nothing: some servers log in by one.
+  const { rows } = await client.query<{ owner: boolean; above: boolean; other: string | null }>(
     `SELECT rolname = current_user OR pg_has_role(rolname, current_user, 'MEMBER') AS owner,
-       rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls AS above
-     FROM pg_roles WHERE rolname = $1`,
+       rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls AS above,
+       (SELECT min(roleid::regrole::text) FROM pg_auth_members m
+        WHERE m.member = r.oid AND (m.set_option OR m.inherit_option OR m.admin_option)) AS other
+     FROM pg_roles r WHERE rolname = $1`,
     [name],
   );
   const [found] = rows;
   if (found?.owner || found?.above)
     throw new MigrationError(
       `The role ${name} owns the tables or has rights over the server; the services need one of their own, without any.`,
+    );
+  if (found !== undefined && found.other !== null)
+    throw new MigrationError(
+      `The role ${name} is a member of ${found.other} and could act as it, by SET ROLE or by what it inherits; run: REVOKE ${found.other} FROM ${client.escapeIdentifier(name)}.`,
     );
   const id = client.escapeIdentifier(name);
   if (found === undefined) {
