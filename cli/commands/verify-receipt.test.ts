@@ -1,9 +1,10 @@
 /** Tests what `./gw verify --receipt` asks for and prints; evidence/kept-receipt.test.ts tests what it finds. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { runCommand } from '../command-list.ts';
@@ -81,3 +82,35 @@ test('without a receipt, a proof or a key it says what is missing; a refusal is 
   stop();
   await expect(said(kept, '--url', url)).rejects.toThrow('does not answer');
 });
+
+test('a gateway that does not stop answering is left at 16 MiB, and one that breaks off is told', async () => {
+  vi.stubEnv('GW_KEY', 'gw_test');
+  const kept = file('receipt.json', receipt);
+  let sent = 0;
+  const piece = Buffer.alloc(1024 * 1024, ' ');
+  const serving = async (write: (response: ServerResponse) => void) => {
+    const server = createServer((_, response) => write(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() };
+  };
+  const endless = await serving((response) => {
+    Readable.from(repeated(piece, 200))
+      .on('data', () => (sent += piece.length))
+      .pipe(response)
+      .on('error', () => {});
+  });
+  await expect(said(kept, '--url', endless.url)).rejects.toThrow('answers with more than 16777216 bytes');
+  endless.stop();
+  // Three were asked for, and some of each is on its way.
+  expect(sent).toBeLessThan(3 * 32 * piece.length);
+  const broken = await serving((response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('{');
+    setTimeout(() => response.destroy(), 20);
+  });
+  await expect(said(kept, '--url', broken.url)).rejects.toThrow('broke off');
+  broken.stop();
+});
+
+function* repeated(piece: Buffer, times: number): Generator<Buffer> {
+  for (let n = 0; n < times; n += 1) yield piece;
+}

@@ -56,13 +56,16 @@ async function ask(
         `The gateway at ${url} does not answer (${errorText(cause instanceof Error ? (cause.cause ?? cause) : cause)}).`,
       );
     });
-    const bytes = new Uint8Array(await reply.arrayBuffer());
-    if (reply.status === 404) return null;
+    if (reply.status === 404) {
+      await reply.body?.cancel();
+      return null;
+    }
+    const bytes = await bodyOf(reply, url);
     if (!reply.ok)
       throw new Problem(
-        `The gateway at ${url} answers ${reply.status} to ${path}: ${harmless(Buffer.from(bytes).toString().slice(0, 300))}`,
+        `The gateway at ${url} answers ${reply.status} to ${path}: ${harmless(bytes.toString().slice(0, 300))}`,
       );
-    const parsed = parseStrictJson(bytes, 16 * 1024 * 1024);
+    const parsed = parseStrictJson(bytes, mostBytes);
     if (!parsed.ok) throw new Problem(`The gateway at ${url} answers no JSON to ${path}.`);
     return parsed.value;
   };
@@ -73,6 +76,25 @@ async function ask(
     get(`${path}?version=${version}`),
   ]);
   return { proof, newest, same };
+}
+
+const mostBytes = 16 * 1024 * 1024;
+
+/** Reads no more than is allowed, however much comes. */
+async function bodyOf(reply: Response, url: string): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const part of reply.body ?? []) {
+      length += part.length;
+      if (length > mostBytes) break;
+      parts.push(part);
+    }
+  } catch (cause) {
+    throw new Problem(`The reply of the gateway at ${url} broke off (${errorText(cause)}).`);
+  }
+  if (length > mostBytes) throw new Problem(`The gateway at ${url} answers with more than ${mostBytes} bytes.`);
+  return Buffer.concat(parts);
 }
 
 const signatures = {
