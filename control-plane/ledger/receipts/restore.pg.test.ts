@@ -102,3 +102,29 @@ test('what was never replaced by a genuine row has to come from a backup', async
   const refused = await gw('receipts', 'restore', receipt.id);
   expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('restore it from a backup')]);
 });
+
+/** Gives the rows that were replaced another number, in the column and in the receipt: all but the seal fits. */
+const forgeReplaced = () =>
+  running.stores.tamper(`
+    UPDATE receipt_replacements SET replaced = (replaced::jsonb || jsonb_build_object('carbon_g', 0.001, 'body',
+      (replaced -> 'body')::jsonb || '{"carbon_g":0.001}'))::json`);
+
+test('a row that was replaced and has been forged since is not put back in place of an altered one', async () => {
+  const { receipt } = await settled();
+  await forgeReplaced();
+  await running.stores.tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${receipt.id}'`);
+  const refused = await gw('receipts', 'restore', receipt.id);
+  expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('restore it from a backup')]);
+});
+
+test('a row that came later and has been forged since does not take the place of a genuine one', async () => {
+  const { receipt } = await settled();
+  const { id } = receipt;
+  await running.stores.db.$queryRaw`
+    SELECT restore_receipt((SELECT min(seq) FROM receipt_replacements), (SELECT content_sha256 FROM receipts WHERE id = ${id}))`;
+  await forgeReplaced();
+  expect(await faults()).toEqual([]);
+  const refused = await gw('receipts', 'restore', id);
+  expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('there is nothing to restore')]);
+  expect((await read(id)).body.tier).toBe('degraded');
+});
