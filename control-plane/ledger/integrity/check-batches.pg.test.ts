@@ -1,7 +1,9 @@
 /** Batches: what the owner of the database does to receipts is named, from the moment of their commit. */
+import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { checkBatchProof } from '@gw/evidence/batch-proof';
-import { Prisma } from '@gw/prisma/client';
+import { openDatabase, Prisma } from '@gw/prisma/client';
+import { inCheckout } from '@gw/stack/checkout';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
 import { silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
@@ -254,6 +256,27 @@ describe('what the owner does', () => {
       'batch heads 3 signed, and missing or another',
       expect.stringMatching(/^batch rcpt_\S+ 1 in no batch$/),
     ]);
+  });
+
+  test('a signed head that nobody had signed stops signing until the owner sets it aside, as the documents say', async () => {
+    await three();
+    await sign();
+    await stored([minute(20)]);
+    const page = readFileSync(inCheckout('docs', 'operators.md'), 'utf8');
+    const statement = /`(SELECT set_aside_receipt_head\()<number>(\))`/.exec(page)?.slice(1).join('9') ?? expect.fail();
+    const { ledger } = stores.databases;
+    await ledger.$executeRaw`INSERT INTO receipt_heads (last, first, signed) VALUES (9, 4, '{"head":"made up"}')`;
+    await expect(sign()).rejects.toThrow('up to batch 9, is not what was signed');
+    expect(await found()).toEqual(['batch heads 9 signed, and missing or another']);
+    await expect(ledger.$queryRawUnsafe(statement)).rejects.toThrow('permission denied');
+    const owner = openDatabase(stores.postgres.url, { connections: 1 });
+    await expect(owner.$executeRaw`DELETE FROM receipt_heads`).rejects.toThrow('append-only');
+    expect(await owner.$queryRawUnsafe(statement)).toEqual([{ set_aside_receipt_head: true }]);
+    await owner.$disconnect();
+    await sign();
+    expect(await stores.db.receiptHead.findMany()).toMatchObject([{ last: 3n }, { first: 4n, last: 4n }]);
+    expect(await found()).toEqual([]);
+    expect(await stores.db.receiptLogSetAside.findMany()).toMatchObject([{ entry: { last: 9, first: 4 } }]);
   });
 });
 

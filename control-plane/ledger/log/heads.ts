@@ -125,7 +125,10 @@ async function lastSigned(tx: Queryable, key: SigningKey): Promise<Reached> {
   if (stored === undefined) return { last: 0, head: firstPrevious };
   const signed = signedHeadIn(stored.signed);
   const isOurs = signed?.last === stored.last && (await checkSignedHead(signed, trustIn(key))) === 'trusted';
-  if (!isOurs) throw new LogBrokenError('The last signed head of the batches is not what was signed.');
+  if (!isOurs)
+    throw new LogBrokenError(
+      `The last signed head of the batches, up to batch ${stored.last}, is not what was signed.`,
+    );
   if (signed.head !== stored.head) throw new LogBrokenError(`Batch ${signed.last} is not what was signed.`);
   return signed;
 }

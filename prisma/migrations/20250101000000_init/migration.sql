@@ -1201,7 +1201,12 @@ CREATE TABLE "receipt_heads" (
   "first" BIGINT NOT NULL,
   "signed" JSON NOT NULL
 );
-CALL make_append_only('receipt_heads');
+CREATE FUNCTION guard_receipt_head() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND current_setting('gw.restores', TRUE) = 'on' THEN RETURN OLD; END IF;
+  RAISE EXCEPTION 'the table % is append-only', TG_TABLE_NAME;
+END $$;
+CALL make_append_only('receipt_heads', 'guard_receipt_head');
 
 
 -- # What jobs still have to do with receipts
@@ -1477,13 +1482,22 @@ CREATE TABLE "receipt_log_checkpoints" (
 );
 CALL make_append_only('receipt_log_checkpoints');
 
--- Rows that were taken out of a log, which they were not part of: no checkpoint is over them.
+-- Rows that were taken out of a log, which they were not part of (no checkpoint is over them), and signed heads that nobody had signed.
 CREATE TABLE "receipt_log_set_aside" (
   "seq" BIGSERIAL PRIMARY KEY,
   "set_aside_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "entry" JSON NOT NULL
 );
 CALL make_append_only('receipt_log_set_aside');
+
+-- For the owner alone: takes out a signed head that we have not signed, and keeps it. Returns whether there was one.
+CREATE FUNCTION set_aside_receipt_head(wrong BIGINT) RETURNS BOOLEAN LANGUAGE sql
+SET search_path = public, pg_temp SET gw.restores = 'on' AS $$
+  WITH removed AS (DELETE FROM receipt_heads WHERE last = wrong RETURNING *),
+    kept AS (INSERT INTO receipt_log_set_aside (entry) SELECT to_json(removed) FROM removed RETURNING 1)
+  SELECT EXISTS (SELECT 1 FROM kept);
+$$;
+REVOKE EXECUTE ON FUNCTION set_aside_receipt_head(BIGINT) FROM PUBLIC;
 
 -- Nothing that a checkpoint is over is ever changed or removed. What stands behind the last one can be removed, and is kept.
 CREATE FUNCTION guard_receipt_log() RETURNS TRIGGER LANGUAGE plpgsql
