@@ -97,6 +97,16 @@ function isUnwitnessed({ calls, minute, whole }: Minute, { gaps, now, since }: S
   });
 }
 
+/** Reads the gaps that can matter to these minutes. */
+export async function gapsAround(tx: Tx, minutes: readonly Minute[]): Promise<Gap[]> {
+  const times = minutes.filter(({ calls, measured }) => measured > calls).map(({ minute }) => minute.getTime());
+  if (times.length === 0) return [];
+  const from = new Date(Math.min(...times) - minuteMs);
+  const to = new Date(Math.max(...times) + minuteMs + beganBeforeMs.broken);
+  return tx.$queryRaw<Gap[]>`
+    SELECT from_at, to_at FROM witness_gaps WHERE (to_at >= ${from} OR to_at IS NULL) AND from_at < ${to}`;
+}
+
 function isExcused({ calls, minute, receipts }: Minute, ageMs: number, { pending }: Surroundings): boolean {
   if (pending === null) return ageMs < excusedMs.lagging;
   const mayCome = pending.get(minute.getTime() / minuteMs);

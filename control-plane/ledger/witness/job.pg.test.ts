@@ -5,6 +5,7 @@ import { statementCode } from '@gw/contract/internal/witness';
 import { entryOf, receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { gapsAround, type Minute } from './compare.ts';
 import { compareWitnesses } from './job.ts';
 
 const key = Buffer.alloc(32, 9);
@@ -109,6 +110,20 @@ test('where the clock of the database was set back, each statement is added once
   await rounds();
   expect(await faults()).toEqual([]);
   expect(await counts()).toEqual([{ calls: 2, receipts: 2, verdict: 'agrees' }]);
+});
+
+test('a minute is judged when each ext-authz that is alive has spoken after its end, and not before', async () => {
+  minute = new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
+  await state('two', 1, { agoS: 12 });
+  await state('one', 2, {});
+  await store(1);
+  // The minute has been over for 13 s, and the second one last spoke a second after its end.
+  const aheadMs = minute.getTime() + minuteMs + 13_000 - Date.now();
+  await round(aheadMs);
+  expect(await counts()).toEqual([{ calls: 0, receipts: null, verdict: null }]);
+  await state('two', 2, { calls: 1 });
+  await round(aheadMs + 5000);
+  expect(await counts()).toEqual([{ calls: 1, receipts: 1, verdict: 'agrees' }]);
 });
 
 test('a receipt that was taken out is named, and the fault is mended when it comes after all', async () => {
@@ -222,6 +237,40 @@ describe('nobody counted', () => {
     await state('one', 2, { unsure: [[ageMs, ageMs - 20_000]] });
     await rounds();
     expect(await counts()).toEqual([{ calls: 0, receipts: 1, verdict: 'not_witnessed' }]);
+  });
+
+  test('a round reads the gaps that matter to what it compares, and no others', async () => {
+    const gap = (life: string, fromS: number, toS: number | null) => {
+      const [from, to] = [fromS, toS].map((s) => (s === null ? null : new Date(minute.getTime() + s * 1000)));
+      return stores.db
+        .$executeRaw`INSERT INTO witness_gaps (life, from_at, to_at, is_end) VALUES (${life}, ${from}, ${to}, FALSE)`;
+    };
+    await gap('long before', -900, -61);
+    await gap('just before', -900, -60);
+    await gap('open', -900, null);
+    await gap('behind', 3659, 3700);
+    await gap('long behind', 3660, 3700);
+    const row = {
+      minute,
+      account_id: account,
+      calls: 1,
+      receipts: 2,
+      measured: 2,
+      whole: 1,
+      verdict: null,
+      differs_at: null,
+    };
+    const read = (rows: readonly Minute[]) => gapsAround(stores.db, rows);
+    const froms = async (rows: readonly Minute[]) =>
+      (await read(rows)).map(({ from_at }) => (from_at.getTime() - minute.getTime()) / 1000).sort((a, b) => a - b);
+    expect(await froms([row])).toEqual([-900, -900, 3659]);
+    expect(
+      await froms([
+        { ...row, calls: 2 },
+        { ...row, calls: 3 },
+      ]),
+    ).toEqual([]);
+    expect(await froms([])).toEqual([]);
   });
 
   test('a life that is silent for a while and speaks again leaves no gap', async () => {

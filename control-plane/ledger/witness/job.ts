@@ -11,7 +11,7 @@ import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import {
   again,
   dueMinutes,
-  type Gap,
+  gapsAround,
   type Judged,
   judge,
   lastingMs,
@@ -52,8 +52,8 @@ export async function compareWitnesses({ aheadMs = 0, db, keys, log, redis }: Wi
       const found = await takeStatements(tx, keys);
       await noteSilence(tx);
       const { now, since, until } = await heardOf(tx, aheadMs);
-      const gaps = await tx.$queryRaw<Gap[]>`SELECT from_at, to_at FROM witness_gaps`;
       const minutes = await dueMinutes(tx, { now, until });
+      const gaps = await gapsAround(tx, minutes);
       const verdicts = minutes.map((row) => ({
         ...row,
         before: row.verdict,

@@ -1759,6 +1759,7 @@ CREATE TABLE "witness_gaps" (
   "is_end" BOOLEAN NOT NULL,
   PRIMARY KEY ("life", "from_at", "is_end")
 );
+CREATE INDEX "witness_gaps_to_at_idx" ON "witness_gaps" ("to_at");
 
 -- Calls by account and minute: as ext-authz counted them, and as the ledger has them.
 CREATE TABLE "call_counts" (
