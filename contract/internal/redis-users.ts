@@ -2,7 +2,8 @@
  * The users that the parts connect to Redis (Valkey) as, and what each may do there, as rules of its access control lists.
  *
  * Invariant: a part reaches the keys of its work and no others. The control plane alone writes the catalogue. The others add to
- * the stream of receipts, and take nothing out of it by a command. A script may do what its user may.
+ * the stream of receipts. They delete no entry of their choice there, but may cut off the oldest while they add one (`XADD … MAXLEN`), which no
+ * rule can forbid: sidecars take these for read, and the second witness names the loss. A script may do what its user may.
  */
 import {
   callEndKey,

@@ -3,8 +3,9 @@
  * its disk, or came back from a power cut without its last second.
  *
  * Invariants: an entry leaves memory only after its reader has deleted it from the stream, which it does after the commit, or if newer entries
- * need the space above a bound; the latter are counted. An entry that is added again may have been committed already, so readers insert by id.
- * Entries cost no commands of their own: the stream is checked once in a while.
+ * need the space above a bound; the latter are counted. Whoever cuts the stream off without having read it is taken for that reader. An entry
+ * that is added again may have been committed already, so readers insert by id. Entries cost no commands of their own: the stream is checked
+ * once in a while.
  */
 import { elementAt } from '@gw/contract/internal/defined';
 import { streamEpochKey } from '@gw/contract/internal/redis';

@@ -94,6 +94,8 @@ const attacks: readonly Attack[] = [
   ['hide failed verifications', ['DEL', 'gw:keys:failed'], ['ext_authz', 'control_plane']],
   ['read a receipt on its way', ['GET', 'gw:receipt:x'], ['sidecar', 'control_plane']],
   ['add a receipt to the stream', ['XADD', 'gw:ledger', ...entry], redisUsers],
+  // No rule tells it from the one before.
+  ['cut the stream off while adding to it', ['XADD', 'gw:ledger', 'MAXLEN', '0', ...entry], redisUsers],
   ['count a call', ['HSET', 'gw:limit:{a}:calls', 'n', '1'], redisUsers],
   ['empty the store', ['FLUSHALL'], []],
   ['list all keys', ['KEYS', '*'], []],
