@@ -97,7 +97,7 @@ export const forgeries = {
     ],
     [
       'new',
-      'as the user of Redis: take receipts out of the stream, or call them ingested',
+      'as the user of Redis: take a receipt of one’s choice out of the stream, or call it ingested',
       'rights',
       'NOPERM',
       { tried: ['stack/services/valkey-users.pg.test.ts', 'say that a receipt is ingested'] },
