@@ -25,6 +25,8 @@ import { type IntegritySettings, readIntegritySettings } from './ledger/integrit
 import { readCurrency } from './ledger/usage/config.ts';
 import { type AccessSettings, readAccessSettings } from './people/access/config.ts';
 import { readNameKeys } from './shared/names/config.ts';
+import { readObjects } from './shared/objects/config.ts';
+import type { ObjectStore } from './shared/objects/objects.ts';
 
 export interface Config {
   /** `unix:/path` or `host:port`; only Envoy may reach it. */
@@ -38,6 +40,8 @@ export interface Config {
   /** Where each role connects. */
   readonly databaseUrls: Readonly<Record<ControlPlaneRole, string>>;
   readonly redisUrl: string;
+  /** Where archived months are. */
+  readonly objects: ObjectStore;
   readonly internalToken: string;
   /** For the internal listener on `host:port`; null means plain HTTP. */
   readonly internalTls: InternalTls | null;
@@ -80,6 +84,7 @@ export function loadConfig(environment: Environment): Config {
     probeListen: readProbeListen(settings, internalTls),
     databaseUrls: readDatabaseUrls(settings),
     redisUrl: readRedisUrl(settings),
+    objects: readObjects(settings),
     internalToken: readInternalToken(settings),
     internalTls,
     peppers: readPeppers(settings),

@@ -35,6 +35,7 @@ export async function operatorDocument(): Promise<string> {
     db,
     databases: byControlPlaneRole(() => db),
     redis: new Redis({ lazyConnect: true }),
+    objects: config.objects,
     log: openLog('control-plane', 'silent'),
     addresses: config.addresses,
     guard,

@@ -61,7 +61,8 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   // An identity provider can share its host with us: its calls do not come back as those of a provider would.
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
   const providerGuard = openAddressGuard(own);
-  const context = contextOf(stores, { log, addresses, guard, providerGuard, currency, now });
+  const { objects } = config;
+  const context = contextOf(stores, { log, addresses, guard, providerGuard, currency, now, objects });
   const services = openServices(context, config, stores.claims);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});

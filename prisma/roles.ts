@@ -152,6 +152,12 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   receipt_heads: ledgerGrows,
   // Triggers make them; a seal is added once.
   receipt_batches: { ledger: ['SELECT', changing('seal', 'seal_key')], reader: read },
+  // Functions of the owner freeze, detach and drop months.
+  receipt_archives: {
+    ledger: ['SELECT', inserting('month', 'asked_by'), changing('claimed_until', 'note', 'problem')],
+    reader: read,
+  },
+  receipt_archive_files: ledgerGrows,
   // The owner writes it.
   arrival_base: ledgerReads,
   recalculations: ledgerWork,
@@ -226,6 +232,10 @@ export const functionRights: Readonly<Record<string, readonly DatabaseRole[]>> =
   'restore_receipt(bigint,text)': ['ledger'],
   'set_aside_receipt_log(text,bigint)': ['ledger'],
   'ensure_receipt_partitions(date,integer)': ['ledger'],
+  'freeze_receipt_month(date)': ['ledger'],
+  'thaw_receipt_month(date)': ['ledger'],
+  'detach_receipt_month(date)': ['ledger'],
+  'drop_receipt_month(date)': ['ledger'],
   // Triggers call it.
   'note_key_changes(text[],text[])': [],
   // Whoever makes a change for a person holds that person until it is committed.

@@ -85,7 +85,7 @@ export function openLedger(
     faults: createFaultLog(context.log, () => performance.now()),
     // It begins with the first round after its time.
     checkPeriodS: fullS + everyS,
-    checkPeriods: { batch: everyS, receipt: fullS },
+    checkPeriods: { archive: fullS, batch: everyS, receipt: fullS },
   };
 }
 

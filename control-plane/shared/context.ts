@@ -8,6 +8,7 @@ import type { ControlPlaneRole } from '@gw/prisma/roles';
 import type { AddressGuard } from '@gw/service/address-guard';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
+import type { ObjectStore } from './objects/objects.ts';
 
 export type Databases = Readonly<Record<ControlPlaneRole, Database>>;
 
@@ -17,6 +18,8 @@ export interface Context {
   readonly databases: Databases;
   /** Only for commands that answer at once; a read that blocks has a connection of its own. */
   readonly redis: Redis;
+  /** Where archived months are. */
+  readonly objects: ObjectStore;
   readonly log: Logger;
   readonly addresses: Addresses;
   /** Has to allow an address that somebody has named, before anything connects to it. */

@@ -11,6 +11,7 @@ import { routes } from '@gw/contract/routes';
 import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { ObjectsUnavailableError } from './objects/objects.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 
@@ -73,6 +74,12 @@ export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
 
 function errorOf(error: unknown, { body, routeOptions }: FastifyRequest): ApiError {
   if (hasZodFastifySchemaValidationErrors(error)) return invalidField(error, body);
+  if (error instanceof ObjectsUnavailableError)
+    return apiError('overloaded', {
+      retryAfterS: 10,
+      message:
+        'The archive, which has older receipts, does not answer at the moment. Try again after the time in Retry-After.',
+    });
   const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
   if (status === 413)
     return apiError('request_too_large', { message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB.` });

@@ -10,6 +10,7 @@ import type { KeyRing, NumberedKey } from '@gw/contract/internal/key-ring';
 /** The kind is part of what is sealed, so that no seal passes for one of another kind. */
 export type SealedKind =
   | 'gw.acknowledgement'
+  | 'gw.archived'
   | 'gw.audit'
   | 'gw.audit_head'
   | 'gw.batch'

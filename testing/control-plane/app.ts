@@ -24,8 +24,10 @@ export const testCost = { memorySize: 64, iterations: 1, parallelism: 1 };
 
 export const internalToken = 'a-token-of-the-tests-that-is-long-enough';
 
-/** With settings for what has to be set, and nothing else. */
-function configFor({ postgres, redisUrl }: Stores, probeSocket: string): Config {
+type Settings = Readonly<Record<string, string>>;
+
+/** With settings for what has to be set, and `settings`. */
+function configFor({ postgres, redisUrl }: Stores, probeSocket: string, settings: Settings): Config {
   const config = loadConfig({
     GW_CONTROL_INTERNAL_LISTEN: '127.0.0.1:0',
     GW_CONTROL_LISTEN: '127.0.0.1:0',
@@ -41,6 +43,7 @@ function configFor({ postgres, redisUrl }: Stores, probeSocket: string): Config 
     GW_NAMES_KEY: nameKeys.current.secret.toString('hex'),
     GW_CREDENTIALS_KEY: 'ce'.repeat(32),
     GW_IDEMPOTENCY_KEY: '1d'.repeat(32),
+    ...settings,
   });
   return { ...config, addresses, access: { ...config.access, credentialCost: testCost } };
 }
@@ -76,11 +79,15 @@ export interface TestApp {
   stop(): Promise<void>;
 }
 
-export async function startTestApp(now: () => Date = () => new Date(), on?: Stores): Promise<TestApp> {
+export async function startTestApp(
+  now: () => Date = () => new Date(),
+  on?: Stores,
+  settings: Settings = {},
+): Promise<TestApp> {
   const stores = on ?? (await startStores());
   const { claims, databases, db, redis } = stores;
   const probeSocket = join(tmpdir(), `gw-probe-${randomUUID()}.sock`);
-  const running = await startControlPlane(configFor(stores, probeSocket), {
+  const running = await startControlPlane(configFor(stores, probeSocket, settings), {
     log: silentLog,
     now,
     stores: { databases, redis, blockingRedis: redis, claims, close: () => stores.stop() },

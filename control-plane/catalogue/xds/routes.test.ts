@@ -16,6 +16,7 @@ import { expect, test } from 'vitest';
 import { buildInternalApp } from '../../app.ts';
 import { openPackPlaces } from '../../ledger/evidence/pack-places.ts';
 import type { Keys } from '../../people/keys/keys.ts';
+import { noObjects } from '../../shared/objects/objects.ts';
 import type { Catalogue } from '../snapshot/read.ts';
 
 const token = 'a-token-of-the-tests-that-is-long-enough';
@@ -95,6 +96,7 @@ function appWith(
       db: noDatabase,
       databases: byControlPlaneRole(() => noDatabase),
       redis: new Redis({ lazyConnect: true }),
+      objects: noObjects,
       log,
       addresses,
       guard: openAddressGuard(),

@@ -358,7 +358,7 @@ test('a round that is under way tells how far it is and when it ends, and is not
   await sign();
   await stores.tamper(`UPDATE integrity_checks SET begun_at = now() - INTERVAL '10 seconds', checked = 3, moved_at = now(),
     finished_at = now() - INTERVAL '30 days', after_id = (SELECT arrived FROM receipt_batches WHERE number = 2)::text WHERE kind = 'batch'`);
-  const { chain, rounds } = await readProgress(stores.db, { batch: 60, receipt: 3600 });
+  const { chain, rounds } = await readProgress(stores.db, { archive: 60, batch: 60, receipt: 3600 });
   expect(chain).toMatchObject({ batches: 3, receipts: 6, signed: 3, signed_at: expect.any(String) });
   const [round] = rounds;
   expect(round).toMatchObject({ kind: 'batch', checked: 3, checked_until: expect.any(String) });
@@ -376,7 +376,7 @@ test('a receipt is proven to whoever has it, before it is in the log, and nothin
   await stored([unattended(minute(11), { shown: true })]);
   const of = async (entry: Entry | undefined, version = 1) => {
     const { accountId, receipt } = entry ?? expect.fail();
-    return batchProof(stores.db, { accountId, id: receipt.id, version });
+    return batchProof(stores, { accountId, id: receipt.id, version });
   };
   const trust = { keys: [key.publicJwk] };
   const before = await of(entries[3]);
@@ -406,7 +406,7 @@ test('a proof of a receipt that was settled is of what it is now', async () => {
   await stored([unattended(late, { shown: false })], [late]);
   await sealOpen(options(), 0);
   await sign();
-  const proof = await batchProof(stores.db, { accountId: late.accountId, id: idOf(late), version: 1 });
+  const proof = await batchProof(stores, { accountId: late.accountId, id: idOf(late), version: 1 });
   expect(proof).toMatchObject({ kind: 'settled', replaces: expect.stringMatching(/^[0-9a-f]{64}$/) });
   expect(await checkBatchProof({ ...late.receipt }, proof, { keys: [key.publicJwk] })).toMatchObject({
     signature: 'trusted',

@@ -8,15 +8,10 @@
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import {
-  type Batch,
-  batchColumns,
-  firstPrevious,
-  headOf,
-  pinnedHeads,
-  rootOf,
-  storedEntries,
-} from '../receipts/batches.ts';
+import { noObjects, type ObjectStore } from '../../shared/objects/objects.ts';
+import { archivedMonths, isOfMonth } from '../receipts/archive-notes.ts';
+import { ledgerEntries } from '../receipts/archived-rows.ts';
+import { type Batch, batchColumns, firstPrevious, headOf, pinnedHeads, rootOf } from '../receipts/batches.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { type Fault, noteFaults } from './faults.ts';
 import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
@@ -26,6 +21,8 @@ export interface BatchCheckOptions {
   readonly redis: Redis;
   readonly log: Logger;
   readonly seals: Seals;
+  /** Where archived months are. */
+  readonly objects?: ObjectStore;
 }
 
 /** They are in every round, whatever the size of the ledger. */
@@ -92,11 +89,13 @@ interface LinkedBatch extends Batch {
 
 /** Checks the batches behind a place in the order of arrival, and all rows there. */
 export async function checkBatchPage(
-  { db, seals }: Pick<BatchCheckOptions, 'db' | 'seals'>,
+  { db, objects = noObjects, seals }: Pick<BatchCheckOptions, 'db' | 'objects' | 'seals'>,
   after: bigint,
 ): Promise<BatchPage> {
   return db.$transaction(
     async (tx) => {
+      // Before the snapshot: no month leaves while its batches are compared.
+      await tx.$executeRaw`LOCK TABLE receipts IN ACCESS SHARE MODE`;
       const page = await tx.$queryRaw<LinkedBatch[]>`
         SELECT b.*, (extract(epoch FROM CURRENT_TIMESTAMP) * 1000)::float8 AS now_ms,
           (SELECT json_build_object('head', encode(p.head, 'hex'), 'total', p.total) FROM receipt_batches p WHERE p.number = b.number - 1) AS before
@@ -106,7 +105,8 @@ export async function checkBatchPage(
       const last = page.length < pageSize ? undefined : page.at(-1)?.arrived;
       const to = last ?? afterAll;
       const most = page.reduce((sum, { count }) => sum + count, mostOthers);
-      const entries = new Map(await storedEntries(tx, { from: after, to, most }));
+      const entries = new Map(await ledgerEntries({ db: tx, objects, seals }, { from: after, to, most }));
+      const archived = await archivedMonths(tx, seals);
       const faults: Fault[] = [];
       let checked = 0;
       for (const batch of page) {
@@ -121,7 +121,7 @@ export async function checkBatchPage(
           faults.push({ name: batches, number: batch.number - 1, fault: 'missing' });
       }
       for (const own of entries.values()) faults.push(...own.slice(0, mostTold).map(strayFault));
-      faults.push(...(await settledFaults(tx, after, to)), ...(await headFaults(tx, page)));
+      faults.push(...(await settledFaults(tx, { after, to, archived })), ...(await headFaults(tx, page)));
       return { checked, faults: faults.slice(0, mostTold), next: last ?? null };
     },
     { isolationLevel: 'RepeatableRead', timeout: 60_000, maxWait: 10_000 },
@@ -155,8 +155,14 @@ function strayFault(line: string): Fault {
   return { name: id, number: Number.isSafeInteger(number) ? number : 0, fault: 'in no batch' };
 }
 
-/** Receipts that are not as the last step left them, or whose steps do not follow from each other. */
-const settledFaults = (db: Queryable, after: bigint, to: bigint): Promise<Fault[]> => db.$queryRaw<Fault[]>`
+/**
+ * Receipts that are not as the last step left them, or whose steps do not follow from each other. What an archived one is now, its file says, whose
+ * seals were compared before the month left.
+ */
+const settledFaults = (
+  db: Queryable,
+  { after, archived, to }: { readonly after: bigint; readonly to: bigint; readonly archived: readonly string[] },
+): Promise<Fault[]> => db.$queryRaw<Fault[]>`
   SELECT DISTINCT p.receipt_id AS name, p.version AS number, 'not as it was settled' AS fault
   FROM receipt_replacements p
   LEFT JOIN receipts r ON r.id = p.receipt_id AND r.version = p.version
@@ -165,6 +171,7 @@ const settledFaults = (db: Queryable, after: bigint, to: bigint): Promise<Fault[
     WHERE f.receipt_id = p.receipt_id AND f.version = p.version AND f.seq > p.seq ORDER BY f.seq LIMIT 1) later ON TRUE
   WHERE p.arrived > ${after} AND p.arrived <= ${to}
     AND coalesce(later.digest, r.content_sha256) IS DISTINCT FROM p.content_sha256
+    AND NOT (r.id IS NULL AND later.digest IS NULL AND ${isOfMonth(Prisma.sql`p.receipt_id`, archived)})
   LIMIT 1000`;
 
 /** Signed heads of these batches that say something else, or that stand behind a gap. */

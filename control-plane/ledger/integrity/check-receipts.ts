@@ -7,6 +7,7 @@
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import { entrySeal, type SealedLeaf } from '../log/tree.ts';
+import { archivedMonths, isOfMonth } from '../receipts/archive-notes.ts';
 import { readRows, replacedRows, storedColumns } from '../receipts/read-rows.ts';
 import { newerThanPresent } from '../receipts/restore.ts';
 import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
@@ -141,6 +142,8 @@ async function removedSince(
 ): Promise<Fault[]> {
   const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
   const removed = new Map<string, Fault>();
+  // Of an archived month the batches tell what is missing.
+  const archived = await archivedMonths(db, seals);
   for (let from = Prisma.sql`(l.receipt_id, l.version) > (${after.id}, ${after.version})`; ; ) {
     const page = await db.$queryRaw<LoggedRow[]>`
       SELECT l.account_id AS "accountId", l.index::float8 AS index, l.receipt_id AS "receiptId", l.version, l.created_at AS "createdAt",
@@ -150,6 +153,7 @@ async function removedSince(
         AND NOT EXISTS (
           SELECT 1 FROM receipts r
           WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
+        AND NOT ${isOfMonth(Prisma.sql`l.receipt_id`, archived)}
       ORDER BY l.receipt_id, l.version, l.content_sha256, l.account_id LIMIT ${pageSize}`;
     for (const { accountId, index, ...leaf } of page)
       if (seals.textFault('gw.log_entry', entrySeal(accountId, index, leaf), leaf) === null)

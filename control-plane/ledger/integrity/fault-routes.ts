@@ -31,7 +31,7 @@ const faultSchema = z.strictObject({
   name: z
     .string()
     .describe(
-      'A chain, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, `batches`, `heads`, or a life of ext-authz (`witness …`)',
+      'A chain, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, `batches`, `heads`, a life of ext-authz (`witness …`), or a month of the archive or a file of it',
     ),
   number: z
     .number()

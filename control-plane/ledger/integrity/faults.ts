@@ -10,6 +10,7 @@ import type { Seals } from '../receipts/sealed-rows.ts';
 import { acknowledgementOf, type FaultKind, type FaultRow } from './acknowledge.ts';
 
 const what: Readonly<Record<FaultKind, string>> = {
+  archive: 'the archive of a month of receipts is not what was written',
   audit: 'the audit log was altered',
   batch: 'a batch of receipts was altered in storage',
   log: 'the log of receipts of an account was altered',
@@ -19,7 +20,7 @@ const what: Readonly<Record<FaultKind, string>> = {
 
 /** One record that was found altered, missing or forged. */
 export interface Fault {
-  /** A chain, `batches`, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, or a life of ext-authz. */
+  /** A chain, an archived month or the name of a file of it, `batches`, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, or a life of ext-authz. */
   readonly name: string;
   /**
    * The number of the entry, batch or statement in its chain, the version of the receipt, the index in its log, or the minute since 1970; 0 for
@@ -104,5 +105,12 @@ export async function countFaults(db: Database, seals: Seals): Promise<FaultCoun
     const all = rows.find((row) => row.kind === kind)?._count ?? 0;
     return all - known.filter((row) => row.kind === kind).length;
   };
-  return { audit: of('audit'), batch: of('batch'), log: of('log'), minute: of('minute'), receipt: of('receipt') };
+  return {
+    archive: of('archive'),
+    audit: of('audit'),
+    batch: of('batch'),
+    log: of('log'),
+    minute: of('minute'),
+    receipt: of('receipt'),
+  };
 }

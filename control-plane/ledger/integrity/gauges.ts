@@ -11,6 +11,11 @@ const faultGauges: readonly (readonly [FaultKind, string, string])[] = [
   ['audit', 'gw_audit_chain_faults', 'Faults found in the chains of the audit log'],
   ['receipt', 'gw_receipt_integrity_faults', 'Versions of receipts that are not what was stored'],
   ['log', 'gw_receipt_log_faults', 'Entries and checkpoints of the logs of receipts that are not what was signed'],
+  [
+    'archive',
+    'gw_receipt_archive_faults',
+    'Notes and files of archived months that are not what was written, or are gone',
+  ],
   ['batch', 'gw_receipt_batch_faults', 'Batches of receipts that lack receipts, have others, or are gone'],
 ];
 
@@ -22,7 +27,7 @@ export function registerIntegrity(registry: Registry, stores: FaultStores, perio
   registry.registerMetric(
     new Gauge({
       name: 'gw_integrity_full_check_timestamp_seconds',
-      help: 'When the last full check of the audit log, of the receipts, of their batches and of their logs ended',
+      help: 'When the last full check of the audit log, of the receipts, of their batches and logs, and of the archive, ended',
       labelNames: ['kind'],
       registers: [],
       async collect() {

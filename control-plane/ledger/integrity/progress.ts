@@ -24,8 +24,10 @@ export const progressSchema = z.strictObject({
     .array(
       z.strictObject({
         kind: z
-          .enum(['batch', 'receipt'])
-          .describe('`batch`: that all rows are there, and no others, by their digests; `receipt`: their contents'),
+          .enum(['archive', 'batch', 'receipt'])
+          .describe(
+            '`batch`: that all rows are there, and no others, by their digests; `receipt`: their contents; `archive`: the files of archived months',
+          ),
         begun_at: time.describe('Null: it rests'),
         checked: z.int().describe('Rows that the round under way has checked'),
         checked_until: time.describe(
@@ -71,7 +73,7 @@ export async function readProgress(db: Database, periods: Periods): Promise<Prog
       after_id, checked::float8 AS checked, CURRENT_TIMESTAMP AS now,
       CASE WHEN kind = 'batch' AND after_id ~ '^-?[0-9]{1,18}$' THEN (
         SELECT b.at FROM receipt_batches b WHERE b.arrived <= c.after_id::bigint ORDER BY b.arrived DESC LIMIT 1) END AS until
-    FROM integrity_checks c WHERE kind IN ('batch', 'receipt') ORDER BY kind`;
+    FROM integrity_checks c WHERE kind IN ('archive', 'batch', 'receipt') ORDER BY kind`;
   const { batches = 0, newest_at = null, receipts = 0, signed = 0, signed_at = null } = chain ?? {};
   return {
     object: 'receipt_integrity',

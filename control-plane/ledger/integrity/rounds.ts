@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@gw/prisma/client';
 import { forgetFaults } from './faults.ts';
 
-export type RoundKind = 'batch' | 'log' | 'receipt';
+export type RoundKind = 'archive' | 'batch' | 'log' | 'receipt';
 
 /** A place in what a round goes through: a version of a receipt, `arrived` of a batch in decimal and 0, or an account and an index of its log. */
 export interface RoundPlace {

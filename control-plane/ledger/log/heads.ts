@@ -12,7 +12,9 @@ import { checkSignedHead, type SignedHead, signedHead, signedHeadIn } from '@gw/
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Redis } from 'ioredis';
 import type { Context } from '../../shared/context.ts';
+import { noObjects, type ObjectStore } from '../../shared/objects/objects.ts';
 import { allJobs, type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import { archivedVersions, ledgerEntries } from '../receipts/archived-rows.ts';
 import {
   type Batch,
   batchColumns,
@@ -24,7 +26,6 @@ import {
   rootAbove,
   rootOf,
   sealBatches,
-  storedEntries,
   unpinHeads,
 } from '../receipts/batches.ts';
 import { readRows, storedColumns } from '../receipts/read-rows.ts';
@@ -142,19 +143,31 @@ function expectToGoOn(before: Reached, batches: readonly Batch[]): void {
   }
 }
 
+interface ProofStores {
+  readonly db: Database;
+  readonly seals: Seals;
+  /** Where archived months are. */
+  readonly objects?: ObjectStore;
+}
+
 /**
  * The batch of a version of a receipt, with the path from there to what was signed; null: Postgres does not have it yet. Throws LogBrokenError if it
  * is not in its batch.
  */
 export async function batchProof(
-  db: Database,
+  { db, objects = noObjects, seals }: ProofStores,
   { accountId, id, version }: { readonly accountId: string; readonly id: string; readonly version: number },
 ) {
-  const [row] = await readRows<LedgerRow & { readonly arrived: bigint }>(
+  const [stored] = await readRows<LedgerRow & { readonly arrived: bigint }>(
     db,
     Prisma.sql`SELECT ${storedColumns}, r.arrived FROM receipts r
       WHERE r.id = ${id} AND r.version = ${version} AND r.created_at = ${timeOfReceipt(id)} AND r.account_id = ${accountId}`,
   );
+  const archived =
+    stored === undefined
+      ? (await archivedVersions({ db, objects, seals }, accountId, id)).find((each) => each.version === version)
+      : undefined;
+  const row = stored ?? (archived === undefined ? undefined : { ...archived, arrived: BigInt(archived.arrived) });
   if (row === undefined) return null;
   const [step] = await db.$queryRaw<{ arrived: bigint }[]>`
     SELECT arrived FROM receipt_replacements WHERE receipt_id = ${id} AND version = ${version} ORDER BY seq DESC LIMIT 1`;
@@ -164,7 +177,7 @@ export async function batchProof(
     SELECT arrived, ${Prisma.raw(batchColumns)} FROM receipt_batches WHERE arrived = ${arrived} AND kind = ${kind}`;
   if (batch === undefined) throw new LogBrokenError(`Version ${version} of ${id} is in no batch.`);
   const place = { from: arrived - 1n, to: arrived, most: batch.count + 1 };
-  const entries = (await storedEntries(db, place)).get(`${arrived} ${kind}`) ?? [];
+  const entries = (await ledgerEntries({ db, objects, seals }, place)).get(`${arrived} ${kind}`) ?? [];
   const index = entries.findIndex((entry) => entry.startsWith(`${id} ${version} ${row.content_sha256}`));
   const levels = levelsOf(entries);
   if (index === -1 || rootAbove(levels) !== batch.root)

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
+import { ArchiveBrokenError } from '../receipts/archive-files.ts';
 import type { Entries } from '../receipts/entries.ts';
 import { findReceipt } from '../receipts/find-receipt.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
@@ -37,7 +38,7 @@ export function proofRoutes(
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);
-    const proof = await proofOf(db, {
+    const proof = await proofOf(stores, {
       accountId,
       json: found.json,
       checkpoint,
@@ -49,7 +50,7 @@ export function proofRoutes(
 
 /** Throws LogBrokenError if rows of the log are gone. */
 async function proofOf(
-  db: Database,
+  stores: Parameters<typeof batchProof>[0],
   {
     accountId,
     checkpoint,
@@ -62,6 +63,7 @@ async function proofOf(
     readonly from: number | null;
   },
 ) {
+  const { db } = stores;
   const { id, version } = namedSchema.parse(JSON.parse(json));
   const leaf = entryHash(json);
   const index = checkpoint === null ? null : await indexOf(db, { id, version, leaf }, checkpoint);
@@ -78,16 +80,16 @@ async function proofOf(
     path,
     checkpoint,
     consistency: checkpoint === null || from === null ? null : await goingOn(db, checkpoint, from),
-    ...(await batchOf(db, { accountId, id, version })),
+    ...(await batchOf(stores, { accountId, id, version })),
   };
 }
 
 /** A batch that somebody has altered leaves the log of the account as it is, so it is told of, and the rest is served. */
-async function batchOf(db: Database, place: Parameters<typeof batchProof>[1]) {
+async function batchOf(stores: Parameters<typeof batchProof>[0], place: Parameters<typeof batchProof>[1]) {
   try {
-    return { batch: await batchProof(db, place), batch_fault: null };
+    return { batch: await batchProof(stores, place), batch_fault: null };
   } catch (error) {
-    if (!(error instanceof LogBrokenError)) throw error;
+    if (!(error instanceof LogBrokenError || error instanceof ArchiveBrokenError)) throw error;
     return { batch: null, batch_fault: error.message };
   }
 }

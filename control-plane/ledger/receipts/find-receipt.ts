@@ -1,5 +1,5 @@
 /**
- * One receipt by its id: from Redis while it is new, from Postgres for ever.
+ * One receipt by its id: from Redis while it is new, then from Postgres, and from the archive once its month has left.
  *
  * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has, and one that stands in
  * for a receipt (a call under way, or closed) nothing that Postgres has. What
@@ -12,13 +12,15 @@ import { ledgerStream, receiptKey } from '@gw/contract/internal/redis';
 import type { OpenedEntry } from '@gw/contract/internal/sealed-entry';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { ArchiveBrokenError } from './archive-files.ts';
+import { archivedVersions } from './archived-rows.ts';
 import type { Entries } from './entries.ts';
 import { refusalOf } from './entry-row.ts';
 import { genuineBefore } from './older-version.ts';
 import { readRows, storedColumns } from './read-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { StoredFacts } from './revision.ts';
-import { type LedgerFault, parsedColumn } from './seal.ts';
+import { type LedgerFault, type LedgerRow, parsedColumn } from './seal.ts';
 import type { Seals } from './sealed-rows.ts';
 import { type PartFault, wholeFacts } from './whole-facts.ts';
 
@@ -37,7 +39,7 @@ export interface FoundReceipt {
 
 /** It is there, but is not what the gateway has stored. */
 export interface NotGenuine {
-  readonly fault: LedgerFault | PartFault;
+  readonly fault: 'archive altered' | LedgerFault | PartFault;
 }
 
 /** How long Postgres is waited for before the copy in Redis is served, even if it can be outdated. */
@@ -47,7 +49,7 @@ interface StoredReceipt extends FoundReceipt {
   readonly version: number;
 }
 
-interface ReceiptStores extends Pick<Context, 'db' | 'log' | 'redis'> {
+interface ReceiptStores extends Pick<Context, 'db' | 'log' | 'objects' | 'redis'> {
   readonly seals: Seals;
   readonly entries: Entries;
 }
@@ -135,13 +137,15 @@ async function storedBefore(
   return !isFinal(entry) || stored.version > entry.version ? stored : null;
 }
 
+/** From Postgres, or, if its month has left, from the archive. Throws if that does not answer: then it is not known whether there is one. */
 async function readStored(
-  { db, seals }: ReceiptStores,
+  stores: ReceiptStores,
   accountId: string,
   id: string,
   createdAt: Date,
   version: number | undefined,
 ): Promise<StoredReceipt | NotGenuine | null> {
+  const { db, seals } = stores;
   const [newest] = await readRows(
     db,
     Prisma.sql`
@@ -150,11 +154,41 @@ async function readStored(
       AND (${version ?? null}::int IS NULL OR r.version = ${version ?? null}::int)
     ORDER BY r.version DESC LIMIT 1`,
   );
-  if (newest === undefined) return null;
+  if (newest === undefined) return readArchived(stores, accountId, id, version);
   const [fault] = await seals.check([newest]);
   const older = fault && version === undefined ? await genuineBefore({ db, seals }, newest) : null;
   const row = older?.row ?? newest;
   if (fault && older === null) return { fault };
+  return storedIn(stores, row, older?.altered ?? []);
+}
+
+async function readArchived(
+  stores: ReceiptStores,
+  accountId: string,
+  id: string,
+  version: number | undefined,
+): Promise<StoredReceipt | NotGenuine | null> {
+  const all = await archivedVersions(stores, accountId, id).catch((error: unknown) => {
+    if (!(error instanceof ArchiveBrokenError)) throw error;
+    stores.log.error({ receiptId: id, err: error }, 'a receipt cannot be read from the archive');
+    return 'broken' as const;
+  });
+  if (all === 'broken') return { fault: 'archive altered' };
+  const versions = all.filter((row) => version === undefined || row.version === version).toReversed();
+  const faults = await stores.seals.check(versions);
+  const [newest, fault] = [versions[0], faults[0]];
+  if (newest === undefined) return null;
+  const at = faults.indexOf(null);
+  const row = versions[at];
+  if (row === undefined) return { fault: fault ?? 'altered' };
+  return storedIn(
+    stores,
+    row,
+    versions.slice(0, at).map((each) => each.version),
+  );
+}
+
+function storedIn({ db, seals }: ReceiptStores, row: LedgerRow, altered: readonly number[]): StoredReceipt {
   // Closed: a part of its facts that is not genuine is a fault of the lineage, and not of the receipt.
   const readFacts = async () => elementAt(await wholeFacts({ db, seals }, [row]), 0);
   const routingTrace = parsedColumn(row.routing_trace);
@@ -162,7 +196,7 @@ async function readStored(
     version: row.version,
     json: row.body,
     pending: false,
-    altered: older?.altered ?? [],
+    altered,
     routingTrace,
     readFacts,
   };

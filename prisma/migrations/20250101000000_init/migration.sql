@@ -1209,6 +1209,130 @@ END $$;
 CALL make_append_only('receipt_heads', 'guard_receipt_head');
 
 
+-- # Months of receipts that have left for the store of objects (docs/decisions/0068)
+--
+-- A month is frozen, written to files, read back and compared, and then its partition is detached; an empty one that takes no row stands in its
+-- place. The services do that by the functions below, since only the owner may. The database cannot tell a genuine note from another: whoever
+-- detaches a month without one has its receipts reported as missing, and has a week in which nothing is dropped.
+
+CREATE TABLE "receipt_archives" (
+  -- Its first day, UTC.
+  "month" DATE PRIMARY KEY CHECK (extract(day FROM "month") = 1),
+  "state" TEXT NOT NULL DEFAULT 'asked' CHECK ("state" IN ('asked', 'frozen', 'detached', 'dropped')),
+  "asked_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  -- The id of an operator, or `retention`.
+  "asked_by" TEXT NOT NULL,
+  -- One instance works on the month until then, and renews that.
+  "claimed_until" TIMESTAMPTZ(3),
+  -- Why it does not go on at the moment.
+  "problem" TEXT,
+  -- States which files have the month; sealed by a key that the database does not hold.
+  "note" JSON,
+  "detached_at" TIMESTAMPTZ(3),
+  "dropped_at" TIMESTAMPTZ(3)
+);
+CREATE FUNCTION guard_receipt_archive() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND OLD.state IN ('asked', 'frozen') THEN RETURN OLD; END IF;
+  IF TG_OP = 'UPDATE' AND NEW.month = OLD.month AND (OLD.state IN ('asked', 'frozen') OR NEW.note::text = OLD.note::text) THEN RETURN NEW; END IF;
+  RAISE EXCEPTION 'a month that was archived stays so';
+END $$;
+CALL make_append_only('receipt_archives', 'guard_receipt_archive');
+
+CREATE TABLE "receipt_archive_files" (
+  "month" DATE NOT NULL REFERENCES "receipt_archives" ("month"),
+  -- `rows` are in the order of account, time, id and version; `entries` in the order of arrival.
+  "kind" TEXT NOT NULL CHECK ("kind" IN ('rows', 'entries')),
+  -- From 1, without gaps.
+  "number" INTEGER NOT NULL,
+  "sha256" CHAR(64) NOT NULL,
+  "bytes" INTEGER NOT NULL,
+  "count" INTEGER NOT NULL,
+  -- The first and the last row. Entries name no account.
+  "first_account" TEXT COLLATE "C" NOT NULL,
+  "first_id" TEXT COLLATE "C" NOT NULL,
+  "last_account" TEXT COLLATE "C" NOT NULL,
+  "last_id" TEXT COLLATE "C" NOT NULL,
+  "last_version" INTEGER NOT NULL,
+  "first_arrived" BIGINT NOT NULL,
+  "last_arrived" BIGINT NOT NULL,
+  PRIMARY KEY ("month", "kind", "number")
+);
+CREATE INDEX "receipt_archive_files_rows_idx" ON "receipt_archive_files" ("month", "last_account", "last_id") WHERE "kind" = 'rows';
+CREATE INDEX "receipt_archive_files_entries_idx" ON "receipt_archive_files" ("last_arrived") WHERE "kind" = 'entries';
+CREATE FUNCTION guard_receipt_archive_file() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND NOT EXISTS (SELECT 1 FROM receipt_archives WHERE month = OLD.month AND state NOT IN ('asked', 'frozen'))
+  THEN RETURN OLD; END IF;
+  RAISE EXCEPTION 'the table receipt_archive_files is append-only';
+END $$;
+CALL make_append_only('receipt_archive_files', 'guard_receipt_archive_file');
+
+CREATE FUNCTION receipt_partition(first_day DATE) RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
+  SELECT 'receipts_' || to_char(first_day, 'YYYY_MM');
+$$;
+
+-- From now on the partition of the month takes no row and no change. A month that is over for less than 31 days is not frozen.
+CREATE FUNCTION freeze_receipt_month(first_day DATE) RETURNS VOID LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '3s' AS $$
+BEGIN
+  IF (first_day + INTERVAL '1 month') AT TIME ZONE 'UTC' > now() - INTERVAL '31 days' THEN
+    RAISE EXCEPTION 'this month is not over for 31 days';
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = 'receipts'::regclass AND inhrelid = to_regclass(receipt_partition(first_day))) THEN
+    RAISE EXCEPTION 'this month has no partition';
+  END IF;
+  UPDATE receipt_archives SET state = 'frozen' WHERE month = first_day AND state = 'asked';
+  IF FOUND THEN
+    -- The rows that are there stay as they are.
+    EXECUTE format('ALTER TABLE %I ADD CONSTRAINT receipts_archived CHECK (FALSE) NOT VALID', receipt_partition(first_day));
+  END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION freeze_receipt_month(DATE) FROM PUBLIC;
+
+-- Gives up an archive whose partition is still there.
+CREATE FUNCTION thaw_receipt_month(first_day DATE) RETURNS VOID LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '3s' AS $$
+BEGIN
+  PERFORM 1 FROM receipt_archives WHERE month = first_day AND state IN ('asked', 'frozen') FOR UPDATE;
+  IF NOT FOUND THEN RAISE EXCEPTION 'this month is not being archived'; END IF;
+  DELETE FROM receipt_archive_files WHERE month = first_day;
+  DELETE FROM receipt_archives WHERE month = first_day;
+  EXECUTE format('ALTER TABLE %I DROP CONSTRAINT IF EXISTS receipts_archived', receipt_partition(first_day));
+END $$;
+REVOKE EXECUTE ON FUNCTION thaw_receipt_month(DATE) FROM PUBLIC;
+
+-- Detaches a frozen month that has a note. An empty partition takes its place and refuses all rows, so that no entry of that month, come late or
+-- sent again, is stored beside the archive.
+CREATE FUNCTION detach_receipt_month(first_day DATE) RETURNS VOID LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '3s' AS $$
+DECLARE
+  partition_name TEXT := receipt_partition(first_day);
+BEGIN
+  UPDATE receipt_archives SET state = 'detached', detached_at = now() WHERE month = first_day AND state = 'frozen' AND note IS NOT NULL;
+  IF NOT FOUND THEN RAISE EXCEPTION 'this month is not frozen, or has no note'; END IF;
+  EXECUTE format('ALTER TABLE receipts DETACH PARTITION %I', partition_name);
+  EXECUTE format('ALTER TABLE %I RENAME TO %I', partition_name, 'detached_' || partition_name);
+  EXECUTE format('CREATE TABLE %I (LIKE receipts INCLUDING ALL)', partition_name);
+  EXECUTE format('ALTER TABLE %I ADD CONSTRAINT receipts_archived CHECK (FALSE)', partition_name);
+  EXECUTE format('ALTER TABLE receipts ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', partition_name,
+    first_day::timestamp AT TIME ZONE 'UTC', (first_day + INTERVAL '1 month') AT TIME ZONE 'UTC');
+  EXECUTE format('CREATE TRIGGER receipts_not_truncated BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', partition_name);
+END $$;
+REVOKE EXECUTE ON FUNCTION detach_receipt_month(DATE) FROM PUBLIC;
+
+-- Drops what was detached more than a week ago.
+CREATE FUNCTION drop_receipt_month(first_day DATE) RETURNS VOID LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '3s' AS $$
+BEGIN
+  UPDATE receipt_archives SET state = 'dropped', dropped_at = now()
+  WHERE month = first_day AND state = 'detached' AND detached_at < now() - INTERVAL '7 days';
+  IF NOT FOUND THEN RAISE EXCEPTION 'this month was not detached more than a week ago'; END IF;
+  EXECUTE format('DROP TABLE IF EXISTS %I', 'detached_' || receipt_partition(first_day));
+END $$;
+REVOKE EXECUTE ON FUNCTION drop_receipt_month(DATE) FROM PUBLIC;
+
+
 -- # What jobs still have to do with receipts
 --
 -- Each of these receipts has a row of its own, so that a job never searches the ledger.
@@ -1556,7 +1680,7 @@ CREATE TRIGGER "receipts_unlogged_again" AFTER UPDATE ON "receipts" REFERENCING 
 
 -- Faults that the checks have found. The services never remove a row.
 CREATE TABLE "integrity_faults" (
-  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log', 'batch', 'minute')),
+  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log', 'batch', 'minute', 'archive')),
   -- A chain, or the id of a receipt.
   "name" TEXT NOT NULL,
   -- The number of the entry in its chain, or the version of the receipt.
@@ -1583,7 +1707,7 @@ CREATE TABLE "audit_heads_seen" (
 
 -- How far the full check of each kind has come, whichever instance runs it.
 CREATE TABLE "integrity_checks" (
-  "kind" TEXT PRIMARY KEY CHECK ("kind" IN ('audit', 'receipt', 'batch', 'log')),
+  "kind" TEXT PRIMARY KEY CHECK ("kind" IN ('audit', 'receipt', 'batch', 'log', 'archive')),
   "claimed_until" TIMESTAMPTZ(3),
   "begun_at" TIMESTAMPTZ(3),
   -- The place after which a round goes on: a version of a receipt, or `arrived` of a batch. Of a log it is the account and the index at
@@ -1597,7 +1721,7 @@ CREATE TABLE "integrity_checks" (
   -- No receipt has another version, and a comparison with one would fail.
   CHECK ("kind" = 'log' OR "after_version" BETWEEN -2147483648 AND 2147483647)
 );
-INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch'), ('log');
+INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch'), ('log'), ('archive');
 
 
 -- # The keys that names are encrypted with (docs/decisions/0069)

@@ -1,0 +1,219 @@
+/**
+ * Takes a month out of Postgres: asked for, frozen, written, noted and detached, and dropped a week later.
+ *
+ * Invariants: nothing is detached before its files are stored, read back, and hold the same digests as the batches. One instance at a time works on a
+ * month; whoever takes it over, after a death at any moment, goes on where the last one was. The note, its entries in the audit log, and the end of
+ * the partition are one transaction, in which nobody is under a legal hold.
+ */
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import { signed } from '@gw/evidence/signature';
+import type { Database, Queryable } from '@gw/prisma/client';
+import type { Logger } from '@gw/service/log';
+import type { Redis } from 'ioredis';
+import { appendAudit } from '../../people/audit/append.ts';
+import type { ObjectStore } from '../../shared/objects/objects.ts';
+import { checkBatchPage } from '../integrity/check-batches.ts';
+import { folderOf } from '../receipts/archive-files.ts';
+import { type ArchiveNote, firstOf, nextMonth, sealedNote } from '../receipts/archive-notes.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
+import { ArchiveHeldUpError, type MonthOptions } from './store-file.ts';
+import { accountsOf, closeFiles, writeEntries, writeRows } from './write-files.ts';
+
+/** Who may not lose anything now. */
+export interface Held {
+  readonly all: boolean;
+  readonly accounts: ReadonlySet<string>;
+}
+
+export interface ArchiveOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly now: () => Date;
+  readonly objects: ObjectStore;
+  readonly redis: Redis;
+  readonly seals: Seals;
+  /** Signs the note for those who have the files alone. */
+  readonly key: SigningKey;
+  /** In a transaction no other hold is placed until it ends. */
+  readonly held: (tx: Queryable) => Promise<Held>;
+}
+
+const leaseS = 120;
+
+interface Claim {
+  readonly month: string;
+  readonly state: string;
+  readonly claimed_until: Date;
+}
+
+/** Goes on with the oldest month that was asked for, and drops what was detached long enough ago. Resolves when there is nothing left to do now. */
+export async function archiveMonths(options: ArchiveOptions): Promise<void> {
+  const tried: string[] = [];
+  for (let claim = await take(options, tried); claim !== null; claim = await take(options, tried)) {
+    const { month } = claim;
+    tried.push(month);
+    try {
+      await archiveMonth(options, claim);
+      await release(options, month, null);
+    } catch (error) {
+      if (!(error instanceof ArchiveHeldUpError)) {
+        await release(
+          options,
+          month,
+          'It broke off by a fault, which the log of the control plane names; it is tried again.',
+        ).catch(() => {});
+        throw error;
+      }
+      options.log.warn({ month, reason: error.message }, 'a month of receipts cannot be archived now');
+      await release(options, month, error.message);
+    }
+  }
+}
+
+async function take({ db }: ArchiveOptions, tried: readonly string[]): Promise<Claim | null> {
+  const [claim] = await db.$queryRaw<Claim[]>`
+    UPDATE receipt_archives SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
+    WHERE month = (
+      SELECT month FROM receipt_archives
+      WHERE (state IN ('asked', 'frozen') OR state = 'detached' AND detached_at < CURRENT_TIMESTAMP - INTERVAL '7 days')
+        AND to_char(month, 'YYYY-MM') <> ALL (${tried})
+        AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP
+          -- Nobody claims it for longer.
+          OR claimed_until > CURRENT_TIMESTAMP + 2 * ${leaseS}::int * INTERVAL '1 second')
+      ORDER BY receipt_archives.month LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING to_char(month, 'YYYY-MM') AS month, state, claimed_until`;
+  return claim ?? null;
+}
+
+const release = ({ db }: ArchiveOptions, month: string, problem: string | null): Promise<unknown> => db.$executeRaw`
+  UPDATE receipt_archives SET claimed_until = NULL, problem = ${problem} WHERE month = ${firstOf(month)}::date`;
+
+async function archiveMonth(options: ArchiveOptions, { claimed_until, month, state }: Claim): Promise<void> {
+  const { db, log } = options;
+  if (state === 'detached') return drop(options, month);
+  let until = claimed_until;
+  const goOn = async (): Promise<void> => {
+    const [renewed] = await db.$queryRaw<{ claimed_until: Date }[]>`
+      UPDATE receipt_archives SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
+      WHERE month = ${firstOf(month)}::date AND claimed_until = ${until} RETURNING claimed_until`;
+    if (renewed === undefined)
+      throw new ArchiveHeldUpError('Another instance has taken the month over, or it was given up.');
+    until = renewed.claimed_until;
+  };
+  const own: MonthOptions = { ...options, month, goOn };
+  if (state === 'asked') {
+    await expectQuiet(options, month);
+    await db.$executeRaw`SELECT freeze_receipt_month(${firstOf(month)}::date)`;
+    log.info({ month }, 'a month of receipts is frozen, to be archived');
+  }
+  await writeRows(own);
+  await writeEntries(own);
+  await expectBatches(own);
+  const written = await closeFiles(own);
+  const chain = await endOfChain(db);
+  const note: ArchiveNote = { format: 'gw.archived/1', month, ...written, chain, at: options.now().toISOString() };
+  const stated = Buffer.from(JSON.stringify({ ...note, signature: await signed(note, options.key) }));
+  await options.objects.put(`${folderOf(month)}/note.json`, stated);
+  await goOn();
+  await detach(options, note);
+  log.info(
+    { month, receipts: note.receipts, place: options.objects.place },
+    'a month of receipts is archived, and its partition detached',
+  );
+}
+
+/** What still has to happen to receipts of the month would be lost. */
+async function expectQuiet({ db }: ArchiveOptions, month: string): Promise<void> {
+  const [from, to] = [firstOf(month), nextMonth(month)];
+  const [found] = await db.$queryRaw<
+    { unlogged: boolean; recalculated: boolean; measured: boolean; faults: boolean }[]
+  >`
+    SELECT EXISTS (SELECT 1 FROM receipt_log_changes WHERE hour >= ${from} AND hour < ${to}) AS unlogged,
+      EXISTS (SELECT 1 FROM recalculations WHERE created_at >= ${from} AND created_at < ${to}) AS recalculated,
+      EXISTS (SELECT 1 FROM gpu_measurements WHERE created_at >= ${from} AND created_at < ${to}) AS measured,
+      EXISTS (SELECT 1 FROM integrity_faults WHERE mended_at IS NULL AND kind IN ('batch', 'log', 'receipt')) AS faults`;
+  if (found?.unlogged) throw new ArchiveHeldUpError('Receipts of the month are not in the log of their account yet.');
+  if (found?.recalculated || found?.measured)
+    throw new ArchiveHeldUpError('Receipts of the month wait to be calculated again.');
+  if (found?.faults)
+    throw new ArchiveHeldUpError(
+      'The checks have found records that were altered, and they are not mended: ./gw admin integrity faults',
+    );
+}
+
+/** The batches of the month hold what its rows say, so its files, which have the same digests, are whole. */
+async function expectBatches({ db, goOn, month, objects, seals }: MonthOptions): Promise<void> {
+  const [range] = await db.$queryRaw<{ first: bigint | null; last: bigint | null }[]>`
+    SELECT min(first_arrived) AS first, max(last_arrived) AS last FROM receipt_archive_files WHERE month = ${firstOf(month)}::date`;
+  if (range === undefined || range.first === null || range.last === null) return;
+  for (let next: bigint | null = range.first - 1n; next !== null && next < range.last; ) {
+    const page = await checkBatchPage({ db: db as Database, objects, seals }, next);
+    const [fault] = page.faults;
+    if (fault !== undefined)
+      throw new ArchiveHeldUpError(
+        `The batches do not hold its receipts: ${fault.name} ${fault.number}: ${fault.fault}.`,
+      );
+    next = page.next;
+    await goOn();
+  }
+}
+
+async function endOfChain(db: Queryable): Promise<ArchiveNote['chain']> {
+  const [last] = await db.$queryRaw<ArchiveNote['chain'][]>`
+    SELECT number::float8 AS number, encode(head, 'hex') AS head FROM receipt_batches WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1`;
+  return last ?? { number: 0, head: '0'.repeat(64) };
+}
+
+async function expectNoHold(tx: Queryable, { held }: ArchiveOptions, accounts: readonly string[]): Promise<void> {
+  const { accounts: named, all } = await held(tx);
+  const one = all ? 'all accounts' : accounts.find((account) => named.has(account));
+  if (one !== undefined) throw new ArchiveHeldUpError(`A legal hold is on ${one}.`);
+}
+
+const actor = { kind: 'system', id: 'archive', name: null } as const;
+
+async function detach(options: ArchiveOptions, note: ArchiveNote): Promise<void> {
+  const { db, now, seals } = options;
+  const { files_sha256, month } = note;
+  const accounts = await accountsOf(db, month);
+  await db.$transaction(
+    async (tx) => {
+      await expectNoHold(tx, options, accounts);
+      const at = now();
+      const target = `receipts:${month}`;
+      const said = { actor, action: archivedAction, target, requestId: null };
+      await appendAudit(tx, at, { ...said, accountId: null, after: { receipts: note.receipts, files_sha256 } });
+      for (const accountId of accounts) await appendAudit(tx, at, { ...said, accountId, after: { files_sha256 } });
+      await tx.$executeRaw`
+        UPDATE receipt_archives SET note = ${JSON.stringify(sealedNote(note, seals))}::json WHERE month = ${firstOf(month)}::date AND state = 'frozen'`;
+      // Last of all: from here on nobody reads or writes receipts until the transaction ends.
+      await tx.$executeRaw`SELECT detach_receipt_month(${firstOf(month)}::date)`;
+    },
+    { timeout: 120_000, maxWait: 10_000 },
+  );
+}
+
+const archivedAction = 'gw.archived';
+
+async function drop(options: ArchiveOptions, month: string): Promise<void> {
+  await expectChecked(options.db, month);
+  await options.db.$transaction(async (tx) => {
+    const { all, accounts } = await options.held(tx);
+    if (all || accounts.size > 0) throw new ArchiveHeldUpError('A legal hold keeps the detached partition.');
+    await tx.$executeRaw`SELECT drop_receipt_month(${firstOf(month)}::date)`;
+  });
+  options.log.info({ month }, 'the detached partition of an archived month is dropped');
+}
+
+/** All files were read again since the month was detached, and nothing was found. */
+async function expectChecked(db: Queryable, month: string): Promise<void> {
+  const [found] = await db.$queryRaw<{ is_checked: boolean; is_faulty: boolean }[]>`
+    SELECT EXISTS (
+        SELECT 1 FROM integrity_checks c JOIN receipt_archives a ON a.month = ${firstOf(month)}::date
+        WHERE c.kind = 'archive' AND c.finished_at > a.detached_at) AS is_checked,
+      EXISTS (SELECT 1 FROM integrity_faults WHERE kind IN ('archive', 'batch') AND mended_at IS NULL) AS is_faulty`;
+  if (found?.is_checked !== true || found.is_faulty)
+    throw new ArchiveHeldUpError(
+      'The check of the archive has not found it whole since the month was detached, so its partition is not dropped yet.',
+    );
+}

@@ -1,0 +1,142 @@
+/**
+ * The files of an archived month: gzipped lines of JSON. `rows` have the receipts as the ledger had them, in the order of account, time and version;
+ * `entries` have the digests of the same rows in the order of arrival, as their batches hold them.
+ *
+ * Invariant: what is read of a file is what was written: its digest is compared. Few files are in memory at a time, whoever reads.
+ */
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { Prisma, type Queryable } from '@gw/prisma/client';
+import { z } from 'zod';
+import type { ObjectStore } from '../../shared/objects/objects.ts';
+import { firstOf } from './archive-notes.ts';
+import type { LedgerRow } from './seal.ts';
+
+export type ArchiveFileKind = 'entries' | 'rows';
+
+export interface ArchiveFile {
+  readonly month: string;
+  readonly kind: ArchiveFileKind;
+  readonly number: number;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly count: number;
+  readonly first_account: string;
+  readonly first_id: string;
+  readonly last_account: string;
+  readonly last_id: string;
+  readonly last_version: number;
+  readonly first_arrived: string;
+  readonly last_arrived: string;
+}
+
+export const fileColumns = Prisma.sql`to_char(month, 'YYYY-MM') AS month, kind, number, sha256, bytes, count, first_account, first_id, last_account, last_id,
+  last_version, first_arrived::text AS first_arrived, last_arrived::text AS last_arrived`;
+
+/** The names of all objects of a month begin with it. */
+export const folderOf = (month: string): string => `receipts/${month}`;
+
+export const objectName = ({ kind, month, number }: Pick<ArchiveFile, 'kind' | 'month' | 'number'>): string =>
+  `${folderOf(month)}/${kind}-${String(number).padStart(7, '0')}.jsonl.gz`;
+
+/** A file, or the note of its month, is not what was archived. */
+export class ArchiveBrokenError extends Error {
+  readonly fault: string;
+
+  constructor(month: string, fault: string) {
+    super(`The archive of ${month} is not what was written: ${fault}`);
+    this.fault = fault;
+  }
+}
+
+const zip = promisify(gzip);
+const unzip = promisify(gunzip);
+const mostUnzipped = 256 * 1024 * 1024;
+const readersAtOnce = 4;
+
+/** Stands for the places that readers take. */
+const waiting: (() => void)[] = [];
+let readers = 0;
+
+async function inTurn<T>(read: () => Promise<T>): Promise<T> {
+  if (readers >= readersAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+  else readers += 1;
+  try {
+    return await read();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) readers -= 1;
+    else next();
+  }
+}
+
+/** The same lines give the same bytes. */
+export const fileOf = (lines: readonly string[]): Promise<Buffer> => zip(`${lines.join('\n')}\n`, { level: 6 });
+
+export const bytesDigest = (bytes: Buffer): string => hash('sha256', bytes);
+
+/** Throws ArchiveBrokenError if it is not what was written, and ObjectsUnavailableError if the store does not answer. */
+export const linesOf = (objects: ObjectStore, file: ArchiveFile): Promise<string[]> =>
+  inTurn(async () => {
+    const bytes = await objects.get(objectName(file));
+    if (bytes === null) throw new ArchiveBrokenError(file.month, 'missing');
+    if (bytesDigest(bytes) !== file.sha256) throw new ArchiveBrokenError(file.month, 'altered');
+    const text = (await unzip(bytes, { maxOutputLength: mostUnzipped })).toString();
+    return text.slice(0, -1).split('\n');
+  });
+
+/** What the note of a month has the digest of: a line for each file. */
+export const listedFile = (file: ArchiveFile): string =>
+  [
+    ...[file.kind, file.number, file.sha256, file.bytes, file.count, file.first_account, file.first_id],
+    ...[file.last_account, file.last_id, file.last_version, file.first_arrived, file.last_arrived],
+  ].join(' ');
+
+const filesAtOnce = 5000;
+
+/** The list of the files of a month, piece by piece. */
+export async function* listedFiles(db: Queryable, month: string): AsyncGenerator<string> {
+  for (let after: Pick<ArchiveFile, 'kind' | 'number'> | null = { kind: 'entries', number: 0 }; after !== null; ) {
+    const { kind, number }: Pick<ArchiveFile, 'kind' | 'number'> = after;
+    const page: ArchiveFile[] = await db.$queryRaw<ArchiveFile[]>`
+      SELECT ${fileColumns} FROM receipt_archive_files WHERE month = ${firstOf(month)}::date AND (kind, number) > (${kind}, ${number})
+      ORDER BY kind, number LIMIT ${filesAtOnce}`;
+    if (page.length > 0) yield `${page.map(listedFile).join('\n')}\n`;
+    after = page.length < filesAtOnce ? null : (page.at(-1) ?? null);
+  }
+}
+
+/** A row of the ledger, as a file has it; its texts are strings. */
+export interface ArchivedRow extends LedgerRow {
+  readonly arrived: string;
+}
+
+const rowSchema = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  created_at: z.iso.datetime().transform((text) => new Date(text)),
+  account_id: z.string(),
+  key_id: z.string(),
+  endpoint: z.string(),
+  model: z.string(),
+  region: z.string().nullable(),
+  tier: z.string(),
+  status: z.string(),
+  prompt_tokens: z.number().nullable(),
+  completion_tokens: z.number().nullable(),
+  energy_wh: z.number().nullable(),
+  carbon_g: z.number().nullable(),
+  body: z.string(),
+  routing_trace: z.string().nullable(),
+  facts: z.string().nullable(),
+  shown: z.boolean(),
+  content_sha256: z.string(),
+  seal: z.string(),
+  seal_key: z.int(),
+  arrived: z.string().regex(/^-?\d{1,19}$/),
+});
+
+export const rowLine = ({ compressed: _, unreadable: __, ...stored }: ArchivedRow): string => JSON.stringify(stored);
+
+export const rowIn = (line: string): ArchivedRow => ({ ...rowSchema.parse(JSON.parse(line)), compressed: null });
