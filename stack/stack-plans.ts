@@ -97,7 +97,8 @@ export function fromUser(names: readonly string[]): Variables {
 
 /** Credentials of providers, of grid sources and of Prometheus, and what applications are screened by. */
 function controlPlaneSettings(): Variables {
-  const own = /^GW_(CREDENTIALS?|GRID|GPU|SANCTIONS|ONBOARDING|INTEGRITY)_|^GW_(USE_POLICY_FILE|CURRENCY|LEDGER_ROWS)$/;
+  const own =
+    /^GW_(CREDENTIALS?|GRID|GPU|SANCTIONS|ONBOARDING|INTEGRITY|OBJECTS)_|^GW_(USE_POLICY_FILE|CURRENCY|LEDGER_ROWS)$/;
   return {
     // Invented names, so that onboarding can be tried out.
     GW_SANCTIONS_FILES: 'synthetic',
@@ -154,6 +155,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       };
     case 'control-plane':
       return {
+        ...(process.env.GW_OBJECTS_S3_URL ? {} : { GW_OBJECTS_DIR: join(layout.dir, 'objects') }),
         ...controlPlaneSettings(),
         ...databaseSettings(databaseUrl),
         GW_REDIS_URL: redisUrlOf(layout, 'control_plane'),

@@ -6,6 +6,7 @@ import { readRunFile } from '@gw/stack/run-file';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { accountCommands } from './admin/accounts.ts';
 import { ApiRefusal, findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
+import { archiveCommands } from './admin/archive.ts';
 import { auditCommands } from './admin/audit.ts';
 import { budgetCommands } from './admin/budgets.ts';
 import { catalogueCommands } from './admin/catalogue.ts';
@@ -45,6 +46,7 @@ const commands: readonly AdminCommand[] = [
   ...auditCommands,
   ...integrityCommands,
   ...receiptCommands,
+  ...archiveCommands,
   ...usageCommands,
   ...budgetCommands,
   ...holdCommands,

@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import type { CatalogueView } from '../catalogue/snapshot/keeper.ts';
 import { type Context, inRole } from '../shared/context.ts';
 import type { Vault } from '../shared/vault.ts';
+import { archiveRoutes } from './archive/routes.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './budgets/webhooks/delivery-metrics.ts';
 import { webhookRoutes } from './budgets/webhooks/routes.ts';
@@ -130,6 +131,7 @@ export function operatorRoutes(
   holdRoutes(app, writing);
   policyRoutes(app, writing);
   eraseRoutes(app, context);
+  archiveRoutes(app, writing, seals);
   witnessRoutes(app, context);
   usageOperatorRoutes(app, context);
   gridOperatorRoutes(app, context, grid.sources, catalogue);

@@ -16,6 +16,7 @@ import type { CatalogueView } from '../catalogue/snapshot/keeper.ts';
 import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import type { Vault } from '../shared/vault.ts';
+import { keptForEver, nobodyHeld, startArchive } from './archive/job.ts';
 import { startRebasing } from './budgets/rebase.ts';
 import { startDeliveries } from './budgets/webhooks/deliver.ts';
 import type { DeliveryMetrics } from './budgets/webhooks/delivery-metrics.ts';
@@ -82,12 +83,21 @@ export function startJobs(
     repeat({ name: 'erasures', everyMs: 60_000, log, run: () => finishErasures(context) }),
     startIngester({ db, redis: blockingRedis, log, consumer, seals, entries }),
     startVersionJobs(context, { catalogue, faults, seals, versionMetrics, grid }),
-    startIntegrityJobs({ db, log, redis, seals, trust: trustIn(key) }, integrity),
+    startIntegrityJobs({ db, log, objects: context.objects, redis, seals, trust: trustIn(key) }, integrity),
     startWitnessJob({ db, redis, log, keys: integrity.witnessKeys }),
     startUsageSums({ db, log }),
     startRebasing(context),
     startDeliveries({ ...context, vault, metrics: deliveryMetrics }),
     startReceiptLog({ db, key, log, now, seals }),
+    startArchive({
+      ...context,
+      key,
+      seals,
+      held: nobodyHeld,
+      kept: keptForEver,
+      everyS: integrity.everyS,
+      fullS: integrity.fullS,
+    }),
     startHeads({ db, key, log, now, redis, seals }),
     ...(packs.builds > 0
       ? [startEvidenceJobs({ ...context, key, limits: packs, seals, redisUrl, concurrency: packs.builds })]

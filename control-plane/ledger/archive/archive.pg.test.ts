@@ -1,41 +1,44 @@
 /** A month of receipts leaves Postgres: it is written, detached, read back, proven and checked, and every forgery of it is named. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readSettings } from '@gw/contract/internal/environment';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { ensurePartitions } from '@gw/prisma/partitions';
-import { startTestApp } from '@gw/testing/control-plane/app';
-import { callAt, type Entry, entryFrom } from '@gw/testing/control-plane/calls';
-import { silentLog } from '@gw/testing/control-plane/fixtures';
-import { forFile } from '@gw/testing/for-file';
-import { afterAll, expect, test } from 'vitest';
-import { openDirectory } from '../../shared/objects/directory.ts';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
+import { settleAnyAge, silentLog } from '@gw/testing/control-plane/fixtures';
+import { startBucket, type TestBucket } from '@gw/testing/control-plane/s3-server';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readAudit } from '../../people/audit/read.ts';
+import { readObjects } from '../../shared/objects/config.ts';
+import type { ObjectStore } from '../../shared/objects/objects.ts';
 import { checkBatches, checkNewestBatches } from '../integrity/check-batches.ts';
+import { checkAll } from '../integrity/check-receipts.ts';
 import { appendReceipts } from '../log/append.ts';
 import { sealOpen, signHeads } from '../log/heads.ts';
+import { checkAMinute } from '../usage/minutes.ts';
 import { type ArchiveOptions, archiveMonths } from './archive-month.ts';
 import { checkArchive } from './check-archive.ts';
+import { askForDue } from './job.ts';
 
 const key = signingKeyOf('e1'.repeat(32));
-const dir = mkdtempSync(join(tmpdir(), 'gw-archive-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
-const objects = openDirectory(dir);
-const running = forFile(() => startTestApp(() => new Date(), undefined, { GW_OBJECTS_DIR: dir }));
-const nobody = { all: false, accounts: new Set<string>() };
+let bucket: TestBucket;
+let objects: ObjectStore;
+let running: TestApp;
+beforeAll(async () => {
+  bucket = await startBucket();
+  objects = readObjects(readSettings(bucket.settings));
+  running = await startTestApp(() => new Date(), undefined, bucket.settings);
+}, 120_000);
+afterEach(() => running.stores.empty('integrity_faults'));
+afterAll(async () => {
+  await running?.stop();
+  await bucket?.stop();
+});
 
+const nobody = { all: false, accounts: new Set<string>() };
 const options = (changes: Partial<ArchiveOptions> = {}): ArchiveOptions => {
   const { databases, redis, seals } = running.stores;
-  return {
-    db: databases.ledger,
-    redis,
-    seals,
-    log: silentLog,
-    now: () => new Date(),
-    objects,
-    key,
-    held: async () => nobody,
-    ...changes,
-  };
+  const held = async () => nobody;
+  return { db: databases.ledger, redis, seals, log: silentLog, now: () => new Date(), objects, key, held, ...changes };
 };
 const accountId = 'acct_demo_audit';
 const at = (month: string, n: number) => new Date(Date.parse(`${month}-10T00:00:00Z`) + n * 3_600_000).toISOString();
@@ -43,55 +46,346 @@ const entriesOf = (month: string, count: number, account = accountId): Entry[] =
   Array.from({ length: count }, (_, n) => entryFrom(callAt(at(month, n)), { accountId: account }));
 
 async function stored(month: string, ...batches: readonly (readonly Entry[])[]): Promise<void> {
-  const { stores } = running;
-  await ensurePartitions(stores.databases.ledger, new Date(`${month}-01`), 1);
+  await ensurePartitions(options().db, new Date(`${month}-01`), 1);
   for (const batch of batches) await running.store(...batch);
-  await appendReceipts({ db: stores.databases.ledger, now: () => new Date(), key, seals: stores.seals });
-  await sealOpen({ ...options() }, 0);
-  await signHeads({ ...options() });
+  await appendReceipts(options());
+  await sealOpen(options(), 0);
+  await signHeads(options());
 }
 const ask = (month: string) =>
-  running.stores.databases.ledger
-    .$executeRaw`INSERT INTO receipt_archives (month, asked_by) VALUES (${`${month}-01`}::date, 'test')`;
-const archives = async () =>
-  (await running.stores.db.receiptArchive.findMany({ orderBy: { month: 'asc' } })).map(({ month, problem, state }) => [
-    month.toISOString().slice(0, 7),
-    state,
-    problem,
-  ]);
+  options().db.$executeRaw`INSERT INTO receipt_archives (month, asked_by) VALUES (${`${month}-01`}::date, 'test')`;
+async function archive(month: string, changes: Partial<ArchiveOptions> = {}): Promise<void> {
+  await ask(month);
+  await archiveMonths(options(changes));
+}
+/** Its state, and why it does not go on. */
+async function stateOf(month: string): Promise<string> {
+  const row = await running.stores.db.receiptArchive.findUnique({ where: { month: new Date(`${month}-01`) } });
+  return row === null ? 'none' : `${row.state}${row.problem === null ? '' : `: ${row.problem}`}`;
+}
 const signal = new AbortController().signal;
 async function faults(): Promise<string[]> {
-  const { stores } = running;
-  const check = { ...options(), db: stores.databases.ledger, fullS: 0, signal };
+  const check = { ...options(), fullS: 0, signal };
+  await running.stores.tamper('UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, finished_at = NULL');
   await checkNewestBatches(check);
   await checkBatches(check);
+  await checkAll(check);
   await checkArchive(check);
-  const found = await stores.db.integrityFault.findMany({
+  const found = await running.stores.db.integrityFault.findMany({
     where: { mendedAt: null },
-    orderBy: [{ kind: 'asc' }, { name: 'asc' }],
+    orderBy: [{ kind: 'asc' }, { name: 'asc' }, { number: 'asc' }],
   });
   return found.map(({ fault, kind, name, number }) => `${kind} ${name} ${number} ${fault}`);
 }
-const read = (id: string, path = '') => running.get(`/v1/gw/receipts/${id}${path}`);
+const read = (id: string) => running.get(`/v1/gw/receipts/${id}`);
+const idOf = (entry: Entry | undefined): string => entry?.receipt.id ?? expect.fail();
 
 test('a month is archived, and its receipts are read, explained and proven as before', async () => {
   const month = '2025-01';
   const own = entriesOf(month, 5);
   const other = entriesOf(month, 3, 'acct_demo_enterprise');
   const next = entriesOf('2025-02', 2);
-  await ensurePartitions(running.stores.databases.ledger, new Date('2025-02-01'), 1);
+  await ensurePartitions(options().db, new Date('2025-02-01'), 1);
   // One batch is of two months.
   await stored(month, own.slice(0, 2), [...own.slice(2), ...other, ...next.slice(0, 1)], next.slice(1));
-  const id = own[3]?.receipt.id ?? '';
+  const id = idOf(own[3]);
   const paths = [`/v1/gw/receipts/${id}`, `/v1/gw/receipts/${id}/proof`, `/v1/gw/lineage/${id}`];
   const readAll = () => Promise.all(paths.map((path) => running.get(path)));
   const before = await readAll();
   expect(before.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
-  await ask(month);
-  await archiveMonths(options());
-  expect(await archives()).toEqual([[month, 'detached', null]]);
+  await archive(month);
+  expect(await stateOf(month)).toBe('detached');
   expect(await running.stores.db.receipt.count()).toBe(2);
-  const after = await readAll();
-  expect(after.map(({ body }) => body)).toEqual(before.map(({ body }) => body));
+  expect((await readAll()).map(({ body }) => body)).toEqual(before.map(({ body }) => body));
+  expect((await read(idOf(other[0]))).statusCode).toBe(404);
+  expect((await read(idOf(entriesOf(month, 1)[0]))).statusCode).toBe(404);
   expect(await faults()).toEqual([]);
+  const [entry] = await readAudit(running.stores.db, accountId, { order: 'desc', limit: 1 });
+  const note = await running.stores.db.receiptArchive.findFirst();
+  expect(entry).toMatchObject({ action: 'gw.archived', target: 'receipts:2025-01' });
+  expect(note?.note).toMatchObject({ receipts: 8, ...(entry?.after as object) });
+  // Its sums stay.
+  for (let n = 0; n < 20; n += 1) await checkAMinute({ db: options().db, log: silentLog });
+  const usage = await running.get('/v1/usage?from=2025-01-01&to=2025-02-01');
+  expect(usage.json().data.map(({ requests }: { requests: number }) => requests)).toEqual([5]);
+});
+
+test('nothing is added to an archived month, not even a genuine entry that is sent again', async () => {
+  const [entry] = entriesOf('2025-01', 1);
+  await expect(running.store(entry ?? expect.fail())).rejects.toThrow('receipts_archived');
+  expect(await faults()).toEqual([]);
+});
+
+test('a month with settled receipts and later versions is archived whole', async () => {
+  const month = '2025-03';
+  await settleAnyAge(running.stores);
+  const [first, late, again] = entriesOf(month, 3);
+  if (first === undefined || late === undefined || again === undefined) expect.fail();
+  await stored(month, [unattended(late, { shown: false }), first, again]);
+  await running.store(late);
+  await running.store(
+    entryFrom(callAt(again.receipt.created_at), { changes: { id: again.receipt.id, version: 2, supersedes: 1 } }),
+  );
+  await stored(month);
+  const paths = [idOf(late), `${idOf(again)}?version=1`, idOf(again), `${idOf(late)}/proof`].map(
+    (id) => `/v1/gw/receipts/${id}`,
+  );
+  const readAll = () => Promise.all(paths.map(async (path) => (await running.get(path)).body));
+  const before = await readAll();
+  await archive(month);
+  expect(await stateOf(month)).toBe('detached');
+  expect(await readAll()).toEqual(before);
+  expect(await faults()).toEqual([]);
+});
+
+describe('what somebody does to an archived month is named', () => {
+  const month = '2025-04';
+  const entries = entriesOf(month, 4);
+  const name = (kind: string) => `receipts/${month}/${kind}-0000001.jsonl.gz`;
+  beforeAll(async () => {
+    await stored(month, entries.slice(0, 2), entries.slice(2));
+    await archive(month);
+  });
+  const tamper = (statement: string) => running.stores.tamper(statement);
+  const missing = [expect.stringMatching(/^batch batches \d+ 2 of its 2 receipts, of .* are missing$/)];
+  type Attack = readonly [
+    what: string,
+    attack: () => Promise<unknown>,
+    mend: () => Promise<unknown>,
+    expected: unknown[],
+    status: number,
+  ];
+  let kept: Buffer | null = null;
+  const take = (kind: string) => async () => {
+    kept = await objects.get(name(kind));
+    await objects.remove(name(kind));
+  };
+  const alter = (kind: string) => async () => {
+    kept = await objects.get(name(kind));
+    await objects.put(name(kind), Buffer.from('other'));
+  };
+  const putBack = (kind: string) => async () => objects.put(name(kind), kept ?? expect.fail());
+  const attacks: Attack[] = [
+    ['a file taken out of the store', take('rows'), putBack('rows'), [`archive ${name('rows')} 202504 missing`], 500],
+    ['a file altered in the store', alter('rows'), putBack('rows'), [`archive ${name('rows')} 202504 altered`], 500],
+    [
+      'the entries taken out',
+      take('entries'),
+      putBack('entries'),
+      [`archive ${name('entries')} 202504 missing`, ...missing, ...missing],
+      200,
+    ],
+    [
+      'the note replaced by one for other files',
+      () =>
+        tamper(
+          `UPDATE receipt_archives SET note = replace(note::text, '"receipts":4', '"receipts":3')::json WHERE month = '2025-04-01'`,
+        ),
+      () =>
+        tamper(
+          `UPDATE receipt_archives SET note = replace(note::text, '"receipts":3', '"receipts":4')::json WHERE month = '2025-04-01'`,
+        ),
+      [`archive ${month} 202504 its note is not sealed by the gateway`, ...missing, ...missing],
+      500,
+    ],
+  ];
+  test.each(attacks)('%s', async (_, attack, mend, expected, status) => {
+    await attack();
+    const found = await faults();
+    const reply = await read(idOf(entries[1]));
+    await mend();
+    await running.stores.empty('integrity_faults');
+    expect(found).toEqual(expect.arrayContaining(expected));
+    expect(reply.statusCode).toBe(status);
+    expect(await faults()).toEqual([]);
+  });
+
+  test('a line taken out of the list of files', async () => {
+    await tamper(
+      `CREATE TABLE kept AS SELECT * FROM receipt_archive_files WHERE month = '2025-04-01' AND kind = 'rows'`,
+    );
+    await tamper(`DELETE FROM receipt_archive_files WHERE month = '2025-04-01' AND kind = 'rows'`);
+    expect(await faults()).toEqual([`archive ${month} 202504 the list of its files is not the one that was sealed`]);
+    await tamper('INSERT INTO receipt_archive_files SELECT * FROM kept');
+    await tamper('DROP TABLE kept');
+  });
+});
+
+test('a legal hold keeps a month in Postgres, before it is detached and before its partition is dropped', async () => {
+  const month = '2025-06';
+  const entries = entriesOf(month, 2);
+  await stored(month, entries);
+  const ofOne = { all: false, accounts: new Set([accountId]) };
+  await archive(month, { held: async () => ofOne });
+  expect(await stateOf(month)).toBe('frozen: A legal hold is on acct_demo_audit.');
+  expect(await running.stores.db.receipt.count({ where: { id: idOf(entries[0]) } })).toBe(1);
+  await archiveMonths(options({ held: async () => ({ all: true, accounts: new Set() }) }));
+  expect(await stateOf(month)).toBe('frozen: A legal hold is on all accounts.');
+  await archiveMonths(options());
+  expect(await stateOf(month)).toBe('detached');
+  const partitions = () =>
+    running.stores.db.$queryRaw<object[]>`SELECT 1 FROM pg_class WHERE relname = 'detached_receipts_2025_06'`;
+  await archiveMonths(options());
+  expect(await partitions()).toHaveLength(1);
+  await running.stores.tamper(
+    `UPDATE receipt_archives SET detached_at = now() - INTERVAL '8 days' WHERE month = '2025-06-01'`,
+  );
+  expect(await faults()).toEqual([]);
+  await archiveMonths(options({ held: async () => ofOne }));
+  expect(await stateOf(month)).toBe('detached: A legal hold keeps the detached partition.');
+  await archiveMonths(options());
+  expect([await stateOf(month), await partitions()]).toEqual(['dropped', []]);
+  expect((await read(idOf(entries[1]))).statusCode).toBe(200);
+  expect(await faults()).toEqual([]);
+});
+
+/** Dies at its `n`th write. */
+const dying = (n: number): ObjectStore => {
+  let left = n;
+  return {
+    ...objects,
+    put: async (name, bytes) => {
+      left -= 1;
+      if (left < 0) throw new Error('Killed here.');
+      await objects.put(name, bytes);
+    },
+  };
+};
+
+test('an archive that dies at any moment goes on, and two instances at once make one', async () => {
+  const month = '2025-07';
+  const entries = [...entriesOf(month, 3), ...entriesOf(month, 2, 'acct_demo_enterprise')];
+  await stored(month, entries);
+  await ask(month);
+  for (let n = 0; n < 12 && (await stateOf(month)) !== 'detached'; n += 1) {
+    await archiveMonths(options({ objects: dying(n) })).catch(() => {});
+    // Whoever has died holds its claim for a while.
+    await options().db.$executeRaw`UPDATE receipt_archives SET claimed_until = NULL`;
+    if (n < 3) expect((await read(idOf(entries[0]))).statusCode).toBe(200);
+  }
+  await Promise.all([archiveMonths(options()), archiveMonths(options())]);
+  expect(await stateOf(month)).toBe('detached');
+  expect((await read(idOf(entries[2]))).statusCode).toBe(200);
+  expect(await faults()).toEqual([]);
+});
+
+test('a month stays that has receipts which are altered, or not logged yet, and it can be given up', async () => {
+  const month = '2025-08';
+  const [first, late] = entriesOf(month, 2);
+  if (first === undefined || late === undefined) expect.fail();
+  await ensurePartitions(options().db, new Date(`${month}-01`), 1);
+  await running.store(first);
+  await archive(month);
+  expect(await stateOf(month)).toBe('asked: Receipts of the month are not in the log of their account yet.');
+  await stored(month);
+  await running.stores.tamper(`UPDATE receipts SET energy_wh = energy_wh + 1 WHERE id = '${idOf(first)}'`);
+  await archiveMonths(options());
+  expect(await stateOf(month)).toBe(`frozen: Version 1 of ${idOf(first)} is not genuine: altered.`);
+  await expect(running.store(late)).rejects.toThrow('receipts_archived');
+  await options().db.$executeRaw`SELECT thaw_receipt_month('2025-08-01'::date)`;
+  await running.stores.tamper(`UPDATE receipts SET energy_wh = energy_wh - 1 WHERE id = '${idOf(first)}'`);
+  await running.store(late);
+  expect(await stateOf(month)).toBe('none');
+  await stored(month);
+  expect(await faults()).toEqual([]);
+});
+
+test('a policy lets a month leave once no account keeps it any longer, and no month is frozen that may still change', async () => {
+  const kept = (own: number | null) => async () => ({ of: (account: string) => (account === accountId ? own : 3) });
+  const due = { ...options(), everyS: 1, fullS: 1 };
+  await stored('2025-08');
+  const before = await running.stores.db.receiptArchive.count();
+  await askForDue({ ...due, kept: kept(null) });
+  await askForDue({ ...due, kept: kept(3000) });
+  expect(await running.stores.db.receiptArchive.count()).toBe(before);
+  await askForDue({ ...due, kept: kept(12) });
+  expect(await stateOf('2025-08')).toBe('asked');
+  const month = new Date().toISOString().slice(0, 7);
+  await ask(month);
+  await expect(options().db.$executeRaw`SELECT freeze_receipt_month(${`${month}-01`}::date)`).rejects.toThrow(
+    '31 days',
+  );
+  await options().db.$executeRaw`SELECT thaw_receipt_month(${`${month}-01`}::date)`;
+});
+
+test('while the store is away, a receipt of an archived month is 503 and not 404, and others are served', async () => {
+  const month = '2025-09';
+  const [archived, other] = [entriesOf(month, 2), entriesOf('2026-09', 1)];
+  await ensurePartitions(options().db, new Date('2026-09-01'), 1);
+  await stored(month, archived, other);
+  await archive(month);
+  const nowhere = { ...bucket.settings, GW_OBJECTS_S3_URL: 'http://127.0.0.1:1' };
+  const app = await startTestApp(undefined, { ...running.stores, stop: async () => {} }, nowhere);
+  const one = `/v1/gw/receipts/${idOf(archived[0])}`;
+  for (const path of [one, `${one}/proof`, '/v1/gw/receipts?limit=100']) {
+    const { headers, json, statusCode } = await app.get(path);
+    expect([statusCode, json().error.code, headers['retry-after']], path).toEqual([503, 'overloaded', '10']);
+    expect(json().error.message).toContain('archive');
+  }
+  expect((await app.get(`/v1/gw/receipts/${idOf(other[0])}`)).statusCode).toBe(200);
+  await app.stop();
+});
+
+test('lists of an account go on into archived months, in each order, and with filters', async () => {
+  const account = 'acct_demo_audit_plus';
+  const all: Entry[] = [];
+  for (const month of ['2025-10', '2025-11', '2026-08']) {
+    const entries = entriesOf(month, 3, account);
+    // In another order than that of their calls.
+    await stored(month, entries.slice(2), entries.slice(0, 2));
+    all.push(...entries.slice(2), ...entries.slice(0, 2));
+  }
+  const again = all[1] ?? expect.fail();
+  const changes = { id: again.receipt.id, version: 2, supersedes: 1 };
+  await stored('2025-10', [entryFrom(callAt(again.receipt.created_at), { accountId: account, changes })]);
+  const questions = [
+    '',
+    'order=asc',
+    'order=arrival',
+    'version=issued',
+    'order=arrival&version=issued',
+    'region=eu-north',
+    'model=none',
+  ];
+  const pagesOf = async (question: string, limit: number): Promise<string[]> => {
+    const found: string[] = [];
+    for (let after = ''; ; ) {
+      const reply = await running.get(`/v1/gw/receipts?limit=${limit}&${question}${after}`, {
+        'x-gw-account-id': account,
+      });
+      const { data, has_more, last_id } = reply.json();
+      found.push(...data.map(({ id, version }: { id: string; version: number }) => `${id} ${version}`));
+      if (!has_more) return found;
+      after = `&after=${last_id}`;
+    }
+  };
+  const listAll = async () => {
+    const found: string[][] = [];
+    for (const question of questions) found.push(await pagesOf(question, 4));
+    return found;
+  };
+  const before = await listAll();
+  expect(before.map((list) => list.length)).toEqual([9, 9, 10, 9, 9, 9, 0]);
+  await archive('2025-10');
+  await archive('2025-11');
+  expect(await stateOf('2025-11')).toBe('detached');
+  expect(await listAll()).toEqual(before);
+});
+
+test('whoever deletes a month and writes a note of an archive hides nothing', async () => {
+  const month = '2025-05';
+  const entries = entriesOf(month, 2);
+  await stored(month, entries);
+  await running.stores.tamper(`DELETE FROM receipts WHERE created_at >= '2025-05-01' AND created_at < '2025-06-01'`);
+  // The note of another month, which is genuine there.
+  await running.stores.tamper(`INSERT INTO receipt_archives (month, state, asked_by, note, detached_at)
+    SELECT '2025-05-01', 'detached', 'x', note, now() FROM receipt_archives WHERE month = '2025-04-01'`);
+  expect(await faults()).toEqual(
+    expect.arrayContaining([
+      'archive 2025-05 202505 its note is not sealed by the gateway',
+      expect.stringMatching(/^batch batches \d+ 2 of its 2 receipts, of .* are missing$/),
+      ...entries.map((entry) => `receipt ${idOf(entry)} 1 missing`),
+    ]),
+  );
+  expect((await read(idOf(entries[0]))).statusCode).toBe(500);
 });

@@ -88,7 +88,10 @@ async function storeRows(options: MonthOptions, number: number, rows: readonly A
   await expectLogged(db, rows);
   await storeParts(options, rows);
   const [first, last] = [elementAt(rows, 0), elementAt(rows, rows.length - 1)];
-  const arrivals = rows.map(({ arrived }) => arrivalOf(arrived)).toSorted((one, other) => (one < other ? -1 : 1)).map(String);
+  const arrivals = rows
+    .map(({ arrived }) => arrivalOf(arrived))
+    .toSorted((one, other) => (one < other ? -1 : 1))
+    .map(String);
   await storeFile(options, rows.map(rowLine), {
     month,
     kind: 'rows',

@@ -10,6 +10,7 @@ import { type Database, Prisma } from '@gw/prisma/client';
 import { entryHash } from '../log/append.ts';
 import { goingOn } from '../log/routes.ts';
 import { hasCheckpoints, inclusionPaths, LogBrokenError } from '../log/tree.ts';
+import { isOfMonth } from '../receipts/archive-notes.ts';
 import { replacedBodies } from '../receipts/read-rows.ts';
 import { notGenuine } from './select.ts';
 
@@ -34,12 +35,15 @@ interface LogEntry {
 export async function withProofs(
   db: Database,
   contents: Contents,
-  { checkpoint, earlierSize }: ProofOptions,
+  { archived, checkpoint, earlierSize }: ProofOptions & { readonly archived: readonly string[] },
 ): Promise<Proven> {
   const { accountId, excluded, receipts } = contents;
   if (checkpoint === null) return { excluded, receipts, log: await logOf(db, accountId, { checkpoint, earlierSize }) };
   const entries = await entriesOf(db, contents, checkpoint.tree_size);
-  const removed = [...removedOf(contents, entries), ...(await missedByFilter(db, contents, checkpoint.tree_size))];
+  const removed = [
+    ...removedOf(contents, entries),
+    ...(await missedByFilter(db, contents, { archived, size: checkpoint.tree_size })),
+  ];
   const left = [...excluded.map(markedBy(contents, entries)), ...removed];
   try {
     const proven = await withPaths(db, contents, { checkpoint, entries });
@@ -137,7 +141,11 @@ const mostMissed = 1000;
  * Finds the receipts that a filter by content would leave out silently: those of the period that are gone, and those that the checks of the
  * ledger found altered, whose content may be anything.
  */
-async function missedByFilter(db: Database, contents: Contents, size: number): Promise<Excluded[]> {
+async function missedByFilter(
+  db: Database,
+  contents: Contents,
+  { archived, size }: { readonly archived: readonly string[]; readonly size: number },
+): Promise<Excluded[]> {
   const { accountId, excluded, period } = contents;
   if (period === null || !isFiltered(contents)) return [];
   const gone = await db.$queryRaw<Omit<LogEntry, 'content' | 'leaf'>[]>`
@@ -146,6 +154,7 @@ async function missedByFilter(db: Database, contents: Contents, size: number): P
       AND NOT EXISTS (
         SELECT 1 FROM receipts r
         WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
+      AND NOT ${isOfMonth(Prisma.sql`l.receipt_id`, archived)}
     GROUP BY l.receipt_id, l.version ORDER BY index LIMIT ${mostMissed}`;
   const altered = await db.$queryRaw<{ receipt_id: string; version: number }[]>`
     SELECT r.id AS receipt_id, r.version FROM integrity_faults f

@@ -6,6 +6,7 @@ import type { Checkpoint } from '@gw/evidence/checkpoint';
 import type { Excluded, PackAbout, PackContents, PackedReceipt } from '@gw/evidence/pack';
 import { packText } from '@gw/evidence/pack-writer';
 import type { Context } from '../../shared/context.ts';
+import { archivedMonths } from '../receipts/archive-notes.ts';
 import { LineageMismatchError, type ReceiptLineage, receiptLineage } from '../receipts/lineage.ts';
 import { type LedgerRow, parsedColumn } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
@@ -48,7 +49,8 @@ export async function packedOf(
     ? made.map((each, at) => ({ ...each, routing: parsedColumn(elementAt(ofMade, at).routing_trace) }))
     : made;
   const left = [...excluded, ...(explained?.excluded ?? [])];
-  return withProofs(stores.db, { ...about, receipts, excluded: left }, { checkpoint, earlierSize });
+  const archived = await archivedMonths(stores.db, stores.seals);
+  return withProofs(stores.db, { ...about, receipts, excluded: left }, { archived, checkpoint, earlierSize });
 }
 
 /** Parsing this many receipts takes a few milliseconds. */

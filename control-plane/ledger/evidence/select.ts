@@ -3,21 +3,17 @@
  *
  * Invariant: every receipt that was asked for is in the pack or is excluded with a reason; nothing is left out silently.
  */
-import type { EvidenceRequest } from '@gw/contract/evidence';
 import type { Receipt } from '@gw/contract/receipt';
 import type { Excluded } from '@gw/evidence/pack';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { noObjects } from '../../shared/objects/objects.ts';
 import { newest } from '../receipts/ledger.ts';
 import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
-
-export interface Period {
-  readonly from: Date;
-  readonly to: Date;
-}
+import { type Period, type ReceiptFilter, selectArchived } from './select-archived.ts';
 
 export interface Selected {
   /** Sorted by time, id and version. */
@@ -25,8 +21,7 @@ export interface Selected {
   readonly excluded: readonly Excluded[];
 }
 
-export type ReceiptFilter = Pick<EvidenceRequest, 'model' | 'receipt_ids' | 'region'>;
-type Stores = Pick<Context, 'db'> & { readonly seals: Seals };
+type Stores = Pick<Context, 'db'> & Partial<Pick<Context, 'objects'>> & { readonly seals: Seals };
 interface ReceiptKey {
   readonly id: string;
   readonly created_at: Date;
@@ -39,7 +34,9 @@ export async function selectFew(
   { asked, period, most }: { readonly asked: ReceiptFilter; readonly period: Period | null; readonly most: number },
 ): Promise<Selected | null> {
   const keys = await keysOf(stores, accountId, { asked, period, most });
-  return keys.length > most ? null : selectAt(stores, accountId, asked, keys);
+  if (keys.length > most) return null;
+  const selected = await selectAt(stores, accountId, { asked, keys, period, most });
+  return new Set(selected.rows.map(({ id }) => id)).size > most ? null : selected;
 }
 
 /** Selects the receipts of a window, which are known to be few. */
@@ -48,18 +45,34 @@ export async function selectReceipts(
   accountId: string,
   { asked, period }: { readonly asked: ReceiptFilter; readonly period: Period | null },
 ): Promise<Selected> {
-  return selectAt(stores, accountId, asked, await keysOf(stores, accountId, { asked, period, most: null }));
+  const keys = await keysOf(stores, accountId, { asked, period, most: null });
+  return selectAt(stores, accountId, { asked, keys, period, most: null });
 }
 
 async function selectAt(
   stores: Stores,
   accountId: string,
-  asked: ReceiptFilter,
-  keys: readonly ReceiptKey[],
+  {
+    asked,
+    keys,
+    most,
+    period,
+  }: {
+    readonly asked: ReceiptFilter;
+    readonly keys: readonly ReceiptKey[];
+    readonly period: Period | null;
+    readonly most: number | null;
+  },
 ): Promise<Selected> {
-  const rows = await versionsOf(stores, accountId, keys);
-  const faults = await stores.seals.check(rows);
+  const { db, objects = noObjects, seals } = stores;
+  const stored = await versionsOf(stores, accountId, keys);
   const found = new Set(keys.map(({ id }) => id));
+  const archived = (await selectArchived({ db, objects, seals }, accountId, { asked, period, most })).filter(
+    ({ id }) => !found.has(id),
+  );
+  for (const { id } of archived) found.add(id);
+  const rows = archived.length === 0 ? stored : [...archived, ...stored].toSorted(inOrder);
+  const faults = await seals.check(rows);
   const missing = (asked.receipt_ids ?? []).filter((id) => !found.has(id));
   return {
     rows: rows.filter((_, at) => faults[at] === null),
@@ -74,6 +87,10 @@ async function selectAt(
     ],
   };
 }
+
+const inOrder = (one: LedgerRow, other: LedgerRow): number =>
+  +one.created_at - +other.created_at ||
+  (one.id === other.id ? one.version - other.version : one.id < other.id ? -1 : 1);
 
 export const notGenuine = (id: string, version: number): Excluded => ({
   receipt_id: id,

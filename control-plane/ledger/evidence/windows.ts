@@ -8,7 +8,8 @@
 import type { EvidenceRequest } from '@gw/contract/evidence';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
-import { filtersOf, type Period, type ReceiptFilter } from './select.ts';
+import { filtersOf } from './select.ts';
+import type { Period, ReceiptFilter } from './select-archived.ts';
 
 export interface Window {
   readonly asked: ReceiptFilter;

@@ -2,6 +2,7 @@
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Trust } from '@gw/evidence/verify';
 import type { Context } from '../../shared/context.ts';
+import { noObjects } from '../../shared/objects/objects.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { openAuditCheck } from './check-audit.ts';
@@ -15,16 +16,18 @@ export function startIntegrityJobs(
   {
     db,
     log,
+    objects = noObjects,
     redis,
     seals,
     trust,
-  }: Pick<Context, 'db' | 'log' | 'redis'> & { readonly seals: Seals; readonly trust: Trust },
+  }: Pick<Context, 'db' | 'log' | 'redis'> &
+    Partial<Pick<Context, 'objects'>> & { readonly seals: Seals; readonly trust: Trust },
   { everyS, fullS, keys }: Pick<IntegritySettings, 'everyS' | 'fullS' | 'keys'>,
 ): RepeatedJob {
   const stopping = new AbortController();
   const everyMs = everyS * 1000;
   const { signal } = stopping;
-  const batches = { db, log, redis, seals };
+  const batches = { db, log, objects, redis, seals };
   const jobs = [
     repeat({ name: 'check of the audit log', everyMs, log, run: openAuditRound({ db, log, keys }, fullS) }),
     repeat({ name: 'check of the newest receipts', everyMs, log, run: () => checkNewest({ db, log, seals }) }),

@@ -9,6 +9,9 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion, LedgerQuery } from '@gw/contract/management';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { noObjects } from '../../shared/objects/objects.ts';
+import { type ArchivedPart, archivedArrivals, archivedCalls, inOrderOfArrival } from './archived-lists.ts';
+import { type ArchiveStores, archivedVersions } from './archived-rows.ts';
 import { genuineBefore } from './older-version.ts';
 import { readRows, storedColumns } from './read-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
@@ -31,19 +34,38 @@ interface ListedRow extends LedgerRow {
 
 /** Returns one page. The cursor is a place in the order, so rows that arrive meanwhile do not shift the pages. */
 export async function ledgerPage(
-  { db, seals }: Pick<Context, 'db'> & { readonly seals: Seals },
+  {
+    db,
+    objects = noObjects,
+    seals,
+  }: Pick<Context, 'db'> & Partial<Pick<Context, 'objects'>> & { readonly seals: Seals },
   accountId: string,
   query: LedgerQuery,
 ): Promise<LedgerPage> {
-  const rows: ListedRow[] = [];
+  const stores = { db, objects, seals };
+  let rows: ListedRow[] = [];
+  let stoppedAt: ListedRow | null = null;
   if (query.order === 'desc') {
     for (const window of windowsBefore(query.after)) {
       rows.push(...(await newestCalls(db, accountId, query, window, query.limit + 1 - rows.length)));
       if (rows.length > query.limit) break;
     }
+    const from = rows.length > query.limit ? (rows.at(-1)?.created_at ?? null) : null;
+    const archived = await archivedCalls(stores, accountId, query, { from, most: query.limit + 1 });
+    rows = together(
+      rows,
+      archived,
+      (one, other) => +other.created_at - +one.created_at || (one.id < other.id ? 1 : -1),
+    );
+    ({ stoppedAt } = archived);
   } else {
-    const place = await placeOf(db, accountId, query);
-    if (place !== 'not yet') rows.push(...(await arrivals(db, accountId, query, place)));
+    const place = await placeOf(stores, accountId, query);
+    if (place !== 'not yet') {
+      rows.push(...(await arrivals(db, accountId, query, place)));
+      const archived = await archivedArrivals(stores, accountId, query, { place, stored: rows });
+      rows = together(rows, archived, inOrderOfArrival);
+      ({ stoppedAt } = archived);
+    }
   }
   const page = rows.slice(0, query.limit);
   const faults = await seals.check(page);
@@ -55,14 +77,27 @@ export async function ledgerPage(
     if (shown !== undefined) listed.push({ id: row.id, json: shown.body });
   }
   const cursorOf = query.order === 'arrival' ? arrivalCursor : ({ id }: ListedRow) => id;
-  const [first, last] = [page[0], page.at(-1)];
+  const [first, last] = [page[0], (rows.length > query.limit ? null : stoppedAt) ?? page.at(-1)];
   return {
     rows: listed,
     altered: page.flatMap(({ id, version }, at) => (faults[at] === null ? [] : { id, version })),
-    hasMore: rows.length > query.limit,
+    hasMore: rows.length > query.limit || stoppedAt !== null,
     firstId: first === undefined ? null : cursorOf(first),
     lastId: last === undefined ? null : cursorOf(last),
   };
+}
+
+/** What Postgres has and what is archived, in one order. A month that left while the page was read is in both. */
+function together(
+  stored: readonly ListedRow[],
+  { rows, stoppedAt }: ArchivedPart<ListedRow>,
+  order: (one: ListedRow, other: ListedRow) => number,
+): ListedRow[] {
+  if (rows.length === 0 && stoppedAt === null) return [...stored];
+  const nameOf = ({ id, version }: ListedRow): string => `${id} ${version}`;
+  const known = new Map([...rows, ...stored].map((row) => [nameOf(row), row]));
+  // What stands behind the last one that was looked at comes on a later page.
+  return [...known.values()].filter((row) => stoppedAt === null || order(row, stoppedAt) <= 0).toSorted(order);
 }
 
 /** A row's place in the order of arrival. Ids of one transaction are in the order of their calls. */
@@ -88,17 +123,18 @@ export const isCursor = ({ after, order }: Pick<LedgerQuery, 'after' | 'order'>)
 
 /** Nothing stands behind a receipt that is `not yet` in the ledger. Without a cursor the place is null. */
 async function placeOf(
-  db: Context['db'],
+  stores: ArchiveStores,
   accountId: string,
   { after }: Pick<LedgerQuery, 'after'>,
 ): Promise<ArrivalPlace | null | 'not yet'> {
   if (after === undefined) return null;
   const place = cursorPlace(after);
   if (place !== null) return place;
-  const [row] = await db.$queryRaw<{ arrived: string }[]>`
+  const [row] = await stores.db.$queryRaw<{ arrived: string }[]>`
     SELECT r.arrived::text AS arrived FROM receipts r
     WHERE r.id = ${after} AND r.created_at = ${timeOfReceipt(after)} AND r.account_id = ${accountId} AND r.version = 1`;
-  return row === undefined ? 'not yet' : { arrived: row.arrived, id: after, version: 1 };
+  const first = row ?? (await archivedVersions(stores, accountId, after)).find(({ version }) => version === 1);
+  return first === undefined ? 'not yet' : { arrived: first.arrived, id: after, version: 1 };
 }
 
 /**

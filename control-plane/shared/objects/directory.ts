@@ -9,15 +9,15 @@ export function openDirectory(root: string): ObjectStore {
   const pathOf = (name: string): string => join(root, expectName(name));
   return {
     place: root,
-    put: (name, bytes) => unlessAway(root, () => write(pathOf(name), bytes)),
-    get: (name) => unlessAway(root, () => read(root, pathOf(name))),
-    remove: (name) => unlessAway(root, () => rm(pathOf(name), { force: true })),
+    put: async (name, bytes) => unlessAway(root, write(pathOf(name), bytes)),
+    get: async (name) => unlessAway(root, read(root, pathOf(name))),
+    remove: async (name) => unlessAway(root, rm(pathOf(name), { force: true })),
   };
 }
 
-async function unlessAway<T>(root: string, run: () => Promise<T>): Promise<T> {
+async function unlessAway<T>(root: string, done: Promise<T>): Promise<T> {
   try {
-    return await run();
+    return await done;
   } catch (cause) {
     throw new ObjectsUnavailableError(`The directory of objects ${root} cannot be used.`, { cause });
   }

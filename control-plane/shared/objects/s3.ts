@@ -33,8 +33,9 @@ export function openBucket({ bucket, url, ...settings }: BucketSettings): Object
     init: RequestInit,
     answer: (response: Response) => Promise<T> | T,
   ): Promise<T> => {
+    const address = `${place}/${expectName(name)}`;
     try {
-      const response = await client.fetch(`${place}/${expectName(name)}`, {
+      const response = await client.fetch(address, {
         ...init,
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),

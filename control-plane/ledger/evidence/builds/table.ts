@@ -17,7 +17,7 @@ export interface TableFormat {
 const pieceSize = 100;
 
 export function tableProduct(
-  { db, key, seals }: ProductStores,
+  stores: ProductStores,
   { about, pack, writer }: ProductOrder,
   open: (columns: readonly Column[], write: (bytes: Uint8Array | string) => void) => TableFormat,
 ): Product {
@@ -30,7 +30,7 @@ export function tableProduct(
   let [receipts, excluded] = [0, 0];
   return {
     take: async (window) => {
-      const selected = await selectReceipts({ db, seals }, about.accountId, window);
+      const selected = await selectReceipts(stores, about.accountId, window);
       for (let at = 0; at < selected.rows.length; at += pieceSize) {
         await setImmediate();
         const rows = selected.rows.slice(at, at + pieceSize);
@@ -56,7 +56,7 @@ export function tableProduct(
         excluded,
         sha256: digest.digest('hex'),
       };
-      return JSON.stringify(await signedStatement(statement, key));
+      return JSON.stringify(await signedStatement(statement, stores.key));
     },
   };
 }

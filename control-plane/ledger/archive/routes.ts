@@ -1,0 +1,177 @@
+/** `/operator/v1/archives`: which months of receipts have left Postgres or are about to, and a way to ask for one and to give it up. */
+import { fieldError } from '@gw/contract/errors';
+import { err, ok } from '@gw/contract/internal/result';
+import { listSchema } from '@gw/contract/list';
+import { Prisma } from '@gw/prisma/client';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { answer, type ChangeContext, changeOf } from '../../people/access/change.ts';
+import { reauthorize } from '../../people/access/reauthorize.ts';
+import { type ChangeResult, invalidTransition } from '../../people/access/refusals.ts';
+import { appendAudit } from '../../people/audit/append.ts';
+import type { Context } from '../../shared/context.ts';
+import { firstOf, monthOf, nextMonth, noteIn } from '../receipts/archive-notes.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
+
+const monthSchema = z
+  .string()
+  .regex(/^20\d{2}-(?:0[1-9]|1[0-2])$/)
+  .describe('As `2025-01`, UTC');
+const archiveSchema = z
+  .strictObject({
+    object: z.literal('archive'),
+    month: monthSchema,
+    state: z
+      .enum(['asked', 'frozen', 'detached', 'dropped'])
+      .describe(
+        '`frozen`: it takes no change and is being written; `detached`: it is answered from the archive; `dropped`: Postgres has nothing of it any more',
+      ),
+    asked_at: z.iso.datetime(),
+    asked_by: z.string().describe('Id of an operator, or `retention`'),
+    problem: z.string().nullable().describe('Why it does not go on at the moment'),
+    receipts: z
+      .int()
+      .nullable()
+      .describe('Versions; null: it is not written yet, or its note is not sealed by the gateway'),
+    files_sha256: z.string().nullable().describe('The digest of the list of its files'),
+    detached_at: z.iso.datetime().nullable(),
+    dropped_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Archive' });
+const path = '/operator/v1/archives';
+
+interface StoredRow {
+  readonly month: Date;
+  readonly state: string;
+  readonly asked_at: Date;
+  readonly asked_by: string;
+  readonly problem: string | null;
+  readonly note: unknown;
+  readonly detached_at: Date | null;
+  readonly dropped_at: Date | null;
+}
+type Archive = z.infer<typeof archiveSchema>;
+
+export function archiveRoutes(base: FastifyInstance, context: Context, seals: Seals): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const { addresses, now } = context;
+  const viewer = { access: { kind: 'operator', role: 'viewer' }, reply: listSchema(archiveSchema) } as const;
+  const admin = { access: { kind: 'operator', role: 'admin' }, reply: archiveSchema } as const;
+
+  app.get(path, { config: viewer }, async () => ({
+    object: 'list',
+    data: (await stored(context)).map((row) => viewOf(row, seals)),
+  }));
+
+  app.post(
+    path,
+    { config: admin, schema: { body: z.strictObject({ month: monthSchema }) } },
+    async (request, reply) => {
+      const { month } = request.body;
+      if (nextMonth(month).getTime() > now().getTime() - restMs)
+        return fieldRefused('The month has to be over for 31 days: until then its receipts may still change.');
+      if (context.objects.place === 'none')
+        return fieldRefused(
+          'There is no store of objects: set GW_OBJECTS_DIR or GW_OBJECTS_S3_URL of the control plane.',
+        );
+      return answer(reply, await ask(context, seals, month, changeOf(request, context)), context);
+
+      function fieldRefused(message: string): unknown {
+        return answer(reply, err(fieldError('month', `month: ${message}`)), { addresses });
+      }
+    },
+  );
+
+  const byMonth = { params: z.object({ month: monthSchema }) };
+  app.delete(`${path}/:month`, { config: admin, schema: byMonth }, async (request, reply) =>
+    answer(reply, await giveUp(context, seals, request.params.month, changeOf(request, context)), context),
+  );
+}
+
+/** The database does not freeze a month before. */
+const restMs = 31 * 24 * 3_600_000;
+
+const stored = ({ db }: Pick<Context, 'db'>, month: string | null = null): Promise<StoredRow[]> => db.$queryRaw<
+  StoredRow[]
+>`
+  SELECT month, state, asked_at, asked_by, problem, note, detached_at, dropped_at FROM receipt_archives
+  ${month === null ? Prisma.empty : Prisma.sql`WHERE month = ${firstOf(month)}::date`} ORDER BY receipt_archives.month`;
+
+function viewOf(row: StoredRow, seals: Seals): Archive {
+  const month = monthOf(row.month);
+  const note = noteIn(row.note, month, seals);
+  return {
+    object: 'archive',
+    month,
+    state: archiveSchema.shape.state.parse(row.state),
+    asked_at: row.asked_at.toISOString(),
+    asked_by: row.asked_by,
+    problem: row.problem,
+    receipts: note?.receipts ?? null,
+    files_sha256: note?.files_sha256 ?? null,
+    detached_at: row.detached_at?.toISOString() ?? null,
+    dropped_at: row.dropped_at?.toISOString() ?? null,
+  };
+}
+
+function changed(
+  { db }: Pick<Context, 'db'>,
+  change: ChangeContext,
+  action: string,
+  month: string,
+  work: (tx: Prisma.TransactionClient) => Promise<boolean>,
+): Promise<ChangeResult<null>> {
+  const { actor, at, requestId } = change;
+  return db.$transaction(async (tx) => {
+    const mayNot = await reauthorize(tx, change);
+    if (mayNot !== null) return err(mayNot);
+    if (!(await work(tx)))
+      return err(invalidTransition('The state of this month does not allow that: ./gw admin archive list'));
+    await appendAudit(tx, at, {
+      accountId: null,
+      actor,
+      action,
+      target: `receipts:${month}`,
+      requestId,
+      after: { month },
+    });
+    return ok(null);
+  });
+}
+
+async function ask(
+  context: Context,
+  seals: Seals,
+  month: string,
+  change: ChangeContext,
+): Promise<ChangeResult<Archive>> {
+  const outcome = await changed(context, change, 'archive.asked', month, async (tx) => {
+    const added = await tx.$executeRaw`
+      INSERT INTO receipt_archives (month, asked_by)
+      SELECT ${firstOf(month)}::date, ${change.actor.id}
+      WHERE to_regclass(receipt_partition(${firstOf(month)}::date)) IS NOT NULL ON CONFLICT (month) DO NOTHING`;
+    return added === 1;
+  });
+  if (!outcome.ok) return outcome;
+  const [row] = await stored(context, month);
+  return row === undefined ? err(invalidTransition('This month was given up meanwhile.')) : ok(viewOf(row, seals));
+}
+
+/** Only a month that was not detached can be given up. What is in the store of objects already, a next try replaces. */
+async function giveUp(
+  context: Context,
+  seals: Seals,
+  month: string,
+  change: ChangeContext,
+): Promise<ChangeResult<Archive>> {
+  const [row] = await stored(context, month);
+  const outcome = await changed(context, change, 'archive.given_up', month, async (tx) => {
+    const open = await tx.$queryRaw<unknown[]>`
+      SELECT 1 FROM receipt_archives WHERE month = ${firstOf(month)}::date AND state IN ('asked', 'frozen')`;
+    if (open.length > 0) await tx.$executeRaw`SELECT thaw_receipt_month(${firstOf(month)}::date)`;
+    return open.length > 0;
+  });
+  if (!outcome.ok) return outcome;
+  return row === undefined ? err(invalidTransition('This month was not asked for.')) : ok(viewOf(row, seals));
+}

@@ -1,0 +1,134 @@
+/**
+ * Pages of an account's ledger that reach into archived months.
+ *
+ * Invariant: a page reads a bounded number of files. If they have too few receipts that fit a filter, the page is shorter, and says where to go on.
+ */
+import type { LedgerQuery } from '@gw/contract/management';
+import {
+  ArchiveBrokenError,
+  type ArchivedRow,
+  type ArchiveFile,
+  fileColumns,
+  linesOf,
+  rowIn,
+} from './archive-files.ts';
+import { archivesIn } from './archive-notes.ts';
+import { type ArchiveStores, archivedPages } from './archived-rows.ts';
+import { timeOfReceipt } from './receipt-id.ts';
+
+export interface ArchivedPart<T> {
+  readonly rows: readonly T[];
+  /** The last row that was looked at, where there may be more behind it; null: there is none. */
+  readonly stoppedAt: ArchivedRow | null;
+}
+
+const mostFiles = 40;
+
+const fits = ({ body, model, region }: ArchivedRow, query: LedgerQuery): boolean =>
+  (query.model === undefined || query.model === model) &&
+  (query.region === undefined || query.region === region) &&
+  (query.project === undefined || query.project === (JSON.parse(body) as { project?: unknown }).project);
+
+/** The version of each receipt that counts. */
+function countedAmong(rows: readonly ArchivedRow[], version: LedgerQuery['version']): ArchivedRow[] {
+  const counted = new Map<string, ArchivedRow>();
+  for (const row of rows) {
+    const known = counted.get(row.id);
+    const isBetter =
+      known === undefined || (version === 'issued' ? row.version < known.version : row.version > known.version);
+    if (isBetter) counted.set(row.id, row);
+  }
+  return [...counted.values()];
+}
+
+const isNewer = (one: ArchivedRow, other: Pick<ArchivedRow, 'created_at' | 'id'>): boolean =>
+  one.created_at > other.created_at || (+one.created_at === +other.created_at && one.id > other.id);
+
+/** The newest calls behind the cursor, at most `most` of them, and none from before `from`. */
+export async function archivedCalls(
+  stores: ArchiveStores,
+  accountId: string,
+  query: LedgerQuery,
+  { from, most }: { readonly from: Date | null; readonly most: number },
+): Promise<ArchivedPart<ArchivedRow>> {
+  const cursor = query.after === undefined ? null : timeOfReceipt(query.after);
+  const to = cursor === null ? null : new Date(cursor.getTime() + 1);
+  const rows: ArchivedRow[] = [];
+  let files = 0;
+  for await (const page of archivedPages(stores, accountId, { from, to }, 'desc')) {
+    const behind = countedAmong(page, query.version).filter(
+      (row) =>
+        cursor === null ||
+        query.after === undefined ||
+        (!isNewer(row, { created_at: cursor, id: query.after }) && row.id !== query.after),
+    );
+    rows.push(...behind.filter((row) => fits(row, query)));
+    files += 1;
+    if (rows.length >= most) break;
+    if (files === mostFiles) return { rows, stoppedAt: page.at(-1) ?? null };
+  }
+  return { rows: rows.slice(0, most), stoppedAt: null };
+}
+
+interface Arrival {
+  readonly arrived: string;
+  readonly id: string;
+  readonly version: number;
+}
+
+export function inOrderOfArrival(one: Arrival, other: Arrival): number {
+  const [a, b] = [BigInt(one.arrived), BigInt(other.arrived)];
+  if (a !== b) return a < b ? -1 : 1;
+  return one.id === other.id ? one.version - other.version : one.id < other.id ? -1 : 1;
+}
+
+/** The rows behind a place in the order of arrival. `stored`: those that Postgres has there, so that no more files are read than the page needs. */
+export async function archivedArrivals(
+  stores: ArchiveStores,
+  accountId: string,
+  query: LedgerQuery,
+  { place, stored }: { readonly place: Arrival | null; readonly stored: readonly Arrival[] },
+): Promise<ArchivedPart<ArchivedRow>> {
+  const { db, objects, seals } = stores;
+  const archives = new Map((await archivesIn(db, seals)).map(({ month, note }) => [month, note]));
+  const rows: ArchivedRow[] = [];
+  if (archives.size === 0) return { rows, stoppedAt: null };
+  const files = await db.$queryRaw<ArchiveFile[]>`
+    SELECT ${fileColumns} FROM receipt_archive_files
+    WHERE kind = 'rows' AND first_account <= ${accountId} AND last_account >= ${accountId}
+      AND (${place?.arrived ?? null}::bigint IS NULL OR last_arrived >= ${place?.arrived ?? null}::bigint)
+      AND to_char(month, 'YYYY-MM') = ANY (${[...archives.keys()]})
+    ORDER BY receipt_archive_files.first_arrived, receipt_archive_files.month, number LIMIT ${mostFiles + 1}`;
+  for (const [at, file] of files.entries()) {
+    const isBefore = ({ arrived }: Arrival): boolean => BigInt(arrived) < BigInt(file.first_arrived);
+    if ([...rows, ...stored].filter(isBefore).length > query.limit) break;
+    // What stands behind this file is not known, so nothing from there on is told.
+    if (at === mostFiles) {
+      const known = rows.filter(isBefore).toSorted(inOrderOfArrival);
+      return { rows: known, stoppedAt: known.at(-1) ?? null };
+    }
+    if (archives.get(file.month) === null)
+      throw new ArchiveBrokenError(file.month, 'its note is not sealed by the gateway');
+    const own = (await linesOf(objects, file)).map(rowIn).filter((row) => row.account_id === accountId);
+    rows.push(
+      ...own
+        .filter((row) => place === null || inOrderOfArrival(row, place) > 0)
+        .flatMap((row) => listed(row, own, query)),
+    );
+  }
+  return { rows: rows.toSorted(inOrderOfArrival).slice(0, query.limit + 1), stoppedAt: null };
+}
+
+/** What is listed in the place of a row, if it is: in the order of first versions the version that counts stands there. */
+function listed(row: ArchivedRow, own: readonly ArchivedRow[], query: LedgerQuery): ArchivedRow[] {
+  const { order, version } = query;
+  if ((order === 'asc' || version === 'issued') && row.version !== 1) return [];
+  const isInstead = order === 'asc' && version !== 'issued';
+  const shown = isInstead
+    ? countedAmong(
+        own.filter(({ id }) => id === row.id),
+        version,
+      )[0]
+    : row;
+  return shown !== undefined && fits(shown, query) ? [{ ...shown, arrived: row.arrived }] : [];
+}
