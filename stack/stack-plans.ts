@@ -155,7 +155,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       };
     case 'control-plane':
       return {
-        ...(process.env.GW_OBJECTS_S3_URL ? {} : { GW_OBJECTS_DIR: join(layout.dir, 'objects') }),
+        ...(process.env.GW_OBJECTS_URL ? {} : { GW_OBJECTS_DIR: join(layout.dir, 'objects') }),
         ...controlPlaneSettings(),
         ...databaseSettings(databaseUrl),
         GW_REDIS_URL: redisUrlOf(layout, 'control_plane'),

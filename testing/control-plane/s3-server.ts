@@ -21,11 +21,11 @@ export async function startBucket(bucket = 'gw-archive'): Promise<TestBucket> {
   const { port } = await server.run();
   return {
     settings: {
-      GW_OBJECTS_S3_URL: `http://127.0.0.1:${port}`,
-      GW_OBJECTS_S3_BUCKET: bucket,
+      GW_OBJECTS_URL: `http://127.0.0.1:${port}`,
+      GW_OBJECTS_BUCKET: bucket,
       // The only one that this server knows.
-      GW_OBJECTS_S3_ACCESS_KEY: 'S3RVER',
-      GW_OBJECTS_S3_SECRET_KEY: 'S3RVER',
+      GW_OBJECTS_ACCESS_KEY: 'S3RVER',
+      GW_OBJECTS_SECRET_KEY: 'S3RVER',
     },
     stop: async () => {
       await server.close();

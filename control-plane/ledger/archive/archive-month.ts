@@ -20,7 +20,7 @@ import { ArchiveHeldUpError, type MonthOptions } from './store-file.ts';
 import { accountsOf, closeFiles, writeEntries, writeRows } from './write-files.ts';
 
 /** Who may not lose anything now. */
-export interface Held {
+export interface HeldAccounts {
   readonly all: boolean;
   readonly accounts: ReadonlySet<string>;
 }
@@ -35,7 +35,7 @@ export interface ArchiveOptions {
   /** Signs the note for those who have the files alone. */
   readonly key: SigningKey;
   /** In a transaction no other hold is placed until it ends. */
-  readonly held: (tx: Queryable) => Promise<Held>;
+  readonly held: (tx: Queryable) => Promise<HeldAccounts>;
 }
 
 const leaseS = 120;
@@ -122,7 +122,7 @@ async function archiveMonth(options: ArchiveOptions, { claimed_until, month, sta
   );
 }
 
-/** What still has to happen to receipts of the month would be lost. */
+/** Holds a month up to whose receipts something still has to happen: it would be lost. */
 async function expectQuiet({ db }: ArchiveOptions, month: string): Promise<void> {
   const [from, to] = [firstOf(month), nextMonth(month)];
   const [found] = await db.$queryRaw<

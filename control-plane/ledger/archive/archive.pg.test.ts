@@ -314,7 +314,7 @@ test('while the store is away, a receipt of an archived month is 503 and not 404
   await ensurePartitions(options().db, new Date('2026-09-01'), 1);
   await stored(month, archived, other);
   await archive(month);
-  const nowhere = { ...bucket.settings, GW_OBJECTS_S3_URL: 'http://127.0.0.1:1' };
+  const nowhere = { ...bucket.settings, GW_OBJECTS_URL: 'http://127.0.0.1:1' };
   const app = await startTestApp(undefined, { ...running.stores, stop: async () => {} }, nowhere);
   const one = `/v1/gw/receipts/${idOf(archived[0])}`;
   for (const path of [one, `${one}/proof`, '/v1/gw/receipts?limit=100']) {

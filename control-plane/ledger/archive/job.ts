@@ -2,19 +2,18 @@
 import type { Database } from '@gw/prisma/client';
 import { allJobs, type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { firstOf, nextMonth } from '../receipts/archive-notes.ts';
-import { type ArchiveOptions, archiveMonths, type Held } from './archive-month.ts';
+import { type ArchiveOptions, archiveMonths, type HeldAccounts } from './archive-month.ts';
 import { checkArchive } from './check-archive.ts';
 import { accountsOf } from './write-files.ts';
 
 /** How many months receipts stay in Postgres; null: for ever. */
 export interface Kept {
-  /** Of accounts that have no rule of their own. */
   of(accountId: string): number | null;
 }
 
 export const keptForEver = async (): Promise<Kept> => ({ of: () => null });
 
-export const nobodyHeld = async (): Promise<Held> => ({ all: false, accounts: new Set() });
+export const nobodyHeld = async (): Promise<HeldAccounts> => ({ all: false, accounts: new Set() });
 
 export interface ArchiveJobOptions extends ArchiveOptions {
   readonly kept: (db: Database) => Promise<Kept>;

@@ -39,7 +39,7 @@ const inMonth = (month: string): Prisma.Sql =>
 export async function writeRows(options: MonthOptions): Promise<void> {
   const { db, month } = options;
   const last = await lastFile(db, month, 'rows');
-  let number = last?.number ?? 0;
+  let number = last === null ? 0 : last.number;
   let rows: ArchivedRow[] = [];
   const flush = async (): Promise<void> => {
     if (rows.length === 0) return;
@@ -155,7 +155,7 @@ interface EntryRow {
 export async function writeEntries(options: MonthOptions): Promise<void> {
   const { db, month } = options;
   const last = await lastFile(db, month, 'entries');
-  let number = last?.number ?? 0;
+  let number = last === null ? 0 : last.number;
   let after: Omit<EntryRow, 'content_sha256'> | null =
     last === null ? null : { arrived: last.last_arrived, id: last.last_id, version: last.last_version };
   for (let isMore = true; isMore; ) {

@@ -30,7 +30,8 @@ import { mediaTypes } from './media-types.ts';
 import type { PackPlaces } from './pack-places.ts';
 import { packRoutes, sendState } from './pack-routes.ts';
 import { enterPack, mostUnderWay, type PackLimits, quotaReason } from './packs.ts';
-import { type Period, selectFew } from './select.ts';
+import { selectFew } from './select.ts';
+import type { Period } from './select-archived.ts';
 
 interface EvidenceServices {
   readonly seals: Seals;

@@ -76,7 +76,8 @@ async function* pagesOf(
     if (id > last) {
       const next = await archivedPages(stores, accountId, { from, to: null }, 'asc').next();
       page = next.done === true ? [] : next.value;
-      last = page.at(-1)?.id ?? '';
+      const end = page.at(-1);
+      last = end === undefined ? '' : end.id;
     }
     const versions = page.filter((row) => row.id === id);
     if (versions.length > 0) yield versions;

@@ -142,7 +142,7 @@ async function removedSince(
 ): Promise<Fault[]> {
   const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
   const removed = new Map<string, Fault>();
-  // Of an archived month the batches tell what is missing.
+  // The batches tell what is missing in an archived month.
   const archived = await archivedMonths(db, seals);
   for (let from = Prisma.sql`(l.receipt_id, l.version) > (${after.id}, ${after.version})`; ; ) {
     const page = await db.$queryRaw<LoggedRow[]>`

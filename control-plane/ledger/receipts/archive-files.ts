@@ -86,7 +86,7 @@ export const linesOf = (objects: ObjectStore, file: ArchiveFile): Promise<string
     return text.slice(0, -1).split('\n');
   });
 
-/** What the note of a month has the digest of: a line for each file. */
+/** Returns the line of a file in the list that the note of its month has the digest of. */
 export const listedFile = (file: ArchiveFile): string =>
   [
     ...[file.kind, file.number, file.sha256, file.bytes, file.count, file.first_account, file.first_id],

@@ -102,7 +102,7 @@ export async function archivedArrivals(
   for (const [at, file] of files.entries()) {
     const isBefore = ({ arrived }: Arrival): boolean => BigInt(arrived) < BigInt(file.first_arrived);
     if ([...rows, ...stored].filter(isBefore).length > query.limit) break;
-    // What stands behind this file is not known, so nothing from there on is told.
+    // It is not known which rows stand behind this file, so nothing from there on is told.
     if (at === mostFiles) {
       const known = rows.filter(isBefore).toSorted(inOrderOfArrival);
       return { rows: known, stoppedAt: known.at(-1) ?? null };
@@ -119,7 +119,7 @@ export async function archivedArrivals(
   return { rows: rows.toSorted(inOrderOfArrival).slice(0, query.limit + 1), stoppedAt: null };
 }
 
-/** What is listed in the place of a row, if it is: in the order of first versions the version that counts stands there. */
+/** Returns the row that is listed in the place of a row, if one is: in the order of first versions the version that counts stands there. */
 function listed(row: ArchivedRow, own: readonly ArchivedRow[], query: LedgerQuery): ArchivedRow[] {
   const { order, version } = query;
   if ((order === 'asc' || version === 'issued') && row.version !== 1) return [];

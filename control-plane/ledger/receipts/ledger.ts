@@ -87,7 +87,7 @@ export async function ledgerPage(
   };
 }
 
-/** What Postgres has and what is archived, in one order. A month that left while the page was read is in both. */
+/** Joins the rows that Postgres has and those that are archived, in one order. A month that left while the page was read is in both. */
 function together(
   stored: readonly ListedRow[],
   { rows, stoppedAt }: ArchivedPart<ListedRow>,
@@ -96,7 +96,7 @@ function together(
   if (rows.length === 0 && stoppedAt === null) return [...stored];
   const nameOf = ({ id, version }: ListedRow): string => `${id} ${version}`;
   const known = new Map([...rows, ...stored].map((row) => [nameOf(row), row]));
-  // What stands behind the last one that was looked at comes on a later page.
+  // Rows behind the last one that was looked at come on a later page.
   return [...known.values()].filter((row) => stoppedAt === null || order(row, stoppedAt) <= 0).toSorted(order);
 }
 

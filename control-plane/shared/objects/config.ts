@@ -7,22 +7,22 @@ import { openBucket } from './s3.ts';
 /** Opens the store that the settings name; it asks nobody yet. Problems are reported to `settings`. */
 export function readObjects(settings: SettingReader): ObjectStore {
   const directory = settings.optional('GW_OBJECTS_DIR', '');
-  const url = settings.optional('GW_OBJECTS_S3_URL', '').replace(/\/$/, '');
+  const url = settings.optional('GW_OBJECTS_URL', '').replace(/\/$/, '');
   if (directory !== '' && url !== '')
-    settings.problem('GW_OBJECTS_DIR and GW_OBJECTS_S3_URL are both set. Example: GW_OBJECTS_S3_URL= (empty)');
+    settings.problem('GW_OBJECTS_DIR and GW_OBJECTS_URL are both set. Example: GW_OBJECTS_URL= (empty)');
   if (url === '') return directory === '' ? noObjects : openDirectory(directory);
   if (!/^https?:\/\/[^\s/?#@]+$/.test(url))
     settings.problem(
-      'GW_OBJECTS_S3_URL is no address without a path. Example: GW_OBJECTS_S3_URL=https://s3.eu-west-1.amazonaws.com',
+      'GW_OBJECTS_URL is no address without a path. Example: GW_OBJECTS_URL=https://s3.eu-west-1.amazonaws.com',
     );
-  const bucket = settings.required('GW_OBJECTS_S3_BUCKET', 'gw-archive');
+  const bucket = settings.required('GW_OBJECTS_BUCKET', 'gw-archive');
   if (bucket !== '' && !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    settings.problem('GW_OBJECTS_S3_BUCKET is no name of a bucket. Example: GW_OBJECTS_S3_BUCKET=gw-archive');
+    settings.problem('GW_OBJECTS_BUCKET is no name of a bucket. Example: GW_OBJECTS_BUCKET=gw-archive');
   return openBucket({
     url,
     bucket,
-    region: settings.optional('GW_OBJECTS_S3_REGION', 'us-east-1'),
-    accessKeyId: settings.required('GW_OBJECTS_S3_ACCESS_KEY', 'AKIA…'),
-    secretAccessKey: settings.secret('GW_OBJECTS_S3_SECRET_KEY', /^\S+$/, '<the secret key of that access key>'),
+    region: settings.optional('GW_OBJECTS_REGION', 'us-east-1'),
+    accessKeyId: settings.required('GW_OBJECTS_ACCESS_KEY', 'AKIA…'),
+    secretAccessKey: settings.secret('GW_OBJECTS_SECRET_KEY', /^\S+$/, '<the secret key of that access key>'),
   });
 }

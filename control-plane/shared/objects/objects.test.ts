@@ -54,9 +54,9 @@ describe.each(stores)('%s', (_, settings) => {
 test('a directory or a bucket that is away is no object that is missing', async () => {
   const file = join(dir, 'file');
   writeFileSync(file, '');
-  const wrong = { ...bucket.settings, GW_OBJECTS_S3_ACCESS_KEY: 'other' };
-  const nowhere = { ...bucket.settings, GW_OBJECTS_S3_URL: 'http://127.0.0.1:1' };
-  const noBucket = { ...bucket.settings, GW_OBJECTS_S3_BUCKET: 'gw-other' };
+  const wrong = { ...bucket.settings, GW_OBJECTS_ACCESS_KEY: 'other' };
+  const nowhere = { ...bucket.settings, GW_OBJECTS_URL: 'http://127.0.0.1:1' };
+  const noBucket = { ...bucket.settings, GW_OBJECTS_BUCKET: 'gw-other' };
   for (const settings of [
     { GW_OBJECTS_DIR: join(dir, 'gone') },
     { GW_OBJECTS_DIR: file },
@@ -78,7 +78,7 @@ test('what a crash left half written is no object', async () => {
 
 test('settings that name two stores, or half of one, are refused by name and without the secret', () => {
   expect(() => open({ ...bucket.settings, GW_OBJECTS_DIR: dir })).toThrow('both set');
-  expect(() => open({ GW_OBJECTS_S3_URL: 'http://s3/path', GW_OBJECTS_S3_SECRET_KEY: 'a secret of mine' })).toThrow(
+  expect(() => open({ GW_OBJECTS_URL: 'http://s3/path', GW_OBJECTS_SECRET_KEY: 'a secret of mine' })).toThrow(
     expect.objectContaining({ message: expect.not.stringContaining('a secret of mine') }),
   );
 });

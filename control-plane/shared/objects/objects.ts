@@ -39,4 +39,4 @@ export const noObjects: ObjectStore = {
 };
 
 const notSet = () =>
-  new ObjectsUnavailableError('There is no store of objects: GW_OBJECTS_DIR or GW_OBJECTS_S3_URL has to be set.');
+  new ObjectsUnavailableError('There is no store of objects: GW_OBJECTS_DIR or GW_OBJECTS_URL has to be set.');

@@ -146,6 +146,7 @@ export const words = {
       ledger_set_aside: 'Receipts set aside',
       receipt_integrity_faults: 'Altered receipts',
       receipt_batch_faults: 'Altered batches of receipts',
+      receipt_archive_faults: 'Altered archives of receipts',
       receipt_log_faults: 'Altered logs of receipts',
       ledger_witness_faults: 'Minutes that differ',
       audit_chain_faults: 'Altered audit entries',
@@ -161,6 +162,7 @@ export const words = {
         'They are not what was stored, and are not served. ./gw admin integrity lists and acknowledges them.',
       receipt_batch_faults:
         'Receipts that came in one moment are missing, or others are there: ./gw admin receipts integrity.',
+      receipt_archive_faults: 'A file of an archived month is gone or altered, or its note is: ./gw admin integrity.',
       receipt_log_faults: 'The log of an account is not what was signed: ./gw admin integrity.',
       ledger_witness_faults: 'The ledger and the count of calls differ: ./gw admin receipts witness.',
       audit_chain_faults: 'Entries that were altered, put in or taken out: ./gw admin integrity.',

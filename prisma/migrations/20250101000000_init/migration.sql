@@ -1048,12 +1048,15 @@ CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts_default"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- Has new rows stand behind all that are there. It does nothing but in a cluster that the database was restored into.
-CREATE FUNCTION continue_arrivals() RETURNS VOID LANGUAGE sql AS $$
-  UPDATE arrival_base SET system_identifier = c.system_identifier, base = greatest(base, 1 - pg_current_xact_id()::text::bigint + coalesce((
+CREATE FUNCTION continue_arrivals() RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE arrival_base SET system_identifier = c.system_identifier, base = greatest(base, 1 - pg_current_xact_id()::text::bigint + coalesce(greatest((
     SELECT max(last.arrived) FROM accounts a
-    CROSS JOIN LATERAL (SELECT max(r.arrived) AS arrived FROM receipts r WHERE r.account_id = a.id) last), 0))
-  FROM pg_control_system() c WHERE arrival_base.system_identifier <> c.system_identifier
-$$;
+    CROSS JOIN LATERAL (SELECT max(r.arrived) AS arrived FROM receipts r WHERE r.account_id = a.id) last),
+    -- It counts receipts that are archived as well.
+    (SELECT max(b.arrived) FROM receipt_batches b)), 0))
+  FROM pg_control_system() c WHERE arrival_base.system_identifier <> c.system_identifier;
+END $$;
 REVOKE EXECUTE ON FUNCTION continue_arrivals() FROM PUBLIC;
 
 -- Makes the partitions of `month_count` months, beginning with the month of `first_day` (UTC), and returns how many it made. Rows that

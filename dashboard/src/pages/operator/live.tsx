@@ -74,6 +74,7 @@ function linesOf(health: Health): Line[] {
   type Count =
     | 'audit_chain_faults'
     | 'deployments_needing_operator'
+    | 'receipt_archive_faults'
     | 'receipt_batch_faults'
     | 'receipt_integrity_faults'
     | 'receipt_log_faults'
@@ -95,6 +96,7 @@ function linesOf(health: Health): Line[] {
     faults('ledger_set_aside'),
     faults('receipt_integrity_faults'),
     faults('receipt_batch_faults'),
+    faults('receipt_archive_faults'),
     faults('receipt_log_faults'),
     faults('ledger_witness_faults'),
     faults('audit_chain_faults'),
