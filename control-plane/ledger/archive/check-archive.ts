@@ -27,9 +27,11 @@ export interface ArchiveCheckOptions {
 }
 
 /** The round through all months. The next one begins `fullS` after its end. It stands still while the store does not answer. */
-export const checkArchive = (
+export async function checkArchive(
   options: ArchiveCheckOptions & { readonly fullS: number; readonly signal: AbortSignal },
-): Promise<void> => goRound({ ...options, kind: 'archive' }, (place) => checkPage(options, place));
+): Promise<void> {
+  await goRound({ ...options, kind: 'archive' }, (place) => checkPage(options, place));
+}
 
 /** A place is a month, or a month, the kind of a file, and its number. */
 async function checkPage(options: ArchiveCheckOptions, { id, version }: RoundPlace): Promise<RoundPage> {
