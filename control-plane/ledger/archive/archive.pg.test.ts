@@ -1,7 +1,11 @@
 /** A month of receipts leaves Postgres: it is written, detached, read back, proven and checked, and every forgery of it is named. */
+
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { readSettings } from '@gw/contract/internal/environment';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { ensurePartitions } from '@gw/prisma/partitions';
+import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
 import { settleAnyAge, silentLog } from '@gw/testing/control-plane/fixtures';
@@ -370,6 +374,32 @@ test('lists of an account go on into archived months, in each order, and with fi
   await archive('2025-11');
   expect(await stateOf('2025-11')).toBe('detached');
   expect(await listAll()).toEqual(before);
+});
+
+test('operators see which months are archived, ask for one, and give it up', async () => {
+  const tokens = await seedOperators(running.context);
+  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: tokens.admin }, null);
+  const gw = async (...args: string[]): Promise<string> => {
+    let out = '';
+    const print = (text: string) => {
+      out += text;
+    };
+    const code = await runAdmin(['archive', ...args], { openApi: () => openOperatorApi(target), print, tell: print });
+    return `${code} ${out}`;
+  };
+  await stored('2025-12', entriesOf('2025-12', 1));
+  expect(await gw('month', '2025-12')).toMatch(/^0 [^]*state +asked/);
+  expect(await gw('month', '2025-12')).toMatch(/^1 .*does not allow/);
+  expect(await gw('give-up', '2025-12')).toMatch(/^0 /);
+  expect(await stateOf('2025-12')).toBe('none');
+  expect(await gw('give-up', '2025-01')).toMatch(/^1 .*does not allow/);
+  expect(await gw('month', new Date().toISOString().slice(0, 7))).toMatch(/^1 .*over for 31 days/);
+  expect(await gw('month', '2025-13')).toMatch(/^1 /);
+  expect(await gw('list')).toMatch(/2025-01 +detached +8 +test/);
+  const actions = (await readAudit(running.stores.db, 'operators', { order: 'desc', limit: 2 })).map(
+    ({ action, target: what }) => `${action} ${what}`,
+  );
+  expect(actions).toEqual(['archive.given_up receipts:2025-12', 'archive.asked receipts:2025-12']);
 });
 
 test('whoever deletes a month and writes a note of an archive hides nothing', async () => {
