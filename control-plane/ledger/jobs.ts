@@ -16,7 +16,7 @@ import type { CatalogueView } from '../catalogue/snapshot/keeper.ts';
 import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import type { Vault } from '../shared/vault.ts';
-import { keptForEver, nobodyHeld, startArchive } from './archive/job.ts';
+import { startArchive } from './archive/job.ts';
 import { startRebasing } from './budgets/rebase.ts';
 import { startDeliveries } from './budgets/webhooks/deliver.ts';
 import type { DeliveryMetrics } from './budgets/webhooks/delivery-metrics.ts';
@@ -41,7 +41,9 @@ import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
 import type { VersionMetrics } from './receipts/version-metrics.ts';
 import { finishErasures } from './retention/erase.ts';
+import { heldAccounts } from './retention/holds.ts';
 import { startRetention } from './retention/job.ts';
+import { retentionOf } from './retention/policy.ts';
 import { startUsageSums } from './usage/job.ts';
 import { startWitnessJob } from './witness/job.ts';
 
@@ -93,8 +95,8 @@ export function startJobs(
       ...context,
       key,
       seals,
-      held: nobodyHeld,
-      kept: keptForEver,
+      held: heldAccounts,
+      kept: (of) => retentionOf(of, 'receipts'),
       everyS: integrity.everyS,
       fullS: integrity.fullS,
     }),

@@ -16,14 +16,9 @@ import { checkBatchPage } from '../integrity/check-batches.ts';
 import { folderOf } from '../receipts/archive-files.ts';
 import { type ArchiveNote, firstOf, nextMonth, sealedNote } from '../receipts/archive-notes.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
+import type { HeldAccounts } from '../retention/holds.ts';
 import { ArchiveHeldUpError, type MonthOptions } from './store-file.ts';
 import { accountsOf, closeFiles, writeEntries, writeRows } from './write-files.ts';
-
-/** Who may not lose anything now. */
-export interface HeldAccounts {
-  readonly all: boolean;
-  readonly accounts: ReadonlySet<string>;
-}
 
 export interface ArchiveOptions {
   readonly db: Database;
@@ -35,7 +30,7 @@ export interface ArchiveOptions {
   /** Signs the note for those who have the files alone. */
   readonly key: SigningKey;
   /** In a transaction no other hold is placed until it ends. */
-  readonly held: (tx: Queryable) => Promise<HeldAccounts>;
+  readonly held: (tx: Queryable) => Promise<Pick<HeldAccounts, 'accounts' | 'all'>>;
 }
 
 const leaseS = 120;

@@ -2,7 +2,7 @@
 import type { Database } from '@gw/prisma/client';
 import { allJobs, type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { firstOf, nextMonth } from '../receipts/archive-notes.ts';
-import { type ArchiveOptions, archiveMonths, type HeldAccounts } from './archive-month.ts';
+import { type ArchiveOptions, archiveMonths } from './archive-month.ts';
 import { checkArchive } from './check-archive.ts';
 import { accountsOf } from './write-files.ts';
 
@@ -10,10 +10,6 @@ import { accountsOf } from './write-files.ts';
 export interface Kept {
   of(accountId: string): number | null;
 }
-
-export const keptForEver = async (): Promise<Kept> => ({ of: () => null });
-
-export const nobodyHeld = async (): Promise<HeldAccounts> => ({ all: false, accounts: new Set() });
 
 export interface ArchiveJobOptions extends ArchiveOptions {
   readonly kept: (db: Database) => Promise<Kept>;

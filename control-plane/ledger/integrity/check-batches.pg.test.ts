@@ -360,7 +360,7 @@ test('a round that is under way tells how far it is and when it ends, and is not
     finished_at = now() - INTERVAL '30 days', after_id = (SELECT arrived FROM receipt_batches WHERE number = 2)::text WHERE kind = 'batch'`);
   const { chain, rounds } = await readProgress(stores.db, { archive: 60, batch: 60, receipt: 3600 });
   expect(chain).toMatchObject({ batches: 3, receipts: 6, signed: 3, signed_at: expect.any(String) });
-  const [round] = rounds;
+  const round = rounds.find(({ kind }) => kind === 'batch');
   expect(round).toMatchObject({ kind: 'batch', checked: 3, checked_until: expect.any(String) });
   const leftS = (Date.parse(round?.expected_end ?? '') - Date.now()) / 1000;
   expect(leftS).toBeGreaterThan(5);
