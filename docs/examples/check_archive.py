@@ -20,11 +20,15 @@ def sha256(data):
 
 
 def digest_of(row):
-    """Over the hash of the receipt and the digest of the rest, as in the ledger."""
-    rest = {name: row[name] for name in ("account_id", "key_id", "endpoint")}
-    rest.update({name: row[name] and json.loads(row[name]) for name in ("routing_trace", "facts")})
+    """Over the hash of the receipt, and over whose row it is and its texts byte by byte, as in the ledger."""
+    texts = [row[name] for name in ("body", "routing_trace", "facts")]
+    # In units of UTF-16, as JavaScript counts.
+    lengths = [None if text is None else len(text.encode("utf-16-le")) // 2 for text in texts]
+    head = [row["account_id"], row["key_id"], row["endpoint"], *lengths]
+    stated = json.dumps(head, separators=(",", ":"), ensure_ascii=False)
+    rest = sha256("\n".join([stated, *(text or "" for text in texts)]).encode())
     own = sha256(b"\0" + canonical(json.loads(row["body"])).encode())
-    return sha256(f"{own}\n{sha256(canonical(rest).encode())}".encode())
+    return sha256(f"{own}\n{rest}".encode())
 
 
 def expect(is_right, what):

@@ -49,8 +49,9 @@ export async function storeFile(
     FROM json_populate_record(NULL::receipt_archive_files, ${row}::json) ON CONFLICT (month, kind, number) DO NOTHING`;
 }
 
-/** Stores an object, and reads it back. */
+/** Stores an object, and reads it back. One that is there already stays: an earlier try has stored it, and a store may refuse to exchange it. */
 export async function storeObject(objects: ObjectStore, name: string, bytes: Buffer): Promise<void> {
+  if ((await objects.get(name))?.equals(bytes)) return;
   await objects.put(name, bytes);
   const read = await objects.get(name);
   if (read === null || !read.equals(bytes)) throw new ObjectsUnavailableError(`${objects.place} did not keep ${name}.`);
