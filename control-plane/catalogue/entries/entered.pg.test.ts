@@ -23,7 +23,7 @@ const entryOf = async (kind: 'models' | 'deployments', id: string) =>
 const byAdmin = (catalogueVersion: number) => ({
   catalogueVersion,
   changedAt: clock.toISOString(),
-  changedBy: 'operator The admin (op_admin)',
+  changedBy: 'operator op_admin',
 });
 
 test('an entry says in which version of the catalogue it last changed, when, and by whom', async () => {
@@ -66,8 +66,9 @@ test('operators see who changed an entry last, and when', async () => {
   const read = async (kind: 'models' | 'regions' | 'deployments' | 'providers', id: string) =>
     (await as('viewer')('GET', at(`${kind}/${id}`))).json();
   const expected = async () => {
-    const { catalogueVersion: catalogue_version, changedAt, changedBy } = byAdmin(await version());
-    return { catalogue_version, changed_at: changedAt, changed_by: changedBy };
+    const { catalogueVersion: catalogue_version, changedAt } = byAdmin(await version());
+    // Receipts name the id alone, since an erasure cannot reach them.
+    return { catalogue_version, changed_at: changedAt, changed_by: 'operator The admin (op_admin)' };
   };
   for (const [kind, id] of [
     ['regions', 'pl-east'],

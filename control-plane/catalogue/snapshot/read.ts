@@ -22,6 +22,7 @@ import {
 import { canBeFirst } from '@gw/envoy/first-attempt';
 import type { Database, Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
+import { byId } from '../../shared/names/names.ts';
 import { snapshotFieldsIn } from '../entries/entry-fields.ts';
 import { priceRows } from '../entries/price-entry.ts';
 import type { StoredRule } from '../policy/check-rules.ts';
@@ -127,7 +128,7 @@ type Changed = Pick<DeploymentRow, 'changedAt' | 'changedBy' | 'changedIn'>;
 /** Returns who vouches for an entry, and since when; empty where nobody knows it. */
 function changeOf({ changedAt, changedBy, changedIn }: Changed): { readonly entry?: SnapshotModel['entry'] } {
   if (changedIn === null || changedAt === null || changedBy === null) return {};
-  return { entry: { catalogueVersion: changedIn, changedAt: changedAt.toISOString(), changedBy } };
+  return { entry: { catalogueVersion: changedIn, changedAt: changedAt.toISOString(), changedBy: byId(changedBy) } };
 }
 
 /** The same of the region: a receipt has its grid zone from there. */

@@ -34,6 +34,12 @@ export function setNameKeys(db: Database, keys: KeyRing): void {
 
 const keysOf = (db: Queryable & { readonly [property]?: KeyRing }): KeyRing | undefined => db[property];
 
+/**
+ * Names somebody by the id alone, where a hidden name stands before it in brackets: for what goes into receipts, which no erasure reaches, and
+ * which no reply opens.
+ */
+export const byId = (text: string): string => text.replace(/\{gw-name:[^}]*\} \(([^()]*)\)/g, '$1');
+
 export const isHidden = (text: string): boolean => text.includes(hiddenMark);
 
 type StoredKey = Partial<{ readonly [Field in keyof WrappedKey]: WrappedKey[Field] | null }> & {
