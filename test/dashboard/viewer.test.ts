@@ -26,9 +26,11 @@ interface Tried {
   readonly code: string | null;
 }
 
-/** A viewer may not even read these: rules, because their words help to evade them; addresses of webhooks; and calls to a provider. */
+/** A viewer may not even read these: rules, because their words help to evade them; addresses of webhooks; who was erased; and calls to a provider. */
 const notToRead = [
   'GET /operator/v1/accounts/{accountId}/budget-webhook',
+  'GET /operator/v1/erasures',
+  'GET /operator/v1/erasures/{kind}/{id}',
   'GET /operator/v1/policy',
   'GET /operator/v1/policy/defaults',
   'GET /operator/v1/policy/exemptions',
