@@ -3,11 +3,15 @@
  * route states.
  */
 
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openApiDocument } from '@gw/contract/openapi';
 import { routes as publicRoutes } from '@gw/contract/routes';
 import { defaultMethodology, methodologyOf } from '@gw/methodology/methodologies';
+import { ensurePartitions } from '@gw/prisma/partitions';
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { unattended } from '@gw/testing/control-plane/calls';
@@ -26,14 +30,18 @@ import { screenApplication } from './customers/onboarding/screening-run.ts';
 import type { Decision } from './customers/onboarding/steps.ts';
 import { buildOperatorApp } from './operator-app.ts';
 
+const objects = mkdtempSync(join(tmpdir(), 'gw-replies-'));
 let running: TestApp;
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 beforeAll(async () => {
-  running = await startTestApp();
+  running = await startTestApp(undefined, undefined, { GW_OBJECTS_DIR: objects });
   tokens = await seedOperators(running.context);
   await openFirstVersion(running.context)();
 }, 120_000);
-afterAll(() => running?.stop());
+afterAll(async () => {
+  await running?.stop();
+  rmSync(objects, { recursive: true });
+});
 
 /** Methods and paths that replied as asked for, each with what its route states. */
 function listen(app: FastifyInstance): Map<string, z.ZodType | null | undefined> {
@@ -83,6 +91,11 @@ async function askRetention(ask: ReturnType<typeof withToken>): Promise<void> {
   await done(ask('GET', erasure));
   await done(ask('POST', erasure, { confirm: erased.id }));
   await done(ask('GET', '/operator/v1/erasures'));
+  await ensurePartitions(running.context.db, new Date('2024-01-01'), 1);
+  const archives = '/operator/v1/archives';
+  await done(ask('POST', archives, { month: '2024-01' }));
+  await done(ask('GET', archives));
+  await done(ask('DELETE', `${archives}/2024-01`));
 }
 
 test('each route of the operators’ port replies, and each reply is what its schema says', async () => {

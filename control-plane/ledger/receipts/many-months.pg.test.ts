@@ -2,7 +2,7 @@
 
 import { dayMs } from '@gw/contract/internal/durations';
 import type { LedgerQuery } from '@gw/contract/management';
-import type { Prisma, Queryable } from '@gw/prisma/client';
+import { Prisma, type Queryable } from '@gw/prisma/client';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import { callAt, entryFrom, ingest } from '@gw/testing/control-plane/calls';
 import { receiptIdAt, type Stores, silentLog, startStores, testEntries } from '@gw/testing/control-plane/fixtures';
@@ -60,7 +60,8 @@ test('pages follow each other through all years, in both orders, without a hole 
 /** The cost of a read: the blocks that were read, and the tables and indexes that were planned. */
 async function costOf(read: (db: Stores['db']) => Promise<unknown>): Promise<{ blocks: number; relations: number }> {
   const cost = { blocks: 0, relations: 0 };
-  const explained = async <Row>(asked: Prisma.Sql): Promise<Row> => {
+  const explained = async <Row>(template: Prisma.Sql | TemplateStringsArray, ...values: unknown[]): Promise<Row> => {
+    const asked = 'raw' in template ? Prisma.sql(template, ...values) : template;
     const [plan] = await stores.db.$queryRaw<{ 'QUERY PLAN': [{ Plan: Plan }] }[]>`
       EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${asked}`;
     const root = plan?.['QUERY PLAN'][0].Plan;
