@@ -1,6 +1,7 @@
 /** Requests and replies about API keys. The plaintext of a key is in one reply only. */
 import { z } from 'zod';
 import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
+import { hiddenMark, holdsHiddenMark } from './internal/hidden-names.ts';
 import { pageSchema } from './list.ts';
 import { projectSchema } from './project.ts';
 
@@ -36,6 +37,7 @@ const name = z
   .max(100)
   // Control characters would break the tables of a terminal; Postgres holds no NUL.
   .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
+  .refine((text) => !text.includes(hiddenMark), holdsHiddenMark)
   .describe('For people, 1 to 100 characters');
 const scopeSet = z
   .array(z.enum(scopes))

@@ -1,5 +1,6 @@
 /** A project: a name, set by the key or by the request, that an account charges calls to. */
 import { z } from 'zod';
+import { hiddenMark, holdsHiddenMark } from './internal/hidden-names.ts';
 
 export const projectSchema = z
   .string()
@@ -9,6 +10,7 @@ export const projectSchema = z
   // Control characters would break the tables of a terminal; Postgres holds neither NUL nor half of a surrogate pair.
   .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
   .refine((text) => text.isWellFormed(), 'holds half of a surrogate pair')
+  .refine((text) => !text.includes(hiddenMark), holdsHiddenMark)
   .describe('Project that the calls are charged to, 1 to 64 characters');
 
 const project = projectSchema

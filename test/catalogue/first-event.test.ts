@@ -69,7 +69,13 @@ beforeAll(async () => {
       pue: 1.2,
     });
   }
-  for (const name of [model, alone]) await eventually(`an answer of ${name}`, () => ask(name).catch(() => null));
+  const pinned = (region: string) => {
+    const body = { model, messages, gw: { region } };
+    return client.chat.completions.create(body);
+  };
+  for (const region of ['us-east', 'eu-west'])
+    await eventually(`an answer in ${region}`, () => pinned(region).catch(() => null));
+  await eventually(`an answer of ${alone}`, () => ask(alone).catch(() => null));
 }, 60_000);
 beforeEach(() => {
   for (const id of ids) says[id] = { answer: well, calls: 0 };

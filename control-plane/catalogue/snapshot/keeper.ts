@@ -10,7 +10,7 @@ import { jsonIn } from '@gw/contract/internal/json-in';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { snapshotChannel, snapshotKey, snapshotSealKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, snapshotSchema } from '@gw/contract/internal/snapshot';
-import { snapshotSeals } from '@gw/contract/internal/snapshot-seal';
+import { isSealedSnapshot, snapshotSeals } from '@gw/contract/internal/snapshot-seal';
 import type { DeploymentPlace } from '@gw/envoy/clusters';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -107,7 +107,7 @@ export function createCatalogueKeeper({
     const [text, seals] = await redis.mget(snapshotKey, snapshotSealKey);
     const isFirst = comparedAt === Number.NEGATIVE_INFINITY;
     comparedAt = now().getTime();
-    if (text == null || (sameContent(text, snapshot) && seals === snapshotSeals(text, keys))) return false;
+    if (text == null || (sameContent(text, snapshot) && hasSeals(text, seals ?? '', keys))) return false;
     if (!isFirst) log.error({ version: snapshot.version }, 'the published catalogue was altered in Redis');
     await db.catalogueVersion.updateMany({
       where: { version: snapshot.version },
@@ -153,6 +153,10 @@ export function createCatalogueKeeper({
     refresh: oneAtATime(refreshOnce),
   };
 }
+
+/** Whether a sidecar with any of these keys takes it up. Another instance may list them in another order while keys are exchanged. */
+const hasSeals = (text: string, seals: string, { current, others }: KeyRing): boolean =>
+  [current, ...others].every((key) => isSealedSnapshot(text, seals, key));
 
 /** Returns false if Redis had this version, or a newer one. */
 const publish = async (redis: Redis, snapshot: Snapshot, keys: KeyRing): Promise<boolean> => {

@@ -177,8 +177,9 @@ async function detach(options: ArchiveOptions, note: ArchiveNote): Promise<void>
       const at = now();
       const target = `receipts:${month}`;
       const said = { actor, action: archivedAction, target, requestId: null };
-      await appendAudit(tx, at, { ...said, accountId: null, after: { receipts: note.receipts, files_sha256 } });
+      // The chain of an account before that of the operators, as everywhere.
       for (const accountId of accounts) await appendAudit(tx, at, { ...said, accountId, after: { files_sha256 } });
+      await appendAudit(tx, at, { ...said, accountId: null, after: { receipts: note.receipts, files_sha256 } });
       await tx.$executeRaw`
         UPDATE receipt_archives SET note = ${JSON.stringify(sealedNote(note, seals))}::json WHERE month = ${firstOf(month)}::date AND state = 'frozen'`;
       // Last of all: from here on nobody reads or writes receipts until the transaction ends.

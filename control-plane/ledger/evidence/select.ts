@@ -66,7 +66,8 @@ async function selectAt(
 ): Promise<Selected> {
   const { db, objects = noObjects, seals } = stores;
   const stored = await versionsOf(stores, accountId, keys);
-  const found = new Set(keys.map(({ id }) => id));
+  // The rows count and not the keys, because a month can be detached between the two.
+  const found = new Set(stored.map(({ id }) => id));
   const archived = (await selectArchived({ db, objects, seals }, accountId, { asked, period, most })).filter(
     ({ id }) => !found.has(id),
   );

@@ -8,6 +8,7 @@
  * connection without the master key no name is written.
  */
 
+import { hiddenMark } from '@gw/contract/internal/hidden-names';
 import { hmacSha256 } from '@gw/contract/internal/hmac';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Database, Queryable } from '@gw/prisma/client';
@@ -19,8 +20,6 @@ export type Subject = `${'account' | 'operator' | 'organisation_admin'}:${string
 /** As an erased name reads. */
 export const erased = 'erased';
 const unreadable = 'unreadable';
-/** No other text that is stored begins a hidden name; requests that do are refused. */
-export const hiddenMark = '{gw-name:';
 const hiddenForm = /\{gw-name:([a-z_]+:[\w.-]{1,100}):([\w-]+)\}/g;
 /** Not a person's: digests of e-mail addresses are made with it. */
 const lookupSubject = 'lookup:email';
