@@ -1,7 +1,7 @@
 /** Requests and replies about API keys. The plaintext of a key is in one reply only. */
 import { z } from 'zod';
 import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
-import { hiddenMark, holdsHiddenMark } from './internal/hidden-names.ts';
+import { hiddenMark, holdsHiddenMark } from './hidden-mark.ts';
 import { pageSchema } from './list.ts';
 import { projectSchema } from './project.ts';
 

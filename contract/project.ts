@@ -1,6 +1,6 @@
 /** A project: a name, set by the key or by the request, that an account charges calls to. */
 import { z } from 'zod';
-import { hiddenMark, holdsHiddenMark } from './internal/hidden-names.ts';
+import { hiddenMark, holdsHiddenMark } from './hidden-mark.ts';
 
 export const projectSchema = z
   .string()

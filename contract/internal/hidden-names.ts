@@ -3,10 +3,6 @@
  * puts the hidden ones back.
  */
 
-/** With it each hidden name begins, which replies show opened. No text of a request may hold it: it would be opened, too. */
-export const hiddenMark = '{gw-name:';
-export const holdsHiddenMark = `holds ${hiddenMark}, with which only hidden names begin`;
-
 /** JSON pointer → the text as it was hashed. */
 export type HiddenNames = Readonly<Record<string, string>>;
 

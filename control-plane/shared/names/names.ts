@@ -8,7 +8,7 @@
  * connection without the master key no name is written.
  */
 
-import { hiddenMark } from '@gw/contract/internal/hidden-names';
+import { hiddenMark } from '@gw/contract/hidden-mark';
 import { hmacSha256 } from '@gw/contract/internal/hmac';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Database, Queryable } from '@gw/prisma/client';
