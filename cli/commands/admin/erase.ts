@@ -5,7 +5,7 @@ import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/erasures';
 const options = {
-  confirm: 'the same id again, to do it; without it nothing is done, and what would be destroyed is shown',
+  confirm: 'the same ID again, to erase; without it, the command only shows what would be destroyed',
 };
 
 export const eraseCommands: readonly AdminCommand[] = [
@@ -42,7 +42,7 @@ async function run(call: AdminCall, kind: 'person' | 'account') {
   const at = `${path}/${kind}/${encodeURIComponent(id)}`;
   if (confirm === undefined) {
     const value = (await call.api.get(at)) as TableRow;
-    const note = `Nothing was done. To erase, and nothing brings it back: ./gw admin erase ${kind} ${id} --confirm ${id}\n`;
+    const note = `Nothing was erased. To erase it permanently: ./gw admin erase ${kind} ${id} --confirm ${id}\n`;
     return { value, text: card(value), note };
   }
   if (confirm !== id) throw new Problem(`--confirm takes the same id again: ${id}`);

@@ -69,7 +69,8 @@ interface Integrity {
 async function integrity({ api }: AdminCall) {
   const value = (await api.get('/operator/v1/receipts/integrity')) as Integrity;
   const { batches, receipts, signed, signed_at } = value.chain;
-  const chain = `${receipts} receipts in ${batches} batches; signed up to batch ${signed}, ${signed_at ?? 'never'}.\n`;
+  const upTo = signed_at === null ? 'not signed yet' : `signed up to batch ${signed} at ${signed_at}`;
+  const chain = `${receipts} receipts in ${batches} batches, ${upTo}.\n`;
   const columns = ['kind', 'checked', 'checked_until', 'rows_per_s', 'expected_end', 'finished_at', 'next_begin'];
   return { value, text: `${chain}\n${table([...value.rounds], columns, '')}` };
 }

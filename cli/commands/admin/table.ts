@@ -28,7 +28,7 @@ export function card(row: TableRow): string {
 }
 
 function cell(value: unknown): string {
-  if (value === null || value === undefined) return '-';
+  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return '-';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   // A terminal obeys control characters; whoever names an account must not command it.
   return text.replace(/[\p{Cc}\p{Cf}]/gu, '\u{FFFD}');

@@ -133,7 +133,7 @@ test('an account that is erased is named nowhere, lets nobody in, and its receip
   await verified(before);
 
   const dry = await gw('erase', 'account', 'acct_gone');
-  expect(dry.note).toContain('Nothing was done.');
+  expect(dry.note).toContain('Nothing was erased.');
   expect(dry.out).toMatch(/people +1\n.*sessions +1\n.*operator_tokens +0\n.*api_keys +1\n/);
   expect(await ask('GET', path)).toMatchObject({ name: 'Northwind Analytics', state: 'active' });
   await expect(gw('erase', 'account', 'acct_gone', '--confirm', 'acct_gon')).rejects.toThrow('the same id again');

@@ -3,6 +3,7 @@
  * somebody's name when it is shown, in its path, its query or its body. What a field may say beyond that is for the schema of its route.
  */
 import { apiError } from '@gw/contract/errors';
+import { hiddenMark } from '@gw/contract/hidden-mark';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../shared/context.ts';
 import { isHidden } from '../../shared/names/names.ts';
@@ -15,8 +16,7 @@ export function refuseUnstorableText(app: FastifyInstance, { addresses }: Pick<C
     return refuse(
       reply,
       apiError('invalid_request', {
-        message:
-          'The request holds text that is not valid Unicode, or `{gw-name:`, with which only hidden names begin.',
+        message: `The request contains text that is not valid Unicode, or \`${hiddenMark}\`, which is reserved.`,
       }),
       addresses,
     );
