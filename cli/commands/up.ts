@@ -233,7 +233,7 @@ function welcome(run: RunFile, detached: boolean, tls: PublicTls | null = null):
     '',
     `Base URL      ${run.publicUrl}/v1`,
     `Demo key      ${run.keys.audit}`,
-    `Dashboard     ${run.controlUrl} (log in as admin@localhost with \`operatorCredential\` from ${secrets}, or use ./gw admin)`,
+    `Dashboard     ${run.controlUrl} (choose Operator, then admin@localhost with \`operatorCredential\` from ${secrets}; ./gw admin needs no login)`,
     '',
     ...(run.model === null ? ['The provider lists no model yet.'] : ['Try it:', '', curlFor(run, tls)]),
     '',

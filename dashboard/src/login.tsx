@@ -75,8 +75,8 @@ export function Login() {
             )}
             <Text size="xs" c="dimmed">
               {kind === 'operator'
-                ? 'An admin of the platform makes your login; ./gw up prints where the first one is.'
-                : 'An operator of the platform makes your login and hands you the credential.'}
+                ? 'An admin creates your login. ./gw up prints where to find the first one.'
+                : 'Your platform operator creates your login and gives you the credential. Operators log in under Operator.'}
             </Text>
           </Stack>
         </form>
