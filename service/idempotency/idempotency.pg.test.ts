@@ -183,21 +183,24 @@ test('however many wait, Redis is asked by one of them, a few times a second', a
 test('a key is kept for as long as its call runs, and not for longer than its lease after its instance has died', {
   timeout: 60_000,
 }, async () => {
-  const [one, other] = [open(), open()];
-  const running = claimOf(await one.claim(call, null));
+  const [one, dead, other] = [open(), open(), open()];
+  const ofTheDead = { ...call, key: 'of-the-dead' };
+  claimOf(await one.claim(call, null));
+  const running = claimOf(await dead.claim(ofTheDead, null));
+  dead.stop();
+  const taken = other.claim(ofTheDead, patience(leaseMs + 5000));
   await delay(leaseMs + 1000);
   expect(await other.claim(call, null)).toEqual({ is: 'running', waited: false });
-  // Redis is told again about claims that it has lost.
-  await redis.flushall();
-  await delay(leaseMs / 3 + 1000);
-  expect(await other.claim(call, null)).toEqual({ is: 'running', waited: false });
-  one.stop();
-  const next = claimOf(await other.claim(call, patience(leaseMs + 5000)));
+  const next = claimOf(await taken);
   expect(next.mayHaveRun).toBe(true);
   // The first one is back: what it has is not what the key stands for.
   expect(await finish(running, 'late')).toBe('lost');
   await finish(next, 'second');
-  expect(textOf(await other.claim(call, null))).toBe('second');
+  expect(textOf(await other.claim(ofTheDead, null))).toBe('second');
+  // Redis is told again about claims that it has lost.
+  await redis.flushall();
+  await delay(leaseMs / 3 + 1000);
+  expect(await other.claim(call, null)).toEqual({ is: 'running', waited: false });
 });
 
 test('while Redis is away nobody runs; what it took all the same is given back', async () => {
