@@ -98,8 +98,8 @@ test('receipt_generation_failed: a completion into which nobody could put a rece
   await gateway.whole();
 });
 
-/** Until `during` is over Envoy runs with another configuration. */
-async function withEnvoy(change: (config: string) => string, during: () => Promise<void>): Promise<void> {
+/** Envoy runs with another configuration until the function that is returned is called. */
+async function changeEnvoy(change: (config: string) => string): Promise<() => Promise<void>> {
   const file = join(gateway.dir, 'envoy.yaml');
   const config = readFileSync(file, 'utf8');
   const envoy = gateway.stack.part('envoy');
@@ -108,30 +108,31 @@ async function withEnvoy(change: (config: string) => string, during: () => Promi
   expect(changed).not.toBe(config);
   writeFileSync(file, changed);
   await envoy.start();
-  try {
-    await during();
-  } finally {
+  return async () => {
     await envoy.stop();
     writeFileSync(file, config);
     await gateway.start('envoy');
-  }
+  };
 }
 
 /** Envoy as if nobody had to wait for long. */
 const impatient = (config: string) => config.replaceAll('"idle_timeout":"300s"', '"idle_timeout":"2s"');
 
-test('upstream_timeout: a stream that is silent before its headers is no fault of the request', async () => {
-  await withEnvoy(impatient, async () => {
+describe('where Envoy does not wait for long', () => {
+  let restore: () => Promise<void>;
+  beforeAll(async () => {
+    restore = await changeEnvoy(impatient);
     await gateway.whole();
+  });
+  afterAll(() => restore?.());
+
+  test('upstream_timeout: a stream that is silent before its headers is no fault of the request', async () => {
     const reply = await call({ stream: true }, { 'x-sim-fault': 'stall' }, ours());
     expect(judged(reply)).toBe('upstream_timeout');
     expect(await stored(reply.headers['x-gw-receipt-id'])).toMatchObject(unmeasured);
   });
-});
 
-test('a stream that is silent in its middle is broken off, and its receipt counts what came', async () => {
-  await withEnvoy(impatient, async () => {
-    await gateway.whole();
+  test('a stream that is silent in its middle is broken off, and its receipt counts what came', async () => {
     const { broken, headers, text } = await gateway.client.chat({ stream: true, sim: { 'x-sim-fault': 'stall-mid' } });
     expect({ broken, ended: text.includes('[DONE]') }).toEqual({ broken: true, ended: false });
     expect(await stored(headers.get('x-gw-receipt-id'))).toMatchObject({
@@ -157,7 +158,8 @@ test('overloaded: Envoy has no memory left for another call; one that it has goe
     renameSync(`${file}.new`, file);
   };
   used(0.5);
-  await withEnvoy(memoryOf(file), async () => {
+  const restore = await changeEnvoy(memoryOf(file));
+  try {
     await gateway.whole();
     let begun = false;
     let ended = false;
@@ -180,7 +182,9 @@ test('overloaded: Envoy has no memory left for another call; one that it has goe
     expectComplete(await running);
     used(0.5);
     await gateway.whole();
-  });
+  } finally {
+    await restore();
+  }
 });
 
 describe('receipt_integrity_failed: a receipt that was altered in storage', () => {
