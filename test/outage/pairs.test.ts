@@ -11,4 +11,4 @@ import './keys-at-two-suite.ts';
 import '../catalogue/full-everywhere-suite.ts';
 
 // At a load that leaves other tests their time; `test/long/changes-under-load.test.ts` has the same at full load.
-describe('changes hold', () => changesHold(() => gateway, { pauseMs: 400 }));
+describe('changes hold', () => changesHold(() => gateway, { isShort: true, pauseMs: 400 }));
