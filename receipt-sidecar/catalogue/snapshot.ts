@@ -78,14 +78,20 @@ export interface CatalogueSource {
 
 /**
  * Reads the snapshot at the start, on every message, and every `pollMs` in case a message was lost. One that is invalid or not sealed is refused as
- * a whole (closed): the last one stays, and a sidecar that has none does not serve. For invalid rules see policy.ts.
+ * a whole (closed), and so is one that is older than the one held or kept, since its seals stay good: the last one stays, and a sidecar that has
+ * none does not serve. For invalid rules see policy.ts.
  */
 export function holdCatalogue({ redis, subscriber, pollMs, file, key, log }: CatalogueSource): CatalogueHolder {
   let catalogue: Catalogue | null = null;
-  const takeUp = (text: string, seals: string | null | undefined, from: string): void => {
+  /** What an offered one must not be older than. */
+  let newest: Snapshot | null = null;
+  const genuine = (text: string, seals: string | null | undefined): Snapshot => {
     if (!seals || !isSealedSnapshot(text, seals, key)) throw new Error('no control plane has written it');
-    const snapshot = snapshotSchema.parse(JSON.parse(text));
+    return snapshotSchema.parse(JSON.parse(text));
+  };
+  const takeUp = (snapshot: Snapshot, from: string): void => {
     catalogue = makeCatalogue(snapshot, catalogue);
+    newest = snapshot;
     const { models, deployments, version } = snapshot;
     const counts = { models: models.length, deployments: deployments.length, policy: catalogue.policy.version };
     log.info({ version, ...counts, from }, 'the catalogue was taken up');
@@ -96,30 +102,50 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, key, log }: Cat
       );
   };
   const read = async (): Promise<void> => {
-    const version = await redis.get(snapshotVersionKey);
-    if (version === null || Number(version) === catalogue?.version) return;
-    const [text, seals] = await redis.mget(snapshotKey, snapshotSealKey);
+    const stated = await redis.get(snapshotVersionKey);
+    if (stated === null || Number(stated) === catalogue?.version) return;
+    const [text, seals, version] = await redis.mget(snapshotKey, snapshotSealKey, snapshotVersionKey);
     if (text == null) return;
-    takeUp(text, seals, 'redis');
+    const snapshot = genuine(text, seals);
+    if (String(snapshot.version) !== version)
+      throw new Error(`it is the version ${snapshot.version}, and the version ${version} was announced`);
+    if (newest !== null && isOlder(snapshot, newest))
+      throw new Error(
+        `it is older than the one that this sidecar has: version ${snapshot.version} of ${snapshot.publishedAt}, not ${newest.version} of ${newest.publishedAt}`,
+      );
+    takeUp(snapshot, 'redis');
     // Renaming is atomic, so that the next start never finds a half-written file.
     await writeFile(`${file}.new`, `${seals}\n${text}`, { mode: 0o600 });
     await rename(`${file}.new`, file);
   };
+  const readKept = async (): Promise<Snapshot | null> => {
+    const kept = await readFile(file, 'utf8').catch(() => null);
+    if (kept === null) return null;
+    const end = kept.indexOf('\n');
+    try {
+      return genuine(kept.slice(end + 1), kept.slice(0, end));
+    } catch (error) {
+      log.error({ err: error }, 'the catalogue on disk cannot be read');
+      return null;
+    }
+  };
   const readQuietly = async (): Promise<void> => {
+    const kept = newest === null ? await readKept() : null;
+    newest ??= kept;
     await read().catch((error: unknown) => {
       log.error({ err: error }, 'the catalogue could not be read; the last one stays');
     });
-    if (catalogue) return;
-    const kept = await readFile(file, 'utf8').catch(() => null);
-    try {
-      const end = kept?.indexOf('\n') ?? -1;
-      if (kept !== null && !catalogue) takeUp(kept.slice(end + 1), kept.slice(0, end), 'file');
-    } catch (error) {
-      log.error({ err: error }, 'the catalogue on disk cannot be read');
-    }
+    if (catalogue === null && newest !== null) takeUp(newest, 'file');
   };
   listenTo(subscriber, snapshotChannel, () => void readQuietly());
   void readQuietly();
   const timer = setInterval(() => void readQuietly(), pollMs);
   return { current: () => catalogue, stop: () => clearInterval(timer) };
 }
+
+/**
+ * Whether both its version and its time are behind. A Postgres that was put back counts anew from a lower version where Redis, too, was lost, and
+ * what is published from there has a later time.
+ */
+const isOlder = (one: Snapshot, other: Snapshot): boolean =>
+  one.version < other.version && Date.parse(one.publishedAt) <= Date.parse(other.publishedAt);

@@ -1,5 +1,5 @@
 /** Whoever holds Redis changes no number of the ledger, adds none and hides none unnamed. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -8,6 +8,7 @@ import {
   pendingReceiptsKey,
   receiptKey,
   snapshotKey,
+  snapshotSealKey,
   snapshotVersionKey,
 } from '@gw/contract/internal/redis';
 import { EntrySealer, standIn } from '@gw/contract/internal/sealed-entry';
@@ -80,6 +81,47 @@ examine('redis', {
       sidecar.stop();
       const published = JSON.parse((await redis.get(snapshotKey)) ?? 'null');
       expect(published.deployments.every(({ pue }: { pue: number }) => pue > 1)).toBe(true);
+      rmSync(folder, { recursive: true });
+    };
+  },
+  'publish an earlier catalogue again, with its seals': async ({ app, said }) => {
+    const { db, redis } = app.stores;
+    const folder = mkdtempSync(join(tmpdir(), 'gw-earlier-catalogue-'));
+    const keys = [snapshotKey, snapshotSealKey, snapshotVersionKey] as const;
+    const earlier = await redis.mget(...keys);
+    await db.region.update({ where: { code: 'us-east' }, data: { status: 'degraded' } });
+    await app.refresh();
+    const sidecar = sidecarCatalogue(app, folder, said);
+    await eventually(() => existsSync(join(folder, 'catalogue.json')));
+    const newer = await redis.mget(...keys);
+    const version = Number(newer[2]);
+    const replay = async (announced: number | string | null | undefined) => {
+      const before = said.length;
+      await redis.mset({ [keys[0]]: earlier[0] ?? '', [keys[1]]: earlier[1] ?? '', [keys[2]]: announced ?? '' });
+      await eventually(() => said.length > before);
+    };
+    return async () => {
+      await replay(earlier[2]);
+      await replay(version + 1);
+      expect(sidecar.current()?.version).toBe(version);
+      sidecar.stop();
+      // It holds none yet, and keeps the newer one.
+      await redis.set(snapshotVersionKey, earlier[2] ?? '');
+      const started = sidecarCatalogue(app, folder, said);
+      await eventually(() => started.current() !== null);
+      expect(started.current()?.version).toBe(version);
+      await app.refresh();
+      expect(await redis.get(snapshotKey)).toBe(newer[0]);
+      started.stop();
+      // A Postgres that was put back, where Redis was lost as well.
+      await redis.del(...keys);
+      await app.stores.tamper('UPDATE catalogue_version SET version = 1');
+      const putBack = sidecarCatalogue(app, folder, []);
+      await app.refresh();
+      await eventually(() => putBack.current()?.version === 1);
+      putBack.stop();
+      await db.region.update({ where: { code: 'us-east' }, data: { status: 'active' } });
+      await app.refresh();
       rmSync(folder, { recursive: true });
     };
   },

@@ -63,6 +63,12 @@ export const forgeries = {
     ['reviews', 'hand on another receipt of a call that its sidecar did not finish', 'ingest', wrongCode],
     ['reviews', 'publish another catalogue', 'catalogue', 'no control plane has written'],
     [
+      'new',
+      'publish an earlier catalogue again, with its seals',
+      'catalogue',
+      'it is older than the one|was announced',
+    ],
+    [
       'reviews',
       'empty Redis',
       'ingest',
