@@ -159,6 +159,8 @@ describe('a failure as the first event', () => {
     ['Gemini', { error: { code: 400, message: 'Too long', status: 'INVALID_ARGUMENT' } }, 400],
     ['the window of the model', { error: { message: "This model's maximum context length is 4096 tokens" } }, 400],
     ['a code that is no status', { error: { message: 'Broken', code: 1234 } }, 500],
+    ['a code that begins with a status', { error: { message: 'Broken', code: 5031 } }, 500],
+    ['a code above those of failures', { error: { message: 'Broken', code: 600 } }, 500],
     ['a word alone', { error: 'boom' }, 500],
     ['an object called error', { object: 'error', message: 'Broken' }, 500],
     ['a key', { error: { type: 'authentication_error' } }, 401],

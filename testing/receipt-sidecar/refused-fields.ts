@@ -13,6 +13,9 @@ export const refusalsOfAdded: readonly (readonly [about: 'added' | 'client', ser
   ['added', 'Bedrock', { message: '`temperature` and `top_p` cannot both be specified for this model.' }],
   ['added', 'words', { error: { message: 'The model does not support temperature.' } }],
   ['added', 'other words', { error: { message: 'Custom temperature is not supported.', param: null } }],
+  ['added', 'a path from the root', { message: 'Not allowed: value at $.temperature' }],
+  ['added', 'a word before', { message: 'This model is used without temperature alone' }],
+  ['added', 'a word behind', { message: 'The temperature must be left out' }],
   ['client', 'OpenAI', { error: { message: 'The temperature is no object.', param: 'tools[0].function.parameters' } }],
   [
     'client',
@@ -24,5 +27,8 @@ export const refusalsOfAdded: readonly (readonly [about: 'added' | 'client', ser
   ['client', 'FastAPI', { detail: [{ loc: ['body', 'tools', 0, 'temperature'], msg: 'no type' }] }],
   ['client', 'vLLM', { message: "[{'loc': ('body', 'tools', 0, 'temperature'), 'msg': 'no type'}]" }],
   ['client', "the client's words", { message: 'No picture shows "the temperature in Oslo".' }],
+  ['client', 'a message', { message: 'Invalid value in messages: the temperature is missing.' }],
+  ['client', 'a tool', { message: 'Invalid value in tools: the temperature is missing.' }],
+  ['client', 'a schema', { message: 'Invalid value in json_schema: the temperature is missing.' }],
   ['client', 'prose', { error: { message: 'The room temperature in your story is too rude.' } }],
 ];

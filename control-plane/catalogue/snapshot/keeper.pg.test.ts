@@ -1,5 +1,7 @@
+import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { snapshotChannel, snapshotKey, snapshotSealKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotGridReading, snapshotSchema } from '@gw/contract/internal/snapshot';
+import { isSealedSnapshot } from '@gw/contract/internal/snapshot-seal';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
@@ -12,14 +14,14 @@ const stores = forFile(startStores);
 
 /** How much later it is for the keepers than it was. */
 let laterMs = 0;
-const keeperOf = (reading: AnnualReading = annualReading): CatalogueKeeper =>
+const keeperOf = (reading: AnnualReading = annualReading, keys: KeyRing = entryKeys): CatalogueKeeper =>
   createCatalogueKeeper({
     db: stores.db,
     redis: stores.redis,
     annualReading: reading,
     now: () => new Date(Date.now() + laterMs),
     log: silentLog,
-    keys: entryKeys,
+    keys,
     readBeside: async () => {},
   });
 const published = async (): Promise<Snapshot> =>
@@ -157,6 +159,34 @@ test('a new program with other grid data publishes them under a new version, onc
   expect((await published()).grid[0]?.gPerKwh).toBe((annualReading('USA')?.gPerKwh ?? 0) + 1);
   await keeper.refresh();
   await keeperOf(other).refresh();
+  expect(await publishedVersion()).toBe(before + 1);
+});
+
+test('a snapshot is sealed again for a key that is added, and not for the order of the keys', async () => {
+  const { current } = entryKeys;
+  const added = { id: 200, secret: Buffer.alloc(32, 200) };
+  await keeperOf(annualReading, { current, others: [] }).refresh();
+  const before = await publishedVersion();
+  const both = keeperOf(annualReading, { current: added, others: [current] });
+  await both.refresh();
+  expect(await publishedVersion()).toBe(before + 1);
+  const seals = (await stores.redis.get(snapshotSealKey)) ?? '';
+  for (const key of [added, current]) {
+    expect(isSealedSnapshot((await stores.redis.get(snapshotKey)) ?? '', seals, key)).toBe(true);
+  }
+  await keeperOf(annualReading, { current, others: [added] }).refresh();
+  expect(await publishedVersion()).toBe(before + 1);
+});
+
+test('a snapshot whose seals were taken away in Redis is published anew within a minute', async () => {
+  const keeper = keeperOf();
+  await keeper.refresh();
+  const before = await publishedVersion();
+  await stores.redis.set(snapshotSealKey, 'none');
+  await keeper.refresh();
+  expect(await publishedVersion()).toBe(before);
+  laterMs += 60_000;
+  await keeper.refresh();
   expect(await publishedVersion()).toBe(before + 1);
 });
 
