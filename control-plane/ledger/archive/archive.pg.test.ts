@@ -14,6 +14,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { readObjects } from '../../shared/objects/config.ts';
 import type { ObjectStore } from '../../shared/objects/objects.ts';
+import { selectFew } from '../evidence/select.ts';
 import { checkBatches, checkNewestBatches } from '../integrity/check-batches.ts';
 import { checkAll } from '../integrity/check-receipts.ts';
 import { appendReceipts } from '../log/append.ts';
@@ -107,6 +108,10 @@ test('a month is archived, and its receipts are read, explained and proven as be
   const [entry] = await readAudit(running.stores.db, accountId, { order: 'desc', limit: 1 });
   const note = await running.stores.db.receiptArchive.findFirst();
   expect(entry).toMatchObject({ action: 'gw.archived', target: 'receipts:2025-01' });
+  // Each chain is held until the end, and everybody takes that of the operators last.
+  const chains = await running.stores.db.$queryRaw<{ chain: string }[]>`
+    SELECT chain FROM audit WHERE action = 'gw.archived' ORDER BY tableoid, ctid`;
+  expect(chains.map(({ chain }) => chain)).toEqual([accountId, 'acct_demo_enterprise', 'operators']);
   expect(note?.note).toMatchObject({ receipts: 8, ...(entry?.after as object) });
   // Its sums stay.
   for (let n = 0; n < 20; n += 1) await checkAMinute({ db: options().db, log: silentLog });
@@ -234,7 +239,17 @@ test('a legal hold keeps a month in Postgres, before it is detached and before i
   await running.stores.tamper(
     `UPDATE receipt_archives SET detached_at = now() - INTERVAL '8 days' WHERE month = '2025-06-01'`,
   );
+  const unchecked = 'detached: The check of the archive has not found it whole since the month was detached';
+  await running.stores.tamper('UPDATE integrity_checks SET finished_at = NULL');
+  await archiveMonths(options());
+  expect(await stateOf(month)).toContain(unchecked);
   expect(await faults()).toEqual([]);
+  await running.stores.tamper(
+    `INSERT INTO integrity_faults (kind, name, number, fault) VALUES ('archive', 'x', 1, 'altered')`,
+  );
+  await archiveMonths(options());
+  expect(await stateOf(month)).toContain(unchecked);
+  await running.stores.empty('integrity_faults');
   await archiveMonths(options({ held: async () => ofOne }));
   expect(await stateOf(month)).toBe('detached: A legal hold keeps the detached partition.');
   await archiveMonths(options());
@@ -328,6 +343,31 @@ test('while the store is away, a receipt of an archived month is 503 and not 404
   }
   expect((await app.get(`/v1/gw/receipts/${idOf(other[0])}`)).statusCode).toBe(200);
   await app.stop();
+});
+
+test('a month that is detached while receipts are selected is read from its files', async () => {
+  const month = '2024-12';
+  const entries = entriesOf(month, 2);
+  await stored(month, entries);
+  const { db, seals } = running.stores;
+  let reads = 0;
+  const meanwhile = new Proxy(db, {
+    get: (target, name) =>
+      name !== '$queryRaw'
+        ? Reflect.get(target, name)
+        : async (...statement: Parameters<typeof db.$queryRaw>) => {
+            const rows = await target.$queryRaw(...statement);
+            reads += 1;
+            if (reads === 1) await archive(month);
+            return rows;
+          },
+  });
+  const ids = entries.map(idOf);
+  const asked = { asked: { receipt_ids: ids }, period: null, most: 10 };
+  const selected = await selectFew({ db: meanwhile, objects, seals }, accountId, asked);
+  expect(await stateOf(month)).toBe('detached');
+  expect(selected?.rows.map(({ id }) => id)).toEqual(ids);
+  expect(selected?.excluded).toEqual([]);
 });
 
 test('lists of an account go on into archived months, in each order, and with filters', async () => {

@@ -162,6 +162,13 @@ test('an account that is erased is named nowhere, lets nobody in, and its receip
   expect(after.log.checkpoint).toEqual(before.log.checkpoint);
 });
 
+/** The numbers of sessions and of tokens that are stored. */
+const accessOf = (id: string) =>
+  Promise.all([
+    running.stores.db.session.count({ where: { subjectId: id } }),
+    running.stores.db.operatorToken.count({ where: { operatorId: id } }),
+  ]);
+
 test('an operator is erased, and what they did stays with their id; nobody erases themselves', async () => {
   const eve = await ask('POST', '/operator/v1/operators', {
     name: 'Eve Novak',
@@ -178,11 +185,15 @@ test('an operator is erased, and what they did stays with their id; nobody erase
     'Eve Novak has seen it',
   ]);
   expect(named(await wholeDatabase())).toEqual([]);
+  const token = { id: 'optk_eve', name: 'script', tokenHash: new Uint8Array(32), createdAt: clock };
+  await running.stores.db.operatorToken.create({ data: { ...token, operatorId: eve.id } });
+  expect(await accessOf(eve.id)).toEqual([1, 1]);
   const url = `/operator/v1/erasures/person/${eve.id}`;
   const self = await browser.call('POST', url, { confirm: eve.id });
   expect(self.json().error.code).toBe('invalid_transition');
   await ask('POST', url, { confirm: eve.id });
   expect((await browser.call('GET', '/session')).statusCode).toBe(401);
+  expect(await accessOf(eve.id)).toEqual([0, 0]);
   const listed = (await ask('GET', '/operator/v1/operators')).data;
   expect(listed).toContainEqual(
     expect.objectContaining({ id: eve.id, name: 'erased', email: 'erased', state: 'disabled' }),

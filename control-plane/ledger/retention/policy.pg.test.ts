@@ -68,6 +68,11 @@ test('an account has a policy of its own, shorter, longer or for ever, and a hol
     'audit_plus 70',
     'enterprise 70',
   ]);
+  const before = ['audit 200', 'audit 300', 'audit 70', 'audit_plus 200', 'audit_plus 70', 'enterprise 70'];
+  // A hold counts as well for an account that has no policy of its own.
+  await set('budget_events', 65);
+  await ask('POST', '/operator/v1/legal-holds', { account: 'acct_demo_audit_plus', reason: 'x' });
+  expect(await left()).toEqual(before);
 });
 
 test('a policy is audited, has bounds, and goes back to what it was without', async () => {
