@@ -67,6 +67,12 @@ test('the stores keep what they acknowledged as those of ./gw up do (stack/servi
   expect(commandOf('valkey')).toContain('--appendonly yes --appendfsync everysec --maxmemory-policy noeviction');
 });
 
+test('the control plane can write to the directory of objects that the example of settings names', () => {
+  const [folder = ''] = /\/var\/lib\/gw\/objects/.exec(read('deploy/.env.example')) ?? [];
+  expect(compose.services['control-plane']?.volumes).toContain(`objects:${folder}`);
+  expect(read('deploy/Dockerfile.services')).toContain(`${folder} `);
+});
+
 test('the users of Valkey are those of the product', async () => {
   const file = redisUsersFile((user) => `>$VALKEY_${user.toUpperCase()}_PASSWORD`);
   await expect(file).toMatchFileSnapshot(join(root, 'deploy/valkey-users.acl'));
