@@ -1,5 +1,5 @@
 /** Both stores of objects, a directory and a bucket of a real server, keep the same promises. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings } from '@gw/contract/internal/environment';
@@ -74,6 +74,16 @@ test('what a crash left half written is no object', async () => {
   const objects = open({ GW_OBJECTS_DIR: dir });
   await objects.put('half/x', Buffer.from('whole'));
   expect(readdirSync(join(dir, 'half'))).toEqual(['x']);
+});
+
+test('what a process that was killed left half written is removed, and what another one writes now is not', async () => {
+  const drafts = join(dir, '.drafts');
+  mkdirSync(drafts, { recursive: true });
+  for (const name of ['left', 'under-way']) writeFileSync(join(drafts, name), 'half');
+  const before = Date.now() / 1000 - 2 * 3600;
+  utimesSync(join(drafts, 'left'), before, before);
+  await open({ GW_OBJECTS_DIR: dir }).put('tidy/x', Buffer.from('whole'));
+  expect(readdirSync(drafts)).toEqual(['under-way']);
 });
 
 test('settings that name two stores, or half of one, are refused by name and without the secret', () => {
