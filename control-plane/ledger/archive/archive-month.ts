@@ -38,31 +38,36 @@ const leaseS = 120;
 interface Claim {
   readonly month: string;
   readonly state: string;
-  readonly claimed_until: Date;
+  /** Names the claim as well, and moves when it is renewed. */
+  claimed_until: Date;
 }
 
-/** Goes on with the oldest month that was asked for, and drops what was detached long enough ago. Resolves when there is nothing left to do now. */
+/**
+ * Goes on with the months that were asked for, the oldest first, and drops what was detached long enough ago. Resolves when there is nothing left to do
+ * now. A month that fails keeps no other from leaving; the first failure is thrown in the end.
+ */
 export async function archiveMonths(options: ArchiveOptions): Promise<void> {
   const tried: string[] = [];
+  const failures: unknown[] = [];
   for (let claim = await take(options, tried); claim !== null; claim = await take(options, tried)) {
     const { month } = claim;
     tried.push(month);
     try {
       await archiveMonth(options, claim);
-      await release(options, month, null);
+      await release(options, claim, null);
     } catch (error) {
-      if (!(error instanceof ArchiveHeldUpError)) {
-        await release(
-          options,
-          month,
-          'It broke off by a fault, which the log of the control plane names; it is tried again.',
-        ).catch(() => {});
-        throw error;
+      if (error instanceof ArchiveHeldUpError) {
+        options.log.warn({ month, reason: error.message }, 'a month of receipts cannot be archived now');
+        await release(options, claim, error.message);
+        continue;
       }
-      options.log.warn({ month, reason: error.message }, 'a month of receipts cannot be archived now');
-      await release(options, month, error.message);
+      options.log.error({ month, err: error }, 'the archive of a month of receipts has failed');
+      failures.push(error);
+      const problem = 'It broke off by a fault, which the log of the control plane names; it is tried again.';
+      await release(options, claim, problem).catch(() => {});
     }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function take({ db }: ArchiveOptions, tried: readonly string[]): Promise<Claim | null> {
@@ -80,20 +85,26 @@ async function take({ db }: ArchiveOptions, tried: readonly string[]): Promise<C
   return claim ?? null;
 }
 
-const release = ({ db }: ArchiveOptions, month: string, problem: string | null): Promise<unknown> => db.$executeRaw`
-  UPDATE receipt_archives SET claimed_until = NULL, problem = ${problem} WHERE month = ${firstOf(month)}::date`;
+/** Leaves the month alone if another instance has taken it over. */
+const release = (
+  { db }: ArchiveOptions,
+  { claimed_until, month }: Claim,
+  problem: string | null,
+): Promise<unknown> => db.$executeRaw`
+  UPDATE receipt_archives SET claimed_until = NULL, problem = ${problem}
+  WHERE month = ${firstOf(month)}::date AND claimed_until = ${claimed_until}`;
 
-async function archiveMonth(options: ArchiveOptions, { claimed_until, month, state }: Claim): Promise<void> {
+async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void> {
   const { db, log } = options;
+  const { month, state } = claim;
   if (state === 'detached') return drop(options, month);
-  let until = claimed_until;
   const goOn = async (): Promise<void> => {
     const [renewed] = await db.$queryRaw<{ claimed_until: Date }[]>`
       UPDATE receipt_archives SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
-      WHERE month = ${firstOf(month)}::date AND claimed_until = ${until} RETURNING claimed_until`;
+      WHERE month = ${firstOf(month)}::date AND claimed_until = ${claim.claimed_until} RETURNING claimed_until`;
     if (renewed === undefined)
       throw new ArchiveHeldUpError('Another instance has taken the month over, or it was given up.');
-    until = renewed.claimed_until;
+    claim.claimed_until = renewed.claimed_until;
   };
   const own: MonthOptions = { ...options, month, goOn };
   if (state === 'asked') {

@@ -288,6 +288,40 @@ test('an archive that dies at any moment goes on, and two instances at once make
   expect(await faults()).toEqual([]);
 });
 
+test('whoever has lost a month leaves the claim of the other alone', async () => {
+  const month = '2024-01';
+  await stored(month, entriesOf(month, 1));
+  const tamper = (until: string) =>
+    running.stores.tamper(`UPDATE receipt_archives SET claimed_until = ${until} WHERE month = '2024-01-01'`);
+  const put: ObjectStore['put'] = async (name, bytes) => {
+    await tamper(`now() + INTERVAL '90 s'`);
+    await objects.put(name, bytes);
+  };
+  await archive(month, { objects: { ...objects, put } });
+  const row = await running.stores.db.receiptArchive.findUniqueOrThrow({ where: { month: new Date(`${month}-01`) } });
+  expect([row.state, row.claimedUntil, row.problem]).toEqual(['frozen', expect.any(Date), null]);
+  await tamper('NULL');
+  await archiveMonths(options());
+  expect(await stateOf(month)).toBe('detached');
+});
+
+test('a month that fails keeps no later one from leaving', async () => {
+  const [failing, later] = ['2024-02', '2024-03'];
+  for (const month of [failing, later]) {
+    await stored(month, entriesOf(month, 1));
+    await ask(month);
+  }
+  const put: ObjectStore['put'] = async (name, bytes) => {
+    if (name.startsWith(`receipts/${failing}`)) throw new Error('It is full.');
+    await objects.put(name, bytes);
+  };
+  await expect(archiveMonths(options({ objects: { ...objects, put } }))).rejects.toThrow('It is full.');
+  expect(await stateOf(failing)).toMatch(/^frozen: It broke off by a fault/);
+  expect(await stateOf(later)).toBe('detached');
+  await archiveMonths(options());
+  expect(await stateOf(failing)).toBe('detached');
+});
+
 test('a month stays that has receipts which are altered, or not logged yet, and it can be given up', async () => {
   const month = '2025-08';
   const [first, late] = entriesOf(month, 2);
