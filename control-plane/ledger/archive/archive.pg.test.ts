@@ -19,6 +19,7 @@ import { checkBatches, checkNewestBatches } from '../integrity/check-batches.ts'
 import { checkAll } from '../integrity/check-receipts.ts';
 import { appendReceipts } from '../log/append.ts';
 import { sealOpen, signHeads } from '../log/heads.ts';
+import { claim } from '../receipts/interval-claims.ts';
 import { checkAMinute } from '../usage/minutes.ts';
 import { type ArchiveOptions, archiveMonths } from './archive-month.ts';
 import { checkArchive } from './check-archive.ts';
@@ -286,6 +287,29 @@ test('an archive that dies at any moment goes on, and two instances at once make
   expect(await stateOf(month)).toBe('detached');
   expect((await read(idOf(entries[2]))).statusCode).toBe(200);
   expect(await faults()).toEqual([]);
+});
+
+test('a month waits until its settled grid values are in, and while one is frozen, those of other months are', async () => {
+  const month = '2024-04';
+  await stored(month, entriesOf(month, 1));
+  const { db } = running.stores;
+  // Its value serves until half past midnight.
+  const note = () => db.$executeRaw`INSERT INTO restatements (zone, period_start, period_end, noted_at, due_at)
+    VALUES ('DE', '2024-03-31T22:00:00Z', '2024-03-31T22:30:00Z', now(), '2024-04-01')`;
+  await note();
+  await archive(month);
+  expect(await stateOf(month)).toBe('asked: Receipts of the month wait to be restated from settled grid data.');
+  await db.restatement.deleteMany();
+  await options().db.$executeRaw`SELECT freeze_receipt_month('2024-04-01'::date)`;
+  await note();
+  expect(await claim(options().db)).toBeNull();
+  await db.$executeRaw`INSERT INTO restatements (zone, period_start, period_end, noted_at, due_at)
+    VALUES ('FR', '2024-05-01T00:00:00Z', '2024-05-01T01:00:00Z', now(), '2024-05-01')`;
+  expect(await claim(options().db)).toMatchObject({ zone: 'FR' });
+  await archiveMonths(options());
+  expect(await claim(options().db)).toMatchObject({ zone: 'DE' });
+  await db.restatement.deleteMany();
+  expect(await stateOf(month)).toBe('detached');
 });
 
 test('whoever has lost a month leaves the claim of the other alone', async () => {

@@ -4,6 +4,7 @@
  * Invariant: an interval is in one hand at a time, or in none; a claim ends by itself if its holder dies. A note that
  * comes meanwhile takes nothing out of that hand: it makes the interval due again afterwards.
  */
+import { minuteMs } from '@gw/contract/internal/durations';
 import { type Database, Prisma } from '@gw/prisma/client';
 
 /** An interval of a grid zone that this instance has claimed. */
@@ -28,16 +29,29 @@ const secondLookMs = 60_000;
 const leaseS = 300;
 const claimed = Prisma.sql`claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'`;
 
+/** A measured value serves calls up to this long after its interval (contract/internal/grid-reading.ts). */
+export const servesMs = 120 * minuteMs;
+
+/** The condition that receipts between two times, without the second, can be of an interval. */
+export const concerns = (interval: Prisma.Sql, from: Prisma.Sql, to: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`(${interval}.period_start < ${to} AND ${interval}.period_end + ${servesMs}::int * INTERVAL '1 millisecond' > ${from})`;
+
+const inFrozenMonth = Prisma.sql`EXISTS (
+  SELECT 1 FROM receipt_archives a WHERE a.state = 'frozen'
+    AND ${concerns(Prisma.sql`r`, Prisma.sql`a.month::timestamp AT TIME ZONE 'UTC'`, Prisma.sql`(a.month + INTERVAL '1 month') AT TIME ZONE 'UTC'`)})`;
+
 /**
- * Claims the interval that has been due for longest and that no other instance has; null if there is none. What is due
+ * Claims the interval that has been due for longest and that no other instance has; null if there is none. One of a frozen month waits, since the month
+ * takes no version: until the month is given up, or has left, so that nothing of it is there any more. What is due
  * from this moment on was rounded to milliseconds, perhaps upward, so this moment is as well.
  */
 export async function claim(db: Database): Promise<Interval | null> {
   const rows = await db.$queryRaw<Interval[]>`
     UPDATE restatements SET ${claimed}
     WHERE (zone, period_start, period_end) = (
-      SELECT zone, period_start, period_end FROM restatements
+      SELECT zone, period_start, period_end FROM restatements r
       WHERE due_at <= CURRENT_TIMESTAMP(3) AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP)
+        AND NOT ${inFrozenMonth}
       ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING zone, period_start AS "periodStart", period_end AS "periodEnd", noted_at AS "notedAt",
       CURRENT_TIMESTAMP(3) AS "begunAt", claimed_until AS "claimedUntil"`;

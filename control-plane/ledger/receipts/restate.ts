@@ -7,13 +7,12 @@
  * committed, by any number of instances, of which any may die. A receipt that has the settled number is left alone, so
  * that there is no loop, and each version is made once (supersede.ts).
  */
-import { minuteMs } from '@gw/contract/internal/durations';
 import { assess, type GridReading } from '@gw/methodology/assess';
 import { findMethodology } from '@gw/methodology/methodologies';
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { ZoneSource } from '../grid/config.ts';
-import { claim, finish, type Interval, renew } from './interval-claims.ts';
+import { claim, finish, type Interval, renew, servesMs } from './interval-claims.ts';
 import { newest } from './ledger.ts';
 import { parseRow, type StoredReceipt } from './newest-rows.ts';
 import { readRows, storedColumns } from './read-rows.ts';
@@ -47,8 +46,6 @@ interface PagePosition {
 /** Receipts of a zone that one statement goes through at most, so that none comes near its time limit. */
 const pageSize = 5000;
 const batchSize = 200;
-/** A measured value serves calls up to this long after its interval (contract/internal/grid-reading.ts). */
-const servesMs = 120 * minuteMs;
 const raceTries = 5;
 
 /** Looks through every interval that is due. Throws if Postgres is away; what was begun is then due again. */
