@@ -1,11 +1,10 @@
 /**
- * Credentials at rest: AES-256-GCM (NIST SP 800-38D) with a key from the environment, so that a copy of the database
- * holds none.
+ * Credentials at rest: encrypted with a key from the environment, so that a copy of the database holds none.
  *
  * Invariant: what was sealed for one name and origin opens for no other, so whoever can write to the database still
  * cannot send a credential elsewhere.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { decrypted, encrypted } from './aes-gcm.ts';
 
 /** The name and origin that a credential is bound to. The secrets of webhooks have names that no credential of a provider can have. */
 export interface Binding {
@@ -26,43 +25,22 @@ export interface Vault {
   open(sealed: Uint8Array, binding: Binding): Opened | null;
 }
 
-const algorithm = 'aes-256-gcm';
 const form = 1;
-const nonceBytes = 12;
-const tagBytes = 16;
-const headBytes = 1 + nonceBytes + tagBytes;
 
-const contextOf = ({ name, origin }: Binding): Buffer =>
-  Buffer.from(JSON.stringify(['gw provider credential', name, origin]));
+const contextOf = ({ name, origin }: Binding): string => JSON.stringify(['gw provider credential', name, origin]);
 
 /** `keys`: of 32 bytes each; the first one seals, and all of them open. */
 export function createVault(keys: readonly [Buffer, ...Buffer[]]): Vault {
   return {
-    seal: (value, binding) => {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, keys[0], nonce).setAAD(contextOf(binding));
-      const hidden = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
-      return Buffer.concat([Buffer.of(form), nonce, cipher.getAuthTag(), hidden]);
-    },
+    seal: (value, binding) =>
+      Buffer.concat([Buffer.of(form), encrypted(keys[0], contextOf(binding), Buffer.from(value, 'utf8'))]),
     open: (sealed, binding) => {
-      if (sealed[0] !== form || sealed.length < headBytes) return null;
+      if (sealed[0] !== form) return null;
       for (const key of keys) {
-        const value = opened(key, sealed, binding);
-        if (value !== null) return { value, isCurrent: key === keys[0] };
+        const value = decrypted(key, contextOf(binding), sealed.subarray(1));
+        if (value !== null) return { value: value.toString('utf8'), isCurrent: key === keys[0] };
       }
       return null;
     },
   };
-}
-
-function opened(key: Buffer, sealed: Uint8Array, binding: Binding): string | null {
-  const nonce = sealed.subarray(1, 1 + nonceBytes);
-  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
-    .setAAD(contextOf(binding))
-    .setAuthTag(sealed.subarray(1 + nonceBytes, headBytes));
-  try {
-    return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]).toString('utf8');
-  } catch {
-    return null;
-  }
 }

@@ -11,6 +11,7 @@ import { Prisma, type Queryable } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { ObjectStore } from '../../shared/objects/objects.ts';
 import { firstOf } from './archive-notes.ts';
+import { jsonColumns } from './read-rows.ts';
 import type { LedgerRow } from './seal.ts';
 
 export type ArchiveFileKind = 'entries' | 'rows';
@@ -113,27 +114,12 @@ export interface ArchivedRow extends LedgerRow {
 }
 
 const rowSchema = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...jsonColumns,
   created_at: z.iso.datetime().transform((text) => new Date(text)),
-  account_id: z.string(),
-  key_id: z.string(),
-  endpoint: z.string(),
-  model: z.string(),
-  region: z.string().nullable(),
-  tier: z.string(),
-  status: z.string(),
-  prompt_tokens: z.number().nullable(),
-  completion_tokens: z.number().nullable(),
-  energy_wh: z.number().nullable(),
-  carbon_g: z.number().nullable(),
   body: z.string(),
   routing_trace: z.string().nullable(),
   facts: z.string().nullable(),
   shown: z.boolean(),
-  content_sha256: z.string(),
-  seal: z.string(),
-  seal_key: z.int(),
   arrived: z.string().regex(/^-?\d{1,19}$/),
 });
 

@@ -3,17 +3,11 @@
  *
  * Invariant: a page reads a bounded number of files. If they have too few receipts that fit a filter, the page is shorter, and says where to go on.
  */
+import { defined } from '@gw/contract/internal/defined';
 import type { LedgerQuery } from '@gw/contract/management';
-import {
-  ArchiveBrokenError,
-  type ArchivedRow,
-  type ArchiveFile,
-  fileColumns,
-  linesOf,
-  rowIn,
-} from './archive-files.ts';
+import { type ArchivedRow, type ArchiveFile, fileColumns, linesOf, rowIn } from './archive-files.ts';
 import { archivesIn } from './archive-notes.ts';
-import { type ArchiveStores, archivedPages } from './archived-rows.ts';
+import { type ArchiveStores, archivedPages, expectNote } from './archived-rows.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 
 export interface ArchivedPart<T> {
@@ -90,7 +84,7 @@ export async function archivedArrivals(
   { place, stored }: { readonly place: Arrival | null; readonly stored: readonly Arrival[] },
 ): Promise<ArchivedPart<ArchivedRow>> {
   const { db, objects, seals } = stores;
-  const archives = new Map((await archivesIn(db, seals)).map(({ month, note }) => [month, note]));
+  const archives = new Map((await archivesIn(db, seals)).map((archive) => [archive.month, archive]));
   const rows: ArchivedRow[] = [];
   if (archives.size === 0) return { rows, stoppedAt: null };
   const files = await db.$queryRaw<ArchiveFile[]>`
@@ -107,8 +101,7 @@ export async function archivedArrivals(
       const known = rows.filter(isBefore).toSorted(inOrderOfArrival);
       return { rows: known, stoppedAt: known.at(-1) ?? null };
     }
-    if (archives.get(file.month) === null)
-      throw new ArchiveBrokenError(file.month, 'its note is not sealed by the gateway');
+    expectNote(defined(archives.get(file.month), file.month));
     const own = (await linesOf(objects, file)).map(rowIn).filter((row) => row.account_id === accountId);
     rows.push(
       ...own

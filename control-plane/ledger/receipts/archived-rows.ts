@@ -15,7 +15,7 @@ import {
   linesOf,
   rowIn,
 } from './archive-files.ts';
-import { archivesIn, firstOf, leastId, nextMonth, type StoredArchive } from './archive-notes.ts';
+import { archivedMonths, archivesIn, firstOf, leastId, nextMonth, type StoredArchive } from './archive-notes.ts';
 import { storedEntries } from './batches.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { Seals } from './sealed-rows.ts';
@@ -32,7 +32,7 @@ export interface ArchivePeriod {
   readonly to: Date | null;
 }
 
-function expectNote({ month, note }: StoredArchive): void {
+export function expectNote({ month, note }: StoredArchive): void {
   if (note === null) throw new ArchiveBrokenError(month, 'its note is not sealed by the gateway');
 }
 
@@ -140,7 +140,7 @@ async function archivedEntries(
     SELECT ${fileColumns} FROM receipt_archive_files WHERE kind = 'entries' AND last_arrived > ${from} AND first_arrived <= ${to}
     ORDER BY receipt_archive_files.month, number`;
   if (files.length === 0) return entries;
-  const months = new Set((await archivesIn(db, seals)).flatMap(({ month, note }) => (note === null ? [] : month)));
+  const months = new Set(await archivedMonths(db, seals));
   let count = 0;
   for (const file of files.filter(({ month }) => months.has(month))) {
     const lines = await linesOf(objects, file).catch((error: unknown) => {

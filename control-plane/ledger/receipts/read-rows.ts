@@ -85,10 +85,10 @@ function replacedRow(id: string, replaced: Replaced) {
   };
 }
 
-const replacedSchema = z.object({
+/** The columns of a LedgerRow in JSON, without its time and its texts. */
+export const jsonColumns = {
   id: z.string(),
   version: z.int(),
-  created_at: z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
   account_id: z.string(),
   key_id: z.string(),
   endpoint: z.string(),
@@ -103,6 +103,10 @@ const replacedSchema = z.object({
   content_sha256: z.string(),
   seal: z.string(),
   seal_key: z.int(),
+};
+const replacedSchema = z.object({
+  ...jsonColumns,
+  created_at: z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
 });
 
 /** A row as it was before it was replaced. */

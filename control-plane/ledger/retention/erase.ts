@@ -234,7 +234,7 @@ export interface ErasureRow {
 export const listErasures = (db: Queryable): Promise<ErasureRow[]> => db.$queryRaw<ErasureRow[]>`
   SELECT subject, decided_at, done_at FROM erasures ORDER BY decided_at DESC, subject LIMIT 10000`;
 
-/** Finishes erasures that were decided a minute ago or more and not finished. Rejects with the first that could not be, after all others. */
+/** Finishes the erasures that were decided and not finished. Rejects with the first that could not be, after all others. */
 export async function finishErasures(context: Context): Promise<void> {
   const left = await context.databases.people.$queryRaw<{ subject: string }[]>`
     SELECT subject FROM erasures WHERE done_at IS NULL ORDER BY decided_at LIMIT 100`;
