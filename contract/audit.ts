@@ -42,13 +42,13 @@ export const auditEntrySchema = z
     hash: z
       .string()
       .describe(
-        'SHA-256 of the RFC 8785 form of the entry without `id`, `object`, `hash` and `hidden`, with the names of `hidden` in their places, and with `chain`: the account id. Keep it: a hash proves that nothing before it was changed',
+        'SHA-256 of the RFC 8785 form of the entry without `id`, `object`, `hash` and `hidden`, with the texts of `hidden` in their places, and with `chain`: the account id. Keep it: a hash proves that nothing before it was changed',
       ),
     hidden: z
       .record(z.string(), z.string())
       .optional()
       .describe(
-        'JSON pointer → the encrypted name that the entry was hashed with where it shows a name, or `erased` once the name is; absent if it has none',
+        'JSON pointer → the encrypted name that was hashed in that place. The entry shows the name there, or `erased`. Absent if the entry has no names',
       ),
   })
   .meta({ id: 'AuditEntry' });

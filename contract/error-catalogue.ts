@@ -116,7 +116,7 @@ const inferenceErrors = defineErrors({
   upstream_invalid_response: {
     ...inference,
     message: 'The model provider sent a reply that could not be read.',
-    when: 'The reply is cut off, compressed with an encoding other than gzip, deflate or br, or larger than 64 MiB. Or it is not JSON, such as a page of HTML, in each region that was tried.',
+    when: 'The reply is cut off, compressed with an encoding other than gzip, deflate or br, or larger than 64 MiB. Or no region that was tried replied with JSON, but with a page of HTML, for example.',
   },
   upstream_auth_failed: {
     ...inference,

@@ -1,4 +1,4 @@
-/** `./gw admin archive …`: months of receipts that leave Postgres for the store of objects. */
+/** `./gw admin archive …`: months of receipts that leave Postgres for the object store. */
 import type { AdminCall, AdminCommand } from './command.ts';
 import { card, type TableRow, table } from './table.ts';
 
@@ -10,21 +10,22 @@ export const archiveCommands: readonly AdminCommand[] = [
     name: 'archive list',
     args: [],
     options: {},
-    summary: 'list the months of receipts that are archived or about to be, and why one does not go on',
+    summary: 'list the months of receipts that are archived or in progress, and why one is stuck',
     run: list,
   },
   {
     name: 'archive month',
     args: ['month'],
     options: {},
-    summary: 'have a month, as 2025-01, leave Postgres for the store of objects; its receipts are answered from there',
+    summary:
+      'move a month, such as 2025-01, from Postgres to the object store; its receipts are then served from there',
     run: async (call) => shown(await call.api.send('POST', path, { month: call.arg(0) })),
   },
   {
     name: 'archive give-up',
     args: ['month'],
     options: {},
-    summary: 'leave a month in Postgres that was asked for and is not detached yet',
+    summary: 'cancel the archiving of a month that is not detached yet; it stays in Postgres',
     run: async (call) => shown(await call.api.send('DELETE', `${path}/${encodeURIComponent(call.arg(0))}`)),
   },
 ];

@@ -13,7 +13,7 @@ export const eraseCommands: readonly AdminCommand[] = [
     name: 'erase person',
     args: ['person'],
     options,
-    summary: 'erase an operator or an organisation admin, by id: name, e-mail and login; the records stay and verify',
+    summary: 'erase the name, e-mail and login of an operator or an organisation admin; records stay and still verify',
     run: (call) => run(call, 'person'),
   },
   {
@@ -21,14 +21,14 @@ export const eraseCommands: readonly AdminCommand[] = [
     args: ['account'],
     options,
     summary:
-      'erase an account: its names, its people, its API keys and settings; receipts and their log stay and verify',
+      'erase the names, people, API keys and settings of an account; receipts and their log stay and still verify',
     run: (call) => run(call, 'account'),
   },
   {
     name: 'erase list',
     args: [],
     options: {},
-    summary: 'list what was erased, to erase it again in a backup that is restored',
+    summary: 'list all erasures, to repeat them after a backup is restored',
     run: async ({ api }) => {
       const { data } = (await api.get(path)) as { readonly data: readonly TableRow[] };
       return { value: data, text: table(data, ['kind', 'id', 'decided_at', 'done_at'], 'Nothing was erased.') };
@@ -45,7 +45,7 @@ async function run(call: AdminCall, kind: 'person' | 'account') {
     const note = `Nothing was erased. To erase it permanently: ./gw admin erase ${kind} ${id} --confirm ${id}\n`;
     return { value, text: card(value), note };
   }
-  if (confirm !== id) throw new Problem(`--confirm takes the same id again: ${id}`);
+  if (confirm !== id) throw new Problem(`--confirm must repeat the id: ${id}`);
   const value = (await call.api.send('POST', at, { confirm })) as TableRow;
   return { value, text: card(value) };
 }

@@ -11,14 +11,15 @@ export const holdCommands: readonly AdminCommand[] = [
   {
     name: 'hold place',
     args: ['account'],
-    options: { 'reason!': 'why; stands in the audit log, and in each refusal' },
-    summary: 'keep everything of an account, or of `all`: nothing is archived, deleted or erased until it is lifted',
+    options: { 'reason!': 'why; shown in the audit log, and whenever the hold refuses something' },
+    summary:
+      'keep all data of an account, or of `all`: nothing is archived, deleted or erased until the hold is lifted',
     run: place,
   },
   {
     name: 'hold list',
     args: [],
-    options: { state: 'open or all; open unless given, which are those in force' },
+    options: { state: 'open (in force) or all; open unless given' },
     summary: 'list the legal holds',
     run: async (call) => {
       const value = (await call.api.get(path, given(call, 'state'))) as { readonly data: readonly TableRow[] };
@@ -29,7 +30,7 @@ export const holdCommands: readonly AdminCommand[] = [
   {
     name: 'hold lift',
     args: ['hold'],
-    options: { 'reason!': 'why it ends; stands in the audit log' },
+    options: { 'reason!': 'why it ends; shown in the audit log' },
     summary: 'lift a legal hold, by its id',
     run: async (call) => shown(await call.api.send('POST', `${path}/${id(call)}/lift`, given(call, 'reason'))),
   },
@@ -39,7 +40,7 @@ const shown = (value: unknown) => ({ value, text: card(value as TableRow) });
 
 function id(call: AdminCall): string {
   const text = call.arg(0);
-  if (!/^[\w.-]+$/.test(text)) throw new Problem(`${text} is no id of a hold. List them: ./gw admin hold list`);
+  if (!/^[\w.-]+$/.test(text)) throw new Problem(`${text} is not the id of a hold. To list them: ./gw admin hold list`);
   return text;
 }
 

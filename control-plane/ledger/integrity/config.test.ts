@@ -38,14 +38,14 @@ test.each([
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: `1:${two}` }, 'each once'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: two }, 'GW_LEDGER_KEYS_PREVIOUS does not have the right form'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_ENTRY_KEY: 'short' }, 'GW_LEDGER_ENTRY_KEY does not have the right form'],
-  [{ GW_LEDGER_KEY: one, GW_LEDGER_ENTRY_KEY: one }, 'GW_LEDGER_ENTRY_KEY is that of GW_LEDGER_KEY'],
+  [{ GW_LEDGER_KEY: one, GW_LEDGER_ENTRY_KEY: one }, 'GW_LEDGER_ENTRY_KEY is the same as GW_LEDGER_KEY'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_ENTRY_KEYS_PREVIOUS: `1:${two}` }, 'GW_LEDGER_ENTRY_KEYS_PREVIOUS'],
   [
     { GW_LEDGER_KEY: one, GW_LEDGER_KEY_ID: '2', GW_LEDGER_KEYS_PREVIOUS: `1:${three}` },
-    'GW_LEDGER_ENTRY_KEY is that of GW_LEDGER_KEY',
+    'GW_LEDGER_ENTRY_KEY is the same as GW_LEDGER_KEY',
   ],
-  [{ GW_LEDGER_KEY: four }, 'GW_WITNESS_KEY is that of GW_LEDGER_KEY'],
-  [{ GW_LEDGER_KEY: one, GW_WITNESS_KEY_PREVIOUS: three }, 'GW_WITNESS_KEY is that of GW_LEDGER_ENTRY_KEY'],
+  [{ GW_LEDGER_KEY: four }, 'GW_WITNESS_KEY is the same as GW_LEDGER_KEY'],
+  [{ GW_LEDGER_KEY: one, GW_WITNESS_KEY_PREVIOUS: three }, 'GW_WITNESS_KEY is the same as GW_LEDGER_ENTRY_KEY'],
   [{ GW_LEDGER_KEY: one, GW_INTEGRITY_CHECK_S: '0' }, 'GW_INTEGRITY_CHECK_S'],
 ])('%j is refused, and no key is told', (environment, message) => {
   let told = '';

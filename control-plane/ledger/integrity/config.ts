@@ -43,7 +43,7 @@ export function readIntegritySettings(settings: SettingReader): IntegritySetting
   for (const [at, [name, secrets]] of parts.entries())
     for (const [other, theirs] of parts.slice(0, at))
       if (secrets.some((secret) => secret.length > 0 && theirs.some((their) => secret.equals(their))))
-        settings.problem(`${name} is that of ${other}. Example: another one from: openssl rand -hex 32`);
+        settings.problem(`${name} is the same as ${other}. Example: another one from: openssl rand -hex 32`);
   const everyS = settings.integer('GW_INTEGRITY_CHECK_S', 60);
   const fullS = settings.integer('GW_INTEGRITY_FULL_CHECK_S', 3600);
   if (everyS < 1 || fullS < 1)

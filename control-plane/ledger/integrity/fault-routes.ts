@@ -31,12 +31,12 @@ const faultSchema = z.strictObject({
   name: z
     .string()
     .describe(
-      'A chain, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, `batches`, `heads`, a life of ext-authz (`witness …`), or a month of the archive or a file of it',
+      'A chain, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, `batches`, `heads`, a process of ext-authz (`witness …`), or an archived month or one of its files',
     ),
   number: z
     .number()
     .describe(
-      'Of the entry in its chain or its log, of the version, of the batch, of the minute since 1970, or of the statement',
+      'The number of the entry in its chain or log, the version, the batch, the minute since 1970, or the statement',
     ),
   fault: z.string(),
   found_at: z.iso.datetime(),

@@ -19,12 +19,12 @@ const previewSchema = z
     object: z.literal('erasure'),
     kind: z.enum(['account', 'operator', 'organisation_admin']),
     id: z.string(),
-    erased_at: z.iso.datetime().nullable().describe('Null: not erased'),
-    held: z.string().nullable().describe('The reason of a legal hold that forbids it'),
-    people: count.describe('Whose name, e-mail, credential and second factor go'),
+    erased_at: z.iso.datetime().nullable().describe('Null if it is not erased'),
+    held: z.string().nullable().describe('The reason of the legal hold that forbids the erasure; null without one'),
+    people: count.describe('People who lose their name, e-mail, credential and second factor'),
     sessions: count,
     operator_tokens: count,
-    api_keys: count.describe('Those that work'),
+    api_keys: count.describe('Keys that are not revoked'),
     evidence_packs: count,
     webhooks: count,
   })
@@ -33,7 +33,7 @@ const decidedSchema = z.strictObject({
   kind: z.enum(['account', 'operator', 'organisation_admin']),
   id: z.string(),
   decided_at: z.iso.datetime(),
-  done_at: z.iso.datetime().nullable().describe('Null: steps are left, which a job does'),
+  done_at: z.iso.datetime().nullable().describe('Null while a job still has steps to do'),
 });
 
 export function eraseRoutes(base: FastifyInstance, context: Context): void {
@@ -55,11 +55,11 @@ export function eraseRoutes(base: FastifyInstance, context: Context): void {
   );
 
   const body = z.strictObject({
-    confirm: z.string().describe('The same id again: nothing brings back what is erased'),
+    confirm: z.string().describe('The id again; an erasure cannot be undone'),
   });
   app.post(`${path}/:kind/:id`, { ...one, schema: { params, body } }, async (request, reply) => {
     if (request.body.confirm !== request.params.id)
-      return refuse(reply, fieldError('confirm', 'confirm: is not the id in the path.'), context.addresses);
+      return refuse(reply, fieldError('confirm', 'confirm: must be the id in the path.'), context.addresses);
     return answer(reply, viewOf(await erase(context, changeOf(request, context), request.params)), context);
   });
 }

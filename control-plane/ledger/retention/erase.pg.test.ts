@@ -136,7 +136,7 @@ test('an account that is erased is named nowhere, lets nobody in, and its receip
   expect(dry.note).toContain('Nothing was erased.');
   expect(dry.out).toMatch(/people +1\n.*sessions +1\n.*operator_tokens +0\n.*api_keys +1\n/);
   expect(await ask('GET', path)).toMatchObject({ name: 'Northwind Analytics', state: 'active' });
-  await expect(gw('erase', 'account', 'acct_gone', '--confirm', 'acct_gon')).rejects.toThrow('the same id again');
+  await expect(gw('erase', 'account', 'acct_gone', '--confirm', 'acct_gon')).rejects.toThrow('must repeat the id');
   expect((await gw('erase', 'account', 'acct_gone', '--confirm', 'acct_gone')).out).toMatch(/erased_at +2026/);
   await gw('erase', 'account', application.account_id, '--confirm', application.account_id);
 
@@ -211,7 +211,7 @@ test('an operator is erased, and what they did stays with their id; nobody erase
 test('a legal hold refuses an erasure with its reason, of an account, of its people, and of everybody', async () => {
   const { admin, path } = await northwind('acct_held');
   const hold = await ask('POST', '/operator/v1/legal-holds', { account: 'acct_held', reason: 'Case 7 of the court.' });
-  const refused = /A legal hold forbids it \(Case 7 of the court\.\)/;
+  const refused = /A legal hold forbids the erasure \(Case 7 of the court\.\)/;
   await expect(gw('erase', 'account', 'acct_held', '--confirm', 'acct_held')).rejects.toThrow(refused);
   await expect(gw('erase', 'person', admin.id, '--confirm', admin.id)).rejects.toThrow(refused);
   expect((await gw('erase', 'account', 'acct_held')).out).toMatch(/held +Case 7/);

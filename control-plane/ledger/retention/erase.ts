@@ -124,9 +124,11 @@ async function decide(
   if (known.length > 0) return ok(subject);
   const held = (await heldAccounts(tx)).reasonFor(found.accountId);
   if (held !== null)
-    return err(invalidTransition(`A legal hold forbids it (${held}). Nothing was erased; see ./gw admin hold list.`));
+    return err(
+      invalidTransition(`A legal hold forbids the erasure (${held}). To list the holds: ./gw admin hold list`),
+    );
   if (kind === 'operator' && id === change.principal.id)
-    return err(invalidTransition('This is yourself: another admin has to erase you.'));
+    return err(invalidTransition('You cannot erase yourself. Another admin must do it.'));
   const { actor, at, requestId } = change;
   await tx.$executeRaw`INSERT INTO erasures (subject, decided_at) VALUES (${subject}, ${at})`;
   if (kind === 'account') {

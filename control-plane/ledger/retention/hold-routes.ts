@@ -21,10 +21,10 @@ const holdSchema = z
     lifted: z
       .strictObject({ at: z.iso.datetime(), by: z.string(), reason: z.string() })
       .nullable()
-      .describe('Null: it is in force'),
+      .describe('Null while it is in force'),
   })
   .meta({ id: 'LegalHold' });
-const query = z.object({ state: z.enum(['open', 'all']).default('open').describe('`open`: those in force') });
+const query = z.object({ state: z.enum(['open', 'all']).default('open').describe('`open`: only those in force') });
 const placeBody = z.strictObject({
   account: idSchema.nullable().describe('Null: all accounts'),
   reason,

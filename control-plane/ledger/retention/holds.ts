@@ -84,7 +84,7 @@ export function liftHold(
   return inTurn(db, change, async (tx) => {
     const [before] = await tx.$queryRaw<HoldRow[]>`SELECT * FROM legal_holds WHERE id = ${id} FOR UPDATE`;
     if (before === undefined) return err(notFound('legal_hold'));
-    if (before.lifted_at !== null) return err(invalidTransition('This hold is lifted already.'));
+    if (before.lifted_at !== null) return err(invalidTransition('This hold was already lifted.'));
     const { actor, at } = change;
     const rows = await tx.$queryRaw<HoldRow[]>`
       UPDATE legal_holds SET lifted_at = ${at}, lifted_by = ${actor.id}, lift_reason = ${reason}

@@ -21,7 +21,7 @@ import {
 
 const path = '/operator/v1/retention';
 const kind = z.enum(retentionKinds);
-const keep = z.int().nullable().describe('In `unit`; null: for ever');
+const keep = z.int().nullable().describe('In `unit`; null: forever');
 const retentionSchema = z
   .strictObject({
     object: z.literal('retention'),
@@ -29,11 +29,11 @@ const retentionSchema = z
     what: z.string(),
     unit: z.enum(['days', 'months']),
     default: keep,
-    keep: keep.describe('For accounts without a policy of their own, in `unit`; null: for ever'),
+    keep: keep.describe('For accounts without a policy of their own, in `unit`; null: forever'),
     accounts: z.array(z.strictObject({ account: z.string(), keep })),
   })
   .meta({ id: 'Retention' });
-const account = idSchema.nullable().default(null).describe('Null: all that have none of their own');
+const account = idSchema.nullable().default(null).describe('Null: all accounts without a policy of their own');
 const setBody = z.strictObject({ account, keep });
 
 export function policyRoutes(base: FastifyInstance, context: Context): void {
@@ -55,7 +55,7 @@ export function policyRoutes(base: FastifyInstance, context: Context): void {
     if (keep !== null && (keep < least || keep > mostKept))
       return refuse(
         reply,
-        fieldError('keep', `keep: is from ${least} to ${mostKept} ${unit} for ${kind}, or null for ever.`),
+        fieldError('keep', `keep: must be from ${least} to ${mostKept} ${unit} for ${kind}, or null for forever.`),
         context.addresses,
       );
     return changed({ kind, accountId, keep }, changeOf(request, context), reply);

@@ -30,10 +30,10 @@ export const kindsOfRetention: Readonly<Record<RetentionKind, KindOfRetention>> 
     default: null,
     // Versions of a receipt that come later, as of grid values that settle, find its month still here.
     least: 2,
-    what: 'receipts in Postgres; then their month leaves for the archive, and nothing is deleted',
+    what: 'receipts in Postgres; older months move to the archive, and nothing is deleted',
   },
   evidence_packs: { unit: 'days', default: 7, least: 1, what: 'the bytes of finished evidence packs' },
-  evidence_jobs: { unit: 'days', default: 30, least: 1, what: 'what became of evidence packs that are gone' },
+  evidence_jobs: { unit: 'days', default: 30, least: 1, what: 'the outcome of evidence packs that are gone' },
   budget_events: {
     unit: 'days',
     default: null,

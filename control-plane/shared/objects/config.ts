@@ -9,15 +9,15 @@ export function readObjects(settings: SettingReader): ObjectStore {
   const directory = settings.optional('GW_OBJECTS_DIR', '');
   const url = settings.optional('GW_OBJECTS_URL', '').replace(/\/$/, '');
   if (directory !== '' && url !== '')
-    settings.problem('GW_OBJECTS_DIR and GW_OBJECTS_URL are both set. Example: GW_OBJECTS_URL= (empty)');
+    settings.problem('GW_OBJECTS_DIR and GW_OBJECTS_URL are both set; set only one. Example: GW_OBJECTS_URL= (empty)');
   if (url === '') return directory === '' ? noObjects : openDirectory(directory);
   if (!/^https?:\/\/[^\s/?#@]+$/.test(url))
     settings.problem(
-      'GW_OBJECTS_URL is no address without a path. Example: GW_OBJECTS_URL=https://s3.eu-west-1.amazonaws.com',
+      'GW_OBJECTS_URL must be an address without a path. Example: GW_OBJECTS_URL=https://s3.eu-west-1.amazonaws.com',
     );
   const bucket = settings.required('GW_OBJECTS_BUCKET', 'gw-archive');
   if (bucket !== '' && !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    settings.problem('GW_OBJECTS_BUCKET is no name of a bucket. Example: GW_OBJECTS_BUCKET=gw-archive');
+    settings.problem('GW_OBJECTS_BUCKET is not the name of a bucket. Example: GW_OBJECTS_BUCKET=gw-archive');
   return openBucket({
     url,
     bucket,

@@ -1,5 +1,5 @@
 /**
- * A store of objects: bytes under a name, kept outside of Postgres.
+ * An object store: bytes under a name, kept outside of Postgres.
  *
  * Invariant: an object that `put` has resolved for is whole and survives a crash; nobody ever sees a part of one. A store that does not answer is told
  * apart from an object that is not there.
@@ -39,4 +39,4 @@ export const noObjects: ObjectStore = {
 };
 
 const notSet = () =>
-  new ObjectsUnavailableError('There is no store of objects: GW_OBJECTS_DIR or GW_OBJECTS_URL has to be set.');
+  new ObjectsUnavailableError('No object store is configured: set GW_OBJECTS_DIR or GW_OBJECTS_URL.');

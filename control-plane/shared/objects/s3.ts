@@ -43,7 +43,7 @@ export function openBucket({ bucket, url, ...settings }: BucketSettings): Object
       return await answer(response);
     } catch (cause) {
       if (cause instanceof ObjectsUnavailableError) throw cause;
-      throw new ObjectsUnavailableError(`The store of objects ${place} does not answer.`, { cause });
+      throw new ObjectsUnavailableError(`The object store ${place} does not answer.`, { cause });
     }
   };
   return {
@@ -68,7 +68,7 @@ export function openBucket({ bucket, url, ...settings }: BucketSettings): Object
 }
 
 const refused = (place: string, what: string, { status }: Response) =>
-  new ObjectsUnavailableError(`The store of objects ${place} answered ${status} when it was asked to ${what}.`);
+  new ObjectsUnavailableError(`The object store ${place} answered ${status} to a request to ${what}.`);
 
 /** A bucket that is gone is not an object that is gone. */
 async function absent(place: string, response: Response): Promise<null> {
@@ -87,6 +87,6 @@ async function bodyOf(place: string, { body, headers }: Response): Promise<Buffe
   }
   const stated = headers.get('content-length');
   if (stated !== null && headers.get('content-encoding') === null && Number(stated) !== length)
-    throw new ObjectsUnavailableError(`The store of objects ${place} broke off.`);
+    throw new ObjectsUnavailableError(`The object store ${place} broke a reply off.`);
   return Buffer.concat(pieces);
 }
