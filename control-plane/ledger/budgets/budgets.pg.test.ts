@@ -1,10 +1,9 @@
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { ledgerStream } from '@gw/contract/internal/redis';
 import type { Receipt } from '@gw/contract/receipt';
 import { findKey } from '@gw/prisma/find-key';
 import { redisBudgetUse } from '@gw/service/budgets';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog, testEntries } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
@@ -266,15 +265,7 @@ test('only admins set budgets, and there is one of a kind', async () => {
 });
 
 test('the shell shows what is used, and sets, changes and removes', async () => {
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: tokens.admin }, null);
-  const gw = async (line: string): Promise<string> => {
-    let out = '';
-    const print = (text: string): void => {
-      out += text;
-    };
-    await runAdmin(line.split(' '), { openApi: () => openOperatorApi(target), print, tell: () => {} });
-    return out;
-  };
+  const gw = async (line: string) => (await runAs(running, tokens.admin, line.split(' '))).out;
   const account = 'acct_demo_audit_plus';
   expect(await gw(`budgets ${account}`)).toBe('No budget.\n');
   const made = JSON.parse(await gw(`budgets set ${account} --unit tokens --amount 1000 --kind hard --json`));

@@ -1,7 +1,6 @@
 /** An alarm can be acknowledged, and a new one of the same row is an alarm again. */
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { seedOperators } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { silentLog } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
@@ -17,15 +16,7 @@ beforeAll(async () => {
 });
 beforeEach(() => running.stores.empty('integrity_faults'));
 
-async function gw(...args: string[]): Promise<{ code: number; out: string }> {
-  let out = '';
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: tokens.admin }, null);
-  const print = (text: string) => {
-    out += text;
-  };
-  const code = await runAdmin(args, { openApi: () => openOperatorApi(target), print, tell: print });
-  return { code, out };
-}
+const gw = (...args: string[]) => runAs(running, tokens.admin, args);
 
 const note = (fault: string, number = 3) =>
   noteFaults({ db: running.stores.db, log: silentLog }, 'audit', [{ name: 'acct_c', number, fault }]);

@@ -1,7 +1,6 @@
 /** Receipts stay safe when a part of their facts is altered in the database, or removed. */
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { seedOperators } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, hourly } from '@gw/testing/control-plane/calls';
 import { silentLog } from '@gw/testing/control-plane/fixtures';
@@ -35,16 +34,7 @@ const checkWhole = () => {
 };
 
 async function verify(): Promise<string> {
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: token }, null);
-  let out = '';
-  const print = (text: string) => {
-    out += text;
-  };
-  const code = await runAdmin(['receipts', 'verify'], {
-    openApi: () => openOperatorApi(target),
-    print,
-    tell: () => {},
-  });
+  const { code, out } = await runAs(running, token, ['receipts', 'verify']);
   return `${code} ${out}`;
 }
 

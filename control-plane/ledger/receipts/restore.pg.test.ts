@@ -1,7 +1,6 @@
 /** An admin can put back a receipt that a wrong seal hides, and only a genuine row. */
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { seedOperators } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { unattended } from '@gw/testing/control-plane/calls';
 import { entryOf, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
@@ -35,18 +34,8 @@ const forge = (id: string): Promise<unknown> => running.stores.db.$queryRaw`
     'shown', TRUE, 'content_sha256', repeat('a', 64), 'seal', repeat('a', 64), 'seal_key', 1,
     'body', (body::jsonb || '{"tier":"degraded","energy_wh":null,"carbon_g":null}')::json)) FROM receipts WHERE id = ${id}))`;
 
-async function gw(...args: string[]): Promise<{ code: number; out: string }> {
-  let out = '';
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: tokens.admin }, null);
-  const print = (text: string) => {
-    out += text;
-  };
-  const code = await runAdmin(args, { openApi: () => openOperatorApi(target), print, tell: print }).catch((error) => {
-    print(String(error));
-    return 1;
-  });
-  return { code, out };
-}
+const gw = (...args: string[]) =>
+  runAs(running, tokens.admin, args).catch((error: unknown) => ({ code: 1, out: String(error) }));
 const read = async (id: string) => {
   const reply = await running.get(`/v1/gw/receipts/${id}`);
   return { status: reply.statusCode, body: reply.json() };

@@ -1,9 +1,8 @@
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import { openDatabase } from '@gw/prisma/client';
 import { untilReady } from '@gw/service/redis';
 import { seedOperators } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, silentLog, testEntries } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
@@ -22,18 +21,7 @@ const setAside = (entry: string | Buffer, reason = 'the database refuses its val
   running.context.redis.xadd(deadLedgerStream, '*', 'entry', entry, 'reason', reason);
 const lengths = () => Promise.all([deadLedgerStream, ledgerStream].map((name) => running.context.redis.xlen(name)));
 
-async function gw(line: string, token = tokens.admin): Promise<string> {
-  let out = '';
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: token }, null);
-  await runAdmin(line.split(' '), {
-    openApi: () => openOperatorApi(target),
-    print: (text) => {
-      out += text;
-    },
-    tell: () => {},
-  });
-  return out;
-}
+const gw = async (line: string, token = tokens.admin) => (await runAs(running, token, line.split(' '))).out;
 
 test('an operator sees what was set aside and why, and has it stored once the cause is mended', async () => {
   const { context, stores } = running;

@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { verifyPack } from '@gw/evidence/verify';
 import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { identified, startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
 import { nameKeys, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';
@@ -35,20 +34,7 @@ const ask = async (method: 'GET' | 'POST' | 'PATCH', url: string, body?: object)
   expect(reply.statusCode, `${url}: ${reply.body}`).toBeLessThan(300);
   return reply.json();
 };
-async function gw(...args: string[]): Promise<{ code: number; out: string; note: string }> {
-  let [out, note] = ['', ''];
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: tokens.admin }, null);
-  const code = await runAdmin(args, {
-    openApi: () => openOperatorApi(target),
-    print: (text) => {
-      out += text;
-    },
-    tell: (text) => {
-      note += text;
-    },
-  });
-  return { code, out, note };
-}
+const gw = (...args: string[]) => runAs(running, tokens.admin, args);
 
 /** Every row of every table as text, in which nobody is named, and so in no backup of it. */
 async function wholeDatabase(): Promise<string> {

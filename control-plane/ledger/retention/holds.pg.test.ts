@@ -1,7 +1,6 @@
 /** Legal holds by the command line and the operators' API. */
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { eventually } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
@@ -15,15 +14,7 @@ beforeAll(async () => {
   tokens = await seedOperators(running.context);
 });
 
-async function gw(...args: string[]): Promise<{ code: number; out: string }> {
-  let out = '';
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: tokens.admin }, null);
-  const print = (text: string) => {
-    out += text;
-  };
-  const code = await runAdmin(args, { openApi: () => openOperatorApi(target), print, tell: print });
-  return { code, out };
-}
+const gw = (...args: string[]) => runAs(running, tokens.admin, args);
 const idIn = (out: string) => String(/^id +(\S+)/m.exec(out)?.[1]);
 const held = async () => {
   const { accounts, all, reasonFor } = await heldAccounts(running.stores.databases.ledger);

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import type { Receipt } from '@gw/contract/receipt';
 import { operatorUsageSchema, type UsageRow, usageAmountNames, usageSchema } from '@gw/contract/usage';
 import { settleReceipts } from '@gw/control-plane/internals/ledger/receipts/settle';
@@ -9,6 +7,7 @@ import { checkLevel, days, hours as everyHour, sumLevel } from '@gw/control-plan
 import { checkAMinute, findMissingHours, sumAgain, sumMinutes } from '@gw/control-plane/internals/ledger/usage/minutes';
 import { Prisma } from '@gw/prisma/client';
 import { seedOperators } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
 import { plainSums, restateMany, storeMany } from '@gw/testing/control-plane/many-receipts';
@@ -692,15 +691,7 @@ test('operators see all accounts, together or one', async () => {
     { account_id: 'acct_two', energy_wh: 1 },
   ]);
   expect(await read('&account_id=acct_two')).toMatchObject({ total: { requests: 1 }, data: [{ model: 'sim-small' }] });
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: viewer }, null);
-  const gw = async (line: string): Promise<string> => {
-    let out = '';
-    const print = (text: string): void => {
-      out += text;
-    };
-    await runAdmin(line.split(' '), { openApi: () => openOperatorApi(target), print, tell: () => {} });
-    return out;
-  };
+  const gw = async (line: string) => (await runAs(running, viewer, line.split(' '))).out;
   const table = await gw('usage --from 2026-02-07 --to 2026-02-08 --interval total --group-by account_id');
   expect(table.split('\n').map((line) => line.split(/ +/).slice(0, 3))).toEqual([
     ['ACCOUNT_ID', 'SIMULATED', 'REQUESTS'],

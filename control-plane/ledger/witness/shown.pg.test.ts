@@ -1,7 +1,6 @@
 /** Operators see the minutes that differ: in the shell, page after page, in the health and in the metrics. */
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { seedOperators } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { silentLog } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,17 +15,8 @@ afterAll(() => running?.stop());
 test('the shell lists them all and ends with 1, unless they are only not witnessed', async () => {
   const { db } = running.stores;
   const { admin } = await seedOperators(running.context);
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: admin }, null);
   const listed = async () => {
-    let out = '';
-    const print = (text: string) => {
-      out += text;
-    };
-    const code = await runAdmin(['receipts', 'witness'], {
-      openApi: () => openOperatorApi(target),
-      print,
-      tell: () => {},
-    });
+    const { code, out } = await runAs(running, admin, ['receipts', 'witness']);
     return { code, lines: out.trimEnd().split('\n') };
   };
   expect(await listed()).toEqual({ code: 0, lines: ['Ledger and count agree in all minutes.'] });

@@ -5,12 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { runAdmin } from '@gw/cli/internals/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { elementAt } from '@gw/contract/internal/defined';
 import type { Receipt } from '@gw/contract/receipt';
 import { openDatabase } from '@gw/prisma/client';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
@@ -391,15 +390,7 @@ test('only admins see and set webhooks', async () => {
 });
 
 test('the shell sets, shows and removes', async () => {
-  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: tokens.admin }, null);
-  const gw = async (line: string): Promise<string> => {
-    let out = '';
-    const print = (text: string): void => {
-      out += text;
-    };
-    await runAdmin(line.split(' '), { openApi: () => openOperatorApi(target), print, tell: () => {} });
-    return out;
-  };
+  const gw = async (line: string) => (await runAs(running, tokens.admin, line.split(' '))).out;
   expect(await gw(`budgets set-webhook ${accountId} --url ${receiver.url}/hook`)).toMatch(/^secret +gwwh_/m);
   const shown = await gw(`budgets webhook ${accountId}`);
   expect(shown).toContain(`${receiver.url}/hook`);
