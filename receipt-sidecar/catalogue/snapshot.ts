@@ -83,7 +83,7 @@ export interface CatalogueSource {
  */
 export function holdCatalogue({ redis, subscriber, pollMs, file, key, log }: CatalogueSource): CatalogueHolder {
   let catalogue: Catalogue | null = null;
-  /** What an offered one must not be older than. */
+  /** The catalogue that an offered one must not be older than. */
   let newest: Snapshot | null = null;
   const genuine = (text: string, seals: string | null | undefined): Snapshot => {
     if (!seals || !isSealedSnapshot(text, seals, key)) throw new Error('no control plane has written it');

@@ -18,7 +18,7 @@ const modelsOf = ({ text }: LoadedReply): string =>
 const limitOf = ({ headers }: LoadedReply): string => String(headers['x-ratelimit-limit-requests']);
 
 interface Options {
-  /** Of each of the connections between two calls. */
+  /** The pause of each connection between two calls. */
   readonly pauseMs: number;
   /** All kinds of changes without messages, and with them the keys alone: `propagation.pg.test.ts` has the others. */
   readonly isShort?: boolean;

@@ -56,7 +56,7 @@ function python(script: string, ...args: string[]): { code: number | null; out: 
   return { code: status, out: stdout + stderr };
 }
 
-/** What the account's auditor does: the files of the month, and a pack of it, by programs that share nothing with the product. */
+/** Checks as the account's auditor does: the files of the month, and a pack of it, by programs that share nothing with the product. */
 async function provenPack(): Promise<Record<string, unknown>> {
   expect(python('check_archive.py', month)).toEqual({
     code: 0,
