@@ -7,7 +7,7 @@
  */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { signed } from '@gw/evidence/signature';
-import type { Database, Queryable } from '@gw/prisma/client';
+import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { appendAudit } from '../../people/audit/append.ts';
@@ -15,6 +15,7 @@ import type { ObjectStore } from '../../shared/objects/objects.ts';
 import { checkBatchPage } from '../integrity/check-batches.ts';
 import { folderOf } from '../receipts/archive-files.ts';
 import { type ArchiveNote, firstOf, nextMonth, sealedNote } from '../receipts/archive-notes.ts';
+import { concerns } from '../receipts/interval-claims.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import type { HeldAccounts } from '../retention/holds.ts';
 import { ArchiveHeldUpError, type MonthOptions } from './store-file.ts';
@@ -132,15 +133,20 @@ async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void
 async function expectQuiet({ db }: ArchiveOptions, month: string): Promise<void> {
   const [from, to] = [firstOf(month), nextMonth(month)];
   const [found] = await db.$queryRaw<
-    { unlogged: boolean; recalculated: boolean; measured: boolean; faults: boolean }[]
+    { unlogged: boolean; recalculated: boolean; measured: boolean; unsettled: boolean; faults: boolean }[]
   >`
     SELECT EXISTS (SELECT 1 FROM receipt_log_changes WHERE hour >= ${from} AND hour < ${to}) AS unlogged,
       EXISTS (SELECT 1 FROM recalculations WHERE created_at >= ${from} AND created_at < ${to}) AS recalculated,
       EXISTS (SELECT 1 FROM gpu_measurements WHERE created_at >= ${from} AND created_at < ${to}) AS measured,
+      EXISTS (
+        SELECT 1 FROM restatements r
+        WHERE ${concerns(Prisma.sql`r`, Prisma.sql`${from}::timestamptz`, Prisma.sql`${to}::timestamptz`)}) AS unsettled,
       EXISTS (SELECT 1 FROM integrity_faults WHERE mended_at IS NULL AND kind IN ('batch', 'log', 'receipt')) AS faults`;
   if (found?.unlogged) throw new ArchiveHeldUpError('Receipts of the month are not in the log of their account yet.');
   if (found?.recalculated || found?.measured)
     throw new ArchiveHeldUpError('Receipts of the month wait to be calculated again.');
+  if (found?.unsettled)
+    throw new ArchiveHeldUpError('Receipts of the month wait to be restated from settled grid data.');
   if (found?.faults)
     throw new ArchiveHeldUpError(
       'The checks have found records that were altered, and they are not mended: ./gw admin integrity faults',

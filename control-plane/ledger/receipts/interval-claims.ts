@@ -32,18 +32,19 @@ const claimed = Prisma.sql`claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * 
 /** A measured value serves calls up to this long after its interval (contract/internal/grid-reading.ts). */
 export const servesMs = 120 * minuteMs;
 
-/** The condition that receipts between two times, without the second, can be of an interval. */
+/** The condition that calls between two times, without the second, can have been served by the value of an interval. */
 export const concerns = (interval: Prisma.Sql, from: Prisma.Sql, to: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`(${interval}.period_start < ${to} AND ${interval}.period_end + ${servesMs}::int * INTERVAL '1 millisecond' > ${from})`;
 
+/** The condition that the restatement `r` concerns a month that is frozen. */
 const inFrozenMonth = Prisma.sql`EXISTS (
   SELECT 1 FROM receipt_archives a WHERE a.state = 'frozen'
     AND ${concerns(Prisma.sql`r`, Prisma.sql`a.month::timestamp AT TIME ZONE 'UTC'`, Prisma.sql`(a.month + INTERVAL '1 month') AT TIME ZONE 'UTC'`)})`;
 
 /**
- * Claims the interval that has been due for longest and that no other instance has; null if there is none. One of a frozen month waits, since the month
- * takes no version: until the month is given up, or has left, so that nothing of it is there any more. What is due
- * from this moment on was rounded to milliseconds, perhaps upward, so this moment is as well.
+ * Claims the interval that has been due for longest and that no other instance has; null if there is none. One that
+ * concerns a frozen month waits, since the month accepts no version: it is claimed once the month has left or was given
+ * up. What is due from this moment on was rounded to milliseconds, perhaps upward, so this moment is as well.
  */
 export async function claim(db: Database): Promise<Interval | null> {
   const rows = await db.$queryRaw<Interval[]>`
