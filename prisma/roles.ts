@@ -154,7 +154,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   receipt_batches: { ledger: ['SELECT', changing('seal', 'seal_key')], reader: read },
   // Functions of the owner freeze, detach and drop months.
   receipt_archives: {
-    ledger: ['SELECT', inserting('month', 'asked_by'), changing('claimed_until', 'note', 'problem')],
+    ledger: ['SELECT', inserting('month', 'asked_by'), changing('claimed_until', 'note', 'problem', 'rests_until')],
     reader: read,
   },
   receipt_archive_files: ledgerGrows,

@@ -35,12 +35,16 @@ export interface ArchiveOptions {
 }
 
 const leaseS = 120;
+/** How long a month rests that is held up by its rows or its files: finding that out again may cost as much as writing them. */
+const restS = 3600;
 
 interface Claim {
   readonly month: string;
   readonly state: string;
   /** Names the claim as well, and moves when it is renewed. */
   claimed_until: Date;
+  /** Set while what holds the month up now would cost as much to find out again. */
+  isCostly?: boolean;
 }
 
 /**
@@ -59,7 +63,7 @@ export async function archiveMonths(options: ArchiveOptions): Promise<void> {
     } catch (error) {
       if (error instanceof ArchiveHeldUpError) {
         options.log.warn({ month, reason: error.message }, 'a month of receipts cannot be archived now');
-        await release(options, claim, error.message);
+        await release(options, claim, error.message, claim.isCostly === true ? restS : 0);
         continue;
       }
       options.log.error({ month, err: error }, 'the archive of a month of receipts has failed');
@@ -81,6 +85,8 @@ async function take({ db }: ArchiveOptions, tried: readonly string[]): Promise<C
         AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP
           -- Nobody claims it for longer.
           OR claimed_until > CURRENT_TIMESTAMP + 2 * ${leaseS}::int * INTERVAL '1 second')
+        -- Nor does any rest for longer.
+        AND (rests_until BETWEEN CURRENT_TIMESTAMP AND CURRENT_TIMESTAMP + ${restS}::int * INTERVAL '1 second') IS NOT TRUE
       ORDER BY receipt_archives.month LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING to_char(month, 'YYYY-MM') AS month, state, claimed_until`;
   return claim ?? null;
@@ -91,8 +97,10 @@ const release = (
   { db }: ArchiveOptions,
   { claimed_until, month }: Claim,
   problem: string | null,
+  forS = 0,
 ): Promise<unknown> => db.$executeRaw`
-  UPDATE receipt_archives SET claimed_until = NULL, problem = ${problem}
+  UPDATE receipt_archives SET claimed_until = NULL, problem = ${problem},
+    rests_until = CURRENT_TIMESTAMP + nullif(${forS}::int, 0) * INTERVAL '1 second'
   WHERE month = ${firstOf(month)}::date AND claimed_until = ${claimed_until}`;
 
 async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void> {
@@ -108,15 +116,19 @@ async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void
     claim.claimed_until = renewed.claimed_until;
   };
   const own: MonthOptions = { ...options, month, goOn };
+  // Asked again where the month is detached; until then nothing is removed.
+  await expectNoHold(db, options, await accountsOf(db, month));
   if (state === 'asked') {
     await expectQuiet(options, month);
     await db.$executeRaw`SELECT freeze_receipt_month(${firstOf(month)}::date)`;
     log.info({ month }, 'a month of receipts is frozen, to be archived');
   }
+  claim.isCostly = true;
   await writeRows(own);
   await writeEntries(own);
   await expectBatches(own);
   const written = await closeFiles(own);
+  claim.isCostly = false;
   const chain = await endOfChain(db);
   const note: ArchiveNote = { format: 'gw.archived/1', month, ...written, chain, at: options.now().toISOString() };
   const stated = Buffer.from(JSON.stringify({ ...note, signature: await signed(note, options.key) }));

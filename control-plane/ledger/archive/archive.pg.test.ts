@@ -227,10 +227,15 @@ test('a legal hold keeps a month in Postgres, before it is detached and before i
   await stored(month, entries);
   const ofOne = { all: false, accounts: new Set([accountId]) };
   await archive(month, { held: async () => ofOne });
+  expect(await stateOf(month)).toBe('asked: A legal hold is on acct_demo_audit.');
+  await archiveMonths(options({ held: async () => ({ all: true, accounts: new Set() }) }));
+  expect(await stateOf(month)).toBe('asked: A legal hold is on all accounts.');
+  expect(await objects.get(`receipts/${month}/rows-0000001.jsonl.gz`)).toBeNull();
+  // It is placed while the month is written.
+  let asked = 0;
+  await archiveMonths(options({ held: async () => (asked++ === 0 ? nobody : ofOne) }));
   expect(await stateOf(month)).toBe('frozen: A legal hold is on acct_demo_audit.');
   expect(await running.stores.db.receipt.count({ where: { id: idOf(entries[0]) } })).toBe(1);
-  await archiveMonths(options({ held: async () => ({ all: true, accounts: new Set() }) }));
-  expect(await stateOf(month)).toBe('frozen: A legal hold is on all accounts.');
   await archiveMonths(options());
   expect(await stateOf(month)).toBe('detached');
   const partitions = () =>
@@ -357,7 +362,17 @@ test('a month stays that has receipts which are altered, or not logged yet, and 
   await stored(month);
   await running.stores.tamper(`UPDATE receipts SET energy_wh = energy_wh + 1 WHERE id = '${idOf(first)}'`);
   await archiveMonths(options());
-  expect(await stateOf(month)).toBe(`frozen: Version 1 of ${idOf(first)} is not genuine: altered.`);
+  const problem = `frozen: Version 1 of ${idOf(first)} is not genuine: altered.`;
+  expect(await stateOf(month)).toBe(problem);
+  // It rests, so nobody goes through its rows again at once.
+  await running.stores.tamper(`UPDATE receipt_archives SET problem = 'As before.' WHERE problem IS NOT NULL`);
+  await archiveMonths(options());
+  expect(await stateOf(month)).toBe('frozen: As before.');
+  await running.stores.tamper(
+    `UPDATE receipt_archives SET rests_until = rests_until - INTERVAL '1 hour' WHERE state = 'frozen'`,
+  );
+  await archiveMonths(options());
+  expect(await stateOf(month)).toBe(problem);
   await expect(running.store(late)).rejects.toThrow('receipts_archived');
   await options().db.$executeRaw`SELECT thaw_receipt_month('2025-08-01'::date)`;
   await running.stores.tamper(`UPDATE receipts SET energy_wh = energy_wh - 1 WHERE id = '${idOf(first)}'`);

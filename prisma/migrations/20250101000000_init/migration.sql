@@ -1227,6 +1227,8 @@ CREATE TABLE "receipt_archives" (
   "asked_by" TEXT NOT NULL,
   -- One instance works on the month until then, and renews that.
   "claimed_until" TIMESTAMPTZ(3),
+  -- Nobody works on it until then: its files were compared in vain.
+  "rests_until" TIMESTAMPTZ(3),
   -- Why it does not go on at the moment.
   "problem" TEXT,
   -- States which files have the month; sealed by a key that the database does not hold.
