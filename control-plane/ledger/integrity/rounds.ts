@@ -100,6 +100,6 @@ async function finish({ db, kind }: RoundOptions, { begunAt, claimedUntil }: Rou
   await forgetFaults(db, kind, begunAt);
   await db.$executeRaw`
     UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', after_version = 0, checked = 0,
-      finished_at = CURRENT_TIMESTAMP
+      finished_at = CURRENT_TIMESTAMP, whole_begun_at = ${begunAt}
     WHERE kind = ${kind} AND claimed_until = ${claimedUntil}`;
 }

@@ -1720,6 +1720,8 @@ CREATE TABLE "integrity_checks" (
   "after_id" TEXT NOT NULL DEFAULT '',
   "after_version" BIGINT NOT NULL DEFAULT 0,
   "finished_at" TIMESTAMPTZ(3),
+  -- When the last round began that came to its end: what was there then was looked at.
+  "whole_begun_at" TIMESTAMPTZ(3),
   -- When the round last came on, and how many rows it has seen.
   "moved_at" TIMESTAMPTZ(3),
   "checked" BIGINT NOT NULL DEFAULT 0,
