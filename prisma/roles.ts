@@ -194,16 +194,8 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   integrity_checks: {
     ledger: [
       'SELECT',
-      changing(
-        'claimed_until',
-        'begun_at',
-        'after_id',
-        'after_version',
-        'finished_at',
-        'whole_begun_at',
-        'moved_at',
-        'checked',
-      ),
+      changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at', 'whole_begun_at'),
+      changing('moved_at', 'checked', 'skipped'),
     ],
     reader: read,
   },

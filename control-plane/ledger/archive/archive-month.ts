@@ -11,7 +11,7 @@ import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { appendAudit } from '../../people/audit/append.ts';
-import type { ObjectStore } from '../../shared/objects/objects.ts';
+import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
 import { checkBatchPage } from '../integrity/check-batches.ts';
 import { folderOf } from '../receipts/archive-files.ts';
 import { type ArchiveNote, firstOf, nextMonth, sealedNote } from '../receipts/archive-notes.ts';
@@ -177,6 +177,7 @@ async function expectBatches({ db, goOn, month, objects, seals }: MonthOptions):
       throw new ArchiveHeldUpError(
         `The batches do not hold its receipts: ${fault.name} ${fault.number}: ${fault.fault}.`,
       );
+    if (page.skipped > 0) throw new ObjectsUnavailableError(`${objects.place} does not answer.`);
     next = page.next;
     await goOn();
   }

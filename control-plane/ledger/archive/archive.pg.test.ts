@@ -13,7 +13,7 @@ import { startBucket, type TestBucket } from '@gw/testing/control-plane/s3-serve
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { readObjects } from '../../shared/objects/config.ts';
-import type { ObjectStore } from '../../shared/objects/objects.ts';
+import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
 import { selectFew } from '../evidence/select.ts';
 import { checkBatches, checkNewestBatches } from '../integrity/check-batches.ts';
 import { checkAll } from '../integrity/check-receipts.ts';
@@ -423,6 +423,46 @@ test('while the store is away, a receipt of an archived month is 503 and not 404
   }
   expect((await app.get(`/v1/gw/receipts/${idOf(other[0])}`)).statusCode).toBe(200);
   await app.stop();
+});
+
+test('while the store is away, what Postgres has is checked, and nothing else is a fault or mended', async () => {
+  const entries = entriesOf('2026-07', 2);
+  await ensurePartitions(options().db, new Date('2026-07-01'), 1);
+  await stored('2026-07', entries.slice(0, 1), entries.slice(1));
+  const { tamper } = running.stores;
+  const digestOf = (change: string) =>
+    tamper(`UPDATE receipts SET content_sha256 = ${change} WHERE id = '${idOf(entries[0])}'`);
+  await digestOf('reverse(content_sha256)');
+  await tamper(
+    `INSERT INTO integrity_faults (kind, name, number, fault, seen_at) VALUES ('batch', 'batches', 1, 'altered', '2026-01-01')`,
+  );
+  await tamper('UPDATE integrity_checks SET begun_at = NULL, finished_at = NULL, whole_begun_at = NULL');
+  const away = { ...objects, get: () => Promise.reject(new ObjectsUnavailableError('It is away.')) };
+  const found = async (store: ObjectStore): Promise<string[]> => {
+    const check = { ...options({ objects: store }), fullS: 0, signal };
+    await checkNewestBatches(check);
+    expect(await checkBatches(check)).toBe(true);
+    const rows = await running.stores.db.integrityFault.findMany({
+      where: { mendedAt: null },
+      orderBy: { number: 'asc' },
+    });
+    return rows.map(({ fault, kind, name }) => `${kind} ${name} ${fault}`);
+  };
+  const other = expect.stringMatching(/^batch batches other receipts or digests than the 1 that came with it/);
+  expect(await found(away)).toEqual(['batch batches altered', other]);
+  const round = await running.stores.db.integrityCheck.findUniqueOrThrow({ where: { kind: 'batch' } });
+  expect(round.wholeBegunAt).toBeNull();
+  // Whoever has to lock the receipts need not wait for the store.
+  let reads = 0;
+  const get: ObjectStore['get'] = async (name) => {
+    reads += 1;
+    if (reads === 1) await tamper('LOCK TABLE receipts IN ACCESS EXCLUSIVE MODE NOWAIT');
+    return objects.get(name);
+  };
+  expect(await found({ ...objects, get })).toEqual([other]);
+  expect(reads).toBeGreaterThan(0);
+  await digestOf('reverse(content_sha256)');
+  expect(await faults()).toEqual([]);
 });
 
 test('a month that is detached while receipts are selected is read from its files', async () => {

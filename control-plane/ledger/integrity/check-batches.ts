@@ -3,15 +3,27 @@
  *
  * Invariant: a row that was taken out, put in, moved, or has another digest is found by the number of its batch, and so is a batch that is gone,
  * was altered, or stands elsewhere. The end of the chain is held by the newest heads in Redis and by the signed ones.
- * A page is read from one snapshot, in which a batch and its rows are both there or both not.
+ * A page is read from one snapshot, in which a batch and its rows are both there or both not. What archived months have of it is read afterwards, since
+ * a month that has left never changes: nobody waits for the object store with a lock on the receipts.
+ *
+ * While the store is away, everything that Postgres has is checked; batches that lack rows which may be in a file are skipped.
  */
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { noObjects, type ObjectStore } from '../../shared/objects/objects.ts';
+import { noObjects, type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
+import type { ArchiveFile } from '../receipts/archive-files.ts';
 import { archivedMonths, isOfMonth } from '../receipts/archive-notes.ts';
-import { ledgerEntries } from '../receipts/archived-rows.ts';
-import { type Batch, batchColumns, firstPrevious, headOf, pinnedHeads, rootOf } from '../receipts/batches.ts';
+import { entryFiles, entryLines, withArchived } from '../receipts/archived-rows.ts';
+import {
+  type Batch,
+  batchColumns,
+  firstPrevious,
+  headOf,
+  pinnedHeads,
+  rootOf,
+  storedEntries,
+} from '../receipts/batches.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { type Fault, noteFaults } from './faults.ts';
 import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
@@ -43,6 +55,13 @@ interface BatchPage {
   readonly checked: number;
   readonly faults: readonly Fault[];
   readonly next: bigint | null;
+  /** Batches whose rows may be in files that cannot be read now. */
+  readonly skipped: number;
+}
+
+/** Whether the object store has not answered; then it is not asked again while the same pages are gone through. */
+interface StoreState {
+  isAway: boolean;
 }
 
 /** Checks the newest batches and the end of the chain. */
@@ -51,27 +70,41 @@ export async function checkNewestBatches(options: BatchCheckOptions): Promise<vo
   const [found] = await db.$queryRaw<{ from: bigint | null }[]>`
     SELECT min(arrived) - 1 AS from FROM receipt_batches
     WHERE number > (SELECT max(number) FROM receipt_batches) - ${newestCount}`;
-  const faults = [...(await endFaults(options))];
+  await noteFaults({ db, log }, 'batch', await endFaults(options));
+  const store: StoreState = { isAway: false };
+  let skipped = 0;
   for (let next = found?.from ?? null; next !== null; ) {
-    const page = await checkBatchPage(options, next);
-    faults.push(...page.faults);
+    const page = await checkBatchPage(options, next, store);
+    await noteFaults({ db, log }, 'batch', page.faults);
+    skipped += page.skipped;
     next = page.next;
   }
-  await noteFaults({ db, log }, 'batch', faults);
+  tellSkipped(log, skipped);
+}
+
+function tellSkipped(log: Logger, batches: number): void {
+  if (batches > 0)
+    log.warn({ batches }, 'batches of archived months are not checked: the object store does not answer');
 }
 
 /** The round through all batches. The next one begins `fullS` after its end. */
-export const checkBatches = (
+export async function checkBatches(
   options: BatchCheckOptions & { readonly fullS: number; readonly signal: AbortSignal },
-): Promise<boolean> =>
-  goRound({ ...options, kind: 'batch' }, async ({ id }: RoundPlace): Promise<RoundPage> => {
-    const { db, log } = options;
-    const { checked, faults, next } = await checkBatchPage(options, placeIn(id));
+): Promise<boolean> {
+  const { db, log } = options;
+  const store: StoreState = { isAway: false };
+  let allSkipped = 0;
+  const isOver = await goRound({ ...options, kind: 'batch' }, async ({ id }: RoundPlace): Promise<RoundPage> => {
+    const { checked, faults, next, skipped } = await checkBatchPage(options, placeIn(id), store);
     // Again at the end, so that what is still so counts as seen in this round.
     const ends = next === null ? await endFaults(options) : [];
     await noteFaults({ db, log }, 'batch', [...faults, ...ends]);
-    return { checked, next: next === null ? null : { id: String(next), version: 0 } };
+    allSkipped += skipped;
+    return { checked, skipped, next: next === null ? null : { id: String(next), version: 0 } };
   });
+  tellSkipped(log, allSkipped);
+  return isOver;
+}
 
 const beforeAll = -(2n ** 63n);
 const afterAll = 2n ** 63n - 1n;
@@ -91,10 +124,48 @@ interface LinkedBatch extends Batch {
 export async function checkBatchPage(
   { db, objects = noObjects, seals }: Pick<BatchCheckOptions, 'db' | 'objects' | 'seals'>,
   after: bigint,
+  store: StoreState = { isAway: false },
 ): Promise<BatchPage> {
+  const { files, next, page, range, stored, ...found } = await readPage({ db, seals }, after);
+  const unread: ArchiveFile[] = [];
+  const entries = await withArchived(stored, files, range, async (file) => {
+    try {
+      if (!store.isAway) return await entryLines(objects, file);
+    } catch (error) {
+      if (!(error instanceof ObjectsUnavailableError)) throw error;
+      store.isAway = true;
+    }
+    unread.push(file);
+    return [];
+  });
+  const faults: Fault[] = [];
+  let [checked, skipped] = [0, 0];
+  for (const batch of page) {
+    const name = `${batch.arrived} ${batch.kind}`;
+    const own = entries.get(name) ?? [];
+    entries.delete(name);
+    checked += own.length;
+    const mayBeUnread = own.length < batch.count && unread.some((file) => mayHave(file, batch));
+    if (mayBeUnread) skipped += 1;
+    const fault = linkFault(batch) ?? sealFault(batch, seals) ?? (mayBeUnread ? null : rowsFault(batch, own));
+    if (fault !== null)
+      faults.push({ name: batches, number: Number.isSafeInteger(batch.number) ? batch.number : 0, fault });
+    if (batch.before === null && batch.number > 1 && Number.isSafeInteger(batch.number))
+      faults.push({ name: batches, number: batch.number - 1, fault: 'missing' });
+  }
+  for (const own of entries.values()) faults.push(...own.slice(0, mostTold).map(strayFault));
+  faults.push(...found.faults);
+  return { checked, skipped, faults: faults.slice(0, mostTold), next };
+}
+
+const mayHave = ({ first_arrived, last_arrived }: ArchiveFile, { arrived, kind }: Batch): boolean =>
+  kind === 'added' && BigInt(first_arrived) <= arrived && arrived <= BigInt(last_arrived);
+
+/** What Postgres has of a page. */
+function readPage({ db, seals }: Pick<BatchCheckOptions, 'db' | 'seals'>, after: bigint) {
   return db.$transaction(
     async (tx) => {
-      // Before the snapshot: no month leaves while its batches are compared.
+      // Before the snapshot: no month leaves while its batches are read.
       await tx.$executeRaw`LOCK TABLE receipts IN ACCESS SHARE MODE`;
       const page = await tx.$queryRaw<LinkedBatch[]>`
         SELECT b.*, (extract(epoch FROM CURRENT_TIMESTAMP) * 1000)::float8 AS now_ms,
@@ -102,27 +173,14 @@ export async function checkBatchPage(
         FROM (
           SELECT arrived, ${Prisma.raw(batchColumns)} FROM receipt_batches WHERE arrived > ${after}
           ORDER BY receipt_batches.arrived FETCH FIRST ${pageSize} ROWS WITH TIES) b`;
-      const last = page.length < pageSize ? undefined : page.at(-1)?.arrived;
-      const to = last ?? afterAll;
+      const next = page.length < pageSize ? null : (page.at(-1)?.arrived ?? null);
       const most = page.reduce((sum, { count }) => sum + count, mostOthers);
-      const entries = new Map(await ledgerEntries({ db: tx, objects, seals }, { from: after, to, most }));
+      const range = { from: after, to: next ?? afterAll, most };
+      const stored = await storedEntries(tx, range);
+      const files = await entryFiles({ db: tx, seals }, range);
       const archived = await archivedMonths(tx, seals);
-      const faults: Fault[] = [];
-      let checked = 0;
-      for (const batch of page) {
-        const name = `${batch.arrived} ${batch.kind}`;
-        const own = entries.get(name) ?? [];
-        entries.delete(name);
-        checked += own.length;
-        const fault = linkFault(batch) ?? sealFault(batch, seals) ?? rowsFault(batch, own);
-        if (fault !== null)
-          faults.push({ name: batches, number: Number.isSafeInteger(batch.number) ? batch.number : 0, fault });
-        if (batch.before === null && batch.number > 1 && Number.isSafeInteger(batch.number))
-          faults.push({ name: batches, number: batch.number - 1, fault: 'missing' });
-      }
-      for (const own of entries.values()) faults.push(...own.slice(0, mostTold).map(strayFault));
-      faults.push(...(await settledFaults(tx, { after, to, archived })), ...(await headFaults(tx, page)));
-      return { checked, faults: faults.slice(0, mostTold), next: last ?? null };
+      const faults = [...(await settledFaults(tx, { after, archived, to: range.to })), ...(await headFaults(tx, page))];
+      return { page, next, range, stored, files, faults };
     },
     { isolationLevel: 'RepeatableRead', timeout: 60_000, maxWait: 10_000 },
   );

@@ -5,7 +5,7 @@
  * one core at most, however large the ledger is: then it takes longer than the period, and how far it is and how fast it goes can be read.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 import { forgetFaults } from './faults.ts';
 
 export type RoundKind = 'archive' | 'batch' | 'log' | 'receipt';
@@ -19,6 +19,8 @@ export interface RoundPlace {
 export interface RoundPage {
   /** How many rows were looked at. */
   readonly checked: number;
+  /** How many could not be looked at now. A round that skips any proves nothing, and no fault is mended by it. */
+  readonly skipped?: number;
   /** Where the next page begins; null after the last one. */
   readonly next: RoundPlace | null;
 }
@@ -49,7 +51,7 @@ export async function goRound(
     const from = performance.now();
     const page = await check({ id: claim.afterId, version: claim.afterVersion });
     if (page.next === null) {
-      await finish(options, claim);
+      await finish(options, claim, page);
       return true;
     }
     claim = await goOn(options, claim, page);
@@ -64,7 +66,11 @@ interface RoundClaim {
   readonly claimedUntil: Date;
   readonly afterId: string;
   readonly afterVersion: number;
+  readonly skipped: number;
 }
+
+const claimColumns = Prisma.sql`begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
+  after_version::float8 AS "afterVersion", skipped::float8 AS skipped`;
 
 async function take({ db, fullS, kind }: RoundOptions): Promise<RoundClaim | null> {
   const [claim] = await db.$queryRaw<RoundClaim[]>`
@@ -76,8 +82,7 @@ async function take({ db, fullS, kind }: RoundOptions): Promise<RoundClaim | nul
         OR claimed_until > CURRENT_TIMESTAMP + 2 * ${leaseS}::int * INTERVAL '1 second')
       AND (begun_at IS NOT NULL OR finished_at IS NULL
         OR finished_at <= CURRENT_TIMESTAMP - ${fullS}::int * INTERVAL '1 second' OR finished_at > CURRENT_TIMESTAMP)
-    RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
-      after_version::float8 AS "afterVersion"`;
+    RETURNING ${claimColumns}`;
   return claim ?? null;
 }
 
@@ -85,21 +90,22 @@ async function take({ db, fullS, kind }: RoundOptions): Promise<RoundClaim | nul
 async function goOn(
   { db, kind }: RoundOptions,
   { claimedUntil }: RoundClaim,
-  { checked, next }: RoundPage,
+  { checked, next, skipped = 0 }: RoundPage,
 ): Promise<RoundClaim | null> {
   const [claim] = await db.$queryRaw<RoundClaim[]>`
     UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second', moved_at = CURRENT_TIMESTAMP,
-      checked = checked + ${checked}, after_id = ${next?.id}, after_version = ${next?.version}
+      checked = checked + ${checked}, skipped = skipped + ${skipped}, after_id = ${next?.id}, after_version = ${next?.version}
     WHERE kind = ${kind} AND claimed_until = ${claimedUntil}
-    RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
-      after_version::float8 AS "afterVersion"`;
+    RETURNING ${claimColumns}`;
   return claim ?? null;
 }
 
-async function finish({ db, kind }: RoundOptions, { begunAt, claimedUntil }: RoundClaim): Promise<void> {
-  await forgetFaults(db, kind, begunAt);
+async function finish({ db, kind }: RoundOptions, claim: RoundClaim, { skipped = 0 }: RoundPage): Promise<void> {
+  const { begunAt, claimedUntil } = claim;
+  const isWhole = claim.skipped + skipped === 0;
+  if (isWhole) await forgetFaults(db, kind, begunAt);
   await db.$executeRaw`
-    UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', after_version = 0, checked = 0,
-      finished_at = CURRENT_TIMESTAMP, whole_begun_at = ${begunAt}
+    UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', after_version = 0, checked = 0, skipped = 0,
+      finished_at = CURRENT_TIMESTAMP, whole_begun_at = CASE WHEN ${isWhole} THEN ${begunAt}::timestamptz ELSE whole_begun_at END
     WHERE kind = ${kind} AND claimed_until = ${claimedUntil}`;
 }

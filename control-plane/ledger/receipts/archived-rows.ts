@@ -122,32 +122,55 @@ export async function ledgerEntries(
   stores: ArchiveStores,
   range: EntryRange,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const entries = new Map(await storedEntries(stores.db, range));
-  for (const [name, lines] of await archivedEntries(stores, range)) {
-    const stored = entries.get(name);
-    entries.set(name, stored === undefined ? lines : [...stored, ...lines].toSorted(inOrderOfRows));
+  const stored = await storedEntries(stores.db, range);
+  const files = await entryFiles(stores, range);
+  return withArchived(stored, files, range, (file) => entryLines(stores.objects, file));
+}
+
+/** The files of archived months that have rows of a range. */
+export async function entryFiles(
+  { db, seals }: Pick<ArchiveStores, 'db' | 'seals'>,
+  { from, to }: Pick<EntryRange, 'from' | 'to'>,
+): Promise<ArchiveFile[]> {
+  const files = await db.$queryRaw<ArchiveFile[]>`
+    SELECT ${fileColumns} FROM receipt_archive_files WHERE kind = 'entries' AND last_arrived > ${from} AND first_arrived <= ${to}
+    ORDER BY receipt_archive_files.month, number`;
+  if (files.length === 0) return files;
+  const months = new Set(await archivedMonths(db, seals));
+  return files.filter(({ month }) => months.has(month));
+}
+
+/** A file that is gone or altered lacks its rows, as if they were deleted; the check of the archive names it. */
+export const entryLines = (objects: ObjectStore, file: ArchiveFile): Promise<readonly string[]> =>
+  linesOf(objects, file).catch((error: unknown) => {
+    if (error instanceof ArchiveBrokenError) return [];
+    throw error;
+  });
+
+/** Adds the rows that files have to those that Postgres has. */
+export async function withArchived(
+  stored: ReadonlyMap<string, readonly string[]>,
+  files: readonly ArchiveFile[],
+  range: EntryRange,
+  read: (file: ArchiveFile) => Promise<readonly string[]>,
+): Promise<Map<string, readonly string[]>> {
+  const entries = new Map(stored);
+  for (const [name, lines] of await archivedEntries(files, range, read)) {
+    const own = entries.get(name);
+    entries.set(name, own === undefined ? lines : [...own, ...lines].toSorted(inOrderOfRows));
   }
   return entries;
 }
 
-/** A file that is gone or altered lacks its rows, as if they were deleted; the check of the archive names it. */
 async function archivedEntries(
-  { db, objects, seals }: ArchiveStores,
+  files: readonly ArchiveFile[],
   { from, most, to }: EntryRange,
+  read: (file: ArchiveFile) => Promise<readonly string[]>,
 ): Promise<Map<string, string[]>> {
   const entries = new Map<string, string[]>();
-  const files = await db.$queryRaw<ArchiveFile[]>`
-    SELECT ${fileColumns} FROM receipt_archive_files WHERE kind = 'entries' AND last_arrived > ${from} AND first_arrived <= ${to}
-    ORDER BY receipt_archive_files.month, number`;
-  if (files.length === 0) return entries;
-  const months = new Set(await archivedMonths(db, seals));
   let count = 0;
-  for (const file of files.filter(({ month }) => months.has(month))) {
-    const lines = await linesOf(objects, file).catch((error: unknown) => {
-      if (error instanceof ArchiveBrokenError) return [];
-      throw error;
-    });
-    for (const line of lines) {
+  for (const file of files) {
+    for (const line of await read(file)) {
       const space = line.indexOf(' ');
       const arrived = BigInt(line.slice(0, space));
       if (arrived <= from || arrived > to || count >= most) continue;

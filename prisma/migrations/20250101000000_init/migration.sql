@@ -1725,6 +1725,8 @@ CREATE TABLE "integrity_checks" (
   -- When the round last came on, and how many rows it has seen.
   "moved_at" TIMESTAMPTZ(3),
   "checked" BIGINT NOT NULL DEFAULT 0,
+  -- How many it could not look at. It is not whole then.
+  "skipped" BIGINT NOT NULL DEFAULT 0,
   -- No receipt has another version, and a comparison with one would fail.
   CHECK ("kind" = 'log' OR "after_version" BETWEEN -2147483648 AND 2147483647)
 );
