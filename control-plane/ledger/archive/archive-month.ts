@@ -13,12 +13,12 @@ import type { Redis } from 'ioredis';
 import { appendAudit } from '../../people/audit/append.ts';
 import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
 import { checkBatchPage } from '../integrity/check-batches.ts';
-import { folderOf } from '../receipts/archive-files.ts';
+import { looseName } from '../receipts/archive-files.ts';
 import { type ArchiveNote, firstOf, nextMonth, sealedNote } from '../receipts/archive-notes.ts';
 import { concerns } from '../receipts/interval-claims.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import type { HeldAccounts } from '../retention/holds.ts';
-import { ArchiveHeldUpError, type MonthOptions } from './store-file.ts';
+import { ArchiveHeldUpError, type MonthOptions, storeObject } from './store-file.ts';
 import { accountsOf, closeFiles, writeEntries, writeRows } from './write-files.ts';
 
 export interface ArchiveOptions {
@@ -132,7 +132,7 @@ async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void
   const chain = await endOfChain(db);
   const note: ArchiveNote = { format: 'gw.archived/1', month, ...written, chain, at: options.now().toISOString() };
   const stated = Buffer.from(JSON.stringify({ ...note, signature: await signed(note, options.key) }));
-  await options.objects.put(`${folderOf(month)}/note.json`, stated);
+  await storeObject(options.objects, looseName(month, 'note.json'), stated);
   await goOn();
   await detach(options, note);
   log.info(

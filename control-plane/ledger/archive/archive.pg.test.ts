@@ -1,9 +1,11 @@
 /** A month of receipts leaves Postgres: it is written, detached, read back, proven and checked, and every forgery of it is named. */
 
+import { gunzipSync } from 'node:zlib';
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { readSettings } from '@gw/contract/internal/environment';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { signed } from '@gw/evidence/signature';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
@@ -154,9 +156,15 @@ describe('what somebody does to an archived month is named', () => {
   const month = '2025-04';
   const entries = entriesOf(month, 4);
   const name = (kind: string) => `receipts/${month}/${kind}-0000001.jsonl.gz`;
+  const loose = (file: string) => `receipts/${month}/${file}`;
+  let part = '';
   beforeAll(async () => {
     await stored(month, entries.slice(0, 2), entries.slice(2));
     await archive(month);
+    const [line = ''] = gunzipSync((await objects.get(name('rows'))) ?? expect.fail())
+      .toString()
+      .split('\n');
+    part = `facts/${JSON.parse(JSON.parse(line).facts).parts.grid}.json`;
   });
   const tamper = (statement: string) => running.stores.tamper(statement);
   const missing = [expect.stringMatching(/^batch batches \d+ 2 of its 2 receipts, of .* are missing$/)];
@@ -209,6 +217,27 @@ describe('what somebody does to an archived month is named', () => {
     await running.stores.empty('integrity_faults');
     expect(found).toEqual(expect.arrayContaining(expected));
     expect(reply.statusCode).toBe(status);
+    expect(await faults()).toEqual([]);
+  });
+
+  test.each(['files.txt', 'checkpoints.jsonl', 'note.json', 'a part of facts'])('%s', async (file) => {
+    const [own, number] = file === 'a part of facts' ? [part, 0] : [loose(file), 202504];
+    const bytes = (await objects.get(own)) ?? expect.fail();
+    await objects.put(own, Buffer.from(bytes.toString().replace('1', '2')));
+    expect(await faults()).toEqual([`archive ${own} ${number} altered`]);
+    await objects.remove(own);
+    expect(await faults()).toEqual([`archive ${own} ${number} missing`]);
+    await objects.put(own, bytes);
+    expect(await faults()).toEqual([]);
+  });
+
+  test('a note that somebody else has signed', async () => {
+    const bytes = (await objects.get(loose('note.json'))) ?? expect.fail();
+    const { signature: _, ...note } = JSON.parse(bytes.toString());
+    const signature = await signed(note, signingKeyOf('e2'.repeat(32)));
+    await objects.put(loose('note.json'), Buffer.from(JSON.stringify({ ...note, signature })));
+    expect(await faults()).toEqual([`archive ${loose('note.json')} 202504 signed by an unknown key`]);
+    await objects.put(loose('note.json'), bytes);
     expect(await faults()).toEqual([]);
   });
 
@@ -356,6 +385,34 @@ test('a month that fails keeps no later one from leaving', async () => {
   expect(await stateOf(later)).toBe('detached');
   await archiveMonths(options());
   expect(await stateOf(failing)).toBe('detached');
+});
+
+test('a month stays until its parts of facts and its note are stored, and is held up if Postgres lacks a part', async () => {
+  const month = '2024-05';
+  await stored(month, entriesOf(month, 1));
+  await ask(month);
+  // A store that says it has kept what it has lost.
+  const losing = (lost: string): ObjectStore => ({
+    ...objects,
+    get: async (name) => (name.includes(lost) ? null : objects.get(name)),
+    put: async (name, bytes) => (name.includes(lost) ? undefined : objects.put(name, bytes)),
+  });
+  await expect(archiveMonths(options({ objects: losing('facts/') }))).rejects.toThrow('did not keep facts/');
+  const { tamper } = running.stores;
+  await tamper('CREATE TABLE kept AS SELECT * FROM facts_parts');
+  await tamper('TRUNCATE facts_parts');
+  await archiveMonths(options({ objects: { ...objects } }));
+  expect(await stateOf(month)).toMatch(
+    /^frozen: A part of the facts of the month is missing or altered in facts_parts: [0-9a-f]{64}\.$/,
+  );
+  await tamper('INSERT INTO facts_parts SELECT * FROM kept');
+  await tamper('DROP TABLE kept');
+  await tamper('UPDATE receipt_archives SET rests_until = NULL');
+  await expect(archiveMonths(options({ objects: losing('note.json') }))).rejects.toThrow(
+    'did not keep receipts/2024-05',
+  );
+  await archiveMonths(options());
+  expect(await stateOf(month)).toBe('detached');
 });
 
 test('a month stays that has receipts which are altered, or not logged yet, and it can be given up', async () => {

@@ -1,22 +1,42 @@
 /**
  * Checks the archive against its notes: that each month has one that is sealed, that the list of its files is the one that the note names, and that
- * each file is in the store as it was written. That the files have all receipts the batches tell, which are compared with them (check-batches.ts).
+ * each object of it is in the store as it was written: the files, the list, the checkpoints, the note, and the parts of facts that receipts name.
+ * That the files have all receipts the batches tell, which are compared with them (check-batches.ts).
  */
 import { createHash } from 'node:crypto';
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import { jsonIn } from '@gw/contract/internal/json-in';
+import { canonicalText } from '@gw/contract/internal/ledger-entry';
+import { checkSignature } from '@gw/evidence/signature';
+import type { Trust } from '@gw/evidence/verify';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
+import { z } from 'zod';
 import type { ObjectStore } from '../../shared/objects/objects.ts';
 import { type Fault, noteFaults } from '../integrity/faults.ts';
 import { goRound, type RoundPage, type RoundPlace } from '../integrity/rounds.ts';
+import { trustIn } from '../log/sign.ts';
 import {
   ArchiveBrokenError,
   type ArchiveFile,
+  bytesDigest,
   fileColumns,
   linesOf,
   listedFiles,
+  looseName,
   objectName,
+  partName,
+  rowIn,
 } from '../receipts/archive-files.ts';
-import { archivesIn, firstOf, type StoredArchive } from '../receipts/archive-notes.ts';
+import {
+  type ArchiveNote,
+  archiveNoteSchema,
+  archivesIn,
+  firstOf,
+  type StoredArchive,
+} from '../receipts/archive-notes.ts';
+import { partsNamed } from '../receipts/facts-parts.ts';
+import { parsedColumn } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 
 export interface ArchiveCheckOptions {
@@ -24,29 +44,38 @@ export interface ArchiveCheckOptions {
   readonly log: Logger;
   readonly objects: ObjectStore;
   readonly seals: Seals;
+  readonly key: SigningKey;
 }
 
 /** The round through all months. The next one begins `fullS` after its end. It stands still while the store does not answer. */
 export async function checkArchive(
   options: ArchiveCheckOptions & { readonly fullS: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  await goRound({ ...options, kind: 'archive' }, (place) => checkPage(options, place));
+  const parts: KnownParts = new Map();
+  await goRound({ ...options, kind: 'archive' }, (place) => checkPage(options, place, parts));
 }
 
+/** The faults of parts that were read already, by their digests: many receipts name the same part. */
+type KnownParts = Map<string, Fault | null>;
+
+const mostParts = 50_000;
+
 /** A place is a month, or a month, the kind of a file, and its number. */
-async function checkPage(options: ArchiveCheckOptions, { id, version }: RoundPlace): Promise<RoundPage> {
+async function checkPage(
+  options: ArchiveCheckOptions,
+  { id, version }: RoundPlace,
+  parts: KnownParts,
+): Promise<RoundPage> {
   const { db, log } = options;
   const [month = '', kind = ''] = /^\d{4}-\d{2}(?: \w+)?$/.test(id) ? id.split(' ') : [];
   const file = month === '' ? undefined : await fileBehind(db, month, kind, version);
   if (file !== undefined) {
-    await noteFaults({ db, log }, 'archive', await faultsOf(options, file));
+    await noteFaults({ db, log }, 'archive', await faultsOf(options, file, parts));
     return { checked: file.count, next: { id: `${month} ${file.kind}`, version: file.number } };
   }
   const archive = (await archivesIn(db, options.seals)).find((each) => each.month > month);
   if (archive === undefined) return { checked: 0, next: null };
-  const fault = await faultOfMonth(options, archive);
-  const faults = fault === null ? [] : [{ name: archive.month, number: numberOf(archive.month), fault }];
-  await noteFaults({ db, log }, 'archive', faults);
+  await noteFaults({ db, log }, 'archive', await faultsOfMonth(options, archive));
   return { checked: 0, next: { id: archive.month, version: 0 } };
 }
 
@@ -59,19 +88,85 @@ async function fileBehind(db: Database, month: string, kind: string, number: num
   return file;
 }
 
-async function faultsOf({ objects }: ArchiveCheckOptions, file: ArchiveFile): Promise<Fault[]> {
+async function faultsOf(
+  { objects }: ArchiveCheckOptions,
+  file: ArchiveFile,
+  parts: KnownParts,
+): Promise<readonly Fault[]> {
   try {
-    await linesOf(objects, file);
-    return [];
+    const lines = await linesOf(objects, file);
+    return file.kind === 'rows' ? await faultsOfParts(objects, partsIn(file, lines), parts) : [];
   } catch (error) {
     if (!(error instanceof ArchiveBrokenError)) throw error;
     return [{ name: objectName(file), number: numberOf(file.month), fault: error.fault }];
   }
 }
 
-async function faultOfMonth({ db }: ArchiveCheckOptions, { month, note }: StoredArchive): Promise<string | null> {
-  if (note === null) return 'its note is not sealed by the gateway';
+/** Somebody with the database and the store can have written anything there. */
+function partsIn({ month }: ArchiveFile, lines: readonly string[]): ReadonlySet<string> {
+  try {
+    const named = lines.flatMap((line) => partsNamed(parsedColumn(rowIn(line).facts)));
+    return new Set(named.map(([, sha256]) => z.hash('sha256').parse(sha256)));
+  } catch {
+    throw new ArchiveBrokenError(month, 'altered');
+  }
+}
+
+async function faultsOfParts(
+  objects: ObjectStore,
+  named: ReadonlySet<string>,
+  checked: KnownParts,
+): Promise<readonly Fault[]> {
+  if (checked.size > mostParts) checked.clear();
+  const faults: Fault[] = [];
+  for (const sha256 of named) {
+    let fault = checked.get(sha256);
+    if (fault === undefined) {
+      fault = faultIn(partName(sha256), 0, sha256, await objects.get(partName(sha256)));
+      checked.set(sha256, fault);
+    }
+    if (fault !== null) faults.push(fault);
+  }
+  return faults;
+}
+
+function faultIn(name: string, number: number, sha256: string, bytes: Buffer | null): Fault | null {
+  if (bytes === null) return { name, number, fault: 'missing' };
+  return bytesDigest(bytes) === sha256 ? null : { name, number, fault: 'altered' };
+}
+
+async function faultsOfMonth(
+  { db, key, objects }: ArchiveCheckOptions,
+  { month, note }: StoredArchive,
+): Promise<readonly Fault[]> {
+  const number = numberOf(month);
+  if (note === null) return [{ name: month, number, fault: 'its note is not sealed by the gateway' }];
+  const faults: (Fault | null)[] = [];
   const digest = createHash('sha256');
   for await (const piece of listedFiles(db, month)) digest.update(piece);
-  return digest.digest('hex') === note.files_sha256 ? null : 'the list of its files is not the one that was sealed';
+  if (digest.digest('hex') !== note.files_sha256)
+    faults.push({ name: month, number, fault: 'the list of its files is not the one that was sealed' });
+  for (const [file, sha256] of [
+    ['files.txt', note.files_sha256],
+    ['checkpoints.jsonl', note.checkpoints_sha256],
+  ] as const) {
+    const name = looseName(month, file);
+    faults.push(faultIn(name, number, sha256, await objects.get(name)));
+  }
+  const name = looseName(month, 'note.json');
+  const fault = await faultOfNote(await objects.get(name), note, trustIn(key));
+  return [...faults, fault === null ? null : { name, number, fault }].filter((each) => each !== null);
+}
+
+const statedSchema = archiveNoteSchema.extend({ signature: z.unknown() });
+
+/** The note that stands beside the files says what the sealed one says, and the gateway has signed it. */
+async function faultOfNote(bytes: Buffer | null, note: ArchiveNote, trust: Trust): Promise<string | null> {
+  if (bytes === null) return 'missing';
+  const read = statedSchema.safeParse(jsonIn(bytes.toString()));
+  if (!read.success) return 'altered';
+  const { signature, ...stated } = read.data;
+  const check = await checkSignature(stated, signature, trust);
+  if (canonicalText(stated) !== canonicalText(note) || check === 'invalid') return 'altered';
+  return check === 'trusted' ? null : 'signed by an unknown key';
 }

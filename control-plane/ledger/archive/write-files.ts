@@ -8,7 +8,7 @@ import { defined, elementAt } from '@gw/contract/internal/defined';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { newestCheckpoint } from '../log/tree.ts';
-import { type ArchivedRow, bytesDigest, folderOf, listedFiles, rowLine } from '../receipts/archive-files.ts';
+import { type ArchivedRow, bytesDigest, listedFiles, looseName, partName, rowLine } from '../receipts/archive-files.ts';
 import { firstOf, leastId, nextMonth } from '../receipts/archive-notes.ts';
 import { partsNamed } from '../receipts/facts-parts.ts';
 import { readRows, storedColumns } from '../receipts/read-rows.ts';
@@ -138,8 +138,13 @@ async function storeParts({ db, objects }: MonthOptions, rows: readonly Archived
   if (wanted.length === 0) return;
   const found = await db.$queryRaw<{ sha256: string; content: string }[]>`
     SELECT sha256, content::text AS content FROM facts_parts WHERE sha256 = ANY (${wanted})`;
-  for (const { content, sha256 } of found) {
-    await objects.put(`facts/${sha256}.json`, Buffer.from(content));
+  const contents = new Map(found.map(({ content, sha256 }) => [sha256, Buffer.from(content)]));
+  for (const sha256 of wanted) {
+    const content = contents.get(sha256);
+    // Without it a lineage of the month could never be made again.
+    if (content === undefined || bytesDigest(content) !== sha256)
+      throw new ArchiveHeldUpError(`A part of the facts of the month is missing or altered in facts_parts: ${sha256}.`);
+    await storeObject(objects, partName(sha256), content);
     known.add(sha256);
   }
 }
@@ -206,12 +211,12 @@ export async function closeFiles(options: MonthOptions): Promise<Written> {
   const pieces: string[] = [];
   for await (const piece of listedFiles(db, month)) pieces.push(piece);
   const list = Buffer.from(pieces.join(''));
-  await storeObject(objects, `${folderOf(month)}/files.txt`, list);
+  await storeObject(objects, looseName(month, 'files.txt'), list);
   const checkpoints: string[] = [];
   for (const account of await accountsOf(db, month))
     checkpoints.push(canonicalText((await newestCheckpoint(db, account)) ?? { account }));
   const signed = Buffer.from(`${checkpoints.join('\n')}\n`);
-  await storeObject(objects, `${folderOf(month)}/checkpoints.jsonl`, signed);
+  await storeObject(objects, looseName(month, 'checkpoints.jsonl'), signed);
   const { entries, receipts, rows } = await expectAll(db, month);
   return {
     receipts,

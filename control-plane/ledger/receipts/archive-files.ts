@@ -36,7 +36,14 @@ export const fileColumns = Prisma.sql`to_char(month, 'YYYY-MM') AS month, kind, 
   last_version, first_arrived::text AS first_arrived, last_arrived::text AS last_arrived`;
 
 /** The names of all objects of a month begin with it. */
-export const folderOf = (month: string): string => `receipts/${month}`;
+const folderOf = (month: string): string => `receipts/${month}`;
+
+/** What is stored of a month beside its receipts. */
+export const looseName = (month: string, file: 'checkpoints.jsonl' | 'files.txt' | 'note.json'): string =>
+  `${folderOf(month)}/${file}`;
+
+/** A part of facts, which receipts of any month may name. */
+export const partName = (sha256: string): string => `facts/${sha256}.json`;
 
 export const objectName = ({ kind, month, number }: Pick<ArchiveFile, 'kind' | 'month' | 'number'>): string =>
   `${folderOf(month)}/${kind}-${String(number).padStart(7, '0')}.jsonl.gz`;
