@@ -235,6 +235,7 @@ export const functionRights: Readonly<Record<string, readonly DatabaseRole[]>> =
   'ensure_receipt_partitions(date,integer)': ['ledger'],
   'freeze_receipt_month(date)': ['ledger'],
   'thaw_receipt_month(date)': ['ledger'],
+  'ask_receipt_month_again(date, text)': ['ledger'],
   'detach_receipt_month(date)': ['ledger'],
   'drop_receipt_month(date)': ['ledger'],
   // Triggers call it.

@@ -441,7 +441,7 @@ test('a month stays that has receipts which are altered, or not logged yet, and 
   await options().db.$executeRaw`SELECT thaw_receipt_month('2025-08-01'::date)`;
   await running.stores.tamper(`UPDATE receipts SET energy_wh = energy_wh - 1 WHERE id = '${idOf(first)}'`);
   await running.store(late);
-  expect(await stateOf(month)).toBe('none');
+  expect(await stateOf(month)).toBe('given_up');
   await stored(month);
   expect(await faults()).toEqual([]);
 });
@@ -449,13 +449,15 @@ test('a month stays that has receipts which are altered, or not logged yet, and 
 test('a policy lets a month leave once no account keeps it any longer, and no month is frozen that may still change', async () => {
   const kept = (own: number | null) => async () => ({ of: (account: string) => (account === accountId ? own : 3) });
   const due = { ...options(), everyS: 1, fullS: 1 };
-  await stored('2025-08');
+  await stored('2025-02');
   const before = await running.stores.db.receiptArchive.count();
   await askForDue({ ...due, kept: kept(null) });
   await askForDue({ ...due, kept: kept(3000) });
   expect(await running.stores.db.receiptArchive.count()).toBe(before);
   await askForDue({ ...due, kept: kept(12) });
-  expect(await stateOf('2025-08')).toBe('asked');
+  expect(await stateOf('2025-02')).toBe('asked');
+  // Somebody has given it up, so somebody has to ask for it again.
+  expect(await stateOf('2025-08')).toBe('given_up');
   const month = new Date().toISOString().slice(0, 7);
   await ask(month);
   await expect(options().db.$executeRaw`SELECT freeze_receipt_month(${`${month}-01`}::date)`).rejects.toThrow(
@@ -611,16 +613,28 @@ test('operators see which months are archived, ask for one, and give it up', asy
   await stored('2025-12', entriesOf('2025-12', 1));
   expect(await gw('month', '2025-12')).toMatch(/^0 (.|\n)*state +asked/);
   expect(await gw('month', '2025-12')).toMatch(/^1 .*does not allow/);
-  expect(await gw('give-up', '2025-12')).toMatch(/^0 /);
-  expect(await stateOf('2025-12')).toBe('none');
+  // One file is written until then.
+  await archiveMonths(options({ objects: dying(1) })).catch(() => {});
+  const { id: admin } = await running.stores.db.operator.findFirstOrThrow({ where: { role: 'admin' } });
+  const left = `given_up: Given up by ${admin}. Files of it that stay in the object store: 1 or more.`;
+  expect(await gw('give-up', '2025-12')).toMatch(/^0 (.|\n)*state +given_up/);
+  expect(await stateOf('2025-12')).toBe(left);
+  expect(await running.stores.db.receiptArchiveFile.count({ where: { month: new Date('2025-12-01') } })).toBe(1);
+  expect(await gw('give-up', '2025-12')).toMatch(/^1 .*does not allow/);
   expect(await gw('give-up', '2025-01')).toMatch(/^1 .*does not allow/);
   expect(await gw('month', new Date().toISOString().slice(0, 7))).toMatch(/^1 .*over for 31 days/);
   expect(await gw('month', '2025-13')).toMatch(/^1 /);
   expect(await gw('list')).toMatch(/2025-01 +detached +8 +test/);
   const actions = (await readAudit(running.stores.db, 'operators', { order: 'desc', limit: 2 })).map(
-    ({ action, target: what }) => `${action} ${what}`,
+    ({ action, actor, after, target: what }) => `${action} ${what} ${actor.id} ${JSON.stringify(after)}`,
   );
-  expect(actions).toEqual(['archive.given_up receipts:2025-12', 'archive.asked receipts:2025-12']);
+  expect(actions).toEqual([
+    `archive.given_up receipts:2025-12 ${admin} {"files":1,"month":"2025-12"}`,
+    `archive.asked receipts:2025-12 ${admin} {"month":"2025-12"}`,
+  ]);
+  expect(await gw('month', '2025-12')).toMatch(/^0 (.|\n)*state +asked/);
+  await archiveMonths(options());
+  expect(await stateOf('2025-12')).toBe('detached');
 });
 
 test('whoever deletes a month and writes a note of an archive hides nothing', async () => {

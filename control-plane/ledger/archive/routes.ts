@@ -1,5 +1,6 @@
 /** `/operator/v1/archives`: which months of receipts have left Postgres or are about to, and a way to ask for one and to give it up. */
 import { fieldError } from '@gw/contract/errors';
+import { defined } from '@gw/contract/internal/defined';
 import { err, ok } from '@gw/contract/internal/result';
 import { listSchema } from '@gw/contract/list';
 import { Prisma } from '@gw/prisma/client';
@@ -23,13 +24,16 @@ const archiveSchema = z
     object: z.literal('archive'),
     month: monthSchema,
     state: z
-      .enum(['asked', 'frozen', 'detached', 'dropped'])
+      .enum(['asked', 'frozen', 'given_up', 'detached', 'dropped'])
       .describe(
-        '`frozen`: it takes no change and is being written; `detached`: it is answered from the archive; `dropped`: Postgres has nothing of it any more',
+        '`frozen`: it takes no change and is being written; `given_up`: it stays in Postgres until it is requested again; `detached`: it is answered from the archive; `dropped`: Postgres has nothing of it any more',
       ),
     asked_at: z.iso.datetime(),
     asked_by: z.string().describe('Id of an operator, or `retention`'),
-    problem: z.string().nullable().describe('Why it does not go on at the moment'),
+    problem: z
+      .string()
+      .nullable()
+      .describe('Why it does not go on at the moment; of a month that was given up: by whom, and what of it is stored'),
     receipts: z
       .int()
       .nullable()
@@ -118,13 +122,14 @@ function changed(
   change: ChangeContext,
   action: string,
   month: string,
-  work: (tx: Prisma.TransactionClient) => Promise<boolean>,
+  work: (tx: Prisma.TransactionClient) => Promise<{ readonly files?: number } | null>,
 ): Promise<ChangeResult<null>> {
   const { actor, at, requestId } = change;
   return db.$transaction(async (tx) => {
     const mayNot = await reauthorize(tx, change);
     if (mayNot !== null) return err(mayNot);
-    if (!(await work(tx)))
+    const done = await work(tx);
+    if (done === null)
       return err(invalidTransition('The state of this month does not allow that: ./gw admin archive list'));
     await appendAudit(tx, at, {
       accountId: null,
@@ -132,7 +137,7 @@ function changed(
       action,
       target: `receipts:${month}`,
       requestId,
-      after: { month },
+      after: { month, ...done },
     });
     return ok(null);
   });
@@ -149,27 +154,35 @@ async function ask(
       INSERT INTO receipt_archives (month, asked_by)
       SELECT ${firstOf(month)}::date, ${change.actor.id}
       WHERE to_regclass(receipt_partition(${firstOf(month)}::date)) IS NOT NULL ON CONFLICT (month) DO NOTHING`;
-    return added === 1;
+    if (added === 1) return {};
+    const [again] = await tx.$queryRaw<{ was_given_up: boolean }[]>`
+      SELECT ask_receipt_month_again(${firstOf(month)}::date, ${change.actor.id}) AS was_given_up`;
+    return again?.was_given_up === true ? {} : null;
   });
   if (!outcome.ok) return outcome;
   const [row] = await stored(context, month);
-  return row === undefined ? err(invalidTransition('This month was given up meanwhile.')) : ok(viewOf(row, seals));
+  return ok(viewOf(defined(row, month), seals));
 }
 
-/** Only a month that was not detached can be given up. What is in the store of objects already, a next try replaces. */
+/** Only a month that was not detached can be given up. It is remembered, with the files that stay in the store of objects; a next try replaces them. */
 async function giveUp(
   context: Context,
   seals: Seals,
   month: string,
   change: ChangeContext,
 ): Promise<ChangeResult<Archive>> {
-  const [row] = await stored(context, month);
   const outcome = await changed(context, change, 'archive.given_up', month, async (tx) => {
-    const open = await tx.$queryRaw<unknown[]>`
-      SELECT 1 FROM receipt_archives WHERE month = ${firstOf(month)}::date AND state IN ('asked', 'frozen')`;
-    if (open.length > 0) await tx.$executeRaw`SELECT thaw_receipt_month(${firstOf(month)}::date)`;
-    return open.length > 0;
+    const [open] = await tx.$queryRaw<{ files: number }[]>`
+      SELECT (SELECT count(*)::float8 FROM receipt_archive_files f WHERE f.month = a.month) AS files FROM receipt_archives a
+      WHERE month = ${firstOf(month)}::date AND state IN ('asked', 'frozen')`;
+    if (open === undefined) return null;
+    await tx.$executeRaw`SELECT thaw_receipt_month(${firstOf(month)}::date)`;
+    const left = open.files === 0 ? '' : ` Files of it that stay in the object store: ${open.files} or more.`;
+    await tx.$executeRaw`
+      UPDATE receipt_archives SET problem = ${`Given up by ${change.actor.id}.${left}`} WHERE month = ${firstOf(month)}::date`;
+    return open;
   });
   if (!outcome.ok) return outcome;
-  return row === undefined ? err(invalidTransition('This month was not asked for.')) : ok(viewOf(row, seals));
+  const [row] = await stored(context, month);
+  return ok(viewOf(defined(row, month), seals));
 }

@@ -1221,7 +1221,7 @@ CALL make_append_only('receipt_heads', 'guard_receipt_head');
 CREATE TABLE "receipt_archives" (
   -- Its first day, UTC.
   "month" DATE PRIMARY KEY CHECK (extract(day FROM "month") = 1),
-  "state" TEXT NOT NULL DEFAULT 'asked' CHECK ("state" IN ('asked', 'frozen', 'detached', 'dropped')),
+  "state" TEXT NOT NULL DEFAULT 'asked' CHECK ("state" IN ('asked', 'frozen', 'given_up', 'detached', 'dropped')),
   "asked_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   -- The id of an operator, or `retention`.
   "asked_by" TEXT NOT NULL,
@@ -1238,8 +1238,7 @@ CREATE TABLE "receipt_archives" (
 );
 CREATE FUNCTION guard_receipt_archive() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'DELETE' AND OLD.state IN ('asked', 'frozen') THEN RETURN OLD; END IF;
-  IF TG_OP = 'UPDATE' AND NEW.month = OLD.month AND (OLD.state IN ('asked', 'frozen') OR NEW.note::text = OLD.note::text) THEN RETURN NEW; END IF;
+  IF TG_OP = 'UPDATE' AND NEW.month = OLD.month AND (OLD.state IN ('asked', 'frozen', 'given_up') OR NEW.note::text = OLD.note::text) THEN RETURN NEW; END IF;
   RAISE EXCEPTION 'a month that was archived stays so';
 END $$;
 CALL make_append_only('receipt_archives', 'guard_receipt_archive');
@@ -1267,7 +1266,7 @@ CREATE INDEX "receipt_archive_files_rows_idx" ON "receipt_archive_files" ("month
 CREATE INDEX "receipt_archive_files_entries_idx" ON "receipt_archive_files" ("last_arrived") WHERE "kind" = 'entries';
 CREATE FUNCTION guard_receipt_archive_file() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'DELETE' AND NOT EXISTS (SELECT 1 FROM receipt_archives WHERE month = OLD.month AND state NOT IN ('asked', 'frozen'))
+  IF TG_OP = 'DELETE' AND NOT EXISTS (SELECT 1 FROM receipt_archives WHERE month = OLD.month AND state NOT IN ('asked', 'frozen', 'given_up'))
   THEN RETURN OLD; END IF;
   RAISE EXCEPTION 'the table receipt_archive_files is append-only';
 END $$;
@@ -1289,23 +1288,34 @@ BEGIN
   END IF;
   UPDATE receipt_archives SET state = 'frozen' WHERE month = first_day AND state = 'asked';
   IF FOUND THEN
+    -- Those of a try that was given up have other rows, and are replaced.
+    DELETE FROM receipt_archive_files WHERE month = first_day;
     -- The rows that are there stay as they are.
     EXECUTE format('ALTER TABLE %I ADD CONSTRAINT receipts_archived CHECK (FALSE) NOT VALID', receipt_partition(first_day));
   END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION freeze_receipt_month(DATE) FROM PUBLIC;
 
--- Gives up an archive whose partition is still there.
+-- Gives up an archive whose partition is still there. Which files of it are in the store of objects stays known.
 CREATE FUNCTION thaw_receipt_month(first_day DATE) RETURNS VOID LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '3s' AS $$
 BEGIN
-  PERFORM 1 FROM receipt_archives WHERE month = first_day AND state IN ('asked', 'frozen') FOR UPDATE;
+  UPDATE receipt_archives SET state = 'given_up', claimed_until = NULL, rests_until = NULL, problem = NULL
+  WHERE month = first_day AND state IN ('asked', 'frozen');
   IF NOT FOUND THEN RAISE EXCEPTION 'this month is not being archived'; END IF;
-  DELETE FROM receipt_archive_files WHERE month = first_day;
-  DELETE FROM receipt_archives WHERE month = first_day;
   EXECUTE format('ALTER TABLE %I DROP CONSTRAINT IF EXISTS receipts_archived', receipt_partition(first_day));
 END $$;
 REVOKE EXECUTE ON FUNCTION thaw_receipt_month(DATE) FROM PUBLIC;
+
+-- Asks again for a month that was given up. Returns whether it was.
+CREATE FUNCTION ask_receipt_month_again(first_day DATE, asker TEXT) RETURNS BOOLEAN LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '3s' AS $$
+BEGIN
+  UPDATE receipt_archives SET state = 'asked', asked_at = now(), asked_by = asker, problem = NULL
+  WHERE month = first_day AND state = 'given_up';
+  RETURN FOUND;
+END $$;
+REVOKE EXECUTE ON FUNCTION ask_receipt_month_again(DATE, TEXT) FROM PUBLIC;
 
 -- Detaches a frozen month that has a note. An empty partition takes its place and refuses all rows, so that no entry of that month, come late or
 -- sent again, is stored beside the archive.
