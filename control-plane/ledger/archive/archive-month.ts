@@ -13,6 +13,7 @@ import type { Redis } from 'ioredis';
 import { appendAudit } from '../../people/audit/append.ts';
 import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
 import { checkBatchPage } from '../integrity/check-batches.ts';
+import { trustIn } from '../log/sign.ts';
 import { looseName } from '../receipts/archive-files.ts';
 import { type ArchiveNote, firstOf, nextMonth, sealedNote } from '../receipts/archive-notes.ts';
 import { concerns } from '../receipts/interval-claims.ts';
@@ -126,7 +127,7 @@ async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void
   claim.isCostly = true;
   await writeRows(own);
   await writeEntries(own);
-  await expectBatches(own);
+  await expectBatches(own, options.key);
   const written = await closeFiles(own);
   claim.isCostly = false;
   const chain = await endOfChain(db);
@@ -166,12 +167,12 @@ async function expectQuiet({ db }: ArchiveOptions, month: string): Promise<void>
 }
 
 /** The batches of the month hold what its rows say, so its files, which have the same digests, are whole. */
-async function expectBatches({ db, goOn, month, objects, seals }: MonthOptions): Promise<void> {
+async function expectBatches({ db, goOn, month, objects, seals }: MonthOptions, key: SigningKey): Promise<void> {
   const [range] = await db.$queryRaw<{ first: bigint | null; last: bigint | null }[]>`
     SELECT min(first_arrived) AS first, max(last_arrived) AS last FROM receipt_archive_files WHERE month = ${firstOf(month)}::date`;
   if (range === undefined || range.first === null || range.last === null) return;
   for (let next: bigint | null = range.first - 1n; next !== null && next < range.last; ) {
-    const page = await checkBatchPage({ db: db as Database, objects, seals }, next);
+    const page = await checkBatchPage({ db: db as Database, objects, seals, trust: trustIn(key) }, next);
     const [fault] = page.faults;
     if (fault !== undefined)
       throw new ArchiveHeldUpError(
@@ -235,7 +236,7 @@ async function drop(options: ArchiveOptions, month: string): Promise<void> {
 async function expectChecked(db: Queryable, month: string): Promise<void> {
   const [found] = await db.$queryRaw<{ is_checked: boolean; is_faulty: boolean }[]>`
     SELECT (
-        -- What detaches a month is over two minutes later.
+        -- A transaction that detaches a month ends within two minutes.
         SELECT count(*) FROM integrity_checks c JOIN receipt_archives a ON a.month = ${firstOf(month)}::date
         WHERE c.kind IN ('archive', 'batch') AND c.whole_begun_at > a.detached_at + INTERVAL '2 minutes') = 2 AS is_checked,
       EXISTS (SELECT 1 FROM integrity_faults WHERE kind IN ('archive', 'batch') AND mended_at IS NULL) AS is_faulty`;

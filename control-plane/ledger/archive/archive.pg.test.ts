@@ -21,6 +21,7 @@ import { checkBatches, checkNewestBatches } from '../integrity/check-batches.ts'
 import { checkAll } from '../integrity/check-receipts.ts';
 import { appendReceipts } from '../log/append.ts';
 import { sealOpen, signHeads } from '../log/heads.ts';
+import { trustIn } from '../log/sign.ts';
 import { claim } from '../receipts/interval-claims.ts';
 import { checkAMinute } from '../usage/minutes.ts';
 import { type ArchiveOptions, archiveMonths } from './archive-month.ts';
@@ -73,7 +74,7 @@ async function stateOf(month: string): Promise<string> {
 }
 const signal = new AbortController().signal;
 async function faults(begun = 'NULL'): Promise<string[]> {
-  const check = { ...options(), fullS: 0, signal };
+  const check = { ...options(), trust: trustIn(key), fullS: 0, signal };
   await running.stores.tamper(
     `UPDATE integrity_checks SET claimed_until = NULL, begun_at = ${begun}, finished_at = NULL`,
   );
@@ -498,7 +499,7 @@ test('while the store is away, what Postgres has is checked, and nothing else is
   await tamper('UPDATE integrity_checks SET begun_at = NULL, finished_at = NULL, whole_begun_at = NULL');
   const away = { ...objects, get: () => Promise.reject(new ObjectsUnavailableError('It is away.')) };
   const found = async (store: ObjectStore): Promise<string[]> => {
-    const check = { ...options({ objects: store }), fullS: 0, signal };
+    const check = { ...options({ objects: store }), trust: trustIn(key), fullS: 0, signal };
     await checkNewestBatches(check);
     expect(await checkBatches(check)).toBe(true);
     const rows = await running.stores.db.integrityFault.findMany({

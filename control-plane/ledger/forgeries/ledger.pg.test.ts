@@ -3,9 +3,17 @@ import { tableRights } from '@gw/prisma/roles';
 import { unattended } from '@gw/testing/control-plane/calls';
 import { silentLog } from '@gw/testing/control-plane/fixtures';
 import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
-import { type Attempt, account, answerTo, type Exam, examine } from '@gw/testing/control-plane/forgeries/exam';
+import {
+  type Attempt,
+  account,
+  answerTo,
+  type Exam,
+  evidenceKey,
+  examine,
+} from '@gw/testing/control-plane/forgeries/exam';
 import { expect } from 'vitest';
 import { checkBatches } from '../integrity/check-batches.ts';
+import { trustIn } from '../log/sign.ts';
 
 /** Tables of which no role may change or remove a row. */
 const growing = Object.entries(tableRights)
@@ -86,7 +94,8 @@ examine('ledger', {
     return async () => {
       await exam.as('ledger', `UPDATE integrity_checks SET claimed_until = '2099-01-01', begun_at = '2099-01-01'`);
       await tamper(`DELETE FROM receipts WHERE id = '${id}'`);
-      await checkBatches({ db, redis, seals, log: silentLog, fullS: 0, signal: new AbortController().signal });
+      const trust = trustIn(evidenceKey);
+      await checkBatches({ db, redis, seals, trust, log: silentLog, fullS: 0, signal: new AbortController().signal });
       expect(await exam.faults()).toHaveLength(1);
     };
   },
@@ -102,6 +111,17 @@ examine('ledger', {
   'plant a signed head': async (exam) => {
     await idOf(exam);
     return () => exam.as('ledger', `INSERT INTO receipt_heads (last, first, signed) VALUES (999999, 1, '{}')`);
+  },
+  'sign the newest head with another key': async (exam) => {
+    await idOf(exam);
+    return () =>
+      exam.as(
+        'ledger',
+        `INSERT INTO receipt_heads (last, first, signed)
+         SELECT number, 1, json_build_object('format', 'gw.receipt_batches/1', 'first', 1, 'last', number, 'head', encode(head, 'hex'),
+           'root_hash', encode(head, 'hex'), 'issued', now(), 'signature', json_build_object('alg', 'EdDSA', 'kid', 'x', 'value', 'x'))
+         FROM receipt_batches ORDER BY number DESC LIMIT 1`,
+      );
   },
   'put another seal on a batch': async (exam) => {
     await idOf(exam);

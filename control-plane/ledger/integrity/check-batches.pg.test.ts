@@ -10,6 +10,7 @@ import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { forFile } from '@gw/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { batchProof, sealOpen, signHeads } from '../log/heads.ts';
+import { trustIn } from '../log/sign.ts';
 import { pinHeads, pinnedHeads } from '../receipts/batches.ts';
 import { refusalOf } from '../receipts/store-batch.ts';
 import { checkBatches, checkNewestBatches } from './check-batches.ts';
@@ -26,7 +27,8 @@ beforeEach(async () => {
   await stores.redis.flushdb();
 });
 
-const options = () => ({ db: stores.db, redis: stores.redis, seals: stores.seals, log: silentLog });
+const trust = trustIn(key);
+const options = () => ({ db: stores.db, redis: stores.redis, seals: stores.seals, trust, log: silentLog });
 let clock = 0;
 const sign = () => signHeads({ ...options(), key, now: () => new Date(Date.now() + clock) });
 const round = () => checkBatches({ ...options(), fullS: 0, signal: new AbortController().signal });

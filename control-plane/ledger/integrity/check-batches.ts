@@ -8,6 +8,7 @@
  *
  * While the store is away, everything that Postgres has is checked; batches that lack rows which may be in a file are skipped.
  */
+import type { Trust } from '@gw/evidence/verify';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -15,16 +16,9 @@ import { noObjects, type ObjectStore, ObjectsUnavailableError } from '../../shar
 import type { ArchiveFile } from '../receipts/archive-files.ts';
 import { archivedMonths, isOfMonth } from '../receipts/archive-notes.ts';
 import { entryFiles, entryLines, withArchived } from '../receipts/archived-rows.ts';
-import {
-  type Batch,
-  batchColumns,
-  firstPrevious,
-  headOf,
-  pinnedHeads,
-  rootOf,
-  storedEntries,
-} from '../receipts/batches.ts';
+import { type Batch, batchColumns, firstPrevious, headOf, rootOf, storedEntries } from '../receipts/batches.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
+import { headFaults, lackedHeads } from './check-heads.ts';
 import { type Fault, noteFaults } from './faults.ts';
 import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
 
@@ -33,6 +27,8 @@ export interface BatchCheckOptions {
   readonly redis: Redis;
   readonly log: Logger;
   readonly seals: Seals;
+  /** The keys that heads are signed with. */
+  readonly trust: Trust;
   /** Where archived months are. */
   readonly objects?: ObjectStore;
 }
@@ -47,9 +43,8 @@ const mostOthers = 100_000;
 /** One fault would be enough to look. */
 const mostTold = 1000;
 
-/** Names of faults whose numbers are those of batches. */
+/** The name of faults whose numbers are those of batches. */
 const batches = 'batches';
-const heads = 'heads';
 
 interface BatchPage {
   readonly checked: number;
@@ -122,11 +117,11 @@ interface LinkedBatch extends Batch {
 
 /** Checks the batches behind a place in the order of arrival, and all rows there. */
 export async function checkBatchPage(
-  { db, objects = noObjects, seals }: Pick<BatchCheckOptions, 'db' | 'objects' | 'seals'>,
+  { db, objects = noObjects, seals, trust }: Pick<BatchCheckOptions, 'db' | 'objects' | 'seals' | 'trust'>,
   after: bigint,
   store: StoreState = { isAway: false },
 ): Promise<BatchPage> {
-  const { files, next, page, range, stored, ...found } = await readPage({ db, seals }, after);
+  const { files, next, page, range, stored, ...found } = await readPage({ db, seals, trust }, after);
   const unread: ArchiveFile[] = [];
   const entries = await withArchived(stored, files, range, async (file) => {
     try {
@@ -161,8 +156,8 @@ export async function checkBatchPage(
 const mayHave = ({ first_arrived, last_arrived }: ArchiveFile, { arrived, kind }: Batch): boolean =>
   kind === 'added' && BigInt(first_arrived) <= arrived && arrived <= BigInt(last_arrived);
 
-/** What Postgres has of a page. */
-function readPage({ db, seals }: Pick<BatchCheckOptions, 'db' | 'seals'>, after: bigint) {
+/** Reads all that Postgres has of a page. */
+function readPage({ db, seals, trust }: Pick<BatchCheckOptions, 'db' | 'seals' | 'trust'>, after: bigint) {
   return db.$transaction(
     async (tx) => {
       // Before the snapshot: no month leaves while its batches are read.
@@ -179,7 +174,10 @@ function readPage({ db, seals }: Pick<BatchCheckOptions, 'db' | 'seals'>, after:
       const stored = await storedEntries(tx, range);
       const files = await entryFiles({ db: tx, seals }, range);
       const archived = await archivedMonths(tx, seals);
-      const faults = [...(await settledFaults(tx, { after, archived, to: range.to })), ...(await headFaults(tx, page))];
+      const faults = [
+        ...(await settledFaults(tx, { after, archived, to: range.to })),
+        ...(await headFaults(tx, page, trust)),
+      ];
       return { page, next, range, stored, files, faults };
     },
     { isolationLevel: 'RepeatableRead', timeout: 60_000, maxWait: 10_000 },
@@ -232,34 +230,11 @@ const settledFaults = (
     AND NOT (r.id IS NULL AND later.digest IS NULL AND ${isOfMonth(Prisma.sql`p.receipt_id`, archived)})
   LIMIT 1000`;
 
-/** Signed heads of these batches that say something else, or that stand behind a gap. */
-async function headFaults(db: Queryable, page: readonly Batch[]): Promise<Fault[]> {
-  const numbers = page.map(({ number }) => number).filter(Number.isSafeInteger);
-  if (numbers.length === 0) return [];
-  return db.$queryRaw<Fault[]>`
-    SELECT h.last::float8 AS number, ${heads} AS name,
-      CASE WHEN encode(b.head, 'hex') IS DISTINCT FROM h.signed ->> 'head' THEN 'signed, and missing or another'
-        ELSE 'a signed head before it is missing' END AS fault
-    FROM receipt_heads h LEFT JOIN receipt_batches b ON b.number = h.last
-    WHERE h.last BETWEEN ${Math.min(...numbers) - 1}::bigint AND ${Math.max(...numbers)}::bigint
-      AND (encode(b.head, 'hex') IS DISTINCT FROM h.signed ->> 'head'
-        OR h.first > 1 AND NOT EXISTS (SELECT 1 FROM receipt_heads p WHERE p.last = h.first - 1))`;
-}
-
-/** Finds heads that the end of the chain lacks, and rows in places that no transaction has had. */
+/** Finds what is wrong at the end of the chain, and rows in places that no transaction has had. */
 async function endFaults({ db, redis, seals }: BatchCheckOptions): Promise<Fault[]> {
-  // Fails open: without Redis only what is signed holds the end.
-  const pinned = await pinnedHeads(redis, seals).catch(() => []);
-  const cut = await db.$queryRaw<Fault[]>`
-    SELECT DISTINCT h.number AS number, ${heads} AS name, 'cut off, or another took its place' AS fault
-    FROM json_to_recordset(${JSON.stringify(pinned)}::json) AS h (number float8, head text)
-    WHERE NOT EXISTS (SELECT 1 FROM receipt_batches b WHERE b.number = h.number::bigint AND encode(b.head, 'hex') = h.head)`;
-  const beyond = await db.$queryRaw<Fault[]>`
-    SELECT h.last::float8 AS number, ${heads} AS name, 'signed, and missing or another' AS fault FROM receipt_heads h
-    WHERE h.last > (SELECT coalesce(max(b.number), 0) FROM receipt_batches b) ORDER BY h.last LIMIT 1000`;
   const strays = await db.$queryRaw<Fault[]>`
     SELECT id AS name, version AS number, 'in no batch' AS fault FROM receipts
     WHERE arrived IS NULL
       OR arrived >= (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint + base FROM arrival_base) LIMIT 1000`;
-  return [...cut, ...beyond, ...strays];
+  return [...(await lackedHeads({ db, redis, seals })), ...strays];
 }

@@ -27,7 +27,7 @@ export function startIntegrityJobs(
   const stopping = new AbortController();
   const everyMs = everyS * 1000;
   const { signal } = stopping;
-  const batches = { db, log, objects, redis, seals };
+  const batches = { db, log, objects, redis, seals, trust };
   const jobs = [
     repeat({ name: 'check of the audit log', everyMs, log, run: openAuditRound({ db, log, keys }, fullS) }),
     repeat({ name: 'check of the newest receipts', everyMs, log, run: () => checkNewest({ db, log, seals }) }),

@@ -38,7 +38,7 @@ export const fileColumns = Prisma.sql`to_char(month, 'YYYY-MM') AS month, kind, 
 /** The names of all objects of a month begin with it. */
 const folderOf = (month: string): string => `receipts/${month}`;
 
-/** What is stored of a month beside its receipts. */
+/** The objects of a month beside its receipts. */
 export const looseName = (month: string, file: 'checkpoints.jsonl' | 'files.txt' | 'note.json'): string =>
   `${folderOf(month)}/${file}`;
 

@@ -1288,7 +1288,7 @@ BEGIN
   END IF;
   UPDATE receipt_archives SET state = 'frozen' WHERE month = first_day AND state = 'asked';
   IF FOUND THEN
-    -- Those of a try that was given up have other rows, and are replaced.
+    -- Files of a try that was given up have other rows, and are replaced.
     DELETE FROM receipt_archive_files WHERE month = first_day;
     -- The rows that are there stay as they are.
     EXECUTE format('ALTER TABLE %I ADD CONSTRAINT receipts_archived CHECK (FALSE) NOT VALID', receipt_partition(first_day));

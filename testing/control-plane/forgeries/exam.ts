@@ -77,7 +77,8 @@ function openExam(app: TestApp): Exam & { readonly genuine: readonly Receipt[]; 
   const minute = (Math.floor(Date.now() / minuteMs) - 5) * minuteMs;
   let minutes = 10;
   const log = pino({ level: 'error' }, { write: (line: string) => void said.push(line) });
-  const options = { db: stores.db, redis: stores.redis, seals: stores.seals, log: silentLog };
+  const trust = trustIn(evidenceKey);
+  const options = { db: stores.db, redis: stores.redis, seals: stores.seals, trust, log: silentLog };
   const signal = new AbortController().signal;
   const auditRound = openAuditRound({ db: stores.db, log: silentLog, keys: ledgerKeys }, 3600);
   const issued = (entry: Entry): Entry => {
@@ -119,7 +120,7 @@ function openExam(app: TestApp): Exam & { readonly genuine: readonly Receipt[]; 
       await ingester.stop();
       for (const [, fields] of await redis.xrange(deadLedgerStream, '-', '+')) said.push(String(fields[3]));
     },
-    log: () => openLogRounds({ ...options, trust: trustIn(evidenceKey), fullS: 3600, signal })(),
+    log: () => openLogRounds({ ...options, fullS: 3600, signal })(),
     pack: async () => {},
     receipts: () => checkNewest(options),
     rights: async () => {},

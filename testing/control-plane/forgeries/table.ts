@@ -121,6 +121,7 @@ export const forgeries = {
     ['reviews', 'as any role: DROP it', 'rights', 'must be owner'],
     ['reviews', 'as any role: switch its triggers off', 'rights', 'must be owner|permission denied'],
     ['new', 'plant a signed head', 'batches', '^batch heads 999999 signed, and missing or another'],
+    ['new', 'sign the newest head with another key', 'batches', '^batch heads \\d+ not signed by the gateway'],
     ['new', 'put another seal on a batch', 'rights', 'append-only'],
     ['new', 'put an older genuine row back', 'receipts', ' 1 rolled back'],
     ['new', 'call a fault mended', 'receipts', '^receipt \\S+ 1 altered'],
