@@ -66,7 +66,7 @@ export const validationErrors = defineErrors({
   },
   prompt_too_long: {
     ...fixRequest,
-    message: 'The prompt is longer than the context window of the model.',
+    message: 'The prompt is too long: it exceeds the context window of the model.',
     when: 'The prompt has more tokens than the context window of the model holds. The gateway counted them, or the provider said so.',
     action: 'Shorten the prompt, or choose a model with a larger context window.',
   },

@@ -60,14 +60,20 @@ describe('a prompt', () => {
     // 93 words, 3 tokens of frame and 1 of the role, 3 for the reply.
     expect(await ask('chat', chat(words(93)))).toBeNull();
     expect(await ask('chat', chat(words(94)))).toEqual(
-      tooLong('The prompt has 101 tokens; small takes 100.', 'messages'),
+      tooLong(
+        'The prompt is too long: it has 101 tokens, which exceeds the context window of small (100).',
+        'messages',
+      ),
     );
     expect(await ask('completions', { prompt: words(100) })).toBeNull();
     expect(await ask('completions', { prompt: words(101) })).toEqual(
-      tooLong('The prompt has 101 tokens; small takes 100.', 'prompt'),
+      tooLong('The prompt is too long: it has 101 tokens, which exceeds the context window of small (100).', 'prompt'),
     );
     expect(await ask('embeddings', { input: [words(100), words(99), words(150)] })).toEqual(
-      tooLong('`input[2]` has 150 tokens; small takes 100.', 'input'),
+      tooLong(
+        'The prompt is too long: `input[2]` has 150 tokens, which exceeds the context window of small (100).',
+        'input',
+      ),
     );
   });
 
@@ -85,7 +91,10 @@ describe('a prompt', () => {
         const ofText = tokens - (4 * messages.length + 3);
         fc.pre(ofText > Math.ceil(bytes / longestTokenBytes));
         expect(await ask('chat', { messages }, one)).toEqual(
-          tooLong(`The prompt has ${tokens} tokens; small takes ${tokens - 1}.`, 'messages'),
+          tooLong(
+            `The prompt is too long: it has ${tokens} tokens, which exceeds the context window of small (${tokens - 1}).`,
+            'messages',
+          ),
         );
       }),
       { numRuns: cases(100) },
@@ -96,11 +105,14 @@ describe('a prompt', () => {
     const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } };
     const text = (count: number) => ({ type: 'text', text: ` ${words(count)}` });
     expect(await ask('chat', chat([text(50), image, text(40)]))).toBeNull();
-    const atLeast = tooLong('The prompt has at least 107 tokens; small takes 100.', 'messages');
+    const atLeast = tooLong(
+      'The prompt is too long: it has at least 107 tokens, which exceeds the context window of small (100).',
+      'messages',
+    );
     expect(await ask('chat', chat([text(50), image, text(50)]))).toEqual(atLeast);
     expect(await ask('chat', chat([text(50), text(50)]))).toEqual({
       ...atLeast,
-      message: 'The prompt has 107 tokens; small takes 100.',
+      message: 'The prompt is too long: it has 107 tokens, which exceeds the context window of small (100).',
     });
     const tools = [{ type: 'function', function: { name: 'f', description: words(500) } }];
     expect(await ask('chat', chat(words(10), { tools }))).toBeNull();
@@ -119,10 +131,16 @@ describe('a prompt', () => {
 
   it('is only counted exactly up to twice the limit, and not at all if it is too long in any case', async () => {
     expect(await ask('completions', { prompt: words(1000) })).toEqual(
-      tooLong('The prompt has at least 201 tokens; small takes 100.', 'prompt'),
+      tooLong(
+        'The prompt is too long: it has at least 201 tokens, which exceeds the context window of small (100).',
+        'prompt',
+      ),
     );
     expect(await ask('completions', { prompt: ' '.repeat(128 * 101) })).toEqual(
-      tooLong('The prompt has at least 101 tokens; small takes 100.', 'prompt'),
+      tooLong(
+        'The prompt is too long: it has at least 101 tokens, which exceeds the context window of small (100).',
+        'prompt',
+      ),
     );
     expect(await ask('completions', { prompt: ' '.repeat(128 * 100) })).toBeNull();
   });
@@ -145,8 +163,18 @@ describe('a prompt', () => {
     for (const name of ['small', 'unknown']) {
       const input = (value: unknown) => ask('embeddings', { model: name, input: value });
       expect(input(list(100))).toBeNull();
-      expect(input(list(101))).toEqual(tooLong(`The prompt has 101 tokens; ${name} takes 100.`, 'input'));
-      expect(input([list(2), list(300)])).toEqual(tooLong(`\`input[1]\` has 300 tokens; ${name} takes 100.`, 'input'));
+      expect(input(list(101))).toEqual(
+        tooLong(
+          `The prompt is too long: it has 101 tokens, which exceeds the context window of ${name} (100).`,
+          'input',
+        ),
+      );
+      expect(input([list(2), list(300)])).toEqual(
+        tooLong(
+          `The prompt is too long: \`input[1]\` has 300 tokens, which exceeds the context window of ${name} (100).`,
+          'input',
+        ),
+      );
     }
   });
 });

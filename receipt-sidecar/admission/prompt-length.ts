@@ -79,7 +79,7 @@ function refusal(
   { at, of, tokens, isWhole }: LongPrompt,
 ): ApiError {
   const param = shapeOf(request.endpoint).request.promptField;
-  const message = tooManyTokens(of > 1 ? `\`${param}[${at}]\`` : 'The prompt', model, { tokens, limit, isWhole });
+  const message = tooManyTokens(of > 1 ? `\`${param}[${at}]\`` : 'it', model, { tokens, limit, isWhole });
   return apiError('prompt_too_long', { message, param });
 }
 

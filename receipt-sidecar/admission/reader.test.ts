@@ -256,7 +256,10 @@ test('a prompt that has to be counted is counted on a thread, and noted', async 
   const words = (count: number) => ({ model: 'small', prompt: Array(count).fill('word').join(' ') });
   expect(await ask('completions', words(100))).toMatchObject({ ok: true });
   expect(await ask('completions', words(101))).toEqual(
-    refused({ code: 'prompt_too_long', message: 'The prompt has 101 tokens; small takes 100.' }),
+    refused({
+      code: 'prompt_too_long',
+      message: 'The prompt is too long: it has 101 tokens, which exceeds the context window of small (100).',
+    }),
   );
   expect(counted).toEqual(['fits', 'too_long']);
 });

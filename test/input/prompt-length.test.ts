@@ -29,21 +29,25 @@ describe('by count', () => {
         await call(chat(`${full} word`, { stream }), { 'x-sim-marker': marker }),
         invalid('prompt_too_long', 'messages'),
       );
-      expect(message).toBe('The prompt has 131,073 tokens; sim-small takes 131,072.');
+      expect(message).toBe(
+        'The prompt is too long: it has 131,073 tokens, which exceeds the context window of sim-small (131,072).',
+      );
     }
     expect(await reachedProvider(marker)).toBe(1);
   });
 
   it('10 MiB of words are refused without counting them all', async () => {
     const message = expectRefusal(await call(chat(words(2_000_000))), invalid('prompt_too_long', 'messages'));
-    expect(message).toMatch(/^The prompt has at least 262,1\d\d tokens; sim-small takes 131,072\.$/);
+    expect(message).toMatch(
+      /^The prompt is too long: it has at least 262,1\d\d tokens, which exceeds the context window of sim-small \(131,072\)\.$/,
+    );
   });
 
   it('of several texts to embed the one that is too long is named; a list of tokens is as long as it is', async () => {
     const embed = (input: unknown) =>
       send({ path: '/v1/embeddings', body: JSON.stringify({ model: 'sim-embed', input }), headers: quick });
     expect(expectRefusal(await embed(['a', words(9000)]), invalid('prompt_too_long', 'input'))).toBe(
-      '`input[1]` has 9,000 tokens; sim-embed takes 8,192.',
+      'The prompt is too long: `input[1]` has 9,000 tokens, which exceeds the context window of sim-embed (8,192).',
     );
     expect((await embed(Array(8192).fill(1000))).status).toBe(200);
     expectRefusal(await embed(Array(8193).fill(1000)), invalid('prompt_too_long', 'input'));
@@ -59,7 +63,9 @@ describe('by the provider', () => {
     for (const stream of [false, true]) {
       const reply = await call({ stream }, { 'x-sim-fault': error });
       const message = expectRefusal(reply, invalid('prompt_too_long', 'messages'));
-      expect(message).toBe('The prompt has 130,112 tokens; sim-small takes 128,000.');
+      expect(message).toBe(
+        'The prompt is too long: it has 130,112 tokens, which exceeds the context window of sim-small (128,000).',
+      );
       expect(reply.headers['x-gw-receipt-id']).toMatch(/^rcpt_/);
     }
   });
@@ -74,7 +80,8 @@ describe('by the provider', () => {
     expect(JSON.parse(reply.text).error).toMatchObject({
       code: 'prompt_too_long',
       param: 'messages',
-      message: 'The prompt has 130,112 tokens; sim-small takes 128,000.',
+      message:
+        'The prompt is too long: it has 130,112 tokens, which exceeds the context window of sim-small (128,000).',
     });
   });
 });

@@ -90,7 +90,7 @@ export function contextError(
   const counts = countsOf(said?.groups, words);
   const param = shapeOf(request.endpoint).request.promptField;
   if (counts && counts.tokens > counts.limit)
-    return apiError('prompt_too_long', { param, message: tooManyTokens('The prompt', request.model, counts) });
+    return apiError('prompt_too_long', { param, message: tooManyTokens('it', request.model, counts) });
   const message = (isQuoted ? redacted(withoutProxy(text), names) : null) ?? undefined;
   const asked = said?.groups?.output === undefined ? null : request.outputField;
   // The prompt fits by itself: what was asked to be generated is too much.

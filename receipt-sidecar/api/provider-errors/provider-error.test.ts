@@ -77,7 +77,7 @@ it.each(told)(
     if (tokens === undefined) expect(said).toContain(JSON.stringify(error.message).slice(1));
     else
       expect(error.message).toBe(
-        `The prompt has ${tokens.toLocaleString('en-US')} tokens; m takes ${limit?.toLocaleString('en-US')}.`,
+        `The prompt is too long: it has ${tokens.toLocaleString('en-US')} tokens, which exceeds the context window of m (${limit?.toLocaleString('en-US')}).`,
       );
   },
 );
