@@ -1,4 +1,4 @@
-/** A setting that a user exports for `./gw up` reaches the parts that read it, and no other. */
+/** A setting that a user exports for `./gw up`, and a key, reach the parts that need them, and no other. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,26 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+const layoutOf = (): Layout => ({
+  dir,
+  logs: dir,
+  sockets: dir,
+  secrets: loadSecrets(dir),
+  ports: { public: 1, control: 2, simulator: 3 },
+  furtherPorts: {},
+  instances: 2,
+  envoys: 1,
+  controlPlanes: 1,
+  healthPorts: {},
+  publicUrl: 'http://127.0.0.1:1',
+  ownerDatabaseUrl: 'postgresql://owner@/gw',
+  valkeyUrl: '/run/valkey.sock',
+  providerKey: null,
+  overrides: {},
+  durable: false,
+  drainS: null,
+  checkoutOf: () => dir,
+});
 const parts = ['simulator', 'control-plane', 'ext-authz', 'receipt-sidecar', 'receipt-sidecar-2'] as const;
 
 it('tells the classifier and its key to each sidecar, and to nobody else', () => {
@@ -22,29 +42,21 @@ it('tells the classifier and its key to each sidecar, and to nobody else', () =>
     GW_CLASSIFIER_TIMEOUT_MS: '250',
   };
   for (const [name, value] of Object.entries(told)) vi.stubEnv(name, value);
-  const layout: Layout = {
-    dir,
-    logs: dir,
-    sockets: dir,
-    secrets: loadSecrets(dir),
-    ports: { public: 1, control: 2, simulator: 3 },
-    furtherPorts: {},
-    instances: 2,
-    envoys: 1,
-    controlPlanes: 1,
-    healthPorts: {},
-    publicUrl: 'http://127.0.0.1:1',
-    ownerDatabaseUrl: 'postgresql://owner@/gw',
-    valkeyUrl: '/run/valkey.sock',
-    providerKey: null,
-    overrides: {},
-    durable: false,
-    drainS: null,
-    checkoutOf: () => dir,
-  };
+  const layout = layoutOf();
   const ofClassifier = (part: (typeof parts)[number]) =>
     Object.fromEntries(
       Object.entries(environmentOf(part, layout)).filter(([name]) => name.startsWith('GW_CLASSIFIER_')),
     );
   for (const part of parts) expect(ofClassifier(part), part).toEqual(part.startsWith('receipt-sidecar') ? told : {});
+});
+
+it.each([
+  ['GW_LEDGER_ENTRY_KEY', ['control-plane', 'receipt-sidecar', 'receipt-sidecar-2']],
+  ['GW_WITNESS_KEY', ['control-plane', 'ext-authz']],
+  ['GW_LEDGER_KEY', ['control-plane']],
+  ['GW_EVIDENCE_KEY', ['control-plane']],
+  ['GW_NAMES_KEY', ['control-plane']],
+])('gives %s to %j alone', (name, holders) => {
+  const layout = layoutOf();
+  expect(parts.filter((part) => environmentOf(part, layout)[name] !== undefined)).toEqual(holders);
 });

@@ -178,6 +178,23 @@ test('which fields of the gateway it refuses, where its usage stands, and how to
   expect(out).not.toContain(credential);
 });
 
+test('that its model counts what nobody sees, and how to enter that in the catalogue', async () => {
+  await addAcme();
+  const unseen = {
+    choices: [{ message: { role: 'assistant', content: null } }],
+    usage: { prompt_tokens: 6000, completion_tokens: 16 },
+  };
+  answer = () => ({ status: 200, body: unseen });
+  const { code, out } = await gw('providers', 'test', 'acme', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    works: true,
+    hidden_reasoning: true,
+    reads_by_itself: true,
+    message: expect.stringContaining('./gw admin models set acme/m-1 --hidden-reasoning yes --reads-by-itself yes'),
+  });
+});
+
 test('without its credential it is not asked, and the reply says how to set it', async () => {
   await addAcme();
   await as('admin')('PATCH', at('providers', 'acme'), { credential_ref: 'OTHER' });

@@ -65,6 +65,27 @@ it.each([
 });
 
 it.each([
+  ['/v1/chat/completions/', '/v1/chat/completions'],
+  ['//v1/chat//completions', '/v1/chat/completions'],
+  ['/v1/embeddings//', '/v1/embeddings'],
+  ['/v1/gw/receipts/', '/v1/gw/receipts'],
+  ['/v1/gw/receipts/rcpt_x//routing', '/v1/gw/receipts/{receipt_id}/routing'],
+])('%s is told the path without the extra slash', async (path, right) => {
+  for (const key of [null, undefined]) {
+    const reply = await send({ path, ...(key === null ? { key } : {}), body: chatBody() });
+    expect(expectRefusal(reply, unknownPath)).toContain(`Use ${right}.`);
+  }
+});
+
+it('a model with a slash behind it is told its path, if there is such a model', async () => {
+  const refusal = { ...invalid('invalid_model', 'model'), status: 404 };
+  const known = await send({ method: 'GET', path: '/v1/models/sim-small/' });
+  expect(expectRefusal(known, refusal)).toContain('Use /v1/models/sim-small.');
+  const unknown = await send({ method: 'GET', path: '/v1/models/nobody/' });
+  expect(expectRefusal(unknown, refusal)).not.toContain('slash');
+});
+
+it.each([
   '/v1/chat/./completions',
   '/v1/x/../chat/completions',
   '/v1/%63hat/completions',
