@@ -13,7 +13,7 @@ export const holdCommands: readonly AdminCommand[] = [
     args: ['account'],
     options: { 'reason!': 'why; shown in the audit log, and whenever the hold refuses something' },
     summary:
-      'keep all data of an account, or of `all`: nothing is archived, deleted or erased until the hold is lifted',
+      'keep all data of an account, or of `all`: nothing is archived, deleted by a policy or erased until it is lifted',
     run: place,
   },
   {

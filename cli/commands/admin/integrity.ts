@@ -11,15 +11,15 @@ export const integrityCommands: readonly AdminCommand[] = [
   {
     name: 'integrity faults',
     args: [],
-    options: { state: 'open or all; open unless given, which are those that are not mended' },
-    summary: 'list the records that were found altered, and who has acknowledged it',
+    options: { state: 'open (not mended yet) or all; open unless given' },
+    summary: 'list the records that were found altered, and who acknowledged them',
     run: list,
   },
   {
     name: 'integrity acknowledge',
     args: ['fault'],
-    options: { 'reason!': 'why it is no alarm any more; stands in the audit log' },
-    summary: 'acknowledge an open fault, by its id, so that health and gauges count it no more',
+    options: { 'reason!': 'why it is no longer an alarm; shown in the audit log' },
+    summary: 'acknowledge an open fault, by its id, so that health and gauges stop counting it',
     run: acknowledge,
   },
 ];

@@ -28,7 +28,7 @@ export const receiptCommands: readonly AdminCommand[] = [
     args: [],
     options: {},
     summary:
-      'show the chain of batches, how far the checks of the ledger are, how fast they go and when they come round',
+      'show how far the chain of batches is signed, and the progress, speed and next start of each check of the ledger',
     run: integrity,
   },
   {
@@ -49,14 +49,14 @@ export const receiptCommands: readonly AdminCommand[] = [
     name: 'receipts retry',
     args: [],
     options: {},
-    summary: 'try again to store what was set aside, once its cause is mended',
+    summary: 'try again to store what was set aside, after its cause is fixed',
     run: retry,
   },
   {
     name: 'receipts witness',
     args: [],
     options: {},
-    summary: 'list the minutes in which the ledger and the count of calls differ; exit code 1 if there are any',
+    summary: 'list the minutes in which receipts and counted calls differ; exit code 1 if one is extra or missing',
     run: listDiffering,
   },
 ];
@@ -94,7 +94,7 @@ const differingColumns = ['minute', 'account_id', 'verdict', 'receipts', 'calls'
 
 async function listDiffering({ api }: AdminCall) {
   const rows = await everyPage(api, '/operator/v1/receipts/witness');
-  const text = table(rows, differingColumns, 'Ledger and count agree in all minutes.');
+  const text = table(rows, differingColumns, 'Receipts and counted calls agree in every minute.');
   // Receipts that may have gone uncounted are shown, and are no fault.
   return { value: rows, text, exitCode: rows.every(({ verdict }) => verdict === 'not_witnessed') ? 0 : 1 };
 }

@@ -19,7 +19,7 @@ test('the shell lists them all and ends with 1, unless they are only not witness
     const { code, out } = await runAs(running, admin, ['receipts', 'witness']);
     return { code, lines: out.trimEnd().split('\n') };
   };
-  expect(await listed()).toEqual({ code: 0, lines: ['Ledger and count agree in all minutes.'] });
+  expect(await listed()).toEqual({ code: 0, lines: ['Receipts and counted calls agree in every minute.'] });
   const minuteAt = (minute: number) => new Date(Date.now() - minute * 60_000);
   const differing = { calls: 1, receipts: 3, dueAt: null };
   await db.callCount.createMany({
