@@ -42,8 +42,11 @@ async function run(call: AdminCall, kind: 'person' | 'account') {
   const at = `${path}/${kind}/${encodeURIComponent(id)}`;
   if (confirm === undefined) {
     const value = (await call.api.get(at)) as TableRow;
-    const note = `Nothing was erased. To erase it permanently: ./gw admin erase ${kind} ${id} --confirm ${id}\n`;
-    return { value, text: card(value), note };
+    const next =
+      value.held === null
+        ? `To erase it permanently: ./gw admin erase ${kind} ${id} --confirm ${id}`
+        : 'A legal hold forbids it. To list the holds: ./gw admin hold list';
+    return { value, text: card(value), note: `Nothing was erased. ${next}\n` };
   }
   if (confirm !== id) throw new Problem(`--confirm must repeat the id: ${id}`);
   const value = (await call.api.send('POST', at, { confirm })) as TableRow;

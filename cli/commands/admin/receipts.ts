@@ -72,7 +72,9 @@ async function integrity({ api }: AdminCall) {
   const upTo = signed_at === null ? 'not signed yet' : `signed up to batch ${signed} at ${signed_at}`;
   const chain = `${receipts} receipts in ${batches} batches, ${upTo}.\n`;
   const columns = ['kind', 'checked', 'checked_until', 'rows_per_s', 'expected_end', 'finished_at', 'next_begin'];
-  return { value, text: `${chain}\n${table([...value.rounds], columns, '')}` };
+  // A round that rests has no number: 0 would look as if nothing had been checked.
+  const rounds = value.rounds.map((round) => (round.begun_at === null ? { ...round, checked: null } : round));
+  return { value, text: `${chain}\n${table(rounds, columns, '')}` };
 }
 
 async function restore(call: AdminCall) {
@@ -104,7 +106,9 @@ async function retry({ api }: AdminCall) {
     readonly retried: number;
     readonly left: number;
   };
-  const tried = `${value.retried} entries are tried again; what still cannot be stored is set aside again.\n`;
+  if (value.retried === 0) return { value, text: 'Nothing was set aside.\n' };
+  const entries = value.retried === 1 ? '1 entry is' : `${value.retried} entries are`;
+  const tried = `${entries} tried again; what still cannot be stored is set aside again.\n`;
   return { value, text: value.left === 0 ? tried : `${tried}${value.left} more are left: run this again.\n` };
 }
 

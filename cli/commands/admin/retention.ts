@@ -4,6 +4,13 @@ import type { AdminCall, AdminCommand } from './command.ts';
 import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/retention';
+/** A policy as the API shows it; null: forever. */
+interface Policy extends TableRow {
+  readonly keep: number | null;
+  readonly default: number | null;
+  readonly accounts: readonly { readonly account: string; readonly keep: number | null }[];
+}
+
 const columns = ['kind', 'keep', 'unit', 'default', 'accounts', 'what'];
 const account = 'id of an account; all accounts without a policy of their own unless given';
 
@@ -12,10 +19,10 @@ export const retentionCommands: readonly AdminCommand[] = [
     name: 'retention list',
     args: [],
     options: {},
-    summary: 'show how long each kind of data is kept; - in KEEP means forever',
+    summary: 'show how long each kind of data is kept',
     run: async ({ api }) => {
-      const { data } = (await api.get(path)) as { readonly data: readonly TableRow[] };
-      return { value: data, text: table(data, columns) };
+      const { data } = (await api.get(path)) as { readonly data: readonly Policy[] };
+      return { value: data, text: table(data.map(inWords), columns) };
     },
   },
   {
@@ -39,7 +46,15 @@ export const retentionCommands: readonly AdminCommand[] = [
 
 const at = (call: AdminCall): string => `${path}/${encodeURIComponent(call.arg(0))}`;
 const accountIn = (call: AdminCall): string | null => call.option('account') ?? null;
-const shown = (value: unknown) => ({ value, text: card(value as TableRow) });
+const shown = (value: unknown) => ({ value, text: card(inWords(value as Policy)) });
+
+const time = (keep: number | null): string => (keep === null ? 'forever' : String(keep));
+const inWords = (policy: Policy): TableRow => ({
+  ...policy,
+  keep: time(policy.keep),
+  default: time(policy.default),
+  accounts: policy.accounts.map((each) => `${each.account}: ${time(each.keep)}`).join(', ') || null,
+});
 
 function keepIn(call: AdminCall): number | null {
   const text = String(call.option('keep'));

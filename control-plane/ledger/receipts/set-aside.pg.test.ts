@@ -68,8 +68,9 @@ test('one call hands over a bounded number of entries, and says how many are lef
   for (let n = 0; n < 1001; n++) await setAside(`${n}`);
   expect(JSON.parse(await gw('receipts retry --json'))).toMatchObject({ retried: 1000, left: 1 });
   expect(await lengths()).toEqual([1, 1000]);
-  expect(await gw('receipts retry')).toMatch(/^1 entries are tried again/);
+  expect(await gw('receipts retry')).toMatch(/^1 entry is tried again/);
   expect(await lengths()).toEqual([0, 1001]);
+  expect(await gw('receipts retry')).toBe('Nothing was set aside.\n');
   await setAside('one more');
   for (let n = 0; n < 1000; n++) await setAside(`${n}`);
   expect(await gw('receipts retry')).toMatch(/1 more are left: run this again/);

@@ -200,7 +200,9 @@ test('a legal hold refuses an erasure with its reason, of an account, of its peo
   const refused = /A legal hold forbids the erasure \(Case 7 of the court\.\)/;
   await expect(gw('erase', 'account', 'acct_held', '--confirm', 'acct_held')).rejects.toThrow(refused);
   await expect(gw('erase', 'person', admin.id, '--confirm', admin.id)).rejects.toThrow(refused);
-  expect((await gw('erase', 'account', 'acct_held')).out).toMatch(/held +Case 7/);
+  const preview = await gw('erase', 'account', 'acct_held');
+  expect(preview.out).toMatch(/held +Case 7/);
+  expect(preview.note).toBe('Nothing was erased. A legal hold forbids it. To list the holds: ./gw admin hold list\n');
   expect(await ask('GET', path)).toMatchObject({ name: 'Northwind Analytics', state: 'active' });
   await ask('POST', `/operator/v1/legal-holds/${hold.id}/lift`, { reason: 'over' });
   const all = await ask('POST', '/operator/v1/legal-holds', { account: null, reason: 'An inquiry.' });

@@ -1,5 +1,6 @@
 /** A policy removes the rows that it no longer keeps, and nothing else. */
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { forFile } from '@gw/testing/for-file';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
@@ -108,6 +109,16 @@ test('a policy is audited, has bounds, and goes back to what it was without', as
   });
   await ask('POST', `${path}/receipts/reset`, { account: 'acct_demo_audit' });
   expect((await retentionOf(db, 'receipts')).of('acct_demo_audit')).toBeNull();
+});
+
+test('the shell says for how long, for all and for each account that has a policy of its own', async () => {
+  const gw = async (...args: string[]) => (await runAs(running, tokens.admin, ['retention', ...args])).out;
+  expect(await gw('set', 'receipts', '--keep', '24')).toMatch(/default +forever\nkeep +24\naccounts +-\n/);
+  await gw('set', 'receipts', '--keep', '60', '--account', 'acct_demo_audit');
+  await gw('set', 'receipts', '--keep', 'forever', '--account', 'acct_demo_enterprise');
+  expect(await gw('list')).toMatch(
+    /receipts +24 +months +forever +acct_demo_audit: 60, acct_demo_enterprise: forever +receipts(.|\n)*key_uses +forever +days/,
+  );
 });
 
 test('the day of a last use goes too, and the key stays', async () => {
