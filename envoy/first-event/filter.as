@@ -690,6 +690,15 @@ function failure(at: usize, length: i32, stated: i32): i32 {
     says("maximum prompt length") ||
     says("input length") ||
     says("input token") ||
+    says("prompt token") ||
+    says("length of prompt") ||
+    says("message token") ||
+    says("max tokens allowed") ||
+    says("too many tokens") ||
+    says("tokens_limit") ||
+    says("prompt too long") ||
+    says("prompt exceeds") ||
+    says("length of the messages") ||
     says("token limit") ||
     says("number of tokens") ||
     says("must have less than") ||

@@ -322,4 +322,128 @@ export const tooLong: readonly TooLong[] = [
     { error: { message: 'Range of input length should be [1, 129024]', code: 'invalid_parameter_error' } },
   ],
   ['Bedrock', 400, { message: 'Input is too long for requested model.' }],
+  [
+    'DeepInfra',
+    400,
+    { error: { message: 'Requested input length 40000 exceeds maximum input length 32767' } },
+    40000,
+    32767,
+  ],
+  [
+    'Poolside',
+    400,
+    { error: { message: 'Input length 131393 exceeds the maximum allowed input length of 131040 tokens.' } },
+    131393,
+    131040,
+  ],
+  [
+    'a server with counts in brackets',
+    400,
+    { error: { message: "Input length (265330) exceeds model's maximum context length (262144)." } },
+    265330,
+    262144,
+  ],
+  [
+    'Volcengine',
+    400,
+    { error: { message: 'Input length 40000 exceeds the maximum length 32768', code: 'InvalidParameter' } },
+    40000,
+    32768,
+  ],
+  [
+    'Volcengine, with pictures',
+    400,
+    { error: { message: 'Total tokens of image and text exceed max message tokens.', code: 'InvalidParameter' } },
+  ],
+  [
+    'Vertex AI',
+    400,
+    [
+      {
+        error: {
+          code: 400,
+          message:
+            'Unable to submit request because the input token count is 40000 but model only supports up to 32768.',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+    ],
+    40000,
+    32768,
+  ],
+  [
+    'Copilot',
+    400,
+    {
+      error: {
+        message: 'prompt token count of 70000 exceeds the limit of 64000',
+        code: 'model_max_prompt_tokens_exceeded',
+      },
+    },
+    70000,
+    64000,
+  ],
+  [
+    'SiliconFlow',
+    400,
+    { code: 20015, message: 'length of prompt_tokens (40000) must be less than max_seq_len (32768).', data: null },
+    40000,
+    32768,
+  ],
+  [
+    'SambaNova',
+    400,
+    { error: { message: 'The maximum context length of m is 8192. However, your input has 9000 tokens.' } },
+  ],
+  [
+    'vLLM, of a prompt alone',
+    400,
+    {
+      error: {
+        message:
+          "This model's maximum context length is 262144 tokens. However, you requested 0 output tokens and your prompt contains at least 262145 input tokens, for a total of at least 262145 tokens. Please reduce the length of the input prompt or the number of requested output tokens.",
+        type: 'BadRequestError',
+        param: 'input_tokens',
+        code: 400,
+      },
+    },
+    262145,
+    262144,
+  ],
+  [
+    'MLC',
+    400,
+    { error: { message: 'Request prompt has 5000 tokens in total, larger than the model input length limit 4096.' } },
+  ],
+  [
+    'Atlas',
+    400,
+    { error: { message: 'Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)' } },
+  ],
+  ['a server that names no count', 400, { error: { message: 'tokens in request more than max tokens allowed' } }],
+  ['MiniMax', 400, { error: { message: 'invalid params, context window exceeds limit', type: 'bad_request_error' } }],
+  ['Zhipu, in words alone', 400, { error: { message: 'Prompt exceeds max length' } }],
+  [
+    'GitHub',
+    413,
+    { error: { message: 'Request body too large for m model. Max size: 8000 tokens.', code: 'tokens_limit_reached' } },
+  ],
+  [
+    'Bedrock, newer models',
+    400,
+    {
+      message:
+        'Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.',
+    },
+  ],
+  [
+    'Bedrock, embeddings',
+    400,
+    { message: '400 Bad Request: Too many input tokens. Max input tokens: 8192, request input token count: 9000' },
+    9000,
+    8192,
+  ],
+  ['Baidu', 400, { error: { message: 'the max input characters is 20000', type: 'invalid_request_error' } }],
+  ['Groq, in words alone', 400, { error: { message: 'Please reduce the length of the messages or completion.' } }],
+  ['AI21', 422, { detail: 'Prompt has too many tokens' }],
 ];

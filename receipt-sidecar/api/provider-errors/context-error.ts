@@ -18,6 +18,9 @@ const certain = new Set([
   'context_window_exceeded',
   'contextwindowexceedederror',
   'model_context_window_exceeded',
+  // Copilot, GitHub
+  'model_max_prompt_tokens_exceeded',
+  'tokens_limit_reached',
   // Zhipu
   '1261',
 ]);
@@ -30,17 +33,18 @@ const isCertain = (value: unknown): boolean =>
  */
 const sayings: readonly RegExp[] = [
   // OpenAI, Azure, DeepSeek, vLLM, llama-cpp-python, OpenRouter: with the parts of the sum.
-  /maximum context length is (?<limit>\d+) tokens[.,] however,? (?:you requested|your messages resulted in) (?:about )?\d+ tokens \((?<tokens>\d+) (?:in (?:your prompt|the messages)|of text input)[,;] (?<output>\d+) (?:for|in) the (?:completion|output)/i,
+  /maximum context length is (?<limit>\d+) tokens[.,] however,? (?:you requested|your messages resulted in) (?:about )?\d+ tokens \((?<tokens>\d+) (?:in (?:your prompt|the messages)|of text input)(?:[,;] (?<more>\d+) of tool input)?[,;] (?<output>\d+) (?:for|in) the (?:completion|output)/i,
   /maximum context length is (?<limit>\d+) tokens[.,] however,? your (?:messages|prompt) (?:resulted in|contains) (?<tokens>\d+) tokens/i,
   /input tokens exceed the configured limit of (?<limit>\d+) tokens\. your messages resulted in (?<tokens>\d+) tokens/i,
   /maximum input length is (?<limit>\d+) tokens/i,
   // vLLM
   /you passed (?<tokens>\d+) input tokens and requested (?<output>\d+) output tokens\. however, the model's context length is only (?<limit>\d+)/i,
+  /maximum context length is (?<limit>\d+) tokens\. however, you requested (?<output>\d+) output tokens and your prompt contains (?:at least )?(?<tokens>\d+) input tokens/i,
+  /is too large: (?<output>\d+)\. this model's maximum context length is (?<limit>\d+) tokens and your request has (?<tokens>\d+) input tokens/i,
   /prompt \((?:total )?length (?<tokens>\d+)\) is (?:too long to fit into the model \(context length|longer than the maximum model length of) (?<limit>\d+)/i,
   /maximum context length is (?<limit>\d+) tokens/i,
   // SGLang
   /the input \((?<tokens>\d+) tokens\) is longer than the model's context length \((?<limit>\d+) tokens\)/i,
-  /input length \((?<tokens>\d+) tokens\) exceeds the maximum allowed length \((?<limit>\d+) tokens\)/i,
   /maximum context length of (?<limit>\d+) tokens\. you requested a total of \d+ tokens: (?<tokens>\d+) tokens from the input messages and (?<output>\d+) tokens for the completion/i,
   // TGI, TEI, Together
   /`inputs` must have less than (?<limit>\d+) tokens\. given: (?<tokens>\d+)/i,
@@ -53,15 +57,22 @@ const sayings: readonly RegExp[] = [
   // Anthropic
   /prompt is too long: (?<tokens>\d+) tokens > (?<limit>\d+) maximum/i,
   /input length and `max_tokens` exceed context limit: (?<tokens>\d+) \+ (?<output>\d+) > (?<limit>\d+)/i,
-  // Gemini, xAI, Fireworks, Cohere, TensorRT-LLM, Cerebras, DashScope, Bedrock
+  // SGLang, TensorRT-LLM, DeepInfra, Volcengine, Poolside
+  /(?:input|prompt) length \(?(?<tokens>\d+)(?: tokens)?\)? exceeds [a-z' ]{0,60}(?:length|size)(?: of)? \(?(?<limit>\d+)/i,
+  // Gemini, Vertex AI, xAI, Fireworks, Cohere, Cerebras, DashScope, Bedrock
   /input token count \((?<tokens>\d+)\) exceeds the maximum number of tokens allowed \((?<limit>\d+)\)/i,
   /maximum prompt length is (?<limit>\d+) but the request contains (?<tokens>\d+) tokens/i,
   /prompt is too long: (?<tokens>\d+), model maximum context length: (?<limit>\d+)/i,
   /tokens in the prompt cannot exceed (?<limit>\d+) - received (?<tokens>\d+)/i,
-  /prompt length \((?<tokens>\d+)\) exceeds maximum input length \((?<limit>\d+)\)/i,
+  /input token count is (?<tokens>\d+) but model only supports up to (?<limit>\d+)/i,
   /length of the messages or completion\. current length is (?<tokens>\d+) while limit is (?<limit>\d+)/i,
   /range of input length should be \[1, (?<limit>\d+)\]/i,
   /input is too long for requested model/i,
+  /too many input tokens\. max input tokens: (?<limit>\d+), request input token count: (?<tokens>\d+)/i,
+  // Copilot, SiliconFlow, Volcengine
+  /prompt token count of (?<tokens>\d+) exceeds the limit of (?<limit>\d+)/i,
+  /length of prompt_tokens \((?<tokens>\d+)\) must be less than max_seq_len \((?<limit>\d+)\)/i,
+  /exceed max message tokens/i,
   // Moonshot, Ollama, LM Studio
   /exceeded model token limit: (?<limit>\d+)/i,
   /input length exceeds the (?:maximum )?context length/i,
@@ -70,6 +81,28 @@ const sayings: readonly RegExp[] = [
   /ContextWindowExceededError/i,
   /exceeds the context window of this model/i,
 ];
+
+/**
+ * Other words for it: what is measured, and that it is too much, in either order. Clients that shorten a conversation by themselves look for
+ * the code, so a server whose words are in no list above gets it as well. No numbers are taken from these words.
+ */
+const general: readonly RegExp[] = [
+  /\b(?:input|prompt|context)\b[^.;\n]{0,60}\b(?:length|tokens?|window)\b[^.;\n]{0,80}\b(?:exceed(?:s|ed)?|too long|(?:longer|larger|greater|more) than)\b/i,
+  /\b(?:input|prompt|context|conversation)\b[^.;\n]{0,40}\bexceed(?:s|ed)?\b[^.;\n]{0,60}\b(?:length|tokens?|window)\b/i,
+  /\b(?:input|prompt|context|conversation)(?: (?:prompt|text|is|are|has|contains)){0,3} (?:too long|too many tokens)\b/i,
+  /\bmax(?:imum)? (?:allowed )?(?:input|prompt|context) (?:length|tokens|characters)\b[^.;\n]{0,60}\bis \d/i,
+  /\breduce the length of the (?:messages|prompt|input)\b/i,
+  /\btokens in request more than max tokens allowed\b/i,
+];
+/** With these words it can be the answer that is too long, or something else than text, or a rate. */
+const ambiguous =
+  /max_(?:completion_|new_|output_)?tokens|\b(?:array|batch|images?|audio|video|files?)\b|\b(?:rate limit|per (?:second|minute|day)|TPM)\b/i;
+const promptFields = /^(?:messages|prompt|input)(?!\w)/;
+
+const saysSo = (text: string, { param }: ProviderWords): boolean =>
+  (typeof param !== 'string' || param === '' || promptFields.test(param)) &&
+  !ambiguous.test(text) &&
+  general.some((saying) => saying.test(text));
 
 /** How many characters of a provider's text are looked at; no text of this kind is longer. */
 const longestSaying = 2000;
@@ -86,7 +119,7 @@ export function contextError(
 ): ApiError | null {
   const text = (words.message ?? '').slice(0, longestSaying);
   const said = sayings.map((saying) => saying.exec(text)).find((found) => found !== null);
-  if (!said && !isCertain(words.code) && !isCertain(words.type)) return null;
+  if (!said && !isCertain(words.code) && !isCertain(words.type) && !saysSo(text, words)) return null;
   const counts = countsOf(said?.groups, words);
   const param = shapeOf(request.endpoint).request.promptField;
   if (counts && counts.tokens > counts.limit)
@@ -103,7 +136,7 @@ const withoutProxy = (text: string): string => text.replace(/^(?:(?:litellm\.)?\
 
 /** Returns the counts; null if they are not certain. llama.cpp has them in fields of their own. */
 function countsOf(groups: Record<string, string | undefined> | undefined, { fields }: ProviderWords) {
-  const tokens = numberOf(groups?.tokens ?? fields.n_prompt_tokens);
+  const tokens = numberOf(groups?.tokens ?? fields.n_prompt_tokens) + numberOf(groups?.more ?? 0);
   const limit = numberOf(groups?.limit ?? fields.n_ctx);
   return Number.isSafeInteger(tokens) && Number.isSafeInteger(limit) ? { tokens, limit } : null;
 }

@@ -82,6 +82,39 @@ it.each(told)(
   },
 );
 
+it.each([
+  "'max_tokens' or 'max_completion_tokens' is too large: 9000. This model's maximum context length is 8192 tokens and your request has 20 input tokens (9000 > 8192 - 20).",
+  "This model's maximum context length is 8192 tokens. However, you requested 9000 output tokens and your prompt contains at least 20 input tokens, for a total of at least 9020 tokens.",
+  "This endpoint's maximum context length is 8192 tokens. However, you requested about 9200 tokens (100 of text input, 100 of tool input, 9000 in the output).",
+])('blames the bound of the answer where the prompt fits: %s', (message) => {
+  const asked = requestOf({ messages, max_tokens: 9000 });
+  expect(providerError(400, said({ message }), asked)).toMatchObject({
+    code: 'invalid_max_tokens',
+    param: 'max_tokens',
+  });
+});
+
+it('takes text and tools together for the prompt', () => {
+  const message =
+    "This endpoint's maximum context length is 8192 tokens. However, you requested about 9500 tokens (5000 of text input, 4000 of tool input, 500 in the output).";
+  expect(providerError(400, said({ message }), requestOf({ messages, max_tokens: 500 }))).toMatchObject({
+    code: 'prompt_too_long',
+    message: 'The prompt has 9,000 tokens; m takes 8,192.',
+  });
+});
+
+it.each([
+  [{ message: "Invalid 'input': array too long. Expected an array with maximum length 2048." }],
+  [{ message: 'The input image exceeds the maximum length of 20 MB.' }],
+  [{ message: 'max_tokens is too large: the context window is 8192 tokens, which exceeds it.' }],
+  [{ message: 'The input tokens exceed the rate limit of your organization.' }],
+  [{ message: 'The prompt cache key is too long.', param: 'prompt_cache_key' }],
+  [{ message: 'Too long: prompt length exceeds 64', param: 'user' }],
+  [{ message: 'The context is invalid. The tokens of stop are longer than 4.' }],
+])('takes nothing else for a prompt that is too long: %j', (error) => {
+  expect(providerError(400, said(error), chat).code).not.toBe('prompt_too_long');
+});
+
 // A block with status 200 has got that of a refusal before.
 const blocked = blockedContent.map(([server, status, body]) => ({
   server,
