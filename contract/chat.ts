@@ -69,7 +69,8 @@ export const chatResponseSchema = z
   .meta({ id: 'ChatCompletion' });
 
 /**
- * One event of a stream. The provider's chunks pass unchanged, except that a usage which the client did not request is removed.
+ * One event of a stream. The provider's chunks pass unchanged, except that a usage which the client did not request is removed, and that
+ * an index or a list of choices that a chunk lacks is added.
  * `gw` and `routing_trace` are on the last chunk with choices and on the usage chunk if these could wait for the receipt,
  * otherwise on a chunk of their own, whose one choice has an empty delta.
  */

@@ -329,7 +329,7 @@ describe('a reply that no API has', () => {
   });
 
   test('is data that are no JSON, as the first of a stream', () => {
-    for (const data of ['hello', page.replace('\n', ' '), '"text"', 'null'])
+    for (const data of ['hello', page.replace('\n', ' '), '"text"', 'nullx', 'nul'])
       expect(host().reply([': hi\n\n', role, event(data)], { ends: false })).toMatchObject(unreadable);
   });
 
@@ -345,13 +345,37 @@ describe('a reply that no API has', () => {
     expect(host().reply([text], { status })).toMatchObject({ status: known, words: undefined, taken: 0 });
   });
 
-  test.each(['201', '204', '302', '304'])('is a reply with status %s, unread', (status) => {
+  test.each(['202', '204', '302', '304'])('is a reply with status %s, unread', (status) => {
     expect(host().reply([text], { status })).toMatchObject({ ...unreadable, taken: 0 });
     expect(host().reply([], { status })).toMatchObject(unreadable);
   });
 });
 
 describe('what goes on as it is', () => {
+  test.each(['201', '203'])('an answer with status %s, which clients get as 200', (status) => {
+    expect(host().reply([role, text], { status })).toMatchObject({ status: 200, words: undefined, taken: 2 });
+    const type = 'application/json';
+    expect(host().reply(['{"choices":[{"text":"Hi"}]}'], { status, type })).toMatchObject({ status: 200 });
+    expect(host().reply(['{"error":{"code":429}}'], { status, type })).toMatchObject({ status: 429 });
+    expect(host().reply([text], { status, encoding: 'br' })).toMatchObject({ status: 200, taken: 0 });
+    expect(host().reply([], { status }).status).toBe(502);
+  });
+
+  test('is null for an event, as long as nothing follows that tells', () => {
+    expect(host().reply([event('null'), role, event(' null'), text])).toMatchObject({ status: 200, taken: 4 });
+    expect(host().reply([event('null'), event({ error: { code: 429 } })]).status).toBe(429);
+    expect(host().reply([event('null'), end]).status).toBe(502);
+  });
+
+  test.each(['Text/Event-Stream', 'text/event-streams'])('has the type of a stream as all clients know it: %s', (type) => {
+    expect(host().reply([text], { type }).type).toBe('text/event-stream');
+  });
+
+  test('keeps the parameters of the type of a stream', () => {
+    const type = 'text/event-stream; charset=utf-8';
+    expect(host().reply([text], { type }).type).toBe(type);
+  });
+
   test.each([
     ['text', [text]],
     ['a call of a tool', [event({ choices: [{ delta: { tool_calls: [{ id: 't', function: { name: 'f' } }] } }] })]],

@@ -9,7 +9,7 @@
  * `mostBytes` at most, of which one event, or one object, can have `mostOfOne`. Each byte is read a few times at most, in however many
  * pieces it comes. A reply that can be none of any API (a page of HTML, `null`, a list, a redirect) is a failure as well. What else the
  * filter does not understand passes, and so does everything if it fails (fail-open: the sidecar reads the same events again). Four
- * statuses below 429 that mean a failure of the server become those that mean it everywhere.
+ * statuses below 429 that mean a failure of the server become those that mean it everywhere, and two with which servers answer as well become 200.
  *
  * It knows no field of an answer: anything is one that has a list which is not empty, or any text besides names and the results of content
  * filters; an object whose list is empty needs that text at its top. It does know how servers write failures, and the words that give a
@@ -77,6 +77,7 @@ const whole = 3;
 /** It ends, and has an empty list and no text at its top. */
 const empty = 4;
 
+const streamType = "text/event-stream";
 const statusHeader = String.UTF8.encode(":status");
 const typeHeader = String.UTF8.encode("content-type");
 const encodingHeader = String.UTF8.encode("content-encoding");
@@ -163,6 +164,8 @@ export function proxy_on_request_headers(context: i32, headers: i32, end: i32): 
 export function proxy_on_response_headers(context: i32, headers: i32, end: i32): i32 {
   if (!heads.has(context)) return goOn;
   const head = heads.get(context);
+  // Frameworks answer a POST with 201 unless they are told otherwise, and proxies that change a reply with 203.
+  if (isHeader(statusHeader, "201") || isHeader(statusHeader, "203")) putHeader(statusHeader, "200");
   if (isHeader(statusHeader, "200")) {
     if (end) fail(502);
     // Compressed, a body is none that can be read here.
@@ -234,8 +237,18 @@ function forget(context: i32, head: Head): void {
 function conclude(context: i32, head: Head, verdict: i32): void {
   forget(context, head);
   if (verdict != pass) fail(verdict);
-  else if (head.body == events && !head.isStream) putHeader(typeHeader, "text/event-stream");
+  else if (head.body == events && !isTypeOfStream()) putHeader(typeHeader, "text/event-stream");
   else if (head.body == object && head.isStream) putHeader(typeHeader, "application/json");
+}
+
+/** Whether the type is that of streams as it is mostly written, since some clients compare it letter by letter. */
+function isTypeOfStream(): bool {
+  if (!has(ofResponse, typeHeader)) return false;
+  const at = load<usize>(out);
+  const length = load<i32>(out + 4);
+  if (length < streamType.length) return false;
+  for (let index = 0; index < streamType.length; index++) if (load<u8>(at + index) != streamType.charCodeAt(index)) return false;
+  return length == streamType.length || load<u8>(at + streamType.length) == 0x3b;
 }
 
 /** Returns the status of a reply that no API has. */
@@ -556,6 +569,7 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
     if (inner == length || load<u8>(at + inner) != 0x7b) return 502;
     from = inner;
   }
+  if (is(at + from, length - from, "null") && !isNamedError) return hold;
   if (load<u8>(at + from) != 0x7b) return isNamedError ? failure(at, length, 0) : unreadable();
   const begin = from;
   let depth = 0;

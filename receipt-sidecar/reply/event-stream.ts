@@ -45,6 +45,7 @@ export class EventStream {
     this.#events = new BoundedEvents(options.room, {
       known: (bytes, name) => this.#isKnown(bytes, name),
       event: (data, name, bytes) => this.#closed(() => this.#event(data, name, bytes)),
+      isWhole: (data) => parseObject(data, options.mostParts) !== null,
       comment: (line) => this.#closed(() => options.energyReader?.takeComment(line)),
     });
     this.#held = new HeldChunks((text, value, additions) => options.reader.add(text, value, additions));

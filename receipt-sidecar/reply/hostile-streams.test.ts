@@ -155,7 +155,7 @@ describe('a receipt of the provider', () => {
 
 describe('what is no receipt', () => {
   it('comes out as it was, in one line of its own', () => {
-    const chunk = { choices: [{ delta: { content: 'a\u2028b\u0085c\ufeffd — é 🌍 "gw" \\ ' } }] };
+    const chunk = { choices: [{ index: 0, delta: { content: 'a\u2028b\u0085c\ufeffd — é 🌍 "gw" \\ ' } }] };
     const text = JSON.stringify(chunk);
     const lines = JSON.stringify(chunk, null, 2)
       .split('\n')
@@ -164,7 +164,7 @@ describe('what is no receipt', () => {
       const [line] = readLoosely(whole(sent));
       expect(JSON.parse(line ?? '')).toEqual(chunk);
     }
-    const plain = 'data: {"choices": [{"delta":{"content":"1.0 — é"}}], "n":1.0, "n":2}\n\n';
+    const plain = 'data: {"choices": [{"index":0,"delta":{"content":"1.0 — é"}}], "n":1.0, "n":2}\n\n';
     expect(whole(plain).toString().startsWith(plain)).toBe(true);
   });
 
@@ -195,7 +195,7 @@ describe('a stream that is too much', () => {
   });
 
   it('passes a picture of 2 MB', () => {
-    const text = `data: ${JSON.stringify({ choices: [{ delta: { content: 'A/+'.repeat(7e5) } }] })}\n\n`;
+    const text = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'A/+'.repeat(7e5) } }] })}\n\n`;
     expect(whole(text).toString().startsWith(text)).toBe(true);
   });
 

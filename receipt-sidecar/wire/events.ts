@@ -21,6 +21,8 @@ export interface EventHandler {
    * one plain line as `dataEvent` would write it, apart from characters that it escapes; otherwise null.
    */
   event(data: string, name: string | null, bytes: Buffer | null): void;
+  /** Whether the data of one line are complete, so that another line of data in front of a blank line begins another event. */
+  isWhole(data: string): boolean;
   /** Handles a comment line, with its colon. */
   comment(line: string): void;
 }
@@ -136,6 +138,8 @@ export class EventReader {
       return this.#dispatch(isLf && this.#plainFrom !== -1 && this.#plainEnd + 1 === from);
     }
     if (isDataLine(bytes, start, end)) {
+      if (this.#hasData && beginsValue(bytes, start, end)) this.#endWhole();
+      if (this.#isOver) return;
       const hasSpace = bytes[start + 5] === 0x20;
       const isOnly = !this.#hasData;
       if (isOnly) this.eventAt = this.#lineAt;
@@ -153,6 +157,13 @@ export class EventReader {
     else if (/^event(?::|$)/.test(line)) this.#name = nameIn(line);
   }
 
+  /** Ends an event whose blank line is missing. Only its first line is looked at, so that no data are read again and again. */
+  #endWhole(): void {
+    this.#decodePlain();
+    const [data = '', ...more] = this.#data;
+    if (more.length === 0 && this.#handler.isWhole(data)) this.#dispatch(false);
+  }
+
   /** Handles a blank line. `isPlain`: it follows the only data line directly, as we would write it. */
   #dispatch(isPlain: boolean): void {
     const name = this.#name;
@@ -168,8 +179,8 @@ export class EventReader {
     const data = this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join('\n');
     this.#data = [];
     this.#dataCost = 0;
-    // An event with empty data is ignored, as in a browser.
-    if (data === '') this.sawOther = true;
+    // An event with empty data is ignored, as in a browser; some servers write null.
+    if (data === '' || isNull(data)) this.sawOther = true;
     else this.#handler.event(data, name, bytes);
   }
 }
@@ -181,6 +192,14 @@ const longestName = 64;
 function nameIn(line: string): string | null {
   const name = line.slice(6).trim();
   return name === '' || name.length > longestName ? null : name;
+}
+
+const isNull = (data: string): boolean => data.length <= 16 && data.trim() === 'null';
+
+/** Whether the value of a line of data begins as an object or a list. */
+function beginsValue(bytes: Buffer, from: number, end: number): boolean {
+  const at = bytes[from + 5] === 0x20 ? from + 6 : from + 5;
+  return at < end && (bytes[at] === 0x7b || bytes[at] === 0x5b);
 }
 
 /** Accepts `data:` with a value, or just `data`. */

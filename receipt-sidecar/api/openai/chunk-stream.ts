@@ -3,8 +3,8 @@
  * the client asked for one. Some providers give their usage chunk choices that say nothing, or put the usage on a chunk with
  * text; some count as they go, so the last count that covers all of the text holds.
  *
- * Invariant: a chunk is unchanged but for a usage that nobody asked for, and text that is not well-formed (split-pairs.ts). One that is
- * there for such a usage alone is dropped with all that stands on it, since clients fail at a chunk without choices.
+ * Invariant: a chunk is unchanged but for a usage that nobody asked for, text that is not well-formed (split-pairs.ts), and what clients
+ * need and it lacks (missing-parts.ts). One that is there for such a usage alone is dropped with all that stands on it, since clients fail at a chunk without choices.
  */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
@@ -15,11 +15,14 @@ import { isPromptBlocked } from './blocked-prompt.ts';
 import { ChoiceEnds } from './choice-ends.ts';
 import { isError, type Origin, originOf } from './chunk.ts';
 import { KnownDeltas } from './known-deltas.ts';
+import { MissingParts } from './missing-parts.ts';
 import { ReplyCounts } from './reply-counts.ts';
 import { SplitPairs } from './split-pairs.ts';
 import { type ChoiceForm, wholeAsChunks } from './whole-as-chunks.ts';
 
 const done = '[DONE]';
+/** Some servers write it as JSON, or with more blanks. */
+const endMark = /^\s*"?\[DONE\]"?\s*$/;
 const doneEvent = Buffer.from(`data: ${done}\n\n`);
 
 /** `object` is what the chunks call themselves, `idPrefix` what their ids begin with. */
@@ -48,6 +51,7 @@ class ChunkReader implements StreamReader {
   readonly #ends: ChoiceEnds;
   readonly #deltas: KnownDeltas;
   readonly #pairs = new SplitPairs();
+  readonly #missing = new MissingParts();
   #origin: Origin | null = null;
   #sawUsage = false;
 
@@ -92,7 +96,7 @@ class ChunkReader implements StreamReader {
   }
 
   isEnd(data: string): boolean {
-    return data.startsWith(done) && data.trimEnd() === done;
+    return endMark.test(data);
   }
 
   isFailure(chunk: JsonObject, name: string | null): boolean {
@@ -100,7 +104,8 @@ class ChunkReader implements StreamReader {
   }
 
   take(given: string, parsed: JsonObject): StreamEvent {
-    const { text: data, value: chunk } = this.#pairs.mended(given, parsed);
+    const mended = this.#pairs.mended(given, parsed);
+    const { text: data, value: chunk } = this.#missing.added(mended.text, mended.value);
     this.#origin ??= originOf(chunk);
     this.said.take(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];

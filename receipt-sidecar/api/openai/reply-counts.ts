@@ -64,9 +64,13 @@ export class ReplyCounts implements ReplyTally {
     for (const found of claimsIn(chunk)) this.#claimed(found);
   }
 
-  /** A later claim replaces an earlier one, unless that one stands in a better place and covers all of the text. */
+  /**
+   * A later claim replaces an earlier one, unless that one stands in a better place and covers all of the text. Some servers fill the usage
+   * of chunks that count nothing with zeros, also behind the counts.
+   */
   #claimed({ choice, claim, rank }: FoundClaim): void {
     if (rank > this.#rank && !this.isStale) return;
+    if (this.claim !== null && !claim.prompt && !claim.completion && !claim.total) return;
     this.#rank = rank;
     this.isStale = false;
     if (choice !== null) this.#ofChoices.set(choice, claim);
