@@ -9,10 +9,10 @@ import { usageReceiptSchema } from './receipt.ts';
 
 export const word = z.string().min(1).max(64);
 
-/** The name of a function, tool or schema. OpenAI allows 64 letters, digits, _ and -; other servers allow more. */
+/** The name of a function, tool or schema. OpenAI allows 64 letters, digits, _ and -; other servers allow more, and Moonshot's own begin with $. */
 export const functionName = z
   .string()
-  .regex(/^[a-zA-Z0-9_.:/-]{1,128}$/, 'expected 1 to 128 letters, digits, _, -, ., : and /');
+  .regex(/^[a-zA-Z0-9_.:/$-]{1,128}$/, 'expected 1 to 128 letters, digits, _, -, ., :, / and $');
 
 /** Any JSON object, such as a schema. */
 export const jsonObject = z.record(z.string(), z.unknown());

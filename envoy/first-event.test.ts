@@ -367,9 +367,12 @@ describe('what goes on as it is', () => {
     expect(host().reply([event('null'), end]).status).toBe(502);
   });
 
-  test.each(['Text/Event-Stream', 'text/event-streams'])('has the type of a stream as all clients know it: %s', (type) => {
-    expect(host().reply([text], { type }).type).toBe('text/event-stream');
-  });
+  test.each(['Text/Event-Stream', 'text/event-streams'])(
+    'has the type of a stream as all clients know it: %s',
+    (type) => {
+      expect(host().reply([text], { type }).type).toBe('text/event-stream');
+    },
+  );
 
   test('keeps the parameters of the type of a stream', () => {
     const type = 'text/event-stream; charset=utf-8';

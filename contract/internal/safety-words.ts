@@ -34,9 +34,10 @@ export const safetyCodes: readonly string[] = [
 
 /** Parts of a message. Each is too particular to stand in a refusal of another kind. */
 export const safetyPhrases: readonly string[] = [
-  // Azure
-  'triggering content management policy',
-  "azure openai's content management policy",
+  // Azure, which writes its name in front of it with either apostrophe, or not at all
+  'content management policy',
+  // Baidu
+  'contains sensitive words',
   // OpenAI
   'rejected by the safety system',
   'rejected as a result of our safety system',

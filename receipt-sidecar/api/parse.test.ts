@@ -92,6 +92,13 @@ describe('a request', () => {
     }
   });
 
+  it('takes the names of tools that OpenAI and others have, and no text', () => {
+    const named = (name: string) => chat({ tools: [{ type: 'function', function: { name } }] }).ok;
+    for (const good of ['get_weather', 'mcp__files__read-2', 'a.b:c/d', '$web_search'])
+      expect([good, named(good)]).toEqual([good, true]);
+    for (const bad of ['', 'a b', 'ä', 'a"b', 'a'.repeat(129)]) expect([bad, named(bad)]).toEqual([bad, false]);
+  });
+
   it('says which required parameter is missing', () => {
     expect(errorOf({ model: undefined })).toEqual(refused('missing_required_parameter', 'model'));
     expect(errorOf({ messages: undefined })).toEqual(refused('missing_required_parameter', 'messages'));

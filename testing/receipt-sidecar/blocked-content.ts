@@ -149,4 +149,18 @@ export const blockedContent: readonly Blocked[] = [
     400,
     { error: { message: 'user sensitive words detected', type: 'new_api_error', code: 'sensitive_words_detected' } },
   ],
+  [
+    'Azure, behind LiteLLM, with a curly apostrophe',
+    400,
+    {
+      error: {
+        message:
+          'litellm.BadRequestError: AzureException - The response was filtered due to the prompt triggering Azure OpenAI’s content management policy.',
+        type: null,
+        param: null,
+        code: '400',
+      },
+    },
+  ],
+  ['Baidu', 400, { error: { code: 'invalid_argument', message: 'the content of message contains sensitive words' } }],
 ];

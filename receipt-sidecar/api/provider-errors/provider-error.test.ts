@@ -184,6 +184,18 @@ it('says when to ask again, where the body alone does', () => {
   expect(['17s', '16.2s', '99999s', 'soon', '-1s'].map(limited)).toEqual([17, 17, 86_400, undefined, undefined]);
 });
 
+it.each([
+  ['Rate limit reached for m on tokens per min (TPM): Limit 30000. Please try again in 7.66s.', 8],
+  ['Requests have exceeded the rate limit. Please retry after 26 seconds.', 26],
+  ['Please try again in 6m0s.', 360],
+  ['Try again in 20ms', 1],
+  ['Please retry in 2 minutes', 120],
+  ['Please try again in a while.', undefined],
+  ['Please try again in 5 attempts.', undefined],
+])('says when to ask again, where the words do: %s', (message, seconds) => {
+  expect(providerError(429, said({ message, code: 'rate_limit_exceeded' }), chat).retryAfterS).toBe(seconds);
+});
+
 it('shows the message of a refusal wherever the server put it', () => {
   for (const body of [
     { error: { message: 'why' } },

@@ -39,10 +39,22 @@ function rejection(words: ProviderWords | null, request: ParsedRequest, provider
   return apiError('upstream_rejected_request', text ? { message: text } : {});
 }
 
-/** Gemini says in the body when it wants to be asked again, and in no header. */
+/** OpenAI, Azure and Gemini: with units such as `7.66s`, `6m0s` and `26 seconds`. */
+const waits = [
+  /"retryDelay"\s*:\s*"((?:\d[\d.]{0,9}(?:ms|[hms])){1,4})"/,
+  /\b(?:try again|retry) (?:in|after) ((?:\d[\d.]{0,9} ?(?:ms|seconds?|minutes?|[hms])\b ?|\d[\d.]{0,9}[hm](?=\d)){1,4})/i,
+];
+const unitS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
+
+/** Some say in the body alone when they want to be asked again, or proxies in front of them drop the header. */
 function waitIn(body: string): { readonly retryAfterS?: number } {
-  const [, seconds] = /"retryDelay"\s*:\s*"(\d{1,5}(?:\.\d{1,9})?)s"/.exec(body.slice(0, longestBody)) ?? [];
-  return seconds === undefined ? {} : { retryAfterS: Math.min(Math.max(1, Math.ceil(Number(seconds))), dayMs / 1000) };
+  const text = body.slice(0, longestBody);
+  const found = waits.map((wait) => wait.exec(text)?.[1]).find((wait) => wait !== undefined);
+  if (found === undefined) return {};
+  let seconds = 0;
+  for (const [, amount, unit = ''] of found.matchAll(/([\d.]+) ?(ms|[hms])/gi))
+    seconds += Number(amount) * (unitS[unit.toLowerCase()] ?? Number.NaN);
+  return Number.isNaN(seconds) ? {} : { retryAfterS: Math.min(Math.max(1, Math.ceil(seconds)), dayMs / 1000) };
 }
 
 const faults: Readonly<Record<OperatorFault, ApiError>> = {
