@@ -6,8 +6,9 @@
  * stream, the receipt is made at the end, since the energy may come behind the usage.
  *
  * Invariant: every event of the provider comes out once, in order, unchanged but for the fields that are ours (`gw`,
- * `routing_trace`, `usage.gw`) and what the API's reader drops. Nothing else of the provider comes out, and no byte that was
- * not read as what it is here. Its comments and lines of other fields become empty comments, which keep connections open.
+ * `routing_trace`, `usage.gw`) and what the API's reader drops or adds. Nothing else of the provider comes out, and no byte that was
+ * not read as what it is here. Its comments, lines of other fields and events that say nothing become empty comments, which keep
+ * connections open.
  * Behind the end of the stream and behind an error there is nothing. The receipt is asked for exactly once.
  */
 import { type ApiError, errorBody } from '@gw/contract/errors';
