@@ -4,7 +4,7 @@
 -- The metadata namespace can be written by the sidecar alone; neither client nor provider can forge it.
 -- Lua has no JSON, clock or ids worth using here, so the block arrives ready-made and is only spliced in.
 --
--- A provider's own `gw` and `routing_trace` are renamed, at any depth and in any spelling.
+-- A provider's own `gw`, `routing_trace` and `__proto__` are renamed, at any depth and in any spelling.
 --
 -- Known gaps: a stream without its end event that ends with trailers gets no block; a key that the provider cut into two pieces
 -- keeps its name in a line above 64 KiB.
@@ -64,7 +64,7 @@ local function unescape(slashes, hex)
 end
 
 -- Inside of a JSON string no quote stands without a backslash, so only keys match, or their ends, which are no keys of ours.
-local PLAIN = { '"gw"', '"routing_trace"' }
+local PLAIN = { '"gw"', '"routing_trace"', '"__proto__"' }
 
 -- Uses plain searches: patterns block a worker of Envoy for seconds where a body has many megabytes.
 local function rename_key(text, key)
@@ -85,7 +85,8 @@ end
 local function rename(text)
   local plain = text
   if text:find('\\u00', 1, true) then plain = text:gsub('(\\+)u00([4-7]%x)', unescape) end
-  return rename_key(rename_key(plain, '"gw"'), '"routing_trace"')
+  for _, key in ipairs(PLAIN) do plain = rename_key(plain, key) end
+  return plain
 end
 
 -- Whether a piece of a stream could hold a key of ours. Searching for plain words is cheap, for patterns it is not.

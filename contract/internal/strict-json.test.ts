@@ -161,7 +161,15 @@ describe('JSON that is passed on', () => {
     expect(read('{"\\u0061":1,"\\x":2}')).toContain('not valid JSON');
     expect(read('{"a":\\u0000}')).toContain('not valid JSON');
     expect(read('["\\u0061"]')).toEqual({ value: ['a'], members: [], inexact: [] });
-    expect(read('{"__proto__":{"a":1.0}}')).toMatchObject({ members: [['__proto__', '{"a":1.0}']] });
+    for (const name of ['"__proto__"', '"__\\u0070roto__"', '"\\u005f_proto__"'])
+      for (const json of [`{${name}:{"a":1.0}}`, `{"a":[{"b":{${name}:null}}]}`])
+        expect(read(json)).toContain('__proto__');
+    expect(read('{"proto":"__proto__","__proto":1}')).toMatchObject({
+      members: [
+        ['proto', '"__proto__"'],
+        ['__proto', '1'],
+      ],
+    });
   });
 
   it('has no number that takes a reader long', () => {

@@ -44,12 +44,20 @@ test('a usage with much behind it is found, and nothing of that changes', () => 
   expect(added(`{"usage":{"a":1},${data}}`)).toBe(`{"usage":{"a":1,"gw":${usageGw}},${data},"gw":1}`);
 });
 
+/** Names that no object of a reply has (the test of inner names). */
+const withoutPrototypes = (value: unknown) =>
+  JSON.stringify(value, (_, inner) =>
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).filter(([name]) => name !== '__proto__')) : inner,
+  );
+const isObject = (value: unknown): value is object =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
 test('whatever the reply is, both are added and nothing else changes', () => {
   const key = fc.constantFrom('usage', 'Usage', 'gw', 'choices', '"usage":{', 'x"usage', 'é');
   const value = fc.oneof(fc.dictionary(key, fc.jsonValue(), { maxKeys: 3 }), fc.jsonValue(), fc.constant('usage'));
   fc.assert(
     fc.property(fc.dictionary(key, value, { maxKeys: 5 }), fc.constantFrom(0, 1), (reply, indent) => {
-      const { gw: _, usage, ...others } = JSON.parse(JSON.stringify(reply));
+      const { gw: _, usage, ...others } = JSON.parse(withoutPrototypes(reply));
       const isCounted = usage !== null && typeof usage === 'object' && !Array.isArray(usage);
       const { Usage } = others;
       if (Usage !== null && typeof Usage === 'object' && !Array.isArray(Usage)) delete Usage.gw;
@@ -83,4 +91,41 @@ test('a forgery goes from each of two members with one name', () => {
   const text = '{"usage":{"gw":1,"a":1},"usage":{"\\u0067w":2,"b":1},"gw":3,"g\\u0057":4}';
   const value = parseObject(text) as Record<string, unknown>;
   expect(withoutForgery(text, value)).toBe('{"usage":{"a":1},"usage":{"b":1}}');
+});
+
+test.each([
+  ['in an answer', '{"choices":[{"gw":{"a":[1]},"index":0}]}', '{"choices":[{"index":0}]}'],
+  ['in its message', '{"choices":[{"message":{"x":1,"gw":1, "y":2}}]}', '{"choices":[{"message":{"x":1, "y":2}}]}'],
+  ['alone in it', '{"choices":[{"delta":{ "gw":1 }}]}', '{"choices":[{"delta":{}}]}'],
+  ['first and last', '{"data":[{"gw":1,"Gw":2,"a":1,"g\\u0077":3}]}', '{"data":[{"a":1}]}'],
+  [
+    'of a trace',
+    '{"a":1.0,"c":[0,{"delta":{"ROUTING_TRACE":[{}],"b":"\\""}}]}',
+    '{"a":1.0,"c":[0,{"delta":{"b":"\\""}}]}',
+  ],
+  ['as a prototype', '{"__proto__":{"gw":1},"a":{"b":[[{"\\u005f_proto__":1,"c":1}]]}}', '{"a":{"b":[[{"c":1}]]}}'],
+  ['in a prototype that is in one', '{"a":{"x":1,"__proto__":{"y":1,"__proto__":{}}},"b":2}', '{"a":{"x":1},"b":2}'],
+])('a forgery %s goes, and nothing else', (_, text, expected) => {
+  const value = parseObject(text) as Record<string, unknown>;
+  expect(withoutForgery(text, value)).toBe(expected);
+});
+
+test.each([
+  '{"choices":[{"logprobs":{"top_logprobs":[{"gw":-1,"routing_trace":-2}]},"text":"\\"gw\\":1"}]}',
+  '{"metadata":{"gw":"of a client"},"a":[["gw",{"gw":1}]]}',
+  '{"choices":[{"message":{"content":"gw","tool_calls":[{"function":{"gw":1}}]}}]}',
+])('a name that a client may have given stays: %s', (text) => {
+  expect(JSON.parse(withoutForgery(text, parseObject(text) as Record<string, unknown>))).toEqual(JSON.parse(text));
+});
+
+test('names that are nested, many times over, cost one pass', () => {
+  const nested = '{"gw":'.repeat(120);
+  const text = `{"choices":[{"a":${`[${Array(4000)
+    .fill(nested + 1 + '}'.repeat(120))
+    .join()}]`}}]}`;
+  const value = parseObject(text) as Record<string, unknown>;
+  const began = performance.now();
+  expect(withoutForgery(text, value)).toHaveLength(text.length);
+  // Some 3 MB: a pass for each level would take far longer.
+  expect(performance.now() - began).toBeLessThan(5000);
 });

@@ -1,12 +1,13 @@
 /**
  * Adds `gw` and `routing_trace` to a JSON object of a provider.
  *
- * Invariants: no `gw`, `routing_trace` or `usage.gw` of the provider is left, in whatever spelling and for whichever of two equal keys a
- * reader takes. Everything else stays as it is written, also where something had to be removed. An object that is nested deeper than any
+ * Invariants: no `gw`, `routing_trace` or `usage.gw` of the provider is left, neither in an answer nor in its message, in whatever spelling
+ * and for whichever of two equal keys a reader takes; and no `__proto__`. Everything else stays as it is written, also where something had to be removed. An object that is nested deeper than any
  * reply is not read.
  */
 import { endOfString, parseJson } from '@gw/contract/internal/escaped-names';
 import { membersOf, objectOf } from '@gw/contract/internal/json-members';
+import { prototypeName, withoutInnerNames } from './inner-names.ts';
 
 /** The additions to a reply, as JSON texts. */
 export interface Additions {
@@ -202,21 +203,25 @@ function isEmptyWithoutOurs(value: Record<string, unknown>): boolean {
 }
 
 /**
- * Finds a `gw` at any depth, or an escaped letter, for which there is no need: it could be in a `usage`, even in one that JSON.parse does not
- * show because an equal key follows, but a reader who takes the first one sees.
+ * Finds one of the names at any depth, or an escaped letter, for which there is no need: it could be in a `usage`, even in one that JSON.parse
+ * does not show because an equal key follows, but a reader who takes the first one sees.
  */
-const couldHide = /"gw"|\\u00[4-7]/i;
+const couldHide = /"(?:gw|routing_trace|__proto__)"|\\u00[4-7]/i;
 
-/** Returns the text without `gw`, `routing_trace` and `usage.gw` of the provider, unchanged if there are none. */
+/** Returns the text without what the provider may not say (the invariant above), unchanged if there is none of it. */
 export function withoutForgery(text: string, value: Record<string, unknown>): string {
-  if (!claims(value) && !couldHide.test(text)) return text;
-  const kept = membersOf(text).filter(([key]) => !isOurs(key));
+  const isHiding = couldHide.test(text);
+  if (!claims(value) && !isHiding) return text;
+  const members = membersOf(isHiding ? withoutInnerNames(text, isOurs) : text);
+  const kept = members.filter(([key]) => !isOurs(key));
   return objectOf(kept.map(([key, json]) => [key, isUsage(key) && json.startsWith('{') ? withoutGw(json) : json]));
 }
 
 /** Some readers (Go's) ignore the case of a key and take ſ for s. The only other such letter, K (kelvin), is in no key here. */
 const isOurs = (key: string): boolean =>
-  (key.length === 2 && key.toLowerCase() === 'gw') || (key.length === 13 && key.toLowerCase() === 'routing_trace');
+  (key.length === 2 && key.toLowerCase() === 'gw') ||
+  (key.length === 13 && key.toLowerCase() === 'routing_trace') ||
+  key === prototypeName;
 const isUsage = (key: string): boolean => key.length === 5 && key.toLowerCase().replace('ſ', 's') === 'usage';
 const isGw = (key: string): boolean => key.length === 2 && key.toLowerCase() === 'gw';
 

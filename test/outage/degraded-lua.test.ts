@@ -63,6 +63,8 @@ const forgeries = [
   '"Routing_Trace":{}',
   '"\\u0072outing_trace":{}',
   '"usage":{"gw":1}',
+  '"__proto__":{"gw":1}',
+  '"\\u005f_proto__":{}',
 ];
 
 it.each(forgeries)('leaves no key of the provider that is ours, in JSON or in a stream: %s', async (forged) => {
@@ -71,7 +73,9 @@ it.each(forgeries)('leaves no key of the provider that is ours, in JSON or in a 
   expect(keys((await ask([reply], 'application/json')).text)).toEqual(['"gw"']);
   for (const event of [`data: ${reply}\n\n`, `: x\rdata: ${reply}\r\r`, `\ufeffdata: ${reply}\n\n`]) {
     const { text } = await ask([event, end]);
-    expect(text.replace(own, '')).not.toMatch(/"(g|\\u00[46]7)(w|\\u00[57]7)"|"(r|\\u0072)outing_trace"/i);
+    expect(text.replace(own, '')).not.toMatch(
+      /"(g|\\u00[46]7)(w|\\u00[57]7)"|"(r|\\u0072)outing_trace"|"(_|\\u005f)_proto__"/i,
+    );
     expect(text).toContain(own + end);
   }
 });

@@ -8,6 +8,7 @@ import { jsonReply } from '../openai/reply-counts.ts';
 import { chatChoice } from '../openai/whole-as-chunks.ts';
 import type { ApiShape, Prompt } from '../port/shape.ts';
 import { chatContradiction } from './contradictions.ts';
+import { refusedLink } from './linked-hosts.ts';
 import { chatPromptSize } from './prompt-size.ts';
 
 const words = 'Hello, what is a gateway? '.repeat(10);
@@ -20,7 +21,7 @@ export const openaiChat: ApiShape = {
     schema: chatRequestSchema,
     promptField: 'messages',
     list: null,
-    contradiction: chatContradiction,
+    contradiction: (body) => chatContradiction(body) ?? refusedLink(body),
     describe: (body, promptBytes) => {
       const answers = typeof body.n === 'number' ? body.n : 1;
       return {
