@@ -202,6 +202,21 @@ test('a reader who begins anywhere is told no fault that is none, and raises no 
   expect((await running.operator.inject('/healthz')).json()).toMatchObject({ receipt_integrity_faults: 0 });
 });
 
+test('a reader who finds one leaves nothing behind; the check that runs by itself does', async () => {
+  const [altered, deleted] = [entryOf(), entryOf()];
+  await running.store(altered, deleted, entryOf({ id: deleted.receipt.id, version: 2, supersedes: 1 }));
+  await running.stores.tamper(`UPDATE receipts SET carbon_g = 9 ${where(altered)}`);
+  await running.stores.tamper(`DELETE FROM receipts WHERE id = '${deleted.receipt.id}' AND version = 1`);
+  const headers = { authorization: `Bearer ${tokens.viewer}` };
+  const reply = await running.operator.inject({ url: '/operator/v1/receipts/verify', headers });
+  const found = reply.json().data.map(({ fault }: { fault: string }) => fault);
+  expect(found.toSorted()).toEqual(['altered', 'missing']);
+  expect(await running.stores.db.integrityFault.count()).toBe(0);
+  const { db, seals } = running.stores;
+  await checkPage({ db, log: silentLog, seals }, { id: '', version: 0 });
+  expect(await db.integrityFault.count()).toBe(2);
+});
+
 test('receipts verify names each of them in the shell and ends with 1, page after page', async () => {
   const url = running.operatorUrl;
   const verify = async () => {

@@ -11,7 +11,7 @@ import { archivedMonths, isOfMonth } from '../receipts/archive-notes.ts';
 import { readRows, replacedRows, storedColumns } from '../receipts/read-rows.ts';
 import { newerThanPresent } from '../receipts/restore.ts';
 import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
-import type { Seals } from '../receipts/sealed-rows.ts';
+import { type Seals, withoutReport } from '../receipts/sealed-rows.ts';
 import { type PartFault, wholeFacts } from '../receipts/whole-facts.ts';
 import { type Fault, noteFaults } from './faults.ts';
 import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
@@ -63,14 +63,33 @@ async function check(
   });
 }
 
-/**
- * Checks the 250 versions after this place, and reports what it finds. If a version lacks the one before it, that one
- * was deleted, and is `missing`; so is one that the log of its account has.
- */
+/** Checks the 250 versions after this place, and reports what it finds. */
 export async function checkPage(
   { db, log, seals }: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>,
   after: RoundPlace,
 ): Promise<CheckedPage> {
+  const { unreported, ...page } = await checkRows({ db, seals }, after);
+  await noteFaults({ db, log }, 'receipt', unreported);
+  return page;
+}
+
+/** The same for a read, which leaves nothing behind: the checks that run by themselves report what is true of what it finds. */
+export async function readPage(
+  { db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>,
+  after: RoundPlace,
+): Promise<CheckedPage> {
+  const { unreported: _, ...page } = await checkRows({ db, seals: withoutReport(seals) }, after);
+  return page;
+}
+
+/**
+ * If a version lacks the one before it, that one was deleted, and is `missing`; so is one that the log of its account has. `unreported`: what
+ * `seals` have not reported.
+ */
+async function checkRows(
+  { db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>,
+  after: RoundPlace,
+): Promise<CheckedPage & { readonly unreported: readonly Fault[] }> {
   const rows = await readRows(
     db,
     Prisma.sql`
@@ -95,8 +114,8 @@ export async function checkPage(
   const removed = (await removedSince({ db, seals }, after, next)).filter(
     ({ name, number }) => !missing.some((fault) => fault.name === name && fault.number === number),
   );
-  await noteFaults({ db, log }, 'receipt', [...missing, ...removed, ...rolledBack]);
-  return { checked: rows.length, faults: [...altered, ...missing, ...removed, ...rolledBack], next };
+  const unreported = [...missing, ...removed, ...rolledBack];
+  return { checked: rows.length, faults: [...altered, ...unreported], next, unreported };
 }
 
 /**

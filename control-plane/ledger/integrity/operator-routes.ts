@@ -1,4 +1,4 @@
-/** `/operator/v1/receipts/verify`: checks the whole ledger, a page with each request; `…/integrity`: how far the checks are that run by themselves. */
+/** `/operator/v1/receipts/verify`: checks the whole ledger, a page with each request, and changes nothing; `…/integrity`: how far the checks are that run by themselves. */
 import { fieldError } from '@gw/contract/errors';
 import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
-import { checkPage, isPlace } from './check-receipts.ts';
+import { isPlace, readPage } from './check-receipts.ts';
 import { type Periods, progressSchema, readProgress } from './progress.ts';
 
 const query = z.object({
@@ -27,7 +27,7 @@ const config = { access: { kind: 'operator', role: 'viewer' }, reply: verifyRepl
 
 export function integrityOperatorRoutes(
   base: FastifyInstance,
-  { addresses, db, log }: Context,
+  { addresses, db }: Context,
   { periods, seals }: { readonly periods: Periods; readonly seals: Seals },
 ): void {
   base.get(
@@ -44,7 +44,7 @@ export function integrityOperatorRoutes(
       const after = id === undefined || version === undefined ? null : { id, version };
       if (after === null ? version !== undefined : !(await isPlace(db, after)))
         return refuse(reply, fieldError('after_id', notNext), addresses);
-      const { checked, faults, next } = await checkPage({ db, log, seals }, after ?? beginning);
+      const { checked, faults, next } = await readPage({ db, seals }, after ?? beginning);
       const data = faults.map(({ fault, name, number }) => ({ receipt_id: name, version: number, fault }));
       return {
         object: 'list',
