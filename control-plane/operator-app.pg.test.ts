@@ -95,3 +95,14 @@ test('calls that say everything in their path take no body that says more', asyn
   expect((await call('POST', disable, { until: 'tomorrow' })).statusCode).toBe(400);
   expect((await call('POST', disable, {})).statusCode).toBe(200);
 });
+
+test('a page whose name was made to lead here reads nothing, not even health and metrics, and no browser guesses a type', async () => {
+  for (const url of ['/metrics', '/healthz', '/session', '/dashboard/', '/operator/v1/accounts', '/else', '/%']) {
+    const headers = { authorization: `Bearer ${token}` };
+    const other = await running.operator.inject({ url, headers: { ...headers, host: 'evil.example:8081' } });
+    expect([url, other.statusCode, other.json().error.code]).toEqual([url, 400, 'invalid_request']);
+    const own = await running.operator.inject({ url, headers: { ...headers, host: 'localhost:8081' } });
+    expect([url, own.headers['x-content-type-options']]).toEqual([url, 'nosniff']);
+    expect(other.headers['x-content-type-options']).toBe('nosniff');
+  }
+});

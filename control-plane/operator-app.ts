@@ -4,6 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import cookies from '@fastify/cookie';
+import { apiError } from '@gw/contract/errors';
+import { foreignHost, ownHosts } from '@gw/service/own-host';
 import type { FastifyInstance } from 'fastify';
 import * as catalogue from './catalogue/index.ts';
 import * as customers from './customers/index.ts';
@@ -16,6 +18,7 @@ import * as people from './people/index.ts';
 import type { Services } from './services.ts';
 import { bareApp } from './shared/bare-app.ts';
 import { type Context, inRole } from './shared/context.ts';
+import { refuse } from './shared/replies.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
 
 /** Builds the application without listening. `stays` is false when it is about to end. Its routes throw here if they do not state their access or their reply. */
@@ -27,6 +30,13 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
     genReqId: () => randomUUID(),
     trustProxy: [...access.settings.trustedProxies],
   });
+  const isOwnHost = ownHosts([new URL(access.settings.controlUrl).hostname, ...access.settings.allowedHosts]);
+  // Before all else, so that a page whose name was made to lead here does not even read the metrics.
+  app.addHook('onRequest', async ({ headers }, reply) =>
+    isOwnHost(headers.host)
+      ? undefined
+      : refuse(reply, apiError('invalid_request', { message: foreignHost }), context.addresses),
+  );
   // Without its hook: a cookie is read where one is asked for.
   void app.register(cookies, { hook: false });
   app.addHook('onSend', async (request, reply) => {

@@ -52,6 +52,8 @@ const hasWaited = {
 const byNobody = expression(`!(${startsWith(byOthers)})`);
 
 const addIfMissing = (key: string, value: string) => ({ header: { key, value }, append_action: 'ADD_IF_ABSENT' });
+/** Some of these replies pass no filter. */
+const notSniffed = addIfMissing('x-content-type-options', 'nosniff');
 /** A request that is refused while it is read has no id yet. */
 const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
 /** An attempt has removed the id from the request headers. */
@@ -75,7 +77,7 @@ export function localReplies(addresses: Addresses): object[] {
     return {
       filter,
       status_code: error.status,
-      headers_to_add: [...headers, requestId, ...own.map(([name, value]) => addIfMissing(name, value))],
+      headers_to_add: [...headers, requestId, notSniffed, ...own.map(([name, value]) => addIfMissing(name, value))],
       body: { inline_string: errorBody(error, addresses) },
       body_format_override: {
         text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' },

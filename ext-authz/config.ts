@@ -1,6 +1,7 @@
 /** The settings of ext-authz, read from its environment. */
 import {
   type Environment,
+  readAllowedHosts,
   readInternalTls,
   readInternalToken,
   readRedisUrl,
@@ -18,6 +19,7 @@ export function loadConfig(environment: Environment) {
     listen: settings.listen('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
     /** For `GET /healthz`; null: none. */
     healthListen: settings.hostPort('GW_AUTHZ_HEALTH_LISTEN', null),
+    allowedHosts: readAllowedHosts(settings),
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),

@@ -115,6 +115,7 @@ export async function startExtAuthz(config: Config) {
           shownReceipts.register(registry);
           witness.register(registry);
         },
+        config.allowedHosts,
       )
     : null;
   log.info({ listen: config.listen }, 'ready');

@@ -3,6 +3,7 @@ import type { Addresses } from '@gw/contract/errors';
 import {
   type Environment,
   type InternalTls,
+  readAllowedHosts,
   readInternalTls,
   readInternalToken,
   readRedisUrl,
@@ -21,6 +22,8 @@ export interface Config {
   readonly listen: string;
   /** `host:port` of GET /healthz, or null. */
   readonly healthListen: string | null;
+  /** Further names of its host. */
+  readonly allowedHosts: readonly string[];
   readonly redisUrl: string;
   readonly internalToken: string;
   /** For `listen` on `host:port`; null means plain. */
@@ -65,6 +68,7 @@ export function loadConfig(environment: Environment): Config {
   const config: Config = {
     listen: settings.listen('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
     healthListen: settings.hostPort('GW_SIDECAR_HEALTH_LISTEN', null),
+    allowedHosts: readAllowedHosts(settings),
     redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),

@@ -210,13 +210,19 @@ export async function startSidecar(config: Config) {
     },
   });
   const health = config.healthListen
-    ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
-        const { addedFields, health: deployments, notices } = attempts;
-        const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults];
-        const ofAttempts = [deployments, notices, addedFields];
-        const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
-        for (const metrics of [...ofCalls, ...ofAttempts, ...ofSteps]) metrics.register(registry);
-      })
+    ? await serveHealth(
+        'receipt-sidecar',
+        config.healthListen,
+        report,
+        (registry) => {
+          const { addedFields, health: deployments, notices } = attempts;
+          const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults];
+          const ofAttempts = [deployments, notices, addedFields];
+          const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
+          for (const metrics of [...ofCalls, ...ofAttempts, ...ofSteps]) metrics.register(registry);
+        },
+        config.allowedHosts,
+      )
     : null;
   log.info({ listen: config.listen }, 'ready');
 

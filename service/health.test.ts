@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterEach, expect, it } from 'vitest';
 import { type HealthEndpoint, serveHealth } from './health.ts';
 
@@ -19,4 +22,21 @@ it('tells of health and of what is missing, and gives both as metrics', async ()
   expect(metrics.text).toContain('gw_up{dependency="redis",part="a-part"} 0');
   expect(metrics.text).toContain('process_resident_memory_bytes{part="a-part"}');
   expect((await get('/else')).status).toBe(404);
+});
+
+it('shows nothing to a page whose name was made to lead here, and lets no browser guess a type', async () => {
+  const report = () => ({ ok: true, details: {} });
+  endpoint = await serveHealth('a-part', '127.0.0.1:0', report, undefined, ['part.internal']);
+  const get = async (path: string, host: string) => {
+    const asked = request({ port: endpoint?.port, path, headers: { host } }).end();
+    const [reply] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(reply.headers['x-content-type-options']).toBe('nosniff');
+    return { status: reply.statusCode, body: await text(reply) };
+  };
+  for (const path of ['/metrics', '/healthz', '/else']) {
+    const { body, status } = await get(path, 'evil.example:9101');
+    expect([status, body]).toEqual([400, expect.stringContaining('GW_ALLOWED_HOSTS')]);
+  }
+  for (const host of ['part.internal:9101', '10.0.0.7:9101', 'a-part'])
+    expect((await get('/metrics', host)).status, host).toBe(200);
 });

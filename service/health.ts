@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { parseListen } from '@gw/contract/internal/listen';
 import type { Registry } from 'prom-client';
 import { serviceMetrics } from './metrics.ts';
+import { foreignHost, ownHosts } from './own-host.ts';
 
 export interface HealthReport {
   /** Also false during an orderly shutdown. */
@@ -18,17 +19,25 @@ export interface HealthEndpoint {
 
 /**
  * Listens on `listen`, which is `host:port`; rejects if the port is taken. Health is 200 if the service can do its work, otherwise
- * 503, both with the details. Metrics are in Prometheus' text format; `register` adds those of the service itself.
+ * 503, both with the details. Metrics are in Prometheus' text format; `register` adds those of the service itself. `allowedHosts` are
+ * further names of the port (own-host.ts).
  */
 export async function serveHealth(
   part: string,
   listen: string,
   report: () => HealthReport,
   register: (registry: Registry) => void = () => undefined,
+  allowedHosts: readonly string[] = [],
 ): Promise<HealthEndpoint> {
   const metrics = serviceMetrics(part, () => report().details);
   register(metrics);
+  const isOwnHost = ownHosts(allowedHosts);
   const server = createServer((request, response) => {
+    response.setHeader('x-content-type-options', 'nosniff');
+    if (!isOwnHost(request.headers.host)) {
+      response.writeHead(400, { 'content-type': 'text/plain' }).end(`${foreignHost}\n`);
+      return;
+    }
     if (request.method === 'GET' && request.url === '/metrics') {
       metrics.metrics().then(
         (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),

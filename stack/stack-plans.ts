@@ -82,13 +82,8 @@ export const passedOn = [
 ];
 /** Settings of the user that the services read themselves. */
 const settings = [
-  'GW_LOG_LEVEL',
-  'GW_GRPC_SERVER',
-  'GW_BASE_URL',
-  'GW_DOCS_URL',
-  'GW_STATUS_URL',
-  'GW_AUDIT_EMAIL',
-  'GW_SECURITY_EMAIL',
+  ...['GW_LOG_LEVEL', 'GW_GRPC_SERVER', 'GW_ALLOWED_HOSTS'],
+  ...['GW_BASE_URL', 'GW_DOCS_URL', 'GW_STATUS_URL', 'GW_AUDIT_EMAIL', 'GW_SECURITY_EMAIL'],
 ];
 
 export function fromUser(names: readonly string[]): Variables {

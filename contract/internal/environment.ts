@@ -104,6 +104,14 @@ function readDocsUrl(value: string | undefined, problems: string[]): Pick<Addres
   return { docsUrl: value };
 }
 
+/** Further names, without a port, by which the operators' port and the health ports are reached (service/own-host.ts). */
+export const readAllowedHosts = (settings: SettingReader): readonly string[] =>
+  settings
+    .optional('GW_ALLOWED_HOSTS', '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
 /** The token by which Envoy authenticates to the services. */
 export const readInternalToken = (settings: SettingReader): string =>
   settings.secret(

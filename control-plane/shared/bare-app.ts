@@ -51,7 +51,8 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     // Envoy writes the access log; a second line per request would double its cost.
     logController: new LogController({ disableRequestLogging: true }),
     // A path that cannot be decoded never reaches the error handler.
-    frameworkErrors: (_fault, _request, reply) => refuse(reply, apiError('invalid_request'), context.addresses),
+    frameworkErrors: (_fault, _request, reply) =>
+      refuse(reply.header('x-content-type-options', 'nosniff'), apiError('invalid_request'), context.addresses),
     requestIdHeader: 'x-request-id',
     bodyLimit: 64 * 1024,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -62,6 +63,7 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
   });
   app.setValidatorCompiler(validatorCompiler);
   app.addHook('onRequest', async ({ headers }, reply) => {
+    void reply.header('x-content-type-options', 'nosniff');
     const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
     // Else a body would be read as what it is not said to be.
     if (encoding === 'identity') return;

@@ -21,6 +21,7 @@ test('what is set is read', () => {
     read({
       GW_CONTROL_URL: 'https://ops.example/',
       GW_CONTROL_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1',
+      GW_ALLOWED_HOSTS: 'ops.internal, ,gw.internal',
       GW_OIDC_ISSUER: 'https://login.example',
       GW_OIDC_CLIENT_ID: 'gw',
       GW_OIDC_CLIENT_SECRET: 's',
@@ -30,6 +31,7 @@ test('what is set is read', () => {
   ).toEqual({
     controlUrl: 'https://ops.example',
     trustedProxies: ['10.0.0.0/8', '192.0.2.1'],
+    allowedHosts: ['ops.internal', 'gw.internal'],
     oidc: { issuer: 'https://login.example', clientId: 'gw', clientSecret: 's' },
     firstOperator: { credential: 'x'.repeat(20), token, tokenDays: 90 },
     credentialCost: defaultAccessSettings.credentialCost,

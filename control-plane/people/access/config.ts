@@ -1,6 +1,6 @@
 /** Settings of the operators' port and of those who log in there. */
 import { isIP } from 'node:net';
-import type { SettingReader } from '@gw/contract/internal/environment';
+import { readAllowedHosts, type SettingReader } from '@gw/contract/internal/environment';
 import { readHostPort } from '@gw/contract/internal/listen';
 import { isConfidentialUrl, isLoopback } from '@gw/contract/internal/loopback';
 import { refusedHost } from '@gw/contract/internal/refused-host';
@@ -28,6 +28,8 @@ export interface AccessSettings {
   readonly controlUrl: string;
   /** Addresses or CIDR networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
+  /** Further names by which the port is reached, as behind a proxy that names it otherwise. */
+  readonly allowedHosts: readonly string[];
   readonly oidc: OidcSettings | null;
   /** Made only if there is no operator at all; null makes none. */
   readonly firstOperator: FirstOperator | null;
@@ -38,6 +40,7 @@ export interface AccessSettings {
 export const defaultAccessSettings: AccessSettings = {
   controlUrl: 'http://127.0.0.1:8081',
   trustedProxies: [],
+  allowedHosts: [],
   oidc: null,
   firstOperator: null,
   credentialCost: recommendedCost,
@@ -54,6 +57,7 @@ export function readAccessSettings(settings: SettingReader): AccessSettings {
   return {
     controlUrl,
     trustedProxies: readProxies(settings),
+    allowedHosts: readAllowedHosts(settings),
     oidc: readOidc(settings),
     firstOperator: readFirstOperator(settings),
     credentialCost: recommendedCost,
