@@ -15,7 +15,7 @@ import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { readProbeListen } from '@gw/contract/internal/probe';
 import type { ControlPlaneRole } from '@gw/prisma/roles';
 import type { ReplyCipher } from '@gw/service/idempotency';
-import { readReplyCipher } from '@gw/service/idempotency-settings';
+import { readReplyCipher, readReplyRoom } from '@gw/service/idempotency-settings';
 import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
 import { readScreeningSettings, type ScreeningSettings } from './customers/screening/config.ts';
 import { type PackSettings, readEvidenceKey, readPackSettings } from './ledger/evidence/config.ts';
@@ -49,6 +49,8 @@ export interface Config {
   readonly peppers: Peppers;
   /** Encrypts the replies that are kept for idempotency keys; the sidecar needs the same. */
   readonly replyCipher: ReplyCipher;
+  /** How many bytes these may have; likewise. */
+  readonly replyRoom: number;
   /** Where the credentials of providers come from. */
   readonly credentials: CredentialSettings;
   /** The operators' port, and who logs in there. */
@@ -89,6 +91,7 @@ export function loadConfig(environment: Environment): Config {
     internalTls,
     peppers: readPeppers(settings),
     replyCipher: readReplyCipher(settings),
+    replyRoom: readReplyRoom(settings),
     credentials: readCredentialSettings(settings, environment),
     access: readAccessSettings(settings),
     integrity: readIntegritySettings(settings),

@@ -29,7 +29,7 @@ export function openServices(context: Context, config: Config, claims: Pick<Redi
     catalogue: openCatalogue(inRole(context, 'catalogue'), names, { ...config, entryKeys: config.integrity.entryKeys }),
     ledger: openLedger(context, config.integrity, { ...config, vault: config.credentials.vault }),
     idempotency: new Idempotency({
-      claims: redisClaims(claims),
+      claims: redisClaims(claims, config.replyRoom),
       cipher: config.replyCipher,
       now: () => performance.now(),
     }),

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { redisUsersFile } from '@gw/contract/internal/redis-users';
+import { defaultRoomBytes } from '@gw/service/idempotency';
 import { envoyPackage } from '@gw/stack/binaries';
 import { memoryOf } from '@gw/stack/internals/memory';
 import { expect, test } from 'vitest';
@@ -26,6 +27,7 @@ const serviceSchema = z.object({
   depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean().optional() })).default({}),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
   stop_grace_period: z.string().optional(),
+  mem_limit: z.string(),
 });
 const composeText = read('docker-compose.yml');
 const compose = z
@@ -65,6 +67,21 @@ test('the stores keep what they acknowledged as those of ./gw up do (stack/servi
   const commandOf = (name: string) => compose.services[name]?.command?.join(' ');
   expect(commandOf('postgres')).toBe('postgres -c fsync=on -c synchronous_commit=on -c full_page_writes=on');
   expect(commandOf('valkey')).toContain('--appendonly yes --appendfsync everysec --maxmemory-policy noeviction');
+});
+
+test('no part takes the memory of the machine, and the replies of tenants leave room in Valkey for receipts', () => {
+  const mebibytes = (size: string) => {
+    const [, amount, unit] = /(\d+)(mb?|g)\}?$/.exec(size) ?? [];
+    return Number(amount) * (unit === 'g' ? 1024 : 1);
+  };
+  const limits = new Map(services.map(([name, service]) => [name, mebibytes(service.mem_limit)]));
+  for (const [name, limit] of limits) expect(limit, name).toBeGreaterThanOrEqual(1024);
+  const [maxmemory = ''] = /\$\{GW_VALKEY_MAXMEMORY:-\w+\}/.exec(composeText) ?? [];
+  const receiptsOnTheirWay = 512;
+  expect(mebibytes(maxmemory)).toBeGreaterThan(1.5 * (defaultRoomBytes / 1024 / 1024 + receiptsOnTheirWay));
+  expect(limits.get('valkey')).toBeGreaterThanOrEqual(1.5 * mebibytes(maxmemory));
+  const heap = Number(/GW_ENVOY_MAX_HEAP_MB:-(\d+)/.exec(composeText)?.[1]);
+  expect(limits.get('envoy')).toBeGreaterThanOrEqual(1.2 * heap);
 });
 
 test('the control plane can write to the directory of objects that the example of settings names', () => {

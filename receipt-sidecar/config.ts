@@ -13,7 +13,7 @@ import {
 import { type NumberedKey, readNumberedKey } from '@gw/contract/internal/key-ring';
 import { type Implementation, readImplementation } from '@gw/grpc/server';
 import type { ReplyCipher } from '@gw/service/idempotency';
-import { readReplyCipher } from '@gw/service/idempotency-settings';
+import { readReplyCipher, readReplyRoom } from '@gw/service/idempotency-settings';
 import type { ClassifierSettings } from './admission/classifier.ts';
 import { defaultThreads } from './wire/threads/body-threads.ts';
 
@@ -48,6 +48,8 @@ export interface Config {
   readonly drainS: number;
   /** Encrypts the replies that are kept for idempotency keys. */
   readonly replyCipher: ReplyCipher;
+  /** How many bytes these may have. */
+  readonly replyRoom: number;
   /** Where rules of kind `classifier` ask; null: nowhere. */
   readonly classifier: ClassifierSettings | null;
   /** How many threads read large bodies. */
@@ -85,6 +87,7 @@ export function loadConfig(environment: Environment): Config {
     instances,
     drainS: settings.integer('GW_SIDECAR_DRAIN_S', instances > 1 ? drainOfSeveralS : drainAloneS),
     replyCipher: readReplyCipher(settings),
+    replyRoom: readReplyRoom(settings),
     classifier: readClassifier(settings),
     threads: Math.max(1, settings.integer('GW_SIDECAR_THREADS', defaultThreads())),
     mostUsageSeries: settings.integer('GW_USAGE_SERIES_MAX', 2000),

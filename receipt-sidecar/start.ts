@@ -124,7 +124,8 @@ export async function startSidecar(config: Config) {
     metrics: budgetMetrics,
     log,
   });
-  const idempotency = new Idempotency({ claims: redisClaims(claims), cipher: config.replyCipher, now: clock });
+  const { replyCipher, replyRoom } = config;
+  const idempotency = new Idempotency({ claims: redisClaims(claims, replyRoom), cipher: replyCipher, now: clock });
   const idempotencyMetrics = createIdempotencyMetrics();
   const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname(), { onDamaged });
   const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });

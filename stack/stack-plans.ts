@@ -82,7 +82,7 @@ export const passedOn = [
 ];
 /** Settings of the user that the services read themselves. */
 const settings = [
-  ...['GW_LOG_LEVEL', 'GW_GRPC_SERVER', 'GW_ALLOWED_HOSTS'],
+  ...['GW_LOG_LEVEL', 'GW_GRPC_SERVER', 'GW_ALLOWED_HOSTS', 'GW_IDEMPOTENCY_MAX_MB'],
   ...['GW_BASE_URL', 'GW_DOCS_URL', 'GW_STATUS_URL', 'GW_AUDIT_EMAIL', 'GW_SECURITY_EMAIL'],
 ];
 

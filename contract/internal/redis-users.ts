@@ -67,7 +67,14 @@ const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
   sidecar: [
     ...work,
     ...read(snapshotKey, snapshotSealKey, snapshotVersionKey),
-    ...readAndWrite('gw:limit:*', 'gw:slots:*', 'gw:budgets:*', 'gw:idempotency:*', callEndKey('*')),
+    ...readAndWrite(
+      'gw:limit:*',
+      'gw:slots:*',
+      'gw:budgets:*',
+      'gw:idempotency:*',
+      'gw:{idempotency}:*',
+      callEndKey('*'),
+    ),
     ...readAndWrite(receiptKey('*'), pendingReceiptsKey, liveKey, deploymentTroublesKey, ledgerProbeKey, ...epochs),
     ...channels(snapshotChannel, failedAttemptChannel, lostAttemptChannel),
     append,

@@ -70,8 +70,11 @@ export const budgetCallsKey = (accountId: string, month: string): string => `${b
 /** Hash: the owner of a running call with an idempotency key, or its result (service/idempotency/scripts.lua.ts). */
 export const idempotencyClaimKey = (accountId: string, digest: string): string =>
   `gw:idempotency:{${accountId}}:${digest}`;
-/** Bytes of stored replies of an account since this counter began; it expires after a day. */
+/** The stored replies of an account, the oldest first, and how many bytes they are together. */
+export const idempotencyRepliesKey = (accountId: string): string => `gw:idempotency:{${accountId}}:replies`;
 export const idempotencyBytesKey = (accountId: string): string => `gw:idempotency:{${accountId}}:bytes`;
+/** What the accounts store: each one's bytes, until when its newest reply lives, and the sum of all. */
+export const idempotencySumKeys = ['bytes', 'ends', 'sum'].map((name) => `gw:{idempotency}:${name}`);
 
 /** How an aborted call ended, since Envoy may tell another sidecar than the one of the call. `name`: receipt id or request id. */
 export const callEndKey = (name: string): string => `gw:end:${name}`;

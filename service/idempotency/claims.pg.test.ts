@@ -1,5 +1,10 @@
 /** The scripts in a real Valkey, on a clock that the test sets, against what they are to do written down plainly. */
-import { idempotencyBytesKey } from '@gw/contract/internal/redis';
+import {
+  idempotencyBytesKey,
+  idempotencyClaimKey,
+  idempotencyRepliesKey,
+  idempotencySumKeys,
+} from '@gw/contract/internal/redis';
 import { cases } from '@gw/testing/cases';
 import { onTestClock, setTestClock } from '@gw/testing/service/clock';
 import { emptyValkey, readyWriter } from '@gw/testing/valkey';
@@ -7,8 +12,8 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RedisWriter } from '../redis-writer.ts';
-import { type ClaimId, type Claims, redisClaims } from './claims.ts';
-import { claimScripts, lastWordMs, leaseMs, lifeMs, mostStoredBytes } from './scripts.lua.ts';
+import { type ClaimId, type Claims, defaultRoomBytes, redisClaims } from './claims.ts';
+import { claimBytes, claimScripts, lastWordMs, leaseMs, lifeMs, mostStoredBytes } from './scripts.lua.ts';
 
 let redis: Redis;
 let writer: RedisWriter;
@@ -20,14 +25,14 @@ beforeAll(async () => {
   const url = await emptyValkey();
   redis = new Redis(url);
   writer = await readyWriter(url);
-  const { claim, finish, free, renew } = claimScripts;
-  claims = redisClaims(writer, {
-    claim: onTestClock(claim),
-    finish: onTestClock(finish),
-    free: onTestClock(free),
-    renew: onTestClock(renew),
-  });
+  claims = claimsWith(defaultRoomBytes);
 }, 60_000);
+
+function claimsWith(roomBytes: number): Claims {
+  const scripts = Object.entries(claimScripts).map(([name, script]) => [name, onTestClock(script)]);
+  return redisClaims(writer, roomBytes, Object.fromEntries(scripts));
+}
+
 afterAll(() => {
   redis?.disconnect();
   writer?.stop();
@@ -200,16 +205,73 @@ test('a key can be used for something new 24 hours after its first request, and 
   expect(await claims.take(idOf('third', 'another body'), '')).toMatchObject({ is: 'claimed', mayHaveRun: false });
 });
 
-test('what an account stores within a day is bounded; what is too much is not kept, and does not run again', async () => {
-  await redis.set(idempotencyBytesKey('account'), mostStoredBytes - 5, 'PX', lifeMs);
-  const store = async (name: string, reply: string) => {
-    const id = { ...idOf(name), digest: name };
-    await claims.take(id, '');
-    await claims.finish(id, lifeMs, `of ${name}`, Buffer.from(reply));
-    return claims.take({ ...id, owner: 'another' }, '');
-  };
-  expect(await store('large', '123456')).toEqual({ is: 'done', reference: 'of large', reply: null });
-  expect(await store('small', '12345')).toEqual({ is: 'done', reference: 'of small', reply: Buffer.from('12345') });
+/** Runs a call of an account under a key of its own. */
+async function stored(by: Claims, accountId: string, name: string, reply: Buffer): Promise<string> {
+  const id = { ...idOf(name), accountId, digest: name };
+  const taken = await by.take(id, '');
+  return by.finish(id, taken.is === 'claimed' ? taken.lifeMs : 0, `of ${name}`, reply);
+}
+/** The replies that are there; the claims of all others have to be. */
+async function kept(accountId: string, names: readonly string[]): Promise<string[]> {
+  const looks = names.map(async (name) => {
+    const found = await claims.take({ ...idOf('another'), accountId, digest: name }, '');
+    expect(found).toMatchObject({ is: 'done', reference: `of ${name}` });
+    return found.is === 'done' && found.reply ? [name] : [];
+  });
+  return (await Promise.all(looks)).flat();
+}
+
+test('what an account stores is bounded: its oldest replies go, and none of their calls runs again', async () => {
+  const names = ['a', 'b', 'c', 'd'];
+  for (const [at, name] of names.entries()) {
+    await setTestClock(redis, start + at);
+    expect(await stored(claims, 'account', name, Buffer.from(name))).toBe('kept');
+  }
+  // As if the first two were as large as an account may have them together.
+  const replies = idempotencyRepliesKey('account');
+  for (const name of ['a', 'b']) {
+    await redis.zrem(replies, `${name} ${1 + claimBytes}`);
+    await redis.zadd(replies, start + lifeMs, `${name} ${mostStoredBytes / 2 - 1 - claimBytes}`);
+  }
+  await redis.set(idempotencyBytesKey('account'), mostStoredBytes);
+  expect(await stored(claims, 'account', 'e', Buffer.from('e'))).toBe('kept');
+  expect(await kept('account', [...names, 'e'])).toEqual(['b', 'c', 'd', 'e']);
+  expect(await stored(claims, 'account', 'f', Buffer.alloc(2_000_000))).toBe('kept');
+  expect(await kept('account', [...names, 'e', 'f'])).toEqual(['b', 'c', 'd', 'e', 'f']);
+  const left = mostStoredBytes / 2 - 1 - claimBytes + 3 * (1 + claimBytes) + 2_000_000 + claimBytes;
+  expect(Number(await redis.get(idempotencyBytesKey('account')))).toBe(left);
+});
+
+test('what all accounts store is bounded: who stores the most loses the oldest, and nobody else', async () => {
+  const few = claimsWith(100_000);
+  const reply = Buffer.alloc(10_000 - claimBytes);
+  expect(await stored(few, 'modest', 'm1', reply)).toBe('kept');
+  const names = Array.from({ length: 30 }, (_, at) => `n${at}`);
+  for (const [at, name] of names.entries()) {
+    await setTestClock(redis, start + 1 + at);
+    expect(await stored(few, 'greedy', name, reply)).toBe('kept');
+  }
+  expect(await stored(few, 'modest', 'm2', reply)).toBe('kept');
+  await expect.poll(() => kept('greedy', names)).toEqual(names.slice(-8));
+  const sum = async () => Number(await redis.get(idempotencySumKeys[2] ?? ''));
+  await expect.poll(sum).toBe(100_000);
+  expect(await kept('modest', ['m1', 'm2'])).toEqual(['m1', 'm2']);
+  // A day later nothing of it counts any more.
+  await setTestClock(redis, start + lifeMs + 1000);
+  expect(await stored(few, 'another', 'a1', reply)).toBe('kept');
+  await expect.poll(sum).toBe(10_000);
+  expect(await redis.zrange(idempotencySumKeys[0] ?? '', '0', '-1')).toEqual(['another']);
+});
+
+test('a reply of a key that is used anew is not taken for the one before', async () => {
+  const reply = Buffer.alloc(1000);
+  await stored(claims, 'account', digest, reply);
+  await setTestClock(redis, start + lifeMs + 1);
+  // As if Valkey had forgotten it by its own clock, which the test does not set.
+  await redis.del(idempotencyClaimKey('account', digest));
+  await stored(claims, 'account', digest, Buffer.alloc(2000));
+  expect(await redis.zrange(idempotencyRepliesKey('account'), '0', '-1')).toEqual([`${digest} ${2000 + claimBytes}`]);
+  expect(await kept('account', [digest])).toEqual([digest]);
 });
 
 test('a claim that a newer release has written is left alone', async () => {

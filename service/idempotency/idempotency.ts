@@ -12,7 +12,7 @@ import type { ReplyCipher, StoredReply } from './reply-cipher.ts';
 import { leaseMs } from './scripts.lua.ts';
 import { type Look, type Waiting, WaitingRoom } from './waiting-room.ts';
 
-export { redisClaims } from './claims.ts';
+export { defaultRoomBytes, redisClaims } from './claims.ts';
 export type { ReplyCipher, StoredReply } from './reply-cipher.ts';
 export type { Waiting } from './waiting-room.ts';
 

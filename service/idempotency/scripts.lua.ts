@@ -13,8 +13,12 @@
 export const leaseMs = 15_000;
 /** How long a reply can be replayed after the first request, ms. */
 export const lifeMs = 86_400_000;
-/** The most bytes of replies of an account within that time, since Redis holds them in memory. */
+/** The most bytes of stored replies of an account, since Redis holds them in memory. */
 export const mostStoredBytes = 256 * 1024 * 1024;
+/** What a claim takes beside its reply, rounded up. */
+export const claimBytes = 512;
+/** The most replies that one run of a script lets go. */
+const mostDropped = 1000;
 /** The least time, ms, that a key is kept after its last change, even past its end. */
 export const lastWordMs = 60_000;
 
@@ -73,21 +77,85 @@ return 1
 `;
 
 /**
- * KEYS: the claim, the counter of bytes. ARGV: as for `own`, then the reference of the reply, and the reply or an empty text.
- * Returns 0 if the claim has another owner, 1 if the reply was not kept, 2 if it was.
+ * Lets the oldest replies of an account go until `most` bytes are left. Their claims stay, so that no call runs again. A member of `replies` is
+ * the digest of a claim and what it takes, by the end of its life. What is over is forgotten first, since its claim may be a new one by now.
  */
-const finish = `${head}${own}
-local size, keeps = #ARGV[5], false
-if size > 0 then
-  local stored = redis.call('INCRBY', KEYS[2], size)
-  if stored == size then redis.call('PEXPIRE', KEYS[2], ${lifeMs}) end
-  keeps = stored <= ${mostStoredBytes}
-  if not keeps then redis.call('DECRBY', KEYS[2], size) end
+const makeRoom = `
+local function let_go(replies, member, prefix)
+  local digest, size = string.match(member, '^(%S+) (%d+)$')
+  if prefix then redis.call('HDEL', prefix .. digest, 'b') end
+  redis.call('ZREM', replies, member)
+  return tonumber(size)
 end
+local function make_room(bytes_key, replies, prefix, most)
+  local bytes = tonumber(redis.call('GET', bytes_key) or 0)
+  for _, over in ipairs(redis.call('ZRANGEBYSCORE', replies, '-inf', now, 'LIMIT', 0, ${mostDropped})) do
+    bytes = bytes - let_go(replies, over)
+  end
+  if bytes > most then
+    for _, oldest in ipairs(redis.call('ZRANGE', replies, 0, ${mostDropped - 1})) do
+      if bytes <= most then break end
+      bytes = bytes - let_go(replies, oldest, prefix)
+    end
+  end
+  if redis.call('ZCARD', replies) == 0 then return 0 end
+  return math.max(0, bytes)
+end
+local function keep_sum(bytes_key, replies, bytes)
+  redis.call('SET', bytes_key, string.format('%.0f', bytes), 'PX', ${lifeMs + lastWordMs})
+  redis.call('PEXPIRE', replies, ${lifeMs + lastWordMs})
+end
+`;
+
+/**
+ * KEYS: the claim, bytes and replies of the account. ARGV: as for `own`, then the reference of the reply, the reply or an empty text, the
+ * digest of the claim, and what the claims of the account begin with. Returns 0 if the claim has another owner; else 1 if the reply was not
+ * kept, 2 if it was, and the bytes that the account stores.
+ */
+const finish = `${head}${own}${makeRoom}
+local size = #ARGV[5] + ${claimBytes}
+local keeps = #ARGV[5] > 0 and size <= ${mostStoredBytes}
+local bytes = make_room(KEYS[2], KEYS[3], ARGV[7], ${mostStoredBytes} - (keeps and size or 0))
+keeps = keeps and bytes + size <= ${mostStoredBytes}
 redis.call('HSET', KEYS[1], 's', 'done', 'r', ARGV[4])
-if keeps then redis.call('HSET', KEYS[1], 'b', ARGV[5]) end
+if keeps then
+  redis.call('HSET', KEYS[1], 'b', ARGV[5])
+  redis.call('ZADD', KEYS[3], ends, ARGV[6] .. ' ' .. size)
+  bytes = bytes + size
+end
+keep_sum(KEYS[2], KEYS[3], bytes)
 keep_until(ends)
-return keeps and 2 or 1
+return {keeps and 2 or 1, bytes}
+`;
+
+/** KEYS: bytes and replies of the account. ARGV: the prefix of its claims, the bytes that may stay. Returns those that stay. */
+const drop = `${head}${makeRoom}
+local bytes = make_room(KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]))
+keep_sum(KEYS[1], KEYS[2], bytes)
+return bytes
+`;
+
+/**
+ * KEYS: what the accounts store, until when, and the sum. ARGV: an account, the bytes that it stores, the bytes that all may store.
+ * Returns nothing if they store no more; else the account with the most, and the bytes that may stay of that.
+ */
+const sum = `${head}
+local function set(account, bytes)
+  local before = tonumber(redis.call('ZSCORE', KEYS[1], account) or 0)
+  if bytes > 0 then
+    redis.call('ZADD', KEYS[1], bytes, account)
+    redis.call('ZADD', KEYS[2], now + ${lifeMs}, account)
+  else
+    redis.call('ZREM', KEYS[1], account)
+    redis.call('ZREM', KEYS[2], account)
+  end
+  return redis.call('INCRBY', KEYS[3], string.format('%.0f', bytes - before))
+end
+for _, over in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ${mostDropped})) do set(over, 0) end
+local excess = set(ARGV[1], tonumber(ARGV[2])) - tonumber(ARGV[3])
+if excess <= 0 then return {} end
+local largest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+return {largest[1], math.max(0, tonumber(largest[2]) - excess)}
 `;
 
 /** KEYS: the claim. ARGV: owner, 1 if the call may have run. */
@@ -103,4 +171,4 @@ end
 return 1
 `;
 
-export const claimScripts = { claim, renew, finish, free } as const;
+export const claimScripts = { claim, renew, finish, free, drop, sum } as const;

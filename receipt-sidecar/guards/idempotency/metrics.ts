@@ -2,7 +2,7 @@ import { counter, registering } from '@gw/service/metric';
 import type { Registry } from 'prom-client';
 
 const outcomes = ['claimed', 'rerun', 'replay', 'not_kept', 'reused', 'running', 'unknown'] as const;
-/** `over_quota`: the account has used up its daily quota of stored replies. `lost`: Redis did not take the reply. */
+/** `over_quota`: there was no room for it, even without the oldest replies of its account. `lost`: Redis did not take the reply. */
 const ends = ['kept', 'too_large', 'over_quota', 'lost'] as const;
 
 export interface IdempotencyMetrics {
