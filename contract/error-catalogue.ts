@@ -93,7 +93,8 @@ const idempotencyErrors = defineErrors({
     message:
       'The gateway cannot tell whether a request with this Idempotency-Key has run already. Nothing was sent to a provider or changed; try again.',
     when: 'The request has an `Idempotency-Key`, and the store that knows what was done with it does not answer. Requests without one are served.',
-    action: 'Send it again with backoff. Without the header the request runs immediately, even if it has run before.',
+    action:
+      'Send it again with backoff, first after the seconds in Retry-After. Without the header the request runs immediately, even if it has run before.',
   },
 });
 
@@ -136,8 +137,8 @@ const inferenceErrors = defineErrors({
     status: 503,
     retry: 'after_retry_after',
     message:
-      'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
-    when: 'A part of the gateway has reached its limit of work or memory, for this account or for everybody; large bodies are refused first. Or the check of the key and its limits took too long. Or each deployment that was tried for the call has as many calls as it takes concurrently, or cannot take any.',
+      'The gateway cannot take this request at the moment. Nothing was sent to a provider or changed; try again after the time in Retry-After.',
+    when: 'A part of the gateway, or a store that it needs, is down, is just starting or does not answer, and nothing was done yet. Or a part has reached its limit of work or memory, for this account or for everybody; large bodies are refused first. Or each deployment that was tried for the call has as many calls as it takes concurrently, or cannot take any.',
     action: 'Wait for the seconds in Retry-After; send fewer large bodies concurrently.',
   },
 });
@@ -210,7 +211,7 @@ const gatewayErrors = defineErrors({
     status: 500,
     retry: 'with_backoff',
     message: 'The gateway failed. Nothing in the request is at fault.',
-    when: 'A part of the gateway is down, or it failed.',
+    when: 'A part of the gateway failed, or went away when it may have begun a change.',
     action: 'Send it again with backoff; quote the x-request-id when you ask for help.',
   },
 });

@@ -12,6 +12,7 @@ const comparisonSchema = z.strictObject({
 });
 const filterSchema = z.looseObject({
   status_code_filter: z.strictObject({ comparison: comparisonSchema }).optional(),
+  extension_filter: z.looseObject({ typed_config: z.looseObject({ expression: z.string() }) }).optional(),
   log_type_filter: z.strictObject({ types: z.array(z.string()), exclude: z.boolean().optional() }).optional(),
 });
 const loggerSchema = z.looseObject({
@@ -52,21 +53,20 @@ test('one logger alone tells of calls under way, every ten seconds; all others l
   ]);
 });
 
-test('each request that ended in an error without a receipt is told to the sidecar once: 500 at once, by its name, others in batches', () => {
+test('each request that ended in an error without a receipt is told to the sidecar once: what was given up at once, by its name, others in batches', () => {
   const { access_log: loggers } = publicManager();
-  const statusesOf = (name: string) =>
+  const rulesOf = (name: string) =>
     loggers
       .filter(({ typed_config: { common_config: common } }) => common?.log_name === name)
-      .flatMap(({ filter }) => filter.and_filter?.filters ?? [])
-      .flatMap(({ status_code_filter: rule }) => (rule ? [rule.comparison] : []));
-  const unsent = { default_value: 500, runtime_key: 'gw.unsent_status' };
-  // Both a sidecar and an ext-authz get it, and the sidecar alone counts it.
-  expect(statusesOf('unsent')).toEqual([
-    { op: 'EQ', value: unsent },
-    { op: 'EQ', value: unsent },
+      .flatMap(({ filter }) => filter.and_filter?.filters ?? []);
+  const expressionsOf = (name: string) =>
+    rulesOf(name).flatMap(({ extension_filter: rule }) => (rule ? [rule.typed_config.expression] : []));
+  // The second half is the answer of the sink. Both a sidecar and an ext-authz get it, and the sidecar alone counts it.
+  const [failed, sunk] = ['response.code == 500', "response.code == 503 && response.code_details == 'via_upstream'"];
+  expect(expressionsOf('unsent')).toEqual([`${failed} || ${sunk}`, `${failed} || ${sunk}`]);
+  expect(expressionsOf('refused')).toEqual([
+    `response.code_details != 'direct_response' && response.code != 500 && !(${sunk})`,
   ]);
-  expect(statusesOf('refused')).toEqual([
-    { op: 'GE', value: { default_value: 400, runtime_key: 'gw.refused_status' } },
-    { op: 'NE', value: unsent },
-  ]);
+  const statuses = rulesOf('refused').flatMap(({ status_code_filter: rule }) => (rule ? [rule.comparison] : []));
+  expect(statuses).toEqual([{ op: 'GE', value: { default_value: 400, runtime_key: 'gw.refused_status' } }]);
 });

@@ -74,7 +74,7 @@ it('knows no other origin', async () => {
 it('shows the page of a configured origin the reply, refusals too, and the headers that belong to it', async () => {
   // Without ext-authz the call fails, which is a reply like any other.
   const reply = await ask('/v1/models', { headers: { origin: 'https://app.example.com' } });
-  expect(reply.status).toBe(500);
+  expect(reply.status).toBe(503);
   expect(reply.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
   expect(reply.headers.get('access-control-expose-headers')).toContain('x-gw-receipt-id');
 });

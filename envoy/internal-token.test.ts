@@ -178,8 +178,8 @@ describe.each(implementations)('over gRPC (%s)', (grpcServer) => {
 
   it('an Envoy without the token gets nothing from anybody', async () => {
     await startEnvoy({});
-    expect((await ask('/v1/models')).status).toBe(500);
-    expect((await ask('/v1/chat/completions', 'POST')).status).toBe(500);
+    expect((await ask('/v1/models')).status).toBe(503);
+    expect((await ask('/v1/chat/completions', 'POST')).status).toBe(503);
     expect([...asked]).toEqual([]);
     expect([...refused]).toContain('/v3/discovery:clusters');
   });

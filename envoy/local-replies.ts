@@ -44,10 +44,8 @@ const replyHadBegun = either(details('upstream_reset_after_response_started', 'r
 
 /** Replies written by other parts: denials, direct responses, and those of the sidecar, `gw_…`. */
 const byOthers = ['direct_response', 'ext_authz_denied', 'request_rate_limited', 'cors_response', 'gw_'];
-/** An unavailable service fails immediately; an overloaded or suspended one only after a while. */
-const unansweredAfterMs = 500;
-const hasWaited = {
-  duration_filter: { comparison: { op: 'GE', value: { default_value: unansweredAfterMs, runtime_key: 'gw.unset' } } },
+const isRead = {
+  header_filter: { header: { name: ':method', string_match: { safe_regex: { regex: 'GET|HEAD' } } } },
 };
 const byNobody = expression(`!(${startsWith(byOthers)})`);
 
@@ -108,7 +106,7 @@ export function localReplies(addresses: Addresses): object[] {
     ),
     known(either(flags('UO', 'OM'), both(statusIs('EQ', 503), details('overload'))), 'overloaded'),
     // The sidecar writes its own refusals of a provider's reply, and only lacks these headers.
-    { filter: both(toProvider, details('gw_')), headers_to_add: [keptRequestId, ...limits] },
+    { filter: both(toProvider, details('gw_')), headers_to_add: [keptRequestId, notSniffed, ...limits] },
     // The only 401 of Envoy itself here; the sidecar replaces it if it still can.
     known(both(toProvider, statusIs('EQ', 401)), 'upstream_credential_missing', [
       keptRequestId,
@@ -122,10 +120,10 @@ export function localReplies(addresses: Addresses): object[] {
     known(both(toProvider, flags('UF'), flags('URX')), 'upstream_error', [keptRequestId, receiptId, unreached]),
     ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
     known(both(toProvider, flags('UF')), 'upstream_error', [keptRequestId, unreached]),
-    // The check of the key and its limits took too long.
-    known(both(details('ext_authz_error', 'rate_limiter_error'), hasWaited), 'overloaded'),
-    known(flags('UF', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE'), 'internal_error'),
-    known(both(statusIs('EQ', 500), flags('UAEX')), 'internal_error'),
+    // Nobody has checked the key and its limits, or has got the request; or it was a read, which changes nothing.
+    known(either(details('ext_authz_error', 'rate_limiter_error'), flags('UF', 'UH', 'NC', 'RLSE')), 'overloaded'),
+    known(both(isRead, flags('LR', 'UR', 'UC', 'UT', 'SI')), 'overloaded'),
+    known(flags('NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE'), 'internal_error'),
     known(both(statusIs('GE', 500), byNobody), 'internal_error'),
     known(both(statusIs('GE', 400), byNobody), 'invalid_request'),
   ];

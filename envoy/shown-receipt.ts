@@ -20,12 +20,14 @@ export interface ShownReceipt {
 export const accessLogEntries = (message: StreamAccessLogsMessage): readonly AccessLogEntry[] =>
   message.httpLogs?.logEntry ?? [];
 
-/** Envoy's status if the sidecar did not answer in time. */
-const givenUp = 500;
+/** Whether the sidecar did not answer in time, so that the sink did; or something failed in Envoy itself. */
+const isGivenUp = ({ response }: AccessLogEntry): boolean =>
+  response?.responseCode?.value === 500 ||
+  (response?.responseCode?.value === 503 && response.responseCodeDetails === 'via_upstream');
 
 /** Returns the id of a request that was aborted before the sidecar answered, so that no provider was asked; otherwise null. */
 export function unsentRequest(logged: AccessLogEntry): string | null {
-  if (gwFields(logged)?.receipt_id?.stringValue || logged.response?.responseCode?.value !== givenUp) return null;
+  if (gwFields(logged)?.receipt_id?.stringValue || !isGivenUp(logged)) return null;
   return logged.request?.requestId || null;
 }
 

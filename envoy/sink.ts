@@ -37,9 +37,8 @@ const direct = (status: number, body: string, headers: Readonly<Record<string, s
 export const directJson = (body: string, headers: Readonly<Record<string, string>> = {}) =>
   direct(200, body, { 'content-type': 'application/json', ...headers });
 
-const notForwarded = apiError('internal_error', {
-  message: 'The gateway could not process the request; nothing was sent to a provider.',
-});
+/** The sidecar is away, or did not answer in time. */
+const notForwarded = apiError('overloaded');
 
 const document = ({ baseUrl }: Addresses): string => JSON.stringify(openApiDocument(baseUrl));
 /** For content that changes only with a release or a restart. */

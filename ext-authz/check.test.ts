@@ -8,6 +8,7 @@ import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { describe, expect, it } from 'vitest';
 import { limitsText } from './caller.ts';
 import { makeCheck } from './check.ts';
+import { PepperMissingError } from './keys/authenticate.ts';
 import { KeyCache } from './keys/key-cache.ts';
 import type { Admission } from './limits/admission.ts';
 
@@ -100,7 +101,8 @@ describe('the check of a call', () => {
   });
 
   it('fails closed: when no store answers, and on a route that names no scope or no limit', async () => {
-    expect(await ask({ found: new Error('away') })).toEqual([500, 'internal_error']);
+    expect(await ask({ found: new Error('away') })).toEqual([503, 'overloaded']);
+    expect(await ask({ found: new PepperMissingError('unknown') })).toEqual([500, 'internal_error']);
     expect(await ask({ scope: '' })).toEqual([500, 'internal_error']);
     expect(await ask({ limit: '' })).toEqual([500, 'internal_error']);
   });

@@ -2,7 +2,8 @@
  * The Authorization service: checks key, account state, scope and limits. A call within its limits is admitted here; for any other
  * Envoy asks the RateLimitService (should-rate-limit.ts), which alone refuses for a limit.
  *
- * Invariant: it fails closed. An error, such as no store to confirm the key, is a 500 and never admits a call.
+ * Invariant: it fails closed. An error never admits a call: without a store to confirm the key it is a 503, since nothing has run, and
+ * where we are at fault a 500.
  */
 import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
@@ -12,7 +13,7 @@ import type { Check, ICheckResponse } from '@gw/grpc/service';
 import { bodyKib, drawnLimits } from '@gw/service/limits/drawn-limits';
 import { type LimitHeader, metadataOf } from '@gw/service/limits/limit-headers';
 import { type Caller, callerOf, draws, header } from './caller.ts';
-import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
+import { type AuthenticateContext, authenticate, PepperMissingError } from './keys/authenticate.ts';
 import type { ErrorLog } from './keys/error-log.ts';
 import type { KeyNotes } from './keys/key-notes.ts';
 import type { Admission } from './limits/admission.ts';
@@ -72,10 +73,10 @@ export function makeCheck(context: CheckContext): Check {
     const headers = attributes?.request?.http?.headers;
     const result = await authenticate(headers?.authorization, context).catch((error: unknown) => {
       errors.note(error);
-      return null;
+      return { failed: error instanceof PepperMissingError ? 'internal_error' : 'overloaded' } as const;
     });
     // Fail closed: the key could not be checked.
-    if (!result) return denied('internal_error', addresses);
+    if ('failed' in result) return denied(result.failed, addresses);
     if (!result.ok) {
       const { code, whose } = result.error;
       if (whose !== 'missing') notes.failed(whose, code);

@@ -12,6 +12,7 @@ import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { ObjectsUnavailableError } from './objects/objects.ts';
+import { isStoreAway } from './store-away.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 
@@ -72,7 +73,7 @@ export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   });
 }
 
-function errorOf(error: unknown, { body, routeOptions }: FastifyRequest): ApiError {
+function errorOf(error: unknown, { body, method, routeOptions }: FastifyRequest): ApiError {
   if (hasZodFastifySchemaValidationErrors(error)) return invalidField(error, body);
   if (error instanceof ObjectsUnavailableError)
     return apiError('overloaded', {
@@ -85,6 +86,8 @@ function errorOf(error: unknown, { body, routeOptions }: FastifyRequest): ApiErr
     return apiError('request_too_large', { message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB.` });
   if (status === 415) return apiError('invalid_content_type', { param: 'Content-Type' });
   if (typeof status === 'number' && status >= 400 && status < 500) return apiError('invalid_request');
+  // A change may have begun; a read can be asked for again.
+  if ((method === 'GET' || method === 'HEAD') && isStoreAway(error)) return apiError('overloaded');
   return apiError('internal_error');
 }
 

@@ -29,6 +29,9 @@ export interface AuthenticateContext {
   readonly now: () => number;
 }
 
+/** A fault of the configuration, which no later try mends. */
+export class PepperMissingError extends Error {}
+
 const refused = (code: Code, whose: NotVerified['whose']): Result<never, NotVerified> => err({ code, whose });
 
 export async function authenticate(
@@ -53,5 +56,7 @@ function isGenuine({ hash, pepperVersion }: FoundKey, plaintext: string, peppers
   const pepper = pepperOf(peppers, pepperVersion);
   if (pepper) return timingSafeEqual(hashApiKey(plaintext, pepper.secret), hash);
   if (isRetired(peppers, pepperVersion)) return false;
-  throw new Error(`A key was hashed with the pepper of version ${pepperVersion}, which is not configured here.`);
+  throw new PepperMissingError(
+    `A key was hashed with the pepper of version ${pepperVersion}, which is not configured here.`,
+  );
 }

@@ -8,6 +8,7 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { HeldBudget } from '@gw/contract/internal/budgets';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
+import type { FaultLog } from '@gw/service/fault-log';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { bounded, type Outgoing } from '../api/provider-body.ts';
@@ -39,6 +40,7 @@ export interface Gates {
   readonly health: DeploymentHealth;
   readonly trouble: MeasuredTrouble;
   readonly accountTrouble: MeasuredTrouble;
+  readonly faults: Pick<FaultLog, 'fault'>;
 }
 
 /** A call that can go to a provider. `slot` is that of a stream, and whoever gets it has to release it. */
@@ -64,8 +66,24 @@ export type Admission =
 const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
-/** Decides whether a call goes on, and where to. It throws or rejects only if the gateway itself fails. */
+/**
+ * Decides whether a call goes on, and where to. An error of the program is refused as a fault; without an answer Envoy would take this
+ * process for away, and ask the client to come again.
+ */
 export function admit(asked: AdmissionRequest, gates: Gates): MaybePromise<Admission> {
+  const failed = (error: unknown): Admission => {
+    gates.faults.fault('admission', error);
+    return refused(apiError('internal_error'));
+  };
+  try {
+    const admission = decided(asked, gates);
+    return admission instanceof Promise ? admission.catch(failed) : admission;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function decided(asked: AdmissionRequest, gates: Gates): MaybePromise<Admission> {
   if (tooLarge(asked.bytes)) return refused(apiError('request_too_large'));
   return andThen(gates.reader.read(asked), (read) => {
     if (!asked.isOpen()) return gone;

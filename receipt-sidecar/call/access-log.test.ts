@@ -53,11 +53,12 @@ test.each([
 test('an entry without a receipt is of a request that was refused, or of a call that was given up, by the name of the request', () => {
   const told: unknown[] = [];
   const refused: number[] = [];
-  const ended = (requestId: string, value: number) => ({
+  const ended = (requestId: string, value: number, details = 'gw_overloaded') => ({
     request: { requestId },
-    response: { responseCode: { value } },
+    response: { responseCode: { value }, responseCodeDetails: details },
   });
-  const message = { httpLogs: { logEntry: [ended('r', 500), ended('', 500), ended('s', 401), ended('t', 503)] } };
+  const entries = [ended('r', 500), ended('', 500), ended('s', 401), ended('t', 503), ended('u', 503, 'via_upstream')];
+  const message = { httpLogs: { logEntry: entries } };
   readAccessLog(message as unknown as StreamAccessLogsMessage, {
     ends: { tell: (...what) => void told.push(what) },
     failedAttempts: { tell: () => undefined },
@@ -66,8 +67,11 @@ test('an entry without a receipt is of a request that was refused, or of a call 
     runs: () => undefined,
     refused: (status) => void refused.push(status),
   });
-  expect(told).toEqual([['r', 'unsent']]);
-  expect(refused).toEqual([500, 500, 401, 503]);
+  expect(told).toEqual([
+    ['r', 'unsent'],
+    ['u', 'unsent'],
+  ]);
+  expect(refused).toEqual([500, 500, 401, 503, 503]);
 });
 
 test('what no store has taken is handed on as its sidecar has left it, with its facts', async () => {

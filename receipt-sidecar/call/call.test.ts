@@ -151,21 +151,25 @@ describe('the request phase', () => {
     },
   );
 
-  test('reports the error of a check once, now or later, and asks no provider', async () => {
+  test('refuses with a fault of ours where a check fails, now or later, and asks no provider', async () => {
     const slow = slowCheck();
     const { context, ledger } = contextForTests({ read: slow.read });
     const call = callForTests(context);
     call.ask(chatBody());
     slow.fail(new Error('broken'));
     await turn();
-    expect(call.errors).toEqual([new Error('broken')]);
     const broken = contextForTests({
       read: () => {
         throw new Error('broken');
       },
     });
-    // The server catches what a message throws.
-    expect(() => callForTests(broken.context).ask(chatBody())).toThrow('broken');
+    const atOnce = callForTests(broken.context);
+    atOnce.ask(chatBody());
+    for (const each of [call, atOnce]) {
+      expect([each.answers.length, each.errors]).toEqual([2, []]);
+      // Not 503, as where this process is away: to come again does not help.
+      expect(each.answers[1]?.immediateResponse?.status?.code).toBe(500);
+    }
     expect(ledger.begun).toEqual([]);
   });
 });
@@ -335,7 +339,7 @@ describe('the slot of a stream', () => {
     const call = callForTests(context);
     call.ask(stream());
     await turn();
-    expect(call.errors).toHaveLength(1);
+    expect(call.answers.at(-1)?.immediateResponse?.status?.code).toBe(500);
     expect(slots.counts()).toEqual({ taken: 1, released: 1 });
   });
 

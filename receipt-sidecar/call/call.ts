@@ -120,8 +120,9 @@ export class Call implements Processor {
     const catalogue = this.#context.catalogue();
     const endpoint = shapeAt(pathOf(this.#headers))?.name;
     const caller = this.#caller;
-    // Fail closed: without a catalogue nobody can say which models and regions there are.
-    if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));
+    if (!endpoint || !caller) return this.#refuse(apiError('internal_error'));
+    // Fail closed: without a catalogue nobody can say which models and regions there are. It comes soon after a start.
+    if (!catalogue) return this.#refuse(apiError('overloaded'));
     if (bytes.length > inlineBytes) this.#patience.ask();
     const isAsked = this.#patience.arrived();
     const asked = {

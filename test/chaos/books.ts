@@ -149,7 +149,7 @@ function unequalCounts({ attempts, providerCalls, rows }: Books): string[] {
     const its = receipts.get(name) ?? [];
     if (its.length === (asked.has(attempt.marker) ? 1 : 0)) return [];
     // Its sidecar died at the moment in which it handed the call over, and nobody else knows whether it went out.
-    if (its.length === 1 && its[0]?.degraded_reason === 'sidecar_unavailable' && attempt.status === 500) return [];
+    if (its.length === 1 && its[0]?.degraded_reason === 'sidecar_unavailable' && attempt.status === 503) return [];
     return `${its.length} receipts of ${told(attempt)}: ${its.map(wordsOf).join(', ')}`;
   });
   const unanswered = attempts.filter((attempt) => requestOf(attempt) === null);

@@ -38,6 +38,7 @@ describe('through Envoy', () => {
     expect(judge.judgeError(method, path, reply), reply.text).toMatchObject({ code, type: errorCatalogue[code].type });
     const { retry, status, headers = [] } = definitionOf(code);
     expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(reply.headers['x-content-type-options']).toBe('nosniff');
     const waitS = Number(reply.headers['retry-after'] ?? 0);
     // The provider of this way says when to come back.
     const isTold = retry === 'after_retry_after' || code === 'upstream_rate_limited';

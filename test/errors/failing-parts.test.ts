@@ -46,9 +46,9 @@ const needs = (part: PartName, { scope, handler }: Route): boolean => {
 };
 
 describe.each([
-  ['ext-authz', 'internal_error'],
-  ['receipt-sidecar', 'internal_error'],
-  ['control-plane', 'internal_error'],
+  ['ext-authz', 'overloaded'],
+  ['receipt-sidecar', 'overloaded'],
+  ['control-plane', 'overloaded'],
   ['simulator', 'upstream_error'],
 ] as const)('without %s', (part, code) => {
   beforeAll(() => gateway.killForGood(part));

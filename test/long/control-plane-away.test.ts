@@ -68,7 +68,7 @@ test('for ten minutes calls go on, services start from the stored catalogue, and
   const ends = performance.now() + awayMs;
 
   await delay(awayMs / 5);
-  expect(await statusOfModels()).toBe(500);
+  expect(await statusOfModels()).toBe(503);
   // Nothing was published since it went away.
   const { version } = takenUp('receipt-sidecar');
   await restartAll();

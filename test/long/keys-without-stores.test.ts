@@ -35,7 +35,7 @@ test('without both stores known keys are honoured for 60 s and then refused; met
     else refused = `${status} ${JSON.parse(text).error.code}`;
     await delay(100);
   }
-  expect(refused).toBe('500 internal_error');
+  expect(refused).toBe('503 overloaded');
   // The last confirmation was some time before the end of the stores: a poll takes at most 0.6 s.
   expect(lastPassed - killing).toBeGreaterThan(graceMs - 1000);
   expect(lastPassed - killed).toBeLessThan(graceMs + 1000);

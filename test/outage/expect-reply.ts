@@ -13,16 +13,11 @@ export function expectError(reply: Reply, status: number, type: string, code: st
   expect(reply.headers.get('x-request-id')).toBeTruthy();
 }
 
-/** The gateway gave up before a provider was asked. */
-export function expectInternalError(reply: Reply): void {
-  expectError(reply, 500, 'internal_error', 'internal_error');
-  expect(reply.headers.get('x-gw-receipt-id')).toBeNull();
-}
-
-/** The gateway had no answer of its own in time, and says when to ask again. */
+/** A part was away, or had no answer in time, before a provider was asked; the reply says when to ask again. */
 export function expectOverloaded(reply: Reply): void {
   expectError(reply, 503, 'inference_error', 'overloaded');
   expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(reply.headers.get('x-should-retry')).toBeNull();
   expect(reply.headers.get('x-gw-receipt-id')).toBeNull();
 }
 

@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { gateway } from './broken-gateway.ts';
 import type { Reply } from './client.ts';
-import { expectComplete, expectCompleteOrNotStored, expectInternalError } from './expect-reply.ts';
+import { expectComplete, expectCompleteOrNotStored, expectOverloaded } from './expect-reply.ts';
 import { eventually } from './own-gateway.ts';
 
 describe('stores that fail', () => {
@@ -125,7 +125,7 @@ describe('stores that fail', () => {
     await callsPass(2);
     await gateway.killForGood('postgres');
     await callsPass(10);
-    expectInternalError(await gateway.client.chat({ key: gateway.stack.keys.auditPlus }));
+    expectOverloaded(await gateway.client.chat({ key: gateway.stack.keys.auditPlus }));
     const { receipt } = replies.at(-1) ?? {};
     const read = await gateway.client.get(`/v1/gw/receipts/${receipt?.id}`);
     expect(read).toMatchObject({ status: 200, json: receipt });
