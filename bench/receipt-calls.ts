@@ -66,6 +66,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
         failoverChain: [servedBy],
         estimated: { promptTokens: 200, completionTokens: 400 },
         offered: [servedBy],
+        bound: null,
         outside: () => null,
         barredBy: () => null,
       },

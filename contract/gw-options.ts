@@ -22,7 +22,7 @@ export const gwOptionsSchema = z
       .max(1_000_000)
       .nullish()
       .describe(
-        'The call goes only to regions where its estimate is at most this many grams of CO2e, for an answer of `max_tokens`, or of 400 tokens by default. The receipt can be higher than the estimate',
+        'The call goes only to regions where its estimate is at most this many grams of CO2e. Where the longest answer would be above it, the provider is sent a lower limit of the length, as `routing_trace.answer_bound` tells. The receipt can be higher than the estimate, but not by a longer answer',
       ),
   })
   .meta({ id: 'GwOptions' });

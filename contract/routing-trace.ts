@@ -38,6 +38,17 @@ export const routingTraceSchema = z
       .strictObject({ prompt: z.int().nonnegative(), completion: z.int().nonnegative() })
       .nullable()
       .describe('Tokens that the estimates of `candidates` assume; null: nothing was compared'),
+    answer_bound: z
+      .strictObject({
+        tokens: z.int().positive().describe('Of each answer; one that reaches it ends with `finish_reason` `length`'),
+        set_by: z
+          .enum(['hard_budget', 'max_carbon_g'])
+          .describe(
+            'hard_budget: what a budget has left allows no more; max_carbon_g: the ceiling of the call does not',
+          ),
+      })
+      .optional()
+      .describe('The limit of the length that the gateway has set, since the client allowed more; absent: it set none'),
     operational_signal: z
       .strictObject({
         source: z.string(),
@@ -104,6 +115,7 @@ export const routingTraceSchema = z
   .meta({ id: 'RoutingTrace', description: 'How the region was chosen' });
 
 export type RoutingTrace = z.infer<typeof routingTraceSchema>;
+export type AnswerBound = NonNullable<RoutingTrace['answer_bound']>;
 
 export const receiptRoutingSchema = z
   .strictObject({

@@ -55,8 +55,8 @@ export const validationErrors = defineErrors({
   max_carbon_exceeded: {
     ...fixRequest,
     message: 'No region that can serve this call is estimated to stay below `gw.max_carbon_g`.',
-    when: 'The call has a ceiling, `gw.max_carbon_g`, and is estimated above it, or cannot be estimated, in each region that could serve it. The message names the lowest estimate. Nothing was sent to a provider.',
-    action: 'Ask for less (a smaller model, a shorter prompt, a lower `max_tokens`), or raise the ceiling.',
+    when: 'The call has a ceiling, `gw.max_carbon_g`, and is estimated above it even with a short answer, or cannot be estimated, in each region that could serve it; or its answer could become longer than the ceiling allows, and the provider takes no limit. The message names the lowest estimate. Nothing was sent to a provider.',
+    action: 'Ask for less (a smaller model, a shorter prompt, fewer choices), or raise the ceiling.',
   },
   invalid_tier: {
     ...fixRequest,

@@ -197,6 +197,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       estimated: { promptTokens: 0, completionTokens: 0 },
       failoverChain: [candidate, ...others],
       offered: routeOf(model, undefined, call),
+      bound: null,
       outside: () => null,
       barredBy: ({ region: { code } }) => (region === undefined || code === region ? null : 'other_region_pinned'),
     },

@@ -8,19 +8,21 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { HeldBudget } from '@gw/contract/internal/budgets';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
+import type { AnswerBound } from '@gw/contract/routing-trace';
 import type { FaultLog } from '@gw/service/fault-log';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
-import { bounded, type Outgoing } from '../api/provider-body.ts';
+import { bounded, canBound, type Outgoing } from '../api/provider-body.ts';
 import { shapeOf } from '../api/shapes.ts';
+import { type AddedFields, refusedBy } from '../attempts/added-fields.ts';
 import type { DeploymentHealth } from '../attempts/resting-deployments.ts';
 import { type MeasuredTrouble, ofAccount } from '../attempts/unavailable-deployments.ts';
 import type { Budgets, Reservation } from '../guards/budgets/budgets.ts';
-import { estimatesOf, fittingAnswer } from '../guards/budgets/estimate.ts';
+import { estimatesOf, type Keeping } from '../guards/budgets/estimate.ts';
 import { projectOf } from '../guards/caller.ts';
 import type { Claims, RequestWithKey } from '../guards/idempotency/claims.ts';
 import type { Slot, StreamSlots } from '../guards/slots/slots.ts';
-import { chooseRoute, type Route } from '../routing/route.ts';
+import { chooseRoute, optionPath, type Route } from '../routing/route.ts';
 import { tooLarge } from '../wire/headers.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import type { AdmissionRequest, ReadBody } from './admission-request.ts';
@@ -37,6 +39,8 @@ export interface Gates {
   readonly budgets: Pick<Budgets, 'reserve'>;
   /** The clock, ms since 1970. */
   readonly now: () => number;
+  /** Asked only about a call whose answers may have to be bounded. */
+  readonly addedFields: Pick<AddedFields, 'answered' | 'shownBy'>;
   readonly health: DeploymentHealth;
   readonly trouble: MeasuredTrouble;
   readonly accountTrouble: MeasuredTrouble;
@@ -56,14 +60,20 @@ export interface Admitted {
   readonly reservation: Reservation | null;
 }
 
+/** `receiptId`: of the call that the refusal tells of. */
+interface Refused {
+  readonly outcome: 'refused';
+  readonly error: ApiError;
+  readonly receiptId?: string;
+}
+
 export type Admission =
   | Admitted
   | { readonly outcome: 'replayed'; readonly reply: StoredReply }
-  /** `receiptId`: of the call that the refusal tells of. */
-  | { readonly outcome: 'refused'; readonly error: ApiError; readonly receiptId?: string }
+  | Refused
   | { readonly outcome: 'gone' };
 
-const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
+const refused = (error: ApiError): Refused => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
 /**
@@ -141,7 +151,9 @@ function routed(
   });
   if (!choice.ok) return refused(choice.error);
   const route = choice.value;
-  const admitted: Admitted = { outcome: 'admitted', request, outgoing, route, slot, claim: null, reservation: null };
+  const asIs: Admitted = { outcome: 'admitted', request, outgoing, route, slot, claim: null, reservation: null };
+  const admitted = route.bound === null ? asIs : belowCeiling(asIs, route.bound, gates);
+  if (admitted.outcome !== 'admitted') return admitted;
   if (caller.budgets.length === 0) return admitted;
   const project = projectOf(caller, request);
   const budgets = caller.budgets.filter((each) => each.scope !== 'project' || each.project === project);
@@ -155,20 +167,42 @@ async function withReservation(
   gates: Gates,
 ): Promise<Admission> {
   const { request, route } = admitted;
-  const estimateAt = (at: string) => estimatesOf(request, route, at);
+  const isHard = budgets.some((each) => each.isHard);
+  const keeping: Keeping = isHard ? (takesBound(admitted, gates) ? 'bound' : 'reserve') : null;
+  const maxTokens = route.bound?.tokens ?? request.maxTokens;
+  const estimateAt = (at: string) => estimatesOf({ ...request, maxTokens }, route, at, keeping);
   const reserved = await gates.budgets.reserve(asked.caller.accountId, budgets, estimateAt);
   if (!reserved.ok) return refused(reserved.error);
-  if (asked.isOpen())
-    return { ...admitted, outgoing: withinBudgets(admitted, reserved.value), reservation: reserved.value };
-  reserved.value.release();
+  const reservation = reserved.value;
+  if (asked.isOpen()) {
+    const { answer } = reservation;
+    const kept = answer === null ? admitted : withBound(admitted, { tokens: answer, set_by: 'hard_budget' });
+    return { ...kept, reservation };
+  }
+  reservation.release();
   return gone;
 }
 
-/** Bounds an answer that nobody has bounded and that could be longer than the budgets have left. */
-function withinBudgets({ outgoing, request, route }: Admitted, { assumed, at, room }: Reservation): Outgoing {
-  const { boundField } = shapeOf(request.endpoint).request;
-  if (boundField === null || request.maxTokens !== null) return outgoing;
-  const when = new Date(at).toISOString();
-  const most = fittingAnswer(request, route.model, route.failoverChain[0], { assumed, at: when, room });
-  return most === null ? outgoing : bounded(outgoing, boundField, most);
+/** Bounds the answers to the length that the ceiling of the call allows, or refuses a call that cannot be bounded. */
+function belowCeiling(admitted: Admitted, bound: AnswerBound, gates: Gates): Admitted | Refused {
+  if (takesBound(admitted, gates)) return withBound(admitted, bound);
+  const { request } = admitted;
+  const message = `An answer without a limit can be above the ceiling of ${request.options.max_carbon_g} g CO2e, and the provider does not take the limit that the gateway sets. Limit it to ${bound.tokens} tokens in the request. Nothing was sent to a provider.`;
+  return refused(apiError('max_carbon_exceeded', { message, param: optionPath(request, 'max_carbon_g') }));
+}
+
+/** Whether the answers can be bounded. A deployment that has refused the field of the gateway would be asked without it. */
+function takesBound({ outgoing, request, route }: Admitted, { addedFields }: Pick<Gates, 'addedFields'>): boolean {
+  const { bound } = shapeOf(request.endpoint).request;
+  if (bound === null || !canBound(outgoing)) return false;
+  if (request.maxTokens !== null) return true;
+  const shown = addedFields.shownBy(outgoing.form);
+  return !route.failoverChain.some(({ deployment }) => refusedBy(shown, deployment.id).includes(bound.field));
+}
+
+function withBound(admitted: Admitted, bound: AnswerBound): Admitted {
+  const { outgoing, request, route } = admitted;
+  const field = shapeOf(request.endpoint).request.bound?.field;
+  if (field === undefined) return admitted;
+  return { ...admitted, outgoing: bounded(outgoing, field, bound.tokens), route: { ...route, bound } };
 }

@@ -4,7 +4,7 @@ import { cases } from '@gw/testing/cases';
 import { parsedBody } from '@gw/testing/receipt-sidecar/parsed-body';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addedTo, type BodyTarget, bounded, opening, outgoing, serialise } from './provider-body.ts';
+import { addedTo, type BodyTarget, bounded, canBound, opening, outgoing, serialise } from './provider-body.ts';
 
 const messages = [{ role: 'user', content: 'Hello' }];
 const bodyFor = (body: JsonObject) => outgoing(parsedBody({ model: 'm', temperature: 0.5, messages, ...body }));
@@ -47,6 +47,34 @@ describe('the body of a provider', () => {
       max_completion_tokens,
     });
     expect(read({ refused: ['max_tokens'] })).toEqual(others);
+  });
+
+  it.each([
+    [{ max_tokens: 900 }, { max_tokens: 500 }],
+    [
+      { max_completion_tokens: 900, max_tokens: null },
+      { max_completion_tokens: 500, max_tokens: null },
+    ],
+    [
+      { max_completion_tokens: 100, max_tokens: 900 },
+      { max_completion_tokens: 100, max_tokens: 500 },
+    ],
+    [{ max_completion_tokens: 100 }, { max_completion_tokens: 100 }],
+  ])('has no limit of the client above a bound of the gateway, and adds none beside it: %j', (given, expected) => {
+    const body = bounded(bodyFor(given), 'max_tokens', 500);
+    expect(JSON.parse(Buffer.concat(serialise(body, target)).toString())).toMatchObject(expected);
+    expect(JSON.parse(Buffer.concat(serialise(body, { ...target, refused: ['max_tokens'] })).toString())).toEqual({
+      model: 'p',
+      temperature: 0.5,
+      messages,
+      ...expected,
+    });
+    expect(addedTo(body, target)).toEqual([]);
+  });
+
+  it('cannot be bounded where a limit is too large to be moved', () => {
+    expect(canBound(bodyFor({ max_tokens: 5 }))).toBe(true);
+    expect(canBound({ unmoved: ['max_completion_tokens'] })).toBe(false);
   });
 
   it.each([

@@ -5,7 +5,7 @@
  * providers take otherwise or not at all. So an attempt at another deployment is the same body behind another opening. Every
  * value that is the client's stands there as the client wrote it, but for a whole number of the API's own that has a fraction or an exponent.
  */
-import { variedFields } from '@gw/contract/internal/catalogue/request-fields';
+import { limitFields, variedFields } from '@gw/contract/internal/catalogue/request-fields';
 import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { ParsedBody } from './parse.ts';
@@ -70,11 +70,17 @@ export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedB
   };
 }
 
-/** Returns the body with a bound of each answer. Call it only for one whose client gave none. */
+/** Whether `bounded` can bound the answers: a limit that is not in the opening, or a null in its place, cannot be replaced. */
+export const canBound = ({ unmoved }: Pick<Outgoing, 'unmoved'>): boolean =>
+  !limitFields.some((name) => unmoved.includes(name));
+
+/** Returns the body with a bound of each answer: `field`, unless the client has set limits, of which those above it are lowered. */
 export function bounded(body: Outgoing, field: string, most: number): Outgoing {
-  // A null that is not in the opening cannot be replaced.
-  if (body.unmoved.includes(field)) return body;
-  return { ...body, varied: new Map([...body.varied, [field, String(most)]]), added: [...body.added, field] };
+  const limits = limitFields.filter((name) => Number.isFinite(Number.parseFloat(body.varied.get(name) ?? '')));
+  const lower = (name: string) => Number(body.varied.get(name)) > most;
+  const names = limits.length === 0 ? [field] : limits.filter(lower);
+  const varied = new Map([...body.varied, ...names.map((name) => [name, String(most)] as const)]);
+  return { ...body, varied, added: limits.length === 0 ? [...body.added, field] : body.added };
 }
 
 const isWrittenOtherwise = (value: unknown, json: string): boolean =>

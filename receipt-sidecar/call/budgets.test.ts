@@ -4,9 +4,12 @@ import { apiError } from '@gw/contract/errors';
 import { type Amounts, budgetsText, noAmounts } from '@gw/contract/internal/budgets';
 import { err, ok } from '@gw/contract/internal/result';
 import { credentialMissingHeader, unreachedHeader } from '@gw/contract/internal/snapshot';
+import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { entryIn } from '@gw/testing/ledger-entry';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { expect, test } from 'vitest';
+import { createAddedFields } from '../attempts/added-fields.ts';
+import type { Estimates } from '../guards/budgets/estimate.ts';
 import { newReceiptId } from '../wire/receipt-id.ts';
 
 const ofAccount = { id: 'bud_a', scope: 'account', project: '', unit: 'tokens', amount: 10, isHard: true } as const;
@@ -26,7 +29,7 @@ function budgeted(changed: Parameters<typeof contextForTests>[0] = {}) {
         receiptId,
         at,
         assumed,
-        room: { carbon_g: null, energy_wh: null, tokens: null, cost: null },
+        answer: null,
         header: 'tokens;scope=account;kind=hard;used=0.900',
         settle: (used, unstated) => void told.push(used, unstated),
         release: () => void told.push('released'),
@@ -92,6 +95,48 @@ test('a call without budgets of its own is decided in the same turn, and asks no
   const { call, ledger, told } = budgeted();
   call.ask(chatBody(), { budgets: budgetsText([ofProject]) });
   expect([told, ledger.begun.length]).toEqual([[], 1]);
+});
+
+/** What the budgets were asked to reserve, and the bound that the trace tells, of a call whose reservation allows answers of this length. */
+async function boundedTo(answer: number | null, body: object, refused: readonly string[] = []) {
+  let estimates: Estimates | null = null;
+  const addedFields = createAddedFields(() => 0, { warn: () => undefined });
+  const { call, entries } = budgeted({
+    addedFields: {
+      ...addedFields,
+      shownBy: () => new Map([['d', { taken: [], refused, until: 1 }]]),
+    },
+    reserve: async (_account, _budgets, estimateAt) => {
+      estimates = estimateAt(new Date(at).toISOString());
+      const none = () => undefined;
+      const ends = { settle: none, release: none, forget: none };
+      return ok({ receiptId: newReceiptId(at), at, assumed, answer, header: null, ...ends });
+    },
+  });
+  call.ask(chatBody(body), { budgets });
+  await turn();
+  call.replyHeaders(json);
+  call.replyBody(reply({ prompt_tokens: 4, completion_tokens: 5, total_tokens: 9 }), true);
+  await expect.poll(() => entries().length).toBe(2);
+  const trace = entries().at(-1)?.routingTrace as RoutingTrace;
+  return { estimates: estimates as Estimates | null, bound: trace.answer_bound };
+}
+
+test('an answer without a limit is open, and the trace tells the bound that the gateway has set', async () => {
+  const { bound, estimates } = await boundedTo(77, {});
+  expect(bound).toEqual({ tokens: 77, set_by: 'hard_budget' });
+  expect(estimates).toMatchObject({ open: { from: 400, to: 4096 } });
+  const whole = await boundedTo(null, {});
+  expect([whole.bound, whole.estimates?.open]).toMatchObject([undefined, { whole: { tokens: expect.any(Number) } }]);
+});
+
+test('a limit of the client is reserved as it is, and the longest answer where the provider refuses the field', async () => {
+  const limited = await boundedTo(null, { max_tokens: 10_000 });
+  expect(limited.estimates?.open).toBeNull();
+  expect(limited.estimates?.estimate.tokens).toBeGreaterThanOrEqual(10_000);
+  const refusing = await boundedTo(null, {}, ['max_tokens']);
+  expect(refusing.estimates?.open).toBeNull();
+  expect(refusing.estimates?.estimate.tokens).toBeGreaterThan(100_000);
 });
 
 test('a refusal is the answer, and no provider is asked', async () => {

@@ -1,48 +1,127 @@
 /**
  * Enforces `gw.max_carbon_g`, the ceiling of a call's estimated carbon.
  *
- * Invariants: the ceiling applies to the central estimate before the call, with the longest answer that the request allows; the receipt can
- * come out higher. A call with a ceiling is not sent to a deployment whose carbon cannot be estimated.
+ * Nobody knows beforehand how long an answer will be, so no call is refused by a guess of that: it may go wherever a short answer stays
+ * below the ceiling, and its answers are bounded to the length that does.
+ *
+ * Invariants: the longest answer that the provider is asked for is estimated below the ceiling. That is the central estimate, so a receipt can
+ * come out higher, but not because of the length of an answer. Deployments at which an answer of the usual length stays below go before all
+ * others. A call with a ceiling is not sent to a deployment whose carbon cannot be estimated.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { err, ok, type Result } from '@gw/contract/internal/result';
+import type { AnswerBound } from '@gw/contract/routing-trace';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import { shapeOf } from '../api/shapes.ts';
+import type { AttemptedRoute } from '../attempts/attempt-requests.ts';
 import type { Candidate, Named } from '../catalogue/snapshot.ts';
-import { estimateCall } from '../guards/budgets/estimate.ts';
+import { estimateCall, everyModelWrites, longestAnswer, usualAnswer } from '../guards/budgets/estimate.ts';
+
+/** A chain of deployments, and the bound with which all of them keep the ceiling; null: none is needed. */
+export interface KeptRoute extends Pick<AttemptedRoute, 'failoverChain'> {
+  readonly bound: AnswerBound | null;
+}
 
 export interface CarbonCeiling {
-  readonly isBelow: (candidate: Candidate) => boolean;
-  /** Returns an error if the call is above the ceiling at all of these candidates; null if not, or if there are none. */
-  readonly refusalFor: (candidates: readonly Candidate[], param: string) => ApiError | null;
+  /** Returns which of these deployments may serve the call; an error if none may, unless there are none. */
+  readonly among: (
+    candidates: readonly Candidate[],
+    param: string,
+  ) => Result<(candidate: Candidate) => boolean, ApiError>;
+  /** Bounds the answers by what the first deployment may cause, and leaves out those that do not keep the ceiling with that bound. */
+  readonly keptBy: (chain: AttemptedRoute['failoverChain']) => KeptRoute;
 }
+
+/**
+ * The shortest answer that is worth a call, in tokens: a word or two. Providers can be faster than the time that the formulas assume, so that
+ * an estimate is up to five times what as long an answer takes; a longer one here would refuse calls of ten tokens that stay below.
+ */
+const shortestAnswer = 5;
 
 /** Returns null for a call without a ceiling. `at`: ms since 1970. */
 export function carbonCeiling(request: ParsedRequest, modelOf: Named['modelOf'], at: number): CarbonCeiling | null {
   const most = request.options.max_carbon_g;
   if (most === undefined) return null;
-  const time = new Date(at).toISOString();
-  const estimates = new Map<string, number>();
-  const estimateOf = (candidate: Candidate): number => {
-    const { id } = candidate.deployment;
-    const known = estimates.get(id);
-    if (known !== undefined) return known;
-    const { carbon_g } = estimateCall(request, modelOf(candidate), candidate, time);
-    const grams = carbon_g ?? Number.POSITIVE_INFINITY;
-    estimates.set(id, grams);
-    return grams;
+  const { maxTokens } = request;
+  const { kind, request: shape } = shapeOf(request.endpoint);
+  const usual = maxTokens ?? usualAnswer(request);
+  const shortest = Math.min(shortestAnswer, usual);
+  const grams = new GramsByLength(request, modelOf, { at, usual });
+  const longestAt = (candidate: Candidate) => grams.longestBelow(candidate, most);
+  const isBelow = (candidate: Candidate) => grams.of(candidate, usual) <= most;
+  const isNeverAbove = (candidate: Candidate) =>
+    grams.of(candidate, maxTokens ?? longestAnswer(request, [modelOf(candidate)])) <= most;
+  /** Returns the length, in tokens, to which each answer has to be bounded; null: none can be too long. */
+  const boundAt = (candidate: Candidate): number | null => {
+    if (isNeverAbove(candidate)) return null;
+    const longest = Math.max(shortest, longestAt(candidate));
+    return maxTokens === null ? Math.min(longest, shape.bound?.usual ?? everyModelWrites) : longest;
   };
-  const isBelow = (candidate: Candidate): boolean => estimateOf(candidate) <= most;
   return {
-    isBelow,
-    refusalFor(candidates, param) {
-      const [first, ...others] = candidates;
-      if (!first || candidates.some(isBelow)) return null;
-      const lowest = others.reduce((best, each) => (estimateOf(each) < estimateOf(best) ? each : best), first);
-      const grams = estimateOf(lowest);
-      const found = Number.isFinite(grams)
-        ? `the lowest estimate is ${Number(grams.toPrecision(3))} g, in ${lowest.region.code}`
+    among(candidates, param) {
+      if (candidates.length === 0 || candidates.some(isBelow)) return ok(isBelow);
+      const best = Math.max(...candidates.map(longestAt));
+      // A region that is preferred for another reason must not cut an answer much shorter than need be.
+      if (best >= shortest) return ok((each) => longestAt(each) >= Math.max(shortest, best / 2));
+      const gramsOf = (candidate: Candidate) => grams.of(candidate, shortest);
+      const lowest = candidates.reduce((least, each) => (gramsOf(each) < gramsOf(least) ? each : least));
+      const how = kind === 'embedding' ? '' : `with an answer of ${shortest} tokens, `;
+      const found = Number.isFinite(gramsOf(lowest))
+        ? `${how}the lowest estimate is ${Number(gramsOf(lowest).toPrecision(3))} g, in ${lowest.region.code}`
         : 'nobody can estimate it for this model';
       const message = `No region that can serve this call is estimated to cause ${most} g CO2e or less: ${found}. Nothing was sent to a provider.`;
-      return apiError('max_carbon_exceeded', { message, param });
+      return err(apiError('max_carbon_exceeded', { message, param }));
+    },
+    keptBy([first, ...others]) {
+      const tokens = boundAt(first);
+      const keeps = (each: Candidate) => (tokens === null ? isNeverAbove(each) : longestAt(each) >= tokens);
+      const bound = tokens === null ? null : ({ tokens, set_by: 'max_carbon_g' } as const);
+      return { bound, failoverChain: [first, ...others.filter(keeps)] };
     },
   };
+}
+
+/** The estimated grams of a call by the length of its answers, each token of which adds the same. */
+class GramsByLength {
+  readonly #request: ParsedRequest;
+  readonly #modelOf: Named['modelOf'];
+  readonly #time: string;
+  readonly #usual: number;
+  /** The grams without an answer and with one of the usual length, by deployment. Infinite where nothing is known. */
+  readonly #known = new Map<string, { readonly read: number; readonly whole: number }>();
+
+  constructor(
+    request: ParsedRequest,
+    modelOf: Named['modelOf'],
+    { at, usual }: { readonly at: number; readonly usual: number },
+  ) {
+    this.#request = request;
+    this.#modelOf = modelOf;
+    this.#time = new Date(at).toISOString();
+    this.#usual = usual;
+  }
+
+  of(candidate: Candidate, answer: number): number {
+    const { read, whole } = this.#at(candidate);
+    return answer === this.#usual || whole === read ? whole : read + ((whole - read) * answer) / this.#usual;
+  }
+
+  longestBelow(candidate: Candidate, most: number): number {
+    const { read, whole } = this.#at(candidate);
+    if (whole === read) return read <= most ? Number.POSITIVE_INFINITY : 0;
+    // The rounding of a quotient must not cost a token.
+    return Math.floor((this.#usual * (most - read)) / (whole - read) + 1e-6);
+  }
+
+  #at(candidate: Candidate) {
+    const { id } = candidate.deployment;
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const gramsOf = (maxTokens: number) =>
+      estimateCall({ ...this.#request, maxTokens }, this.#modelOf(candidate), candidate, this.#time).carbon_g ??
+      Number.POSITIVE_INFINITY;
+    const made = { read: gramsOf(0), whole: gramsOf(this.#usual) };
+    this.#known.set(id, made);
+    return made;
+  }
 }

@@ -7,8 +7,10 @@ import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/as
 import { chainOf } from '@gw/testing/receipt-sidecar/chain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Trouble } from '../attempts/unavailable-deployments.ts';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
+import { estimateCall } from '../guards/budgets/estimate.ts';
 import { chooseRoute } from './route.ts';
 
 type Options = Parameters<typeof chooseRoute>[0]['options'];
@@ -334,14 +336,96 @@ describe('a ceiling of carbon', () => {
     expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining('nobody can estimate it') } });
   });
 
-  it('of another request that is longer is reached sooner', () => {
-    const carbonOf = (maxTokens: number | null) => {
-      const request = parsedForTests({ options: { max_carbon_g: 1e-9 }, maxTokens, estimatedPromptTokens: 10 });
-      const snapshot = snapshotOf(sites, [], live);
-      const refused = chooseRoute(request, makeCatalogue(snapshot), null, steeringForTests(snapshot.publishedAt));
+  const asking = (max_carbon_g: number, more: Partial<ParsedRequest> = {}) =>
+    parsedForTests({ estimatedPromptTokens: 10, ...more, options: { max_carbon_g, ...more.options } });
+  const snapshot = snapshotOf(sites, [], live);
+  const catalogue = makeCatalogue(snapshot);
+  const routeOf = (request: ParsedRequest) =>
+    chooseRoute(request, catalogue, null, steeringForTests(snapshot.publishedAt));
+  /** The estimate in the region c of an answer of so many tokens. */
+  const gramsOf = (maxTokens: number, more: Partial<ParsedRequest> = {}) => {
+    const route = routeOf(asking(1e6, more));
+    if (!route.ok) throw new Error(route.error.code);
+    const { failoverChain, model: served } = route.value;
+    const request = { ...asking(1e6, more), maxTokens };
+    return estimateCall(request, served, failoverChain[0], snapshot.publishedAt).carbon_g ?? Number.NaN;
+  };
+
+  it.each([10, 20, 50])('refuses no short call, of %i tokens, at more than three times what it takes', (tokens) => {
+    for (const maxTokens of [null, tokens, 400, 5000]) {
+      const least = gramsOf(Math.min(5, maxTokens ?? 5));
+      expect(least / gramsOf(tokens)).toBeLessThan(3);
+      expect(routeOf(asking(least, { maxTokens })).ok).toBe(true);
+      expect(routeOf(asking(least * 0.999, { maxTokens }))).toMatchObject({ ok: false });
+    }
+  });
+
+  it('bounds an answer to the length that keeps it, where the client allows more', () => {
+    const boundOf = (request: ParsedRequest) => {
+      const route = routeOf(request);
+      return route.ok ? route.value.bound : route.error.code;
+    };
+    const by = (tokens: number) => ({ tokens, set_by: 'max_carbon_g' });
+    expect(boundOf(asking(gramsOf(300)))).toEqual(by(300));
+    expect(boundOf(asking(gramsOf(3000)))).toEqual(by(3000));
+    // Not every model takes a longer bound.
+    expect(boundOf(asking(gramsOf(9000)))).toEqual(by(4096));
+    expect(boundOf(asking(gramsOf(200_000)))).toBeNull();
+    expect(boundOf(asking(gramsOf(300), { maxTokens: 301 }))).toEqual(by(300));
+    expect(boundOf(asking(gramsOf(9000), { maxTokens: 10_000 }))).toEqual(by(9000));
+    expect(boundOf(asking(gramsOf(300), { maxTokens: 300 }))).toBeNull();
+    expect(boundOf(asking(gramsOf(300, { candidates: 2 }), { candidates: 2 }))).toEqual(by(300));
+  });
+
+  it('is kept by every deployment of the chain, with the bound that the provider gets', () => {
+    const check = (grams: number, maxTokens: number | null, candidates: number) => {
+      const request = asking(grams, { maxTokens, candidates });
+      const route = routeOf(request);
+      if (!route.ok) {
+        expect(gramsOf(Math.min(5, maxTokens ?? 5), { candidates })).toBeGreaterThan(grams);
+        return;
+      }
+      const { bound, failoverChain, model: served } = route.value;
+      const longest = bound?.tokens ?? maxTokens ?? 131_072;
+      expect(longest).toBeLessThanOrEqual(maxTokens ?? 131_072);
+      for (const each of failoverChain) {
+        const estimate = estimateCall({ ...request, maxTokens: longest }, served, each, snapshot.publishedAt);
+        expect(estimate.carbon_g).toBeLessThanOrEqual(grams * (1 + 1e-6));
+      }
+    };
+    const grams = fc.double({ min: -5, max: 3, noNaN: true }).map((power) => 10 ** power);
+    const limit = fc.option(fc.integer({ min: 1, max: 100_000 }));
+    fc.assert(fc.property(grams, limit, fc.integer({ min: 1, max: 4 }), check), { numRuns: cases(500) });
+  });
+
+  it('cuts no answer to less than half of what another region allows, though the first be preferred', () => {
+    // Nobody compares annual averages.
+    const year = {
+      signal: 'annual' as const,
+      periodStart: '2024-01-01T00:00:00.000Z',
+      periodEnd: '2025-01-01T00:00:00.000Z',
+    };
+    const annual = {
+      ...snapshot,
+      grid: snapshot.grid.map((each) => ({ ...each, ...year, ...(each.zone === 'b' && { gPerKwh: 300 }) })),
+    };
+    const chainBelow = (grams: number) => {
+      const route = chooseRoute(asking(grams), makeCatalogue(annual), null, steeringForTests(snapshot.publishedAt));
+      return route.ok ? [chainOf(route.value), route.value.bound?.tokens] : route.error.code;
+    };
+    expect(chainBelow(1e6)).toEqual(['d0>d1>d2', undefined]);
+    expect(chainBelow(gramsOf(100))).toEqual(['d2', 100]);
+  });
+
+  it('of another request with a longer prompt or more answers is reached sooner', () => {
+    const carbonOf = (more: Partial<ParsedRequest>) => {
+      const refused = routeOf(asking(1e-9, more));
       return Number(/lowest estimate is ([\d.e-]+) g/.exec(refused.ok ? '' : refused.error.message)?.[1]);
     };
-    expect(carbonOf(null)).toBe(carbonOf(400));
-    expect(carbonOf(800)).toBeGreaterThan(1.5 * carbonOf(400));
+    const usual = carbonOf({});
+    expect(carbonOf({ maxTokens: 800 })).toBe(usual);
+    expect(carbonOf({ maxTokens: 1 })).toBeLessThan(usual / 2);
+    expect(carbonOf({ candidates: 2 })).toBeGreaterThan(1.5 * usual);
+    expect(carbonOf({ estimatedPromptTokens: 10_000 })).toBeGreaterThan(1.5 * usual);
   });
 });

@@ -18,13 +18,13 @@ import type { AttemptedRoute } from '../attempts/attempt-requests.ts';
 import type { LiveSignal } from '../catalogue/grid-signals.ts';
 import type { Candidate, Catalogue, Named, Target } from '../catalogue/snapshot.ts';
 import { estimatedTokens, estimateFootprint } from '../guards/budgets/estimate.ts';
-import { type CarbonCeiling, carbonCeiling } from './carbon-ceiling.ts';
+import { type CarbonCeiling, carbonCeiling, type KeptRoute } from './carbon-ceiling.ts';
 import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
 import { unavailableRegion } from './saturated-region.ts';
 import { type Intolerable, toleranceOf } from './tolerance.ts';
 
-export interface Route extends AttemptedRoute {
+export interface Route extends AttemptedRoute, KeptRoute {
   /** The model that the first deployment serves. */
   readonly model: SnapshotModel;
   /** The alias that the call named; null if it named a model. */
@@ -117,11 +117,12 @@ function below(
     (each) =>
       each.region.status === 'active' && offer.serves(each) && (region === undefined || each.region.code === region),
   );
-  const refusal = ceiling.refusalFor(could, optionPath(request, 'max_carbon_g'));
-  if (refusal) return err(refusal);
-  const serves = (each: Candidate) => offer.serves(each) && ceiling.isBelow(each);
+  const judged = ceiling.among(could, optionPath(request, 'max_carbon_g'));
+  if (!judged.ok) return judged;
+  const serves = (each: Candidate) => offer.serves(each) && judged.value(each);
   const whyNot = (each: Candidate) => (offer.serves(each) ? 'carbon_above_ceiling' : 'tier_not_served');
-  return routeFor(request, { ...offer, serves, whyNot }, catalogue, steering);
+  const routed = routeFor(request, { ...offer, serves, whyNot }, catalogue, steering);
+  return routed.ok ? ok({ ...routed.value, ...ceiling.keptBy(routed.value.failoverChain) }) : routed;
 }
 
 interface Offer extends Pick<Servable, 'serves' | 'targets'> {
@@ -248,6 +249,12 @@ function routed(
   };
   const { modelOf } = named;
   const estimated = estimatedTokens(request);
-  const asked = { model: modelOf(failoverChain[0]), modelOf, alias: named.isAlias ? named.id : null, estimated };
+  const asked = {
+    model: modelOf(failoverChain[0]),
+    modelOf,
+    alias: named.isAlias ? named.id : null,
+    estimated,
+    bound: null,
+  };
   return ok({ ...asked, ...chosen, pinned: pinnedTo !== null, failoverChain, barredBy });
 }

@@ -172,7 +172,7 @@ function failedOf({ failoverChain }: Route, served: ServedCall): FailedCandidate
 }
 
 export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
-  const { comparison, pinned } = route;
+  const { bound, comparison, pinned } = route;
   const { attempts, by, requestedAt } = served;
   const failed = failedOf(route, served);
   const fallback = fallbackOf(route, by);
@@ -194,6 +194,7 @@ export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
     estimated_tokens: comparison?.ok
       ? { prompt: route.estimated.promptTokens, completion: route.estimated.completionTokens }
       : null,
+    ...(bound === null ? {} : { answer_bound: bound }),
     operational_signal: by ? operationalSignal(route, by, requestedAt) : null,
     candidates: candidatesOf(route, requestedAt),
     ...savingOf(route, served, failed),

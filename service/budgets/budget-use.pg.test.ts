@@ -75,6 +75,8 @@ test('whatever comes in whatever order, what is used is the base and each call o
         const asked: WantedShare[] = sharesOf().map((each) => ({
           ...each,
           assumed: Math.floor(each.steps / 2),
+          bounded: each.steps,
+          whole: each.steps,
           most: most[each.id] ?? null,
           floor,
         }));
@@ -85,10 +87,15 @@ test('whatever comes in whatever order, what is used is the base and each call o
         const anyway = one.do === 'again';
         const isThere = anyway && of.calls.has(name);
         const taken = !isThere && (anyway || full === -1);
-        const reply = await use.reserve(book, name, asked, anyway);
-        const expected = asked.map((each, at) => (before[at] as number) + (taken ? each.steps : 0));
-        const known = asked.map(({ id }) => of.bases.has(id));
-        expect(reply).toEqual({ refusedBy: anyway || full === -1 ? null : full, used: expected, known });
+        if (anyway) await use.reserveAnyway(book, name, asked);
+        else {
+          const used = asked.map((each, at) => (before[at] as number) + (taken ? each.steps : 0));
+          const known = asked.map(({ id }) => of.bases.has(id));
+          const reserved = asked.map((each) => each.steps);
+          const expected = { refusedBy: full === -1 ? null : full, used, known, answer: null };
+          const reply = await use.reserve(book, name, asked, null);
+          expect(reply).toEqual({ ...expected, steps: taken ? reserved : reply.steps });
+        }
         if (taken)
           of.calls.set(name, {
             reserved: true,
@@ -148,13 +155,59 @@ test('whatever comes in whatever order, what is used is the base and each call o
 test('calls that are reserved at once never take more than there is', async () => {
   const book = { accountId: 'acct', month: '2026-11' };
   await use.rebase(book, 0, [{ id: 'bud_a', steps: 0, estimated: 0 }], []);
-  const asked = [{ id: 'bud_a', steps: 7, assumed: 7, most: 1000, floor: 0 }];
+  const asked = [{ id: 'bud_a', steps: 7, bounded: 7, whole: 7, assumed: 7, most: 1000, floor: 0 }];
   const other = redis.duplicate();
   const both = [use, redisBudgetUse(other)];
   const replies = await Promise.all(
-    Array.from({ length: 400 }, (_, at) => (both[at % 2] as BudgetUse).reserve(book, `rcpt_${at}`, asked)),
+    Array.from({ length: 400 }, (_, at) => (both[at % 2] as BudgetUse).reserve(book, `rcpt_${at}`, asked, null)),
   );
   other.disconnect();
   expect(replies.filter(({ refusedBy }) => refusedBy === null)).toHaveLength(142);
   expect(await use.state(book, 'bud_a')).toEqual({ base: 0, used: 994, held: 994, estimated: 0 });
+});
+
+test('an open answer reserves the longest where that fits, and then what is left, never more than there is', async () => {
+  const book = { accountId: 'acct', month: '2026-11' };
+  await use.rebase(
+    book,
+    0,
+    ['bud_a', 'bud_c'].map((id) => ({ id, steps: 0, estimated: 0 })),
+    [],
+  );
+  const open = { from: 400, to: 4096 };
+  const soft = { id: 'bud_c', steps: 410, bounded: 410, whole: 410, assumed: 410, most: null, floor: 0 };
+  const hard = { id: 'bud_a', steps: 410, bounded: 4106, whole: 20_010, assumed: 410, most: 50_000, floor: 0 };
+  const reserve = (at: number) => use.reserve(book, `rcpt_${at}`, [hard, soft], open);
+  const replies = await Promise.all(Array.from({ length: 8 }, (_, at) => reserve(at)));
+  expect(replies.map(({ answer, steps: [reserved] }) => [answer, reserved])).toEqual([
+    [null, 20_010],
+    [null, 20_010],
+    [4096, 4106],
+    [4096, 4106],
+    [1758, 1768],
+    ...Array.from({ length: 3 }, () => [expect.anything(), expect.anything()]),
+  ]);
+  expect(replies.map(({ refusedBy }) => refusedBy)).toEqual([null, null, null, null, null, 0, 0, 0]);
+  expect(await use.state(book, 'bud_a')).toMatchObject({ used: 50_000, held: 50_000 });
+  expect(await use.state(book, 'bud_c')).toMatchObject({ used: 5 * 410 });
+  await use.release(book, 'rcpt_1');
+  expect(await reserve(9)).toMatchObject({ answer: null, steps: [20_010, 410] });
+});
+
+test('the longest that fits is exact to a step, in the largest budgets too', async () => {
+  const book = { accountId: 'acct', month: '2026-11' };
+  const check = async (least: number, more: number, left: number) => {
+    await redis.flushall();
+    const share = { id: 'bud_a', steps: least, bounded: least + more, whole: 9e15, assumed: 0, floor: 0 };
+    const most = least + left;
+    const reply = await use.reserve(book, 'rcpt_1', [{ ...share, most }], { from: 400, to: 4096 });
+    const [reserved = 0] = reply.steps;
+    expect(reply.refusedBy).toBeNull();
+    expect(reserved).toBeLessThanOrEqual(most);
+    expect(await use.state(book, 'bud_a')).toMatchObject({ used: reserved });
+    const exact = (BigInt(3696) * BigInt(left)) / BigInt(more);
+    expect(Math.abs(Number(reply.answer) - 400 - Math.min(3696, Number(exact)))).toBeLessThanOrEqual(1);
+  };
+  const steps = fc.integer({ min: 1, max: 4e15 });
+  await fc.assert(fc.asyncProperty(steps, steps, fc.nat(4e15), check), { numRuns: cases(300) });
 });

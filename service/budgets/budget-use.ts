@@ -39,15 +39,30 @@ export interface ReservedShare extends BudgetShare {
 }
 
 export interface WantedShare extends ReservedShare {
+  /** The steps with an answer of the length `to`, and with the longest that the model can write; both `steps` without an open answer. */
+  readonly bounded: number;
+  readonly whole: number;
   /** The most steps that may be used; null: unlimited. */
   readonly most: number | null;
   /** The least use known to this instance, in case Redis has lost its count. */
   readonly floor: number;
 }
 
+/** An answer that nobody has bounded, so that it can become longer than what is reserved. Lengths are in tokens. */
+export interface OpenAnswer {
+  /** The length that the steps of the shares assume. */
+  readonly from: number;
+  /** The longest that it can be bounded to. */
+  readonly to: number;
+}
+
 export interface Reserved {
   /** Index of the budget that has too little left; null: all were reserved. */
   readonly refusedBy: number | null;
+  /** The steps of each budget that were reserved. */
+  readonly steps: readonly number[];
+  /** The length that an open answer has to be bounded to, for the steps to suffice; null: they suffice for the longest. */
+  readonly answer: number | null;
   /** The use of each budget, including this call if it was reserved. */
   readonly used: readonly number[];
   /** For each budget, whether Redis has the sum of its receipts. */
@@ -69,8 +84,13 @@ export type CountedCall =
   | { readonly state: 'settled'; readonly shares: readonly BudgetShare[] };
 
 export interface BudgetUse {
-  /** Reserves from all budgets of a call, or from none. `anyway`: also above a limit, unless the call is already known. */
-  reserve(book: Book, receiptId: string, asked: readonly WantedShare[], anyway?: boolean): Promise<Reserved>;
+  /**
+   * Reserves from all budgets of a call, or from none. Of an open answer the longest that the model can write is reserved if that fits, or
+   * else as much as there is room for up to `to`.
+   */
+  reserve(book: Book, receiptId: string, asked: readonly WantedShare[], open: OpenAnswer | null): Promise<Reserved>;
+  /** Reserves also above a limit, unless the call is already known. */
+  reserveAnyway(book: Book, receiptId: string, shares: readonly ReservedShare[]): Promise<unknown>;
   settle(book: Book, receiptId: string, shares: readonly SettledShare[]): Promise<unknown>;
   release(book: Book, receiptId: string): Promise<unknown>;
   /** Returns the receipts whose calls Redis does not know. */
@@ -89,14 +109,22 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
   const run = (script: string, { accountId, month }: Book, args: readonly (string | number)[]) =>
     redis.eval(script, 2, budgetUseKey(accountId, month), budgetCallsKey(accountId, month), ...args);
   return {
-    async reserve(book, receiptId, asked, anyway = false) {
-      const rules = asked.flatMap(({ assumed, floor, id, most, steps }) => [id, steps, most ?? -1, floor, assumed]);
-      const reply = await run(reserveScript, book, [receiptId, anyway ? 1 : 0, ...rules]);
-      const [refused, ...found] = reply as [number, ...number[]];
-      const used = asked.map((_, at) => elementAt(found, 2 * at));
-      const known = asked.map((_, at) => found[2 * at + 1] === 1);
-      return { refusedBy: refused === 0 ? null : refused - 1, used, known };
+    async reserve(book, receiptId, asked, open) {
+      const rules = asked.flatMap((each) => rulesOf(each, each.most ?? -1));
+      const span = open === null ? 0 : open.to - open.from;
+      const reply = await run(reserveScript, book, [receiptId, 0, span, ...rules]);
+      const [refused, longer, ...found] = reply as [number, number, ...number[]];
+      const each = (place: number) => asked.map((_, at) => elementAt(found, 3 * at + place));
+      return {
+        refusedBy: refused === 0 ? null : refused - 1,
+        answer: open === null || longer < 0 ? null : open.from + longer,
+        used: each(0),
+        known: each(1).map((is) => is === 1),
+        steps: each(2),
+      };
     },
+    reserveAnyway: (book, receiptId, shares) =>
+      run(reserveScript, book, [receiptId, 1, 0, ...shares.flatMap((each) => rulesOf(each, -1))]),
     settle: (book, receiptId, shares) =>
       run(settleScript, book, [
         receiptId,
@@ -131,6 +159,12 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
     },
   };
 }
+
+/** The arguments of `reserveScript` for one budget. */
+const rulesOf = (
+  { assumed, id, steps, bounded = steps, floor = 0, whole = steps }: ReservedShare & Partial<WantedShare>,
+  most: number,
+) => [id, steps, most, floor, assumed, bounded, whole];
 
 function callOf(entry: string): CountedCall {
   if (entry.startsWith('s')) {

@@ -47,30 +47,55 @@ end
 /**
  * Reserves for one call from all of its budgets or from none, in one atomic step.
  *
- * ARGV: receipt; 1 to reserve regardless of the use, unless the call is known; then for each budget its id, steps, the limit or -1,
- * the minimum use if Redis has no base, and the assumed steps. Returns the index, from 1, of the budget that has too little left, or 0; then for each budget
- * its use, including this call unless refused, and 1 if Redis has the base.
+ * ARGV: receipt; 1 to reserve regardless of the use, unless the call is known; the tokens by which its answer may be longer than the steps
+ * assume if it is bounded; then for each budget its id, steps, the limit or -1, the minimum use if Redis has no base, the assumed steps, the
+ * steps for the longest bound, and those for an answer without one. The last are reserved where they fit into all budgets; where they do not,
+ * the longest bound whose steps fit. Returns the index, from 1, of the budget that has too little left, or 0; by how many tokens the answer
+ * may be longer, or -1 for any number; then for each budget its use, including this call unless refused, 1 if Redis has the base, and the
+ * reserved steps.
  */
 export const reserveScript = `${head}
-local ids, steps, assumed, reply = {}, {}, {}, {0}
-for i = 3, #ARGV, 5 do
-  local id, amount, most = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
+local span = tonumber(ARGV[3])
+local ids, wanted, assumed, reply, used_by, known_by = {}, {}, {}, {0, -1}, {}, {}
+local longer, is_whole = span, true
+for i = 4, #ARGV, 7 do
+  local id, least, most = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  local bounded, whole = tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6])
   local used = tonumber(redis.call('HGET', use, 'used:' .. id) or 0)
   local known = redis.call('HEXISTS', use, 'base:' .. id)
   if known == 0 then used = used + tonumber(ARGV[i + 3]) end
-  ids[#ids + 1], steps[#steps + 1], assumed[#assumed + 1] = id, amount, ARGV[i + 4]
-  reply[#reply + 1] = used
-  reply[#reply + 1] = known
-  if reply[1] == 0 and most >= 0 and used + tonumber(amount) > most then reply[1] = #ids end
+  ids[#ids + 1], assumed[#assumed + 1] = id, ARGV[i + 4]
+  wanted[#wanted + 1] = { least = least, bounded = bounded, whole = whole, left = most >= 0 and most - used or math.huge }
+  used_by[#used_by + 1], known_by[#known_by + 1] = used, known
+  if most >= 0 then
+    local left = most - used - least
+    if reply[1] == 0 and left < 0 then reply[1] = #ids end
+    if used + whole > most then is_whole = false end
+    if bounded > least then longer = math.min(longer, math.floor(span * left / (bounded - least))) end
+  end
 end
+local is_new = true
 if ARGV[2] == '1' then
   reply[1] = 0
-  if redis.call('HEXISTS', calls, ARGV[1]) == 1 then return reply end
+  is_new = redis.call('HEXISTS', calls, ARGV[1]) == 0
 end
-if reply[1] == 0 then
+local is_taken = is_new and reply[1] == 0
+if not is_whole then reply[2] = math.max(0, longer) end
+local steps = {}
+for i, each in ipairs(wanted) do
+  local amount = each.whole
+  if not is_whole then
+    -- The product can be too large to be exact.
+    amount = math.min(each.left, each.least + math.ceil((each.bounded - each.least) * longer / math.max(1, span)))
+  end
+  steps[i] = string.format('%.0f', amount)
+  reply[#reply + 1] = used_by[i] + (is_taken and amount or 0)
+  reply[#reply + 1] = known_by[i]
+  reply[#reply + 1] = amount
+end
+if is_taken then
   take_out(ARGV[1])
   put_in(ARGV[1], 'r', ids, steps, nil, assumed)
-  for i, amount in ipairs(steps) do reply[2 * i] = reply[2 * i] + tonumber(amount) end
 end
 return reply
 `;

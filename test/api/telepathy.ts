@@ -116,7 +116,7 @@ export const telepathy: ApiShape = {
     schema: z.looseObject({ ...gatewayFields, thought: z.string(), model: z.string(), stream: z.boolean().nullish() }),
     promptField: 'thought',
     list: null,
-    boundField: null,
+    bound: null,
     contradiction: ({ thought }) => (thought === '' ? fieldError('thought', '`thought` is empty.') : null),
     describe,
     prompt: ({ thought }) => ({ texts: [String(thought)], frame: 0, isWhole: true, together: true }),

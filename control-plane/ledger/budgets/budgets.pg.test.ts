@@ -78,8 +78,8 @@ test('a call is counted once, whether its receipt is in Postgres or not, and wha
   const id = await newAccount();
   const book = { accountId: id, month };
   const receipt = entry({ id: at('2026-04-15T11:59:00.000Z'), carbon_g: 4 }, id);
-  const shares = [{ id: `bud_c${accounts}`, steps: 7e6, assumed: 5e6, most: 100e6, floor: 0 }];
-  await use().reserve(book, receipt.receipt.id, shares);
+  const shares = [{ id: `bud_c${accounts}`, steps: 7e6, assumed: 5e6 }];
+  await use().reserveAnyway(book, receipt.receipt.id, shares);
   await rebased(id);
   expect(await used('c')).toEqual([7, 7]);
   // It was never settled, since its sidecar died; the receipt says what it used.
@@ -177,8 +177,8 @@ test('a call of a sidecar that died counts as the assumption, not as all that wa
   const id = await newAccount();
   const none = { carbon_g: null, energy_wh: null, tier: 'degraded', prompt_tokens: null, completion_tokens: null };
   const lost = { ...entry({ ...none, id: at('2026-04-15T11:59:00.000Z') } as Partial<Receipt>, id), facts: null };
-  const reserved = [{ id: `bud_t${accounts}`, steps: 5010, assumed: 410, most: null, floor: 0 }];
-  await use().reserve({ accountId: id, month }, lost.receipt.id, reserved);
+  const reserved = [{ id: `bud_t${accounts}`, steps: 5010, assumed: 410 }];
+  await use().reserveAnyway({ accountId: id, month }, lost.receipt.id, reserved);
   await running.store(lost);
   await rebased(id);
   expect(await stateOf('t')).toEqual({ base: 410, used: 410, held: 0, estimated: 410 });
@@ -187,9 +187,9 @@ test('a call of a sidecar that died counts as the assumption, not as all that wa
 test('what was reserved for a call that reached no provider is given back, and for one that runs it is not', async () => {
   const id = await newAccount();
   const book = { accountId: id, month };
-  const budgets = [{ id: `bud_c${accounts}`, steps: 1e6, assumed: 1e6, most: null, floor: 0 }];
+  const budgets = [{ id: `bud_c${accounts}`, steps: 1e6, assumed: 1e6 }];
   const [gone, runs, fresh] = [at(), at(), at('2026-04-15T11:59:30.000Z')];
-  for (const name of [gone, runs, fresh]) await use().reserve(book, name, budgets);
+  for (const name of [gone, runs, fresh]) await use().reserveAnyway(book, name, budgets);
   await running.stores.redis.zadd('gw:receipts:pending', Date.now() + 30_000, runs);
   await rebased(id);
   expect([...(await use().calls(book)).keys()].sort()).toEqual([runs, fresh].sort());

@@ -38,7 +38,7 @@ export const openaiChat: ApiShape = {
     integers,
     askingForUsage,
     // The newer max_completion_tokens is unknown to many servers.
-    boundField: 'max_tokens',
+    bound: { field: 'max_tokens', usual: null },
     hasTemperature: true,
     samples: [
       { messages: [{ role: 'user', content: words }], temperature: 0.5, stream: true },

@@ -55,8 +55,8 @@ export const openaiCompletions: ApiShape = {
     texts: (body, decoded) => requestText(body, decoded).texts,
     integers,
     askingForUsage,
-    // Without one, OpenAI and vLLM write 16 tokens.
-    boundField: null,
+    // OpenAI and vLLM write so many.
+    bound: { field: 'max_tokens', usual: 16 },
     hasTemperature: true,
     samples: [{ prompt: ['Hello, what is a gateway? '.repeat(10)], n: 1 }],
   },

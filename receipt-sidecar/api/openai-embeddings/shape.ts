@@ -35,7 +35,7 @@ export const openaiEmbeddings: ApiShape = {
     texts: (body, decoded) => requestText(body, decoded).texts,
     integers: ['dimensions'],
     askingForUsage: () => new Map(),
-    boundField: null,
+    bound: null,
     hasTemperature: false,
     samples: [{ input: 'Hello, what is a gateway? '.repeat(10) }],
   },

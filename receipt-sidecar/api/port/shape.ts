@@ -47,12 +47,19 @@ export interface RequestShape {
   readonly integers: readonly string[];
   /** Returns the fields, as JSON, that the gateway sets in a stream's body so that the provider reports usage in it. */
   askingForUsage(body: JsonObject, texts: FieldTexts): FieldTexts;
-  /** The field that bounds an answer which is as long as the model likes without it; null if the API has a length of its own for that. */
-  readonly boundField: string | null;
+  /** How each answer of a request without a limit can be bounded; null: not at all. */
+  readonly bound: AnswerBound | null;
   /** Whether the API has a temperature, whose default differs between servers. */
   readonly hasTemperature: boolean;
   /** Bodies without a model, by which the code is warmed up at start. */
   readonly samples: readonly JsonObject[];
+}
+
+export interface AnswerBound {
+  /** A field that every server knows. */
+  readonly field: string;
+  /** The length that the API itself gives an answer without a limit, in tokens; null: as long as the model likes. */
+  readonly usual: number | null;
 }
 
 export interface ListField {

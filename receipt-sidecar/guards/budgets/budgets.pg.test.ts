@@ -71,6 +71,7 @@ const each = (at: number): Budgets => sidecars[at % 2] as Budgets;
 const estimating = (tokens: number, more: Partial<Amounts> = {}) => ({
   estimate: using(tokens, more),
   assumed: using(7),
+  open: null,
 });
 const ask = (at: number, tokens: number, budgets = [budget()]) =>
   each(at).reserve('acct', budgets, () => estimating(tokens));
@@ -128,16 +129,39 @@ test('a call takes of all of its budgets or of none, and a soft one refuses noth
   expect(await state('bud_k')).toMatchObject({ used: 1_700_000 });
 });
 
-test('a call is told the least that its hard budgets of a unit have left for it, also while Valkey is away', async () => {
-  const budgets = [budget(), budget({ id: 'bud_k', scope: 'key', amount: 70 }), budget({ id: 'bud_s', isHard: false })];
-  taken([await ask(0, 30)]);
-  const [second] = taken([await ask(0, 20, budgets)]);
-  expect(second?.room).toEqual({ carbon_g: null, energy_wh: null, tokens: 70, cost: null });
+/** An open answer of 5 tokens that can be bounded to 65, and have 1000 without a bound. */
+const open = { from: 5, to: 65, bounded: using(70), whole: using(1005) };
+const askOpen = (at: number, budgets: readonly HeldBudget[]) =>
+  each(at).reserve('acct', budgets, () => ({ estimate: using(10), assumed: using(7), open }));
+
+test('an open answer is bounded to the least that the hard budgets have left, also while Valkey is away', async () => {
+  const key = budget({ id: 'bud_k', scope: 'key', amount: 50 });
+  const soft = budget({ id: 'bud_s', isHard: false, amount: 1 });
+  const [first] = taken([await askOpen(0, [budget(), key, soft])]);
+  expect(first).toMatchObject({ answer: 45, header: 'tokens;scope=account;kind=soft;used=10.000' });
+  expect([await state(), await state('bud_k'), await state('bud_s')]).toMatchObject([
+    { held: 50 },
+    { held: 50 },
+    { held: 10 },
+  ]);
+  expect(await askOpen(1, [budget(), key])).toMatchObject({ ok: false, error: { code: 'token_budget_exceeded' } });
+  expect(taken([await askOpen(1, [budget({ amount: 1100 })])])).toMatchObject([{ answer: null }]);
+  first?.release();
+  await told();
+  // Both hear of the 1005.
+  for (const reservation of taken([
+    await ask(0, 1, [budget({ amount: 2000 })]),
+    await ask(1, 1, [budget({ amount: 2000 })]),
+  ]))
+    reservation.release();
   await valkey.stop();
   await untilTrue(() => sidecars.every((each) => each.local()));
-  // Half of the 50 and the 50 that were left.
-  const [third] = taken([await ask(0, 5, budgets)]);
-  expect(third?.room.tokens).toBe(25);
+  // Half of the 44 or 45 that were left.
+  const [alone] = taken([await askOpen(0, [budget({ amount: 1050 })])]);
+  expect([17, 16]).toContain(alone?.answer);
+  expect(await askOpen(0, [budget({ amount: 1050 })])).toMatchObject({ ok: false });
+  alone?.release();
+  expect(taken([await askOpen(0, [budget({ amount: 1050 })])])).toMatchObject([{ answer: alone?.answer }]);
 });
 
 test('what has no number is settled by the assumption and shown apart, once, and not given back after that', async () => {

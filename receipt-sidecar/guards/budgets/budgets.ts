@@ -7,10 +7,18 @@
  * never closed.
  */
 import type { ApiError } from '@gw/contract/errors';
-import { type Amounts, amountOf, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
+import { type Amounts, type HeldBudget, monthOf, nearestSteps, stepsOf } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
-import type { Book, BudgetUse, Reserved, ReservedShare, SettledShare } from '@gw/service/budgets';
+import type {
+  Book,
+  BudgetUse,
+  OpenAnswer,
+  Reserved,
+  ReservedShare,
+  SettledShare,
+  WantedShare,
+} from '@gw/service/budgets';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../../wire/bounded.ts';
 import { newReceiptId } from '../../wire/receipt-id.ts';
@@ -27,8 +35,8 @@ export interface Reservation {
   readonly at: number;
   /** Counts if the call ran and its receipt has no number. */
   readonly assumed: Amounts;
-  /** The amounts that the hard budgets have left for the call, its reservation included; null: none is in this unit. */
-  readonly room: Amounts;
+  /** The length, in tokens, that an answer which nobody has bounded must be bounded to; null: its reservation suffices for the longest. */
+  readonly answer: number | null;
   /** The value of the reply's `x-gw-budget`; null: the reply has none. */
   readonly header: string | null;
   /** Replaces the estimate by the actual use, once. `unstated` counts where an amount is null, as an estimate. */
@@ -40,7 +48,7 @@ export interface Reservation {
 }
 
 export interface BudgetOptions {
-  readonly use: Pick<BudgetUse, 'reserve' | 'settle' | 'release' | 'missing'>;
+  readonly use: Pick<BudgetUse, 'reserve' | 'reserveAnyway' | 'settle' | 'release' | 'missing'>;
   readonly leases: AvailabilityOptions['leases'];
   /** How many instances share the rest of a budget while they cannot count together. */
   readonly instances: number;
@@ -67,6 +75,12 @@ export interface Budgets {
   stop(): void;
 }
 
+/** What a call counts as if its receipt has no number, and the steps that it is estimated at. */
+interface Wanted {
+  readonly assumed: Amounts;
+  readonly steps: readonly number[];
+}
+
 interface HeldReservation {
   readonly book: Book;
   readonly receiptId: string;
@@ -85,19 +99,16 @@ export function openBudgets(options: BudgetOptions): Budgets {
   const held = new Map<string, HeldReservation>();
   const known = new KnownUse(options.instances);
 
-  const again = ({ book, receiptId, shares }: HeldReservation) =>
-    use.reserve(
-      book,
-      receiptId,
-      shares.map((share) => ({ ...share, most: null, floor: 0 })),
-      true,
-    );
   const restoreBook = async (ofBook: readonly HeldReservation[]): Promise<void> => {
     for (let at = 0; at < ofBook.length; at += mostPerRequest) {
       const some = ofBook.slice(at, at + mostPerRequest);
       const ids = some.map(({ receiptId }) => receiptId);
       const lost = new Set(await use.missing(elementAt(some, 0).book, ids));
-      await Promise.all(some.filter(({ receiptId }) => lost.has(receiptId) && held.has(receiptId)).map(again));
+      await Promise.all(
+        some
+          .filter(({ receiptId }) => lost.has(receiptId) && held.has(receiptId))
+          .map((each) => use.reserveAnyway(each.book, each.receiptId, each.shares)),
+      );
     }
   };
   const restore = async (): Promise<void> => {
@@ -123,15 +134,15 @@ export function openBudgets(options: BudgetOptions): Budgets {
   const timer = setInterval(check, checkEveryMs);
 
   /** Resolves to null if Redis does not answer in time. */
-  const ask = async ({ book, budgets, receiptId, shares }: HeldReservation): Promise<Reserved | null> => {
-    const asked = budgets.map(({ amount, id, isHard, unit }, at) => ({
-      ...elementAt(shares, at),
-      most: isHard ? nearestSteps(unit, amount) : null,
-      floor: known.usedOf(id, book.month),
-    }));
+  const ask = async (
+    book: Book,
+    receiptId: string,
+    asked: readonly WantedShare[],
+    open: OpenAnswer | null,
+  ): Promise<Reserved | null> => {
     let error: unknown;
     let found: Reserved | null = null;
-    const asking = use.reserve(book, receiptId, asked).then(
+    const asking = use.reserve(book, receiptId, asked, open).then(
       (reply) => {
         found = reply;
       },
@@ -145,28 +156,16 @@ export function openBudgets(options: BudgetOptions): Budgets {
     return null;
   };
 
-  const roomOf = ({ book, budgets, shares }: HeldReservation, used: readonly number[], isAlone: boolean): Amounts => {
-    const room: Record<keyof Amounts, number | null> = { carbon_g: null, energy_wh: null, tokens: null, cost: null };
-    for (const [at, budget] of budgets.entries()) {
-      const { amount, id, isHard, unit } = budget;
-      if (!isHard) continue;
-      const most = isAlone
-        ? known.usedOf(id, book.month) + known.shareOf(budget, book.month)
-        : nearestSteps(unit, amount);
-      const left = amountOf(unit, most - elementAt(used, at) + elementAt(shares, at).steps);
-      room[unit] = Math.min(room[unit] ?? left, left);
-    }
-    return room;
-  };
-
   const reservationOf = (
     one: HeldReservation,
     at: number,
-    assumed: Amounts,
-    used: readonly number[],
+    { assumed, steps: usual }: Wanted,
+    { answer, used }: Reserved,
     isAlone: boolean,
   ) => {
     const { book, budgets, receiptId, shares } = one;
+    // An answer is rarely as long as it is allowed to be, so that what is reserved for its length would be shown as used in vain.
+    const shown = used.map((each, place) => each - elementAt(shares, place).steps + elementAt(usual, place));
     held.set(receiptId, one);
     const end = (settled: readonly SettledShare[] | null): void => {
       if (!held.delete(receiptId)) return;
@@ -180,8 +179,8 @@ export function openBudgets(options: BudgetOptions): Budgets {
       receiptId,
       at,
       assumed,
-      room: roomOf(one, used, isAlone),
-      header: budgetHeader(budgets, used),
+      answer,
+      header: budgetHeader(budgets, shown),
       settle: (amounts, unstated) =>
         end(
           budgets.map(({ id, unit }) => {
@@ -201,15 +200,24 @@ export function openBudgets(options: BudgetOptions): Budgets {
       const at = now();
       const receiptId = newReceiptId(at);
       const book = { accountId, month: monthOf(at) };
-      const { assumed, estimate } = estimateAt(new Date(at).toISOString());
-      const shares = budgets.map(({ id, unit }) => ({
-        id,
-        steps: stepsOf(unit, estimate[unit] ?? 0),
-        assumed: nearestSteps(unit, assumed[unit] ?? 0),
-      }));
-      const one: HeldReservation = { book, receiptId, budgets, shares };
-      const found = availability.together() ? await ask(one) : null;
-      const decision = found ?? known.decide(book.month, budgets, shares);
+      const { assumed, estimate, open } = estimateAt(new Date(at).toISOString());
+      const wanted = budgets.map(({ amount, id, isHard, unit }): WantedShare => {
+        const steps = stepsOf(unit, estimate[unit] ?? 0);
+        // A soft budget bounds nothing.
+        const longer = (amounts: Amounts | undefined) =>
+          isHard ? Math.max(steps, stepsOf(unit, amounts?.[unit] ?? 0)) : steps;
+        return {
+          id,
+          steps,
+          assumed: nearestSteps(unit, assumed[unit] ?? 0),
+          bounded: longer(open?.bounded),
+          whole: longer(open?.whole),
+          most: isHard ? nearestSteps(unit, amount) : null,
+          floor: known.usedOf(id, book.month),
+        };
+      });
+      const found = availability.together() ? await ask(book, receiptId, wanted, open) : null;
+      const decision = found ?? known.decide(book.month, budgets, wanted, open);
       if (found) known.note(book.month, budgets, found);
       const { refusedBy } = decision;
       if (refusedBy !== null) {
@@ -218,13 +226,15 @@ export function openBudgets(options: BudgetOptions): Budgets {
         // Redis may have reserved it all the same and only answered late.
         if (!found && leases.connected()) use.release(book, receiptId).catch(() => undefined);
         const used = elementAt(decision.used, refusedBy);
-        const { steps } = elementAt(shares, refusedBy);
+        const { steps } = elementAt(wanted, refusedBy);
         const share = found ? null : known.shareOf(refusing, book.month);
         return err(budgetExceeded({ at, budget: refusing, share, steps, used }));
       }
       for (const [place, { amount, unit }] of budgets.entries())
         metrics.decided(unit, elementAt(decision.used, place) > nearestSteps(unit, amount) ? 'exceeded' : 'reserved');
-      return ok(reservationOf(one, at, assumed, decision.used, !found));
+      const shares = wanted.map(({ id, assumed }, place) => ({ id, assumed, steps: elementAt(decision.steps, place) }));
+      const one: HeldReservation = { book, receiptId, budgets, shares };
+      return ok(reservationOf(one, at, { assumed, steps: wanted.map(({ steps }) => steps) }, decision, !found));
     },
     local: () => !availability.together(),
     stop() {

@@ -1,17 +1,17 @@
 /** The longest answers that fit into budgets. */
-import type { Amounts } from '@gw/contract/internal/budgets';
+import { type Amounts, budgetUnits, type HeldBudget, stepsOf } from '@gw/contract/internal/budgets';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogue';
 import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { expect, test } from 'vitest';
 import { makeCatalogue } from '../../catalogue/snapshot.ts';
 import { chooseRoute } from '../../routing/route.ts';
-import { estimateCall, estimatesOf, fittingAnswer } from './estimate.ts';
+import { estimateCall, estimatesOf, type Keeping } from './estimate.ts';
+import { KnownUse } from './known-use.ts';
 
 const at = '2026-11-21T09:10:00.000Z';
 const grid = annualReading('DEU');
 const region = { code: 'us', name: 'us', country: 'us', gridZone: 'DEU', status: 'active', preference: 0 } as const;
-const nothing: Amounts = { carbon_g: null, energy_wh: null, tokens: null, cost: null };
 
 function callOf(contextWindow: number | null, candidates = 1) {
   const catalogue = makeCatalogue({
@@ -26,11 +26,25 @@ function callOf(contextWindow: number | null, candidates = 1) {
   const routed = chooseRoute(request, catalogue, null, steeringForTests(at));
   if (!routed.ok) throw new Error(routed.error.code);
   const { failoverChain, model } = routed.value;
-  const { assumed } = estimatesOf(request, routed.value, at);
-  const fitting = (room: Partial<Amounts>) =>
-    fittingAnswer(request, model, failoverChain[0], { assumed, at, room: { ...nothing, ...room } });
+  const { estimate, open } = estimatesOf(request, routed.value, at, 'bound');
+  /** The bound where hard budgets have this room. */
+  const fitting = (room: Partial<Amounts>) => {
+    const budgets = budgetUnits.flatMap((unit) => {
+      const amount = room[unit];
+      return amount == null ? [] : [{ id: unit, scope: 'account', project: '', unit, amount, isHard: true } as const];
+    });
+    const steps = ({ unit }: HeldBudget, amounts = estimate) => stepsOf(unit, amounts[unit] ?? 0);
+    const shares = budgets.map((each) => ({
+      steps: steps(each),
+      bounded: steps(each, open?.bounded),
+      whole: steps(each, open?.whole),
+    }));
+    const { answer, refusedBy } = new KnownUse(1).decide('2026-11', budgets, shares, open);
+    return refusedBy === null ? answer : 'refused';
+  };
   const amountsOf = (maxTokens: number) => estimateCall({ ...request, maxTokens }, model, failoverChain[0], at);
-  return { amountsOf, fitting };
+  const estimatesBy = (keeping: Keeping) => estimatesOf(request, routed.value, at, keeping);
+  return { amountsOf, estimatesBy, fitting };
 }
 
 test('of tokens it is what the prompt leaves, for each of the answers', () => {
@@ -47,6 +61,18 @@ test('of several units the least holds, and the estimate of such an answer is wh
     expect(longest).toBeGreaterThanOrEqual(695);
     expect(longest).toBeLessThanOrEqual(700);
   }
+});
+
+test('no budget admits a call that it has no room for, and a long answer has no longer bound than every model takes', () => {
+  expect(callOf(100_000).fitting({ tokens: 499 })).toBe('refused');
+  expect(callOf(100_000).fitting({ tokens: 99_999 })).toBe(4096);
+});
+
+test('where the provider takes no bound, the longest answer is reserved', () => {
+  const { amountsOf, estimatesBy } = callOf(2000);
+  expect(estimatesBy('reserve')).toMatchObject({ estimate: amountsOf(1900), assumed: amountsOf(400), open: null });
+  expect(estimatesBy(null)).toMatchObject({ estimate: amountsOf(400), open: null });
+  expect(callOf(null).estimatesBy('reserve').estimate.tokens).toBe(100 + 131_072);
 });
 
 test('nothing is bounded where no hard budget holds, or where the window of the model ends an answer before', () => {
@@ -75,7 +101,7 @@ test('a call to an alias assumes the most that one of its targets takes, and res
     const request = { ...parsedForTests({ estimatedPromptTokens: 100, maxTokens }), model };
     const routed = chooseRoute(request, catalogue, null, steeringForTests(at));
     if (!routed.ok) throw new Error(routed.error.code);
-    return estimatesOf(request, routed.value, at);
+    return estimatesOf(request, routed.value, at, null);
   };
   for (const maxTokens of [null, 50, 5000]) {
     const [alias, small, large] = ['best', 'small', 'large'].map((model) => estimates(model, maxTokens));

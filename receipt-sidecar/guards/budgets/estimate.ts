@@ -5,28 +5,38 @@
  * Invariant: estimates are central figures, never bounds. An amount is null if it cannot be estimated; its receipt would have no number
  * either.
  */
-import { type Amounts, budgetUnits } from '@gw/contract/internal/budgets';
+import type { Amounts } from '@gw/contract/internal/budgets';
 import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
 import type { SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { ReceiptNumbers } from '@gw/contract/receipt';
 import { assess, type CallFacts, type Impact, type TokenUsage } from '@gw/methodology/assess';
 import { type Footprint, footprintOf } from '@gw/methodology/footprint';
+import type { OpenAnswer } from '@gw/service/budgets';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import { shapeOf } from '../../api/shapes.ts';
 import type { Candidate, Named } from '../../catalogue/snapshot.ts';
 
 /** The assumed length of an answer that the request does not limit: a page of text. */
-export const typicalAnswerTokens = 400;
+const typicalAnswerTokens = 400;
 
 type EstimatedRequest = Pick<
   ParsedRequest,
-  'candidates' | 'endpoint' | 'estimatedPromptTokens' | 'maxTokens' | 'options'
+  'candidates' | 'endpoint' | 'estimatedPromptTokens' | 'maxTokens' | 'options' | 'prompts'
 >;
 
-export function estimatedTokens({ candidates, endpoint, estimatedPromptTokens, maxTokens }: EstimatedRequest) {
-  const each = shapeOf(endpoint).kind === 'embedding' ? 0 : (maxTokens ?? typicalAnswerTokens);
+export function estimatedTokens({
+  candidates,
+  endpoint,
+  estimatedPromptTokens,
+  maxTokens,
+}: Omit<EstimatedRequest, 'prompts'>) {
+  const each = shapeOf(endpoint).kind === 'embedding' ? 0 : (maxTokens ?? usualAnswer({ endpoint }));
   return { promptTokens: estimatedPromptTokens, completionTokens: each * candidates };
 }
+
+/** The length that is assumed of an answer without a limit, in tokens. */
+export const usualAnswer = ({ endpoint }: Pick<EstimatedRequest, 'endpoint'>): number =>
+  shapeOf(endpoint).request.bound?.usual ?? typicalAnswerTokens;
 
 /** `at`: RFC 3339. */
 export function estimateCall(
@@ -84,16 +94,30 @@ function estimatedImpact(
   return assessment.ok ? assessment.impact : null;
 }
 
-/** The two estimates of a call. */
 export interface Estimates {
-  /** Is reserved; assumes the longest answer that the call allows. */
+  /** Is reserved at least; assumes the longest answer that the client allows, or one of typical length if the client sets no limit. */
   readonly estimate: Amounts;
   /**
    * Counts where the receipt of a call that ran has no number; assumes an answer of typical length at most, by the model that takes most of
    * those that may be asked.
    */
   readonly assumed: Amounts;
+  /** Set if the answer can become longer than `estimate` assumes, and has to be bounded where the longest does not fit. */
+  readonly open: OpenEstimates | null;
 }
+
+interface OpenEstimates extends OpenAnswer {
+  /** With an answer of the length `to`. */
+  readonly bounded: Amounts;
+  /** With the longest answer that the model can write. */
+  readonly whole: Amounts;
+}
+
+/**
+ * How hard budgets hold for an answer that the client has not bounded: the gateway bounds it, or `reserve`: it cannot, so that the longest
+ * answer is reserved. Null: no hard budget holds.
+ */
+export type Keeping = 'bound' | 'reserve' | null;
 
 interface EstimatedRoute extends Pick<Named, 'modelOf'> {
   readonly failoverChain: readonly [Candidate, ...Candidate[]];
@@ -103,10 +127,12 @@ export function estimatesOf(
   request: EstimatedRequest,
   { failoverChain, modelOf }: EstimatedRoute,
   at: string,
+  keeping: Keeping,
 ): Estimates {
   const [first] = failoverChain;
   const model = modelOf(first);
-  const estimate = estimateCall(request, model, first, at);
+  const estimateOf = (maxTokens: number | null) => estimateCall({ ...request, maxTokens }, model, first, at);
+  const estimate = estimateOf(request.maxTokens);
   const isTypical = request.maxTokens === null || request.maxTokens <= typicalAnswerTokens;
   const typical = isTypical ? request : { ...request, maxTokens: typicalAnswerTokens };
   let assumed = isTypical ? estimate : estimateCall(typical, model, first, at);
@@ -117,7 +143,14 @@ export function estimatesOf(
     seen.add(other);
     assumed = largerOf(assumed, estimateCall(typical, other, candidate, at));
   }
-  return { estimate, assumed };
+  const shape = shapeOf(request.endpoint);
+  if (keeping === null || shape.kind === 'embedding' || request.maxTokens !== null)
+    return { estimate, assumed, open: null };
+  const longest = longestAnswer(request, [...seen]);
+  const whole = estimateOf(longest);
+  if (keeping === 'reserve') return { estimate: whole, assumed, open: null };
+  const to = Math.min(shape.request.bound?.usual ?? everyModelWrites, longest);
+  return { estimate, assumed, open: { from: usualAnswer(request), to, bounded: estimateOf(to), whole } };
 }
 
 const larger = (a: number | null, b: number | null): number | null => (a === null || (b !== null && b > a) ? b : a);
@@ -129,38 +162,23 @@ const largerOf = (a: Amounts, b: Amounts): Amounts => ({
   cost: larger(a.cost, b.cost),
 });
 
-/** No model of a chat API is known to write less, in tokens. */
-const everyModelWrites = 4096;
-
-/** A longer answer than this may be more than a model of which nobody knows the window can write. */
-const unknownWindow = 4096;
-
 /**
- * Returns the longest answer, in tokens, that a request without a limit can have within `room`; null if the model's window ends it before.
- * `assumed`: the estimate of the call, whose answer is of typical length.
+ * The longest bound that the gateway sets. Providers refuse one that their model cannot write, and nobody knows it for each model; none of a
+ * chat API is known to write less than this.
  */
-export function fittingAnswer(
-  request: EstimatedRequest,
-  model: SnapshotModel,
-  by: Candidate,
-  { assumed, at, room }: { readonly assumed: Amounts; readonly at: string; readonly room: Amounts },
-): number | null {
-  const most = model.contextWindow === null ? unknownWindow : model.contextWindow - request.estimatedPromptTokens;
-  // An answer that is scaled with the whole estimate is never too long, and most calls need no second estimate.
-  const isNear = budgetUnits.some((unit) => {
-    const [all, left] = [assumed[unit], room[unit]];
-    return all !== null && left !== null && left < all * (most / typicalAnswerTokens);
-  });
-  if (!isNear) return null;
-  const prompt = estimateCall({ ...request, maxTokens: 0 }, model, by, at);
-  const answers = budgetUnits.map((unit) => {
-    const [all, left, read] = [assumed[unit], room[unit], prompt[unit]];
-    if (all === null || left === null || read === null || all <= read) return Number.POSITIVE_INFINITY;
-    return Math.floor((typicalAnswerTokens * (left - read)) / (all - read));
-  });
-  const longest = Math.max(1, Math.min(...answers));
-  // Providers refuse a bound that their model cannot write, and nobody knows it for each model; all write this much.
-  return longest < Math.min(most, everyModelWrites) ? longest : null;
+export const everyModelWrites = 4096;
+
+/** No published service writes a longer answer, whatever the window of its model. */
+const mostWritten = 131_072;
+
+/** Returns how long each answer is without a limit, as far as the models' windows and published services tell, in tokens. */
+export function longestAnswer(
+  request: Pick<EstimatedRequest, 'endpoint' | 'estimatedPromptTokens' | 'prompts'>,
+  models: readonly SnapshotModel[],
+): number {
+  const windows = models.map(({ contextWindow }) => contextWindow ?? Number.POSITIVE_INFINITY);
+  const left = Math.max(...windows) - Math.floor(request.estimatedPromptTokens / request.prompts);
+  return Math.max(usualAnswer(request), Math.min(mostWritten, left));
 }
 
 /** Returns the use that the receipt of a call states; null where it has no number. */

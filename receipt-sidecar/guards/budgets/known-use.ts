@@ -6,7 +6,7 @@
  */
 import { type HeldBudget, nearestSteps } from '@gw/contract/internal/budgets';
 import { elementAt } from '@gw/contract/internal/defined';
-import type { BudgetShare, Reserved } from '@gw/service/budgets';
+import type { BudgetShare, OpenAnswer, Reserved, WantedShare } from '@gw/service/budgets';
 
 interface KnownBudget {
   readonly month: string;
@@ -45,21 +45,29 @@ export class KnownUse {
     return Math.floor(Math.max(0, nearestSteps(unit, amount) - this.usedOf(id, month)) / this.#instances);
   }
 
-  decide(month: string, budgets: readonly HeldBudget[], shares: readonly BudgetShare[]): Reserved {
+  /** Decides as the script in Redis does, by the share of this instance. */
+  decide(
+    month: string,
+    budgets: readonly HeldBudget[],
+    shares: readonly Pick<WantedShare, 'bounded' | 'steps' | 'whole'>[],
+    open: OpenAnswer | null,
+  ): Reserved {
     const before = budgets.map(({ id }) => this.#of(id, month));
-    const steps = shares.map((share) => share.steps);
-    const refusedBy = budgets.findIndex(
-      (budget, at) => budget.isHard && elementAt(before, at).alone + elementAt(steps, at) > this.shareOf(budget, month),
+    const left = budgets.map((budget, at) =>
+      budget.isHard ? this.shareOf(budget, month) - elementAt(before, at).alone : Number.POSITIVE_INFINITY,
     );
+    const refusedBy = shares.findIndex((share, at) => share.steps > elementAt(left, at));
     const used = before.map((each) => each.used + each.alone);
     const known = budgets.map(() => false);
-    if (refusedBy !== -1) return { refusedBy, used, known };
+    const least = shares.map((share) => share.steps);
+    if (refusedBy !== -1) return { refusedBy, answer: null, used, known, steps: least };
+    const { answer, steps } = fitting(shares, left, open);
     for (const [at, { id }] of budgets.entries()) {
       const own = this.#of(id, month);
       own.alone += elementAt(steps, at);
       this.#set(id, own);
     }
-    return { refusedBy: null, used: used.map((each, at) => each + elementAt(steps, at)), known };
+    return { refusedBy: null, answer, used: used.map((each, at) => each + elementAt(steps, at)), known, steps };
   }
 
   /** Replaces the use that was admitted for a call by its actual use. */
@@ -84,4 +92,23 @@ export class KnownUse {
     if (this.#known.size >= mostKnown && !this.#known.has(id)) this.#known.clear();
     this.#known.set(id, known);
   }
+}
+
+/** Returns the longest open answer that fits into what is left, and the steps that it takes. */
+function fitting(
+  shares: readonly Pick<WantedShare, 'bounded' | 'steps' | 'whole'>[],
+  left: readonly number[],
+  open: OpenAnswer | null,
+): Pick<Reserved, 'answer' | 'steps'> {
+  if (open === null || shares.every(({ whole }, at) => whole <= elementAt(left, at)))
+    return { answer: null, steps: shares.map((share) => share.whole) };
+  const span = open.to - open.from;
+  const longer = shares.reduce((least, { bounded, steps }, at) => {
+    const room = elementAt(left, at) - steps;
+    return bounded > steps ? Math.min(least, Math.floor((span * room) / (bounded - steps))) : least;
+  }, span);
+  // The product can be too large to be exact.
+  const stepsOf = ({ bounded, steps }: (typeof shares)[number], at: number) =>
+    Math.min(elementAt(left, at), steps + Math.ceil(((bounded - steps) * longer) / Math.max(1, span)));
+  return { answer: open.from + longer, steps: shares.map(stepsOf) };
 }
