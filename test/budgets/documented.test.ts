@@ -160,6 +160,46 @@ test('an answer that the client has not bounded ends where a hard budget does, a
   await expect(asked()).rejects.toMatchObject({ code: 'token_budget_exceeded' });
 });
 
+test('ten calls at once without a limit take no more than a hard budget has, and each tells its bound', async () => {
+  const { max_tokens: _, ...unbounded } = chat;
+  await set('tokens', 5000, 'hard');
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const long = { headers: { 'x-sim-tokens': '20000', 'x-sim-tokens-per-second': '0' } };
+  const calls = Array.from({ length: 10 }, () => client.chat.completions.create(unbounded, long));
+  const ends = await Promise.allSettled(calls);
+  const answers = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
+  const refusals = ends.flatMap((end) => (end.status === 'rejected' ? end.reason.code : []));
+  expect(new Set(refusals)).toEqual(new Set(['token_budget_exceeded']));
+  expect(answers.length).toBeGreaterThan(0);
+  expect(answers.reduce((sum, { usage }) => sum + (usage?.total_tokens ?? 0), 0)).toBeLessThanOrEqual(5000);
+  for (const { usage, ...answer } of answers)
+    expect(answer).toMatchObject({
+      choices: [{ finish_reason: 'length' }],
+      routing_trace: { answer_bound: { tokens: usage?.completion_tokens, set_by: 'hard_budget' } },
+    });
+});
+
+test('a short call is not refused below three times what it takes, and no answer takes more than its ceiling', async () => {
+  const { max_tokens: _, ...unbounded } = chat;
+  const ask = async (max_carbon_g: number, tokens: number, fields: object = {}) => {
+    const headers = { 'x-sim-tokens': String(tokens), 'x-sim-tokens-per-second': '0' };
+    const body = { ...unbounded, ...fields, gw: { max_carbon_g, region: 'eu-north' } };
+    const { choices, usage, ...answer } = await client.chat.completions.create(body, { headers });
+    const { gw, routing_trace } = answer as unknown as {
+      readonly gw: { readonly carbon_g: number };
+      readonly routing_trace: { readonly answer_bound?: object };
+    };
+    const [{ finish_reason } = {}] = choices;
+    return { bound: routing_trace.answer_bound, grams: gw.carbon_g, tokens: usage?.completion_tokens, finish_reason };
+  };
+  const ceiling = 3 * (await ask(1000, 10)).grams;
+  for (const fields of [{}, { max_tokens: 2000 }]) {
+    const long = await ask(ceiling, 1500, fields);
+    expect(long).toMatchObject({ bound: { tokens: long.tokens, set_by: 'max_carbon_g' }, finish_reason: 'length' });
+    expect(long.grams).toBeLessThanOrEqual(ceiling);
+  }
+});
+
 test('a budget of money refuses by the prices in force; without a price it counts nothing and refuses nothing', async () => {
   await set('cost', 0.001, 'hard');
   await new Promise((resolve) => setTimeout(resolve, 1000));
