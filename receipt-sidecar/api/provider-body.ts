@@ -76,7 +76,8 @@ export const canBound = ({ unmoved }: Pick<Outgoing, 'unmoved'>): boolean =>
 
 /** Returns the body with a bound of each answer: `field`, unless the client has set limits, of which those above it are lowered. */
 export function bounded(body: Outgoing, field: string, most: number): Outgoing {
-  const limits = limitFields.filter((name) => Number.isFinite(Number.parseFloat(body.varied.get(name) ?? '')));
+  // An absent field and a null are no limits.
+  const limits = limitFields.filter((name) => Number.isFinite(Number(body.varied.get(name) ?? 'null')));
   const lower = (name: string) => Number(body.varied.get(name)) > most;
   const names = limits.length === 0 ? [field] : limits.filter(lower);
   const varied = new Map([...body.varied, ...names.map((name) => [name, String(most)] as const)]);

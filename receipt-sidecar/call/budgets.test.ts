@@ -97,7 +97,7 @@ test('a call without budgets of its own is decided in the same turn, and asks no
   expect([told, ledger.begun.length]).toEqual([[], 1]);
 });
 
-/** What the budgets were asked to reserve, and the bound that the trace tells, of a call whose reservation allows answers of this length. */
+/** Returns the estimates that the budgets were given, and the bound that the trace tells, of a call whose reservation allows answers of this length. */
 async function boundedTo(answer: number | null, body: object, refused: readonly string[] = []) {
   let estimates: Estimates | null = null;
   const addedFields = createAddedFields(() => 0, { warn: () => undefined });

@@ -75,7 +75,7 @@ export interface Budgets {
   stop(): void;
 }
 
-/** What a call counts as if its receipt has no number, and the steps that it is estimated at. */
+/** The amounts that count if the receipt of a call has no number, and the steps that the call is estimated at. */
 interface Wanted {
   readonly assumed: Amounts;
   readonly steps: readonly number[];
