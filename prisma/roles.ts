@@ -52,6 +52,8 @@ const selecting = columns('SELECT');
 const inserting = columns('INSERT');
 const changing = columns('UPDATE');
 
+const roundTimes = ['claimed_until', 'begun_at', 'finished_at', 'whole_begun_at', 'moved_at'];
+
 /** The ledger writes these, and questions about it read them. */
 const ledgerGrows: RightsByRole = { ledger: grows, reader: read };
 const ledgerMarks: RightsByRole = { ledger: marks, reader: read };
@@ -192,11 +194,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
     reader: read,
   },
   integrity_checks: {
-    ledger: [
-      'SELECT',
-      changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at', 'whole_begun_at'),
-      changing('moved_at', 'checked', 'skipped'),
-    ],
+    ledger: ['SELECT', changing(...roundTimes, 'after_id', 'after_version', 'checked', 'skipped')],
     reader: read,
   },
 
@@ -235,7 +233,7 @@ export const functionRights: Readonly<Record<string, readonly DatabaseRole[]>> =
   'ensure_receipt_partitions(date,integer)': ['ledger'],
   'freeze_receipt_month(date)': ['ledger'],
   'thaw_receipt_month(date)': ['ledger'],
-  'ask_receipt_month_again(date, text)': ['ledger'],
+  'ask_receipt_month_again(date,text)': ['ledger'],
   'detach_receipt_month(date)': ['ledger'],
   'drop_receipt_month(date)': ['ledger'],
   // Triggers call it.
