@@ -16,12 +16,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { readObjects } from '../../shared/objects/config.ts';
 import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
-import { selectFew } from '../evidence/select.ts';
+import { selectFew, selectReceipts } from '../evidence/select.ts';
+import type { Period, ReceiptFilter } from '../evidence/select-archived.ts';
 import { checkBatches, checkNewestBatches } from '../integrity/check-batches.ts';
 import { checkAll } from '../integrity/check-receipts.ts';
 import { appendReceipts } from '../log/append.ts';
 import { sealOpen, signHeads } from '../log/heads.ts';
 import { trustIn } from '../log/sign.ts';
+import { leastId } from '../receipts/archive-notes.ts';
 import { claim } from '../receipts/interval-claims.ts';
 import { checkAMinute } from '../usage/minutes.ts';
 import { type ArchiveOptions, archiveMonths } from './archive-month.ts';
@@ -596,6 +598,65 @@ test('lists of an account go on into archived months, in each order, and with fi
   await archive('2025-11');
   expect(await stateOf('2025-11')).toBe('detached');
   expect(await listAll()).toEqual(before);
+});
+
+describe('one request reads 40 files at most', () => {
+  const month = '2024-06';
+  const account = 'acct_bound';
+  const [entry] = entriesOf(month, 1, account);
+  const id = idOf(entry);
+  /** Files with nothing of the account, which came before its only receipt; their calls would be later ones. */
+  const others = Array.from({ length: 45 }, (_, n) => ({
+    number: n + 2,
+    arrived: n + 1,
+    id: `${leastId(new Date(Date.parse('2024-06-20T00:00:00Z') + n * 3_600_000))}-7000-8000-000000000000`,
+  }));
+  const nameOf = (number: number) => `receipts/${month}/rows-${String(number).padStart(7, '0')}.jsonl.gz`;
+  beforeAll(async () => {
+    await stored('2024-07', entriesOf('2024-07', 1));
+    await stored(month, [entry ?? expect.fail()]);
+    await archive('2024-07');
+    await archive(month);
+    const bytes = (await objects.get('receipts/2024-07/rows-0000001.jsonl.gz')) ?? expect.fail();
+    for (const { number } of others) await objects.put(nameOf(number), bytes);
+    await running.stores.tamper(`
+      INSERT INTO receipt_archive_files
+      SELECT '${month}-01', kind, o.number, sha256, bytes, count, '${account}', o.id, '${account}', o.id, 1, o.arrived, o.arrived
+      FROM receipt_archive_files, json_to_recordset('${JSON.stringify(others)}') AS o (number int, arrived bigint, id text)
+      WHERE month = '2024-07-01' AND kind = 'rows'`);
+  });
+  afterAll(() =>
+    running.stores.tamper(
+      `DELETE FROM receipt_archive_files WHERE kind = 'rows' AND month = '${month}-01' AND number > 1`,
+    ),
+  );
+
+  test.each(['desc', 'asc', 'arrival'])('a page of a list (%s) ends early, and says where to go on', async (order) => {
+    const pages: string[][] = [];
+    for (let after = ''; pages.length < 5; ) {
+      const reply = await running.get(`/v1/gw/receipts?order=${order}${after}`, { 'x-gw-account-id': account });
+      const { data, has_more, last_id } = reply.json();
+      pages.push(data.map((receipt: { id: string }) => receipt.id));
+      if (!has_more) break;
+      after = `&after=${last_id}`;
+    }
+    expect(pages).toEqual([[], [id]]);
+  });
+
+  test('a pack by a period or by ids is left to a job', async () => {
+    const { db, seals } = running.stores;
+    const period = { from: new Date(`${month}-01`), to: new Date('2024-07-01') };
+    const ids = { receipt_ids: [id, ...others.map((other) => other.id)] };
+    const select = (asked: ReceiptFilter, by: Period | null) =>
+      selectFew({ db, objects, seals }, account, { asked, period: by, most: 1000 });
+    expect(await select({}, period)).toBeNull();
+    expect(await select(ids, null)).toBeNull();
+    expect((await select({ receipt_ids: ids.receipt_ids.slice(0, 30) }, null))?.rows.map((row) => row.id)).toEqual([
+      id,
+    ]);
+    const all = await selectReceipts({ db, objects, seals }, account, { asked: {}, period });
+    expect(all.rows.map((row) => row.id)).toEqual([id]);
+  });
 });
 
 test('operators see which months are archived, ask for one, and give it up', async () => {

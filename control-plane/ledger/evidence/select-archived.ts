@@ -2,8 +2,8 @@
 import type { EvidenceRequest } from '@gw/contract/evidence';
 import { elementAt } from '@gw/contract/internal/defined';
 import type { ArchivedRow } from '../receipts/archive-files.ts';
-import { archivesIn } from '../receipts/archive-notes.ts';
-import { type ArchiveStores, archivedPages } from '../receipts/archived-rows.ts';
+import { archivesIn, leastId, nextMonth } from '../receipts/archive-notes.ts';
+import { type ArchivedPage, type ArchiveStores, archivedPages, openReadLimit } from '../receipts/archived-rows.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
 
 export interface Period {
@@ -20,12 +20,15 @@ interface Selection {
   readonly most: number | null;
 }
 
-/** All versions of the archived receipts whose newest version fits, in the order of their times. Throws if the archive does not answer. */
+/**
+ * All versions of the archived receipts whose newest version fits, in the order of their times; null: with `most`, that are more files than one request
+ * reads. Throws if the archive does not answer.
+ */
 export async function selectArchived(
   stores: ArchiveStores,
   accountId: string,
   { asked, most, period }: Selection,
-): Promise<ArchivedRow[]> {
+): Promise<ArchivedRow[] | null> {
   if ((await archivesIn(stores.db, stores.seals, period ?? {})).length === 0) return [];
   const rows: ArchivedRow[] = [];
   let count = 0;
@@ -33,8 +36,13 @@ export async function selectArchived(
     asked.receipt_ids === undefined
       ? archivedPages(stores, accountId, period ?? noPeriod, 'asc')
       : pagesOf(stores, accountId, asked.receipt_ids);
-  for await (const page of pages) {
-    for (const versions of byReceipt(page)) {
+  const limit = openReadLimit();
+  let isEnough = false;
+  for await (const { file, rows: found } of pages) {
+    // More files would have to be read.
+    if (isEnough && most !== null) return null;
+    isEnough = limit.add(file);
+    for (const versions of byReceipt(found)) {
       const newest = elementAt(versions, versions.length - 1);
       if (!fits(newest, asked, period)) continue;
       rows.push(...versions);
@@ -67,19 +75,17 @@ async function* pagesOf(
   stores: ArchiveStores,
   accountId: string,
   ids: readonly string[],
-): AsyncGenerator<ArchivedRow[]> {
-  let page: readonly ArchivedRow[] = [];
-  let last = '';
-  for (const id of [...new Set(ids)].toSorted()) {
+): AsyncGenerator<ArchivedPage> {
+  const wanted = new Set(ids);
+  let covered = '';
+  for (const id of [...wanted].toSorted()) {
     const from = timeOfReceipt(id);
-    if (from === null) continue;
-    if (id > last) {
-      const next = await archivedPages(stores, accountId, { from, to: null }, 'asc').next();
-      page = next.done === true ? [] : next.value;
-      const end = page.at(-1);
-      last = end === undefined ? '' : end.id;
-    }
-    const versions = page.filter((row) => row.id === id);
-    if (versions.length > 0) yield versions;
+    if (from === null || id <= covered) continue;
+    const next = await archivedPages(stores, accountId, { from, to: null }, 'asc').next();
+    // No file has this id or one behind it.
+    if (next.done === true) return;
+    const { file, rows } = next.value;
+    covered = file.last_account === accountId ? file.last_id : leastId(nextMonth(file.month));
+    yield { file, rows: rows.filter((row) => wanted.has(row.id)) };
   }
 }

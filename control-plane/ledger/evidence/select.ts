@@ -3,6 +3,7 @@
  *
  * Invariant: every receipt that was asked for is in the pack or is excluded with a reason; nothing is left out silently.
  */
+import { defined } from '@gw/contract/internal/defined';
 import type { Receipt } from '@gw/contract/receipt';
 import type { Excluded } from '@gw/evidence/pack';
 import { Prisma } from '@gw/prisma/client';
@@ -27,7 +28,7 @@ interface ReceiptKey {
   readonly created_at: Date;
 }
 
-/** Returns null if there are more than `most`. */
+/** Returns null if there are more than `most`, or if more files of archived months would have to be read than one request reads. */
 export async function selectFew(
   stores: Stores,
   accountId: string,
@@ -36,6 +37,7 @@ export async function selectFew(
   const keys = await keysOf(stores, accountId, { asked, period, most });
   if (keys.length > most) return null;
   const selected = await selectAt(stores, accountId, { asked, keys, period, most });
+  if (selected === null) return null;
   return new Set(selected.rows.map(({ id }) => id)).size > most ? null : selected;
 }
 
@@ -46,7 +48,7 @@ export async function selectReceipts(
   { asked, period }: { readonly asked: ReceiptFilter; readonly period: Period | null },
 ): Promise<Selected> {
   const keys = await keysOf(stores, accountId, { asked, period, most: null });
-  return selectAt(stores, accountId, { asked, keys, period, most: null });
+  return defined(await selectAt(stores, accountId, { asked, keys, period, most: null }), 'A window of a pack');
 }
 
 async function selectAt(
@@ -63,14 +65,14 @@ async function selectAt(
     readonly period: Period | null;
     readonly most: number | null;
   },
-): Promise<Selected> {
+): Promise<Selected | null> {
   const { db, objects = noObjects, seals } = stores;
   const stored = await versionsOf(stores, accountId, keys);
   // The rows count and not the keys, because a month can be detached between the two.
   const found = new Set(stored.map(({ id }) => id));
-  const archived = (await selectArchived({ db, objects, seals }, accountId, { asked, period, most })).filter(
-    ({ id }) => !found.has(id),
-  );
+  const left = await selectArchived({ db, objects, seals }, accountId, { asked, period, most });
+  if (left === null) return null;
+  const archived = left.filter(({ id }) => !found.has(id));
   for (const { id } of archived) found.add(id);
   const rows = archived.length === 0 ? stored : [...archived, ...stored].toSorted(inOrder);
   const faults = await seals.check(rows);

@@ -42,11 +42,33 @@ export async function archivedVersions(stores: ArchiveStores, accountId: string,
   if (at === null) return [];
   const rows: ArchivedRow[] = [];
   for await (const page of archivedPages(stores, accountId, { from: at, to: new Date(at.getTime() + 1) }, 'asc'))
-    rows.push(...page.filter((row) => row.id === id));
+    rows.push(...page.rows.filter((row) => row.id === id));
   return rows;
 }
 
 type Order = 'asc' | 'desc';
+
+/** What a file has of an account. */
+export interface ArchivedPage {
+  readonly file: ArchiveFile;
+  /** None, if the account only has receipts before and behind those of the file. */
+  readonly rows: readonly ArchivedRow[];
+}
+
+/** What one request reads at most: about as much as a second of one core. */
+const mostOfRequest = { files: 40, bytes: 64 * 1024 * 1024 };
+
+/** Counts what a request reads. `add` returns whether that is enough. */
+export function openReadLimit({ bytes, files } = mostOfRequest) {
+  let read = { files: 0, bytes: 0 };
+  return {
+    add: (file: ArchiveFile): boolean => {
+      read = { files: read.files + 1, bytes: read.bytes + file.bytes };
+      // A page may begin with the file that the one before has ended with.
+      return read.files >= files || (read.bytes >= bytes && read.files > 1);
+    },
+  };
+}
 
 /** The rows of an account in a period, a file at a time, in the order of their times; all versions of a receipt are on one page. */
 export async function* archivedPages(
@@ -54,7 +76,7 @@ export async function* archivedPages(
   accountId: string,
   period: ArchivePeriod,
   order: Order,
-): AsyncGenerator<ArchivedRow[]> {
+): AsyncGenerator<ArchivedPage> {
   const { db, objects, seals } = stores;
   const last = period.to === null ? null : new Date(period.to.getTime() - 1);
   const archives = await archivesIn(db, seals, { from: period.from, to: last });
@@ -70,7 +92,7 @@ export async function* archivedPages(
       // A piece of JSON says whose row it is; others are not parsed.
       const own = (await linesOf(objects, file)).filter((line) => line.includes(JSON.stringify(accountId))).map(rowIn);
       const rows = own.filter((row) => row.account_id === accountId && row.created_at >= from && row.created_at < to);
-      if (rows.length > 0) yield order === 'asc' ? rows : rows.toReversed();
+      yield { file, rows: order === 'asc' ? rows : rows.toReversed() };
     }
   }
 }

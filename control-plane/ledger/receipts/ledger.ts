@@ -10,7 +10,7 @@ import type { CountedVersion, LedgerQuery } from '@gw/contract/management';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { noObjects } from '../../shared/objects/objects.ts';
-import { type ArchivedPart, archivedArrivals, archivedCalls, inOrderOfArrival } from './archived-lists.ts';
+import { type ArchivedPart, archivedArrivals, archivedCalls, inOrderOfArrival, type Place } from './archived-lists.ts';
 import { type ArchiveStores, archivedVersions } from './archived-rows.ts';
 import { genuineBefore } from './older-version.ts';
 import { readRows, storedColumns } from './read-rows.ts';
@@ -44,7 +44,7 @@ export async function ledgerPage(
 ): Promise<LedgerPage> {
   const stores = { db, objects, seals };
   let rows: ListedRow[] = [];
-  let stoppedAt: ListedRow | null = null;
+  let stoppedAt: Place | null = null;
   if (query.order === 'desc') {
     for (const window of windowsBefore(query.after)) {
       rows.push(...(await newestCalls(db, accountId, query, window, query.limit + 1 - rows.length)));
@@ -77,13 +77,14 @@ export async function ledgerPage(
     if (shown !== undefined) listed.push({ id: row.id, json: shown.body });
   }
   const cursorOf = query.order === 'arrival' ? arrivalCursor : ({ id }: ListedRow) => id;
-  const [first, last] = [page[0], (rows.length > query.limit ? null : stoppedAt) ?? page.at(-1)];
+  const [first, last] = [page[0], page.at(-1)];
+  const stopped = rows.length > query.limit ? null : stoppedAt;
   return {
     rows: listed,
     altered: page.flatMap(({ id, version }, at) => (faults[at] === null ? [] : { id, version })),
     hasMore: rows.length > query.limit || stoppedAt !== null,
     firstId: first === undefined ? null : cursorOf(first),
-    lastId: last === undefined ? null : cursorOf(last),
+    lastId: stopped !== null ? placeCursor(stopped, query) : last === undefined ? null : cursorOf(last),
   };
 }
 
@@ -91,7 +92,7 @@ export async function ledgerPage(
 function together(
   stored: readonly ListedRow[],
   { rows, stoppedAt }: ArchivedPart<ListedRow>,
-  order: (one: ListedRow, other: ListedRow) => number,
+  order: (one: Place, other: Place) => number,
 ): ListedRow[] {
   if (rows.length === 0 && stoppedAt === null) return [...stored];
   const nameOf = ({ id, version }: ListedRow): string => `${id} ${version}`;
@@ -117,9 +118,13 @@ function cursorPlace(text: string): ArrivalPlace | null {
   return { arrived, id, version: Number(version) };
 }
 
+/** In the order of calls an id has the time of its call; in the others only a receipt that is there has a place. */
+const placeCursor = (place: Place, { order }: LedgerQuery): string =>
+  order === 'desc' ? place.id : arrivalCursor(place);
+
 /** Whether `after` can be a cursor of this order. */
 export const isCursor = ({ after, order }: Pick<LedgerQuery, 'after' | 'order'>): boolean =>
-  after === undefined || timeOfReceipt(after) !== null || (order === 'arrival' && cursorPlace(after) !== null);
+  after === undefined || timeOfReceipt(after) !== null || (order !== 'desc' && cursorPlace(after) !== null);
 
 /** Nothing stands behind a receipt that is `not yet` in the ledger. Without a cursor the place is null. */
 async function placeOf(
