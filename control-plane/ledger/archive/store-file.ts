@@ -51,7 +51,8 @@ export async function storeFile(
 
 /** Stores an object, and reads it back. One that is there already stays: an earlier try has stored it, and a store may refuse to exchange it. */
 export async function storeObject(objects: ObjectStore, name: string, bytes: Buffer): Promise<void> {
-  if ((await objects.get(name))?.equals(bytes)) return;
+  // Before its first object a directory need not be there, and cannot be read; a store that is away cannot be written either.
+  if ((await objects.get(name).catch(() => null))?.equals(bytes)) return;
   await objects.put(name, bytes);
   const read = await objects.get(name);
   if (read === null || !read.equals(bytes)) throw new ObjectsUnavailableError(`${objects.place} did not keep ${name}.`);
