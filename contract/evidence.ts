@@ -89,7 +89,7 @@ export const packJobSchema = z
     format: z.enum(packFormats),
     bytes: z.int().nonnegative().nullable().describe('Length of the pack; null: not ready'),
     expires_at: z.iso.datetime().nullable().describe('When it is deleted; null: not ready'),
-    reason: z.string().nullable().describe('Why it failed, in words'),
+    reason: z.string().nullable().describe('Why it failed, or what it waits for, in words'),
     statement: z
       .looseObject({ format: z.literal('gw.evidence_table/1'), sha256: hash })
       .nullable()

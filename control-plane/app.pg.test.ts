@@ -158,6 +158,7 @@ test('operators see which part is missing', async () => {
       receipt_integrity_faults: 0,
       receipt_batch_faults: 0,
       receipt_archive_faults: 0,
+      evidence_pack_faults: 0,
       receipt_log_faults: 0,
       ledger_witness_faults: 0,
       integrity_check_overdue: false,

@@ -14,6 +14,7 @@ const good = {
   GW_WITNESS_KEY: 'ee'.repeat(32),
   GW_EVIDENCE_KEY: 'e1'.repeat(32),
   GW_NAMES_KEY: 'a3'.repeat(32),
+  GW_OBJECTS_DIR: '/var/lib/gw/objects',
   GW_IDEMPOTENCY_KEY: 'ab'.repeat(32),
 };
 

@@ -40,7 +40,7 @@ export interface Config {
   /** Where each role connects. */
   readonly databaseUrls: Readonly<Record<ControlPlaneRole, string>>;
   readonly redisUrl: string;
-  /** Where archived months are. */
+  /** Where evidence packs and archived months are. */
   readonly objects: ObjectStore;
   readonly internalToken: string;
   /** For the internal listener on `host:port`; null means plain HTTP. */

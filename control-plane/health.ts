@@ -45,6 +45,7 @@ const operatorHealthSchema = z.strictObject({
   receipt_log_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
   receipt_batch_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
   receipt_archive_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
+  evidence_pack_faults: z.int().nullable().describe('That nobody has acknowledged. Null: not known'),
   ledger_witness_faults: z
     .int()
     .nullable()
@@ -87,10 +88,7 @@ export function operatorHealthRoutes(
     ]);
     const ok = stays() && health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
-    const isUnaltered =
-      (faults === null ||
-        faults.archive + faults.audit + faults.batch + faults.log + faults.minute + faults.receipt === 0) &&
-      overdue !== true;
+    const isUnaltered = (faults === null || Object.values(faults).every((count) => count === 0)) && overdue !== true;
     const isWhole = isUnaltered && !waiting?.setAside;
     const integrity = {
       deployments_needing_operator: needing,
@@ -99,6 +97,7 @@ export function operatorHealthRoutes(
       receipt_log_faults: faults?.log ?? null,
       receipt_batch_faults: faults?.batch ?? null,
       receipt_archive_faults: faults?.archive ?? null,
+      evidence_pack_faults: faults?.pack ?? null,
       ledger_witness_faults: faults?.minute ?? null,
       integrity_check_overdue: overdue,
       ledger_waiting: waiting?.length ?? null,

@@ -26,6 +26,7 @@ export async function operatorDocument(): Promise<string> {
     GW_WITNESS_KEY: 'dd'.repeat(32),
     GW_EVIDENCE_KEY: anyKey,
     GW_NAMES_KEY: anyKey,
+    GW_OBJECTS_DIR: '/nowhere',
     GW_CREDENTIALS_KEY: anyKey,
     GW_IDEMPOTENCY_KEY: anyKey,
   });

@@ -217,7 +217,6 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
       changing('state', 'changed_at', 'leased_until'),
     ],
   },
-  evidence_pack_chunks: ledgerWork,
 
   _prisma_migrations: {},
 };

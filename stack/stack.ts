@@ -3,7 +3,7 @@
  *
  * Invariant: `startStack` returns when every part answers, or leaves nothing running. No provider is asked for a completion.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '@gw/contract/internal/defined';
 import { redisOwner } from '@gw/contract/internal/redis-users';
@@ -171,6 +171,8 @@ async function assemble(
     start('simulator', servicePlan('simulator', layout)),
   ]);
   takeOverSpools(options.dir, layout.instances);
+  // The store of objects (stack-plans.ts): a directory that is not there counts as unavailable, since it may be a disk that is not mounted.
+  mkdirSync(join(options.dir, 'objects'), { recursive: true, mode: 0o700 });
   await settled([...controlPlanes, ...shared].map((name) => start(name, servicePlan(name, layout))));
   const patience = { parts, ...(options.signal ? { signal: options.signal } : {}) };
   if (parts.has('control-plane')) {

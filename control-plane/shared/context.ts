@@ -18,7 +18,7 @@ export interface Context {
   readonly databases: Databases;
   /** Only for commands that answer at once; a read that blocks has a connection of its own. */
   readonly redis: Redis;
-  /** Where archived months are. */
+  /** Where evidence packs and archived months are. */
   readonly objects: ObjectStore;
   readonly log: Logger;
   readonly addresses: Addresses;

@@ -79,7 +79,7 @@ function errorOf(error: unknown, { body, method, routeOptions }: FastifyRequest)
     return apiError('overloaded', {
       retryAfterS: 10,
       message:
-        'The archive, which has older receipts, does not answer at the moment. Try again after the time in Retry-After.',
+        'The object store, which has archived receipts and long evidence packs, does not answer at the moment. Try again after the time in Retry-After.',
     });
   const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
   if (status === 413)

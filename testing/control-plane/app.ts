@@ -26,8 +26,9 @@ export const internalToken = 'a-token-of-the-tests-that-is-long-enough';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** With settings for what has to be set, and `settings`. */
-function configFor({ postgres, redisUrl }: Stores, probeSocket: string, settings: Settings): Config {
+/** With settings for what has to be set, and `settings`. Objects are in memory, unless they say where. */
+function configFor({ objects, postgres, redisUrl }: Stores, probeSocket: string, settings: Settings): Config {
+  const isElsewhere = Object.keys(settings).some((name) => name.startsWith('GW_OBJECTS_'));
   const config = loadConfig({
     GW_CONTROL_INTERNAL_LISTEN: '127.0.0.1:0',
     GW_CONTROL_LISTEN: '127.0.0.1:0',
@@ -43,9 +44,15 @@ function configFor({ postgres, redisUrl }: Stores, probeSocket: string, settings
     GW_NAMES_KEY: nameKeys.current.secret.toString('hex'),
     GW_CREDENTIALS_KEY: 'ce'.repeat(32),
     GW_IDEMPOTENCY_KEY: '1d'.repeat(32),
+    ...(isElsewhere ? {} : { GW_OBJECTS_DIR: '/nowhere' }),
     ...settings,
   });
-  return { ...config, addresses, access: { ...config.access, credentialCost: testCost } };
+  return {
+    ...config,
+    objects: isElsewhere ? config.objects : objects,
+    addresses,
+    access: { ...config.access, credentialCost: testCost },
+  };
 }
 
 type Headers = Record<string, string>;

@@ -12,6 +12,7 @@ import { openSeals, type Seals } from '@gw/control-plane/internals/ledger/receip
 import { setAuditKeys } from '@gw/control-plane/internals/people/audit/seal';
 import type { Databases } from '@gw/control-plane/internals/shared/context';
 import { setNameKeys } from '@gw/control-plane/internals/shared/names/names';
+import type { ObjectStore } from '@gw/control-plane/internals/shared/objects/objects';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seed } from '@gw/prisma/internals/seed';
 import { byControlPlaneRole } from '@gw/prisma/roles';
@@ -23,6 +24,7 @@ import { pino } from 'pino';
 import { entryKeys, type LedgerEntry } from '../ledger-entry.ts';
 import { createDatabase, startTestPostgres, type TestDatabase, type TestPostgres } from '../prisma/postgres.ts';
 import { emptyValkey, readyWriter } from '../valkey.ts';
+import { memoryObjects } from './memory-objects.ts';
 
 export const silentLog = pino({ level: 'silent' });
 
@@ -63,6 +65,7 @@ export interface Stores {
   readonly claims: RedisWriter;
   /** With a key of the tests. What they find is noted, as by the service. */
   readonly seals: Seals;
+  readonly objects: ObjectStore;
   /** Empties tables, also those that only grow. */
   empty(...tables: readonly string[]): Promise<void>;
   /** Runs a statement as the owner, with the triggers off. */
@@ -159,6 +162,7 @@ async function openStores(
     redisUrl,
     claims,
     seals: openLedgerSeals({ db, keys: ledgerKeys, log: silentLog }),
+    objects: memoryObjects(),
     tamper,
     empty: (...tables: readonly string[]) => tamper(`TRUNCATE ${tables.join()}`),
     connect,

@@ -6,6 +6,7 @@ import { chunksOf } from '@gw/control-plane/internals/ledger/evidence/chunks';
 import { claimPack, enterPack, findPack } from '@gw/control-plane/internals/ledger/evidence/packs';
 import type { Database } from '@gw/prisma/client';
 import { addresses, silentLog, testSeals } from './fixtures.ts';
+import { memoryObjects } from './memory-objects.ts';
 
 export interface LongPackOrder {
   readonly accountId: string;
@@ -23,11 +24,12 @@ export async function longPackOf(db: Database, key: SigningKey, { accountId, ask
   if ('refused' in entered) throw new Error(`The pack was refused: ${entered.refused}.`);
   const claimed = await claimPack(db, entered.id);
   if (claimed === null) throw new Error('Somebody else has the pack.');
-  const options = { db, addresses, key, limits, log: silentLog, seals: testSeals };
+  const objects = memoryObjects();
+  const options = { db, addresses, key, limits, log: silentLog, objects, seals: testSeals };
   await buildPack(options, claimed, new AbortController().signal);
   const pack = await findPack(db, accountId, entered.id);
   if (pack?.state !== 'ready') throw new Error(`The pack is not ready: ${pack?.reason}.`);
   const bytes: Buffer[] = [];
-  for await (const each of chunksOf(db, pack, 0, Number(pack.bytes))) bytes.push(each);
+  for await (const each of chunksOf(objects, pack, 0, Number(pack.bytes))) bytes.push(each);
   return Buffer.concat(bytes).toString();
 }

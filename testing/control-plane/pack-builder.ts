@@ -2,6 +2,7 @@
 
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { startEvidenceJobs } from '@gw/control-plane/internals/ledger/evidence/builds/jobs';
+import { openDirectory } from '@gw/control-plane/internals/shared/objects/directory';
 import { openDatabase } from '@gw/prisma/client';
 import { addresses, silentLog, testSeals } from './fixtures.ts';
 
@@ -9,13 +10,15 @@ export interface BuilderSettings {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly seed: string;
+  readonly objectsDir: string;
 }
 
-const { databaseUrl, redisUrl, seed }: BuilderSettings = JSON.parse(process.argv[2] ?? '{}');
+const { databaseUrl, objectsDir, redisUrl, seed }: BuilderSettings = JSON.parse(process.argv[2] ?? '{}');
 startEvidenceJobs({
   db: openDatabase(databaseUrl),
   addresses,
   log: silentLog,
+  objects: openDirectory(objectsDir),
   seals: testSeals,
   key: signingKeyOf(seed),
   redisUrl,

@@ -9,6 +9,7 @@ import { byControlPlaneRole } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { emptySnapshot, plainDeployment } from '@gw/testing/catalogue';
 import { testEntries, testSeals } from '@gw/testing/control-plane/fixtures';
+import { memoryObjects } from '@gw/testing/control-plane/memory-objects';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -16,7 +17,6 @@ import { expect, test } from 'vitest';
 import { buildInternalApp } from '../../app.ts';
 import { openPackPlaces } from '../../ledger/evidence/pack-places.ts';
 import type { Keys } from '../../people/keys/keys.ts';
-import { noObjects } from '../../shared/objects/objects.ts';
 import type { Catalogue } from '../snapshot/read.ts';
 
 const token = 'a-token-of-the-tests-that-is-long-enough';
@@ -96,7 +96,7 @@ function appWith(
       db: noDatabase,
       databases: byControlPlaneRole(() => noDatabase),
       redis: new Redis({ lazyConnect: true }),
-      objects: noObjects,
+      objects: memoryObjects(),
       log,
       addresses,
       guard: openAddressGuard(),

@@ -46,11 +46,9 @@ export function startArchive(options: ArchiveJobOptions): RepeatedJob {
 }
 
 /**
- * Asks for the months that no account with receipts in them keeps in Postgres any longer: a month leaves as a whole, so the longest rule holds. Without a
- * store of objects none leaves.
+ * Asks for the months that no account with receipts in them keeps in Postgres any longer: a month leaves as a whole, so the longest rule holds.
  */
-export async function askForDue({ db, kept, log, now, objects }: ArchiveJobOptions): Promise<void> {
-  if (objects.place === 'none') return;
+export async function askForDue({ db, kept, log, now }: ArchiveJobOptions): Promise<void> {
   const rules = await kept(db);
   const months = await db.$queryRaw<{ month: string }[]>`
     SELECT replace(right(inhrelid::regclass::text, 7), '_', '-') AS month FROM pg_inherits

@@ -75,8 +75,6 @@ export function archiveRoutes(base: FastifyInstance, context: Context, seals: Se
       const { month } = request.body;
       if (nextMonth(month).getTime() > now().getTime() - restMs)
         return fieldRefused('The month has to be over for 31 days: until then its receipts may still change.');
-      if (context.objects.place === 'none')
-        return fieldRefused('There is no store of objects: set GW_OBJECTS_DIR or GW_OBJECTS_URL of the control plane.');
       return answer(reply, await ask(context, seals, month, changeOf(request, context)), context);
 
       function fieldRefused(message: string): unknown {

@@ -1,14 +1,19 @@
 /**
- * Stores the bytes of packs that a job builds as compressed chunks in Postgres, where every instance can read them.
+ * Stores the bytes of packs that a job builds as compressed chunks in the store of objects, where every instance can read them. A try has a folder
+ * of its own, with the list of its chunks; Postgres has the digest of the list.
  *
- * Invariant: at most a few chunks are in memory, whether a pack is written or read. Texts stay texts until they are stored, and are then
+ * Invariants: what is read is what was written, since each chunk is compared with its digest in the list, and the list with its own. A row names a
+ * list only after all chunks are stored. An object goes only once no row can name it any more; one that is left behind is found in its folder.
+ * At most a few chunks are in memory, whether a pack is written or read. Texts stay texts until they are stored, and are then
  * encoded into one buffer that is used again and again, because memory outside of V8's heap is freed late and thousands of buffers would pile up.
  */
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { elementAt } from '@gw/contract/internal/defined';
 import type { Database } from '@gw/prisma/client';
+import { z } from 'zod';
+import type { ObjectStore } from '../../shared/objects/objects.ts';
 import type { PackRow } from './packs.ts';
 
 const [compressed, plain] = [promisify(gzip), promisify(gunzip)];
@@ -28,17 +33,27 @@ function putInto(piece: Piece, room: Uint8Array): { readonly read: number; reado
 
 type Try = Pick<PackRow, 'id' | 'try'>;
 
+const root = 'packs';
+const folderOf = (pack: Try): string => `${root}/${pack.id}-${pack.try}`;
+const listOf = (pack: Try): string => `${folderOf(pack)}/chunks.json`;
+
+const chunksSchema = z.array(z.strictObject({ name: z.string(), length: z.int(), sha256: z.hash('sha256') }));
+type Chunk = z.infer<typeof chunksSchema>[number];
+
+/** No chunk and no list comes near it; of an object that somebody has put in their place no more is read. */
+const mostObjectBytes = 16 * 1024 * 1024;
+
 /** Collects the texts of each section and stores them chunk by chunk. Sections are numbered from 0. */
 export class ChunkWriter {
-  readonly #db: Database;
+  readonly #objects: ObjectStore;
   readonly #pack: Try;
-  readonly #sections = new Map<number, { pieces: Piece[]; length: number; next: number }>();
+  readonly #sections = new Map<number, { pieces: Piece[]; length: number; chunks: Chunk[] }>();
   readonly #buffer = Buffer.allocUnsafeSlow(chunkBytes);
   #bytes = 0;
   #keptBytes = 0;
 
-  constructor(db: Database, pack: Try) {
-    this.#db = db;
+  constructor(objects: ObjectStore, pack: Try) {
+    this.#objects = objects;
     this.#pack = pack;
   }
 
@@ -52,25 +67,36 @@ export class ChunkWriter {
   }
 
   write(section: number, piece: Piece): void {
-    const own = this.#sections.get(section) ?? { pieces: [], length: 0, next: 0 };
+    const own = this.#sections.get(section) ?? { pieces: [], length: 0, chunks: [] };
     this.#sections.set(section, own);
     own.pieces.push(piece);
     own.length += piece.length;
     this.#bytes += Buffer.byteLength(piece);
   }
 
-  /** Stores the sections that are long enough for a chunk, or all of them. */
-  async flush(how: 'all' | 'long' = 'long'): Promise<void> {
-    const least = how === 'all' ? 1 : chunkBytes;
+  /** Stores the sections that are long enough for a chunk. */
+  flush(): Promise<void> {
+    return this.#flush(chunkBytes);
+  }
+
+  /** Stores the rest, and the list of all chunks. Returns its digest. */
+  async finish(): Promise<string> {
+    await this.#flush(1);
+    const sections = [...this.#sections].toSorted(([one], [other]) => one - other);
+    const list = Buffer.from(JSON.stringify(sections.flatMap(([, { chunks }]) => chunks)));
+    this.#keptBytes += list.length;
+    await this.#objects.put(listOf(this.#pack), list);
+    return hash('sha256', list);
+  }
+
+  async #flush(least: number): Promise<void> {
     for (const [section, own] of this.#sections) {
       if (own.length < least) continue;
       const { pieces } = own;
       own.pieces = [];
       own.length = 0;
-      for (const chunk of this.#chunks(pieces)) {
-        await this.#store(section, own.next, chunk);
-        own.next += 1;
-      }
+      for (const text of this.#chunks(pieces))
+        own.chunks.push(await this.#store(`${section}-${own.chunks.length}`, text));
     }
   }
 
@@ -90,26 +116,35 @@ export class ChunkWriter {
     if (filled > 0) yield this.#buffer.subarray(0, filled);
   }
 
-  async #store(section: number, number: number, text: Uint8Array): Promise<void> {
+  async #store(name: string, text: Uint8Array): Promise<Chunk> {
     const bytes = await compressed(text, { level: 1, chunkSize: 256 * 1024 });
     this.#keptBytes += bytes.length;
-    await this.#db.$executeRaw`
-      INSERT INTO evidence_pack_chunks (pack_id, try, section, number, length, bytes)
-      VALUES (${this.#pack.id}, ${this.#pack.try}, ${section}, ${number}, ${text.length}, ${new Uint8Array(bytes)})`;
+    await this.#objects.put(`${folderOf(this.#pack)}/${name}`, bytes);
+    return { name, length: text.length, sha256: hash('sha256', bytes) };
   }
 }
 
-/** The pack expired, or was deleted, while it was read. */
-export class PackGoneError extends Error {}
+/** An object of a pack is gone, or is not what was written. */
+export class PackBrokenError extends Error {
+  readonly fault: 'altered' | 'missing';
 
-/** Reads the bytes of a finished pack from `start` to before `end`. */
-export async function* chunksOf(db: Database, pack: Try, start: number, end: number): AsyncGenerator<Buffer> {
-  const chunks = await db.$queryRaw<{ section: number; number: number; length: number }[]>`
-    SELECT section, number, length FROM evidence_pack_chunks
-    WHERE pack_id = ${pack.id} AND try = ${pack.try} ORDER BY section, number`;
+  constructor(name: string, fault: 'altered' | 'missing') {
+    super(`${name} is ${fault}.`);
+    this.fault = fault;
+  }
+}
+
+/** Reads the bytes of a finished pack from `start` to before `end`. Rejects with PackBrokenError rather than give others. */
+export async function* chunksOf(
+  objects: ObjectStore,
+  pack: Try & Pick<PackRow, 'chunks_sha256'>,
+  start: number,
+  end: number,
+): AsyncGenerator<Buffer> {
+  const list = await readObject(objects, listOf(pack), pack.chunks_sha256);
   let at = 0;
   let workedMs = 0;
-  for (const { length, number, section } of chunks) {
+  for (const { length, name, sha256 } of chunksSchema.parse(JSON.parse(list.toString()))) {
     const [begins, ends] = [at, at + length];
     at = ends;
     if (ends <= start) continue;
@@ -117,14 +152,48 @@ export async function* chunksOf(db: Database, pack: Try, start: number, end: num
     // It rests for as long as it worked on the last chunk, so that it does not hold up receipts and other readers.
     await delay(workedMs);
     const from = performance.now();
-    const rows = await db.$queryRaw<{ bytes: Uint8Array }[]>`
-      SELECT bytes FROM evidence_pack_chunks
-      WHERE pack_id = ${pack.id} AND try = ${pack.try} AND section = ${section} AND number = ${number}`;
-    if (rows.length === 0) throw new PackGoneError('The pack is not kept any more.');
+    const bytes = await readObject(objects, `${folderOf(pack)}/${name}`, sha256);
     // It unpacks into one buffer, because many small ones would be freed late.
-    const text = await plain(elementAt(rows, 0).bytes, { chunkSize: Math.max(length + 1, 1024) });
+    const text = await plain(bytes, { chunkSize: Math.max(length + 1, 1024) });
     workedMs = performance.now() - from;
     yield text.subarray(Math.max(0, start - begins), Math.min(length, end - begins));
   }
-  if (at < end) throw new PackGoneError('The pack is not kept any more.');
 }
+
+async function readObject(objects: ObjectStore, name: string, sha256: string | null): Promise<Buffer> {
+  const bytes = await objects.get(name, mostObjectBytes);
+  if (bytes === null) throw new PackBrokenError(name, 'missing');
+  if (hash('sha256', bytes) !== sha256) throw new PackBrokenError(name, 'altered');
+  return bytes;
+}
+
+const foldersAtOnce = 200;
+
+/**
+ * Removes the objects of tries that are over: of packs that ended or are gone, and of tries that another one has followed. The folders are listed
+ * before the rows are read, and a row never comes back to a try, so what is under way loses nothing.
+ */
+export async function removeEnded(db: Database, objects: ObjectStore, signal?: AbortSignal): Promise<void> {
+  const page: { folder: string; id: string; try: number }[] = [];
+  const removePage = async (): Promise<void> => {
+    for (const { folder } of await endedOf(db, page.splice(0)))
+      for await (const name of objects.list(`${root}/${folder}`)) {
+        if (signal?.aborted) return;
+        await objects.remove(`${root}/${folder}/${name}`);
+      }
+  };
+  for await (const folder of objects.list(root)) {
+    const [, id, tries] = /^(pack_[\w-]+)-(\d{1,9})$/.exec(folder) ?? [];
+    if (id === undefined) continue;
+    page.push({ folder, id, try: Number(tries) });
+    if (page.length === foldersAtOnce) await removePage();
+  }
+  await removePage();
+}
+
+const endedOf = (db: Database, tries: readonly Try[]): Promise<{ readonly folder: string }[]> =>
+  db.$queryRaw`
+    SELECT f.folder FROM json_to_recordset(${JSON.stringify(tries)}::json) AS f (folder text, id text, try integer)
+    WHERE NOT EXISTS (
+      SELECT 1 FROM evidence_packs p WHERE p.id = f.id AND (
+        (p.try < f.try AND p.state IN ('queued', 'building', 'ready')) OR (p.try = f.try AND p.state IN ('building', 'ready'))))`;

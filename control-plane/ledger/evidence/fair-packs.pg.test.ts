@@ -89,9 +89,10 @@ test('requests that only wait for a reply count too, since each reply is held in
 });
 
 test('an account that reads four long packs at once is refused a fifth one, and others read theirs', async () => {
-  const { db, redisUrl } = running.stores;
+  const { db, objects, redisUrl } = running.stores;
   const job = startEvidenceJobs({
     db,
+    objects,
     redisUrl,
     addresses,
     log: silentLog,

@@ -22,7 +22,7 @@ export function registerPacks(registry: Registry, db: Database): void {
     }),
   );
   registry.registerMetric(
-    gaugeOf('gw_evidence_pack_bytes', 'Bytes of long evidence packs in Postgres, compressed', async () => {
+    gaugeOf('gw_evidence_pack_bytes', 'Bytes of long evidence packs in the object store, compressed', async () => {
       const { _sum } = await count.aggregate({ _sum: { keptBytes: true } });
       return Number(_sum.keptBytes ?? 0);
     }),

@@ -44,10 +44,11 @@ afterAll(async () => {
 
 /** An instance that builds one pack at a time. */
 function build(seals = testSeals): void {
-  const { db, redisUrl } = stores;
+  const { db, objects, redisUrl } = stores;
   const limits = { quotaBytes: 1e9 };
   job = startEvidenceJobs({
     db,
+    objects,
     redisUrl,
     addresses,
     log: silentLog,

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import type { PackJob } from '@gw/contract/evidence';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { verifyPack } from '@gw/evidence/verify';
@@ -19,6 +18,7 @@ import { bareApp } from '../../shared/bare-app.ts';
 import { endIfStalled } from '../../shared/replies.ts';
 import { personPlace } from '../receipts/ledger-place.ts';
 import { buildPack } from './builds/build.ts';
+import { ChunkWriter } from './chunks.ts';
 import { openPackPlaces } from './pack-places.ts';
 import { packRoutes } from './pack-routes.ts';
 import { claimPack } from './packs.ts';
@@ -61,11 +61,11 @@ async function order({ admin }: Organisation, body: object = table): Promise<Pac
 
 /** As a job does it. */
 async function build({ id }: Pick<PackJob, 'id'>): Promise<void> {
-  const { db } = running.stores;
+  const { db, objects } = running.stores;
   const claimed = await claimPack(db, id);
   if (claimed === null) throw new Error('Nobody has to build it.');
   const limits = { quotaBytes: 1e9 };
-  const options = { db, addresses, key, limits, log: silentLog, seals: testSeals };
+  const options = { db, addresses, key, limits, log: silentLog, objects, seals: testSeals };
   await buildPack(options, claimed, new AbortController().signal);
 }
 
@@ -296,14 +296,14 @@ test('the audit log tells of packs of people no more than of those of keys', asy
 
 test('who reads nothing of a pack gives its place back, and is broken off', async () => {
   const { accountId, adminId } = await newOrganisation();
-  const { db } = running.stores;
+  const { db, objects } = running.stores;
   const times = { createdAt: new Date(), changedAt: new Date(), expiresAt: new Date(clock + 1e9) };
   const [packId, length, many] = ['pack_large', 1024 * 1024, 64];
   const of = { accountId, request: { asked: {}, from: null, until: null }, format: 'jsonld', state: 'ready' };
-  await db.evidencePack.create({ data: { id: packId, ...of, ...times, try: 1, bytes: length * many } });
-  const bytes = new Uint8Array(gzipSync(Buffer.alloc(length, 'x')));
-  for (let number = 0; number < many; number += 1)
-    await db.evidencePackChunk.create({ data: { packId, try: 1, section: 0, number, length, bytes } });
+  const writer = new ChunkWriter(objects, { id: packId, try: 1 });
+  for (let number = 0; number < many; number += 1) writer.write(0, 'x'.repeat(length));
+  const chunksSha256 = await writer.finish();
+  await db.evidencePack.create({ data: { id: packId, ...of, ...times, try: 1, bytes: length * many, chunksSha256 } });
   const { readers } = openPackPlaces();
   const place = personPlace(running.context);
   // The one hook gives up after minutes; the test uses a shorter limit.

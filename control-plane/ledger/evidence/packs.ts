@@ -30,6 +30,8 @@ export interface PackRow {
   readonly bytes: number | null;
   readonly reason: string | null;
   readonly expires_at: Date | null;
+  /** The digest of the list of its chunks (chunks.ts); null: not ready. */
+  readonly chunks_sha256: string | null;
   /** The statement of a table that is ready, as JSON. */
   readonly statement: string | null;
 }
@@ -178,7 +180,7 @@ export class PackLostError extends Error {}
 export async function notePack(db: Database, pack: PackRow, { done, keptBytes, total }: Progress): Promise<number> {
   const [noted] = await db.$queryRaw<{ others: number }[]>`
     UPDATE evidence_packs p SET receipts_done = ${done}, receipts_total = ${total}, kept_bytes = ${keptBytes},
-      leased_until = now() + make_interval(secs => ${leaseS}), changed_at = now()
+      reason = NULL, leased_until = now() + make_interval(secs => ${leaseS}), changed_at = now()
     WHERE id = ${pack.id} AND try = ${pack.try} AND state = 'building'
     RETURNING (SELECT coalesce(sum(o.kept_bytes), 0)::float8 FROM evidence_packs o
       WHERE o.account_id = p.account_id AND o.id <> p.id AND o.state IN ('building', 'ready')) AS others`;
@@ -186,16 +188,26 @@ export async function notePack(db: Database, pack: PackRow, { done, keptBytes, t
   return noted.others + keptBytes;
 }
 
+/** Renews the lease of a try that waits, and stores what for. */
+export async function waitPack(db: Database, pack: PackRow, reason: string): Promise<void> {
+  const waiting = await db.$executeRaw`
+    UPDATE evidence_packs SET reason = ${reason}, leased_until = now() + make_interval(secs => ${leaseS}), changed_at = now()
+    WHERE id = ${pack.id} AND try = ${pack.try} AND state = 'building'`;
+  if (waiting === 0) throw new PackLostError('The pack is not this try’s any more.');
+}
+
 export async function finishPack(
   db: Database,
   pack: PackRow,
   {
     bytes,
+    chunksSha256,
     keepDays,
     keptBytes,
     statement,
   }: {
     readonly bytes: number;
+    readonly chunksSha256: string;
     readonly keptBytes: number;
     /** Null: for ever. */
     readonly keepDays: number | null;
@@ -204,7 +216,7 @@ export async function finishPack(
 ): Promise<void> {
   const finished = await db.$executeRaw`
     UPDATE evidence_packs SET state = 'ready', bytes = ${bytes}, kept_bytes = ${keptBytes}, leased_until = NULL,
-      statement = ${statement}, changed_at = now(), expires_at = now() + make_interval(days => ${keepDays}::int)
+      chunks_sha256 = ${chunksSha256}, statement = ${statement}, changed_at = now(), expires_at = now() + make_interval(days => ${keepDays}::int)
     WHERE id = ${pack.id} AND try = ${pack.try} AND state = 'building'`;
   if (finished === 0) throw new PackLostError('The pack is not this try’s any more.');
 }
@@ -217,9 +229,7 @@ export async function leavePack(db: Database, pack: PackRow, reason: string | nu
     WHERE id = ${pack.id} AND try = ${pack.try} AND state = 'building'`;
 }
 
-const chunksAtOnce = 200;
-
-/** Lets packs expire, and deletes bytes that nobody can read any more. Returns how many packs expired. A legal hold keeps a pack. */
+/** Lets packs expire, and forgets those that ended long ago. Returns how many packs expired. A legal hold keeps a pack. Their objects go later. */
 export async function expirePacks(db: Database): Promise<number> {
   const expired = await db.$transaction(async (tx) => {
     const { accounts, all } = await heldAccounts(tx);
@@ -227,15 +237,14 @@ export async function expirePacks(db: Database): Promise<number> {
       UPDATE evidence_packs SET state = 'expired', changed_at = now()
       WHERE state = 'ready' AND expires_at <= now() AND NOT ${all} AND account_id <> ALL (${[...accounts]}::text[])`;
   });
-  // It deletes in small steps, so that none holds up vacuum or takes long.
-  for (let removed = chunksAtOnce; removed === chunksAtOnce; )
-    removed = await db.$executeRaw`
-      DELETE FROM evidence_pack_chunks WHERE ctid = ANY (ARRAY(
-        SELECT c.ctid FROM evidence_packs p JOIN evidence_pack_chunks c ON c.pack_id = p.id
-        WHERE p.state NOT IN ('building', 'ready') OR c.try <> p.try LIMIT ${chunksAtOnce}))`;
   await db.$executeRaw`
     UPDATE evidence_packs SET kept_bytes = 0
     WHERE kept_bytes > 0 AND state NOT IN ('building', 'ready')`;
+  // A fault is one of a pack that somebody may still read.
+  await db.$executeRaw`
+    UPDATE integrity_faults SET mended_at = CURRENT_TIMESTAMP
+    WHERE kind = 'pack' AND mended_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM evidence_packs p WHERE p.id = name AND p.state = 'ready')`;
   await db.$transaction(async (tx) => {
     const rows = dueRows(await retentionOf(tx, 'evidence_jobs'), await heldAccounts(tx), Prisma.sql`account_id`);
     for (const { keep, where } of rows)

@@ -8,7 +8,6 @@ import type { Receipt } from '@gw/contract/receipt';
 import type { Excluded } from '@gw/evidence/pack';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
-import { noObjects } from '../../shared/objects/objects.ts';
 import { newest } from '../receipts/ledger.ts';
 import { readRows, storedColumns } from '../receipts/read-rows.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
@@ -22,7 +21,7 @@ export interface Selected {
   readonly excluded: readonly Excluded[];
 }
 
-type Stores = Pick<Context, 'db'> & Partial<Pick<Context, 'objects'>> & { readonly seals: Seals };
+type Stores = Pick<Context, 'db' | 'objects'> & { readonly seals: Seals };
 interface ReceiptKey {
   readonly id: string;
   readonly created_at: Date;
@@ -66,11 +65,11 @@ async function selectAt(
     readonly most: number | null;
   },
 ): Promise<Selected | null> {
-  const { db, objects = noObjects, seals } = stores;
+  const { seals } = stores;
   const stored = await versionsOf(stores, accountId, keys);
   // The rows count and not the keys, because a month can be detached between the two.
   const found = new Set(stored.map(({ id }) => id));
-  const left = await selectArchived({ db, objects, seals }, accountId, { asked, period, most });
+  const left = await selectArchived(stores, accountId, { asked, period, most });
   if (left === null) return null;
   const archived = left.filter(({ id }) => !found.has(id));
   for (const { id } of archived) found.add(id);

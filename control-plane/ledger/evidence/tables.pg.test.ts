@@ -24,9 +24,10 @@ const many = 5200;
 let entries: Entry[];
 beforeAll(async () => {
   const limits = { quotaBytes: 1e9 };
-  const { db, redisUrl } = running.stores;
+  const { db, objects, redisUrl } = running.stores;
   job = startEvidenceJobs({
     db,
+    objects,
     redisUrl,
     addresses,
     log: silentLog,

@@ -90,12 +90,13 @@ examine('ledger', {
   },
   'stop the checks until 2099': async (exam) => {
     const id = await idOf(exam);
-    const { db, redis, seals, tamper } = exam.app.stores;
+    const { db, objects, redis, seals, tamper } = exam.app.stores;
     return async () => {
       await exam.as('ledger', `UPDATE integrity_checks SET claimed_until = '2099-01-01', begun_at = '2099-01-01'`);
       await tamper(`DELETE FROM receipts WHERE id = '${id}'`);
       const trust = trustIn(evidenceKey);
-      await checkBatches({ db, redis, seals, trust, log: silentLog, fullS: 0, signal: new AbortController().signal });
+      const { signal } = new AbortController();
+      await checkBatches({ db, objects, redis, seals, trust, log: silentLog, fullS: 0, signal });
       expect(await exam.faults()).toHaveLength(1);
     };
   },

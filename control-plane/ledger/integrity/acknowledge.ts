@@ -14,7 +14,7 @@ import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 
-export const faultKinds = ['archive', 'audit', 'batch', 'log', 'minute', 'receipt'] as const;
+export const faultKinds = ['archive', 'audit', 'batch', 'log', 'minute', 'pack', 'receipt'] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
 /** A fault as it is stored. */

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 const trust = trustIn(key);
-const options = () => ({ db: stores.db, redis: stores.redis, seals: stores.seals, trust, log: silentLog });
+const options = () => ({ ...stores, trust, log: silentLog });
 let clock = 0;
 const sign = () => signHeads({ ...options(), key, now: () => new Date(Date.now() + clock) });
 const round = () => checkBatches({ ...options(), fullS: 0, signal: new AbortController().signal });

@@ -12,7 +12,7 @@ import type { Trust } from '@gw/evidence/verify';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { noObjects, type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
+import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
 import type { ArchiveFile } from '../receipts/archive-files.ts';
 import { archivedMonths, isOfMonth } from '../receipts/archive-notes.ts';
 import { entryFiles, entryLines, withArchived } from '../receipts/archived-rows.ts';
@@ -30,7 +30,7 @@ export interface BatchCheckOptions {
   /** The keys that heads are signed with. */
   readonly trust: Trust;
   /** Where archived months are. */
-  readonly objects?: ObjectStore;
+  readonly objects: ObjectStore;
 }
 
 /** They are in every round, whatever the size of the ledger. */
@@ -117,7 +117,7 @@ interface LinkedBatch extends Batch {
 
 /** Checks the batches behind a place in the order of arrival, and all rows there. */
 export async function checkBatchPage(
-  { db, objects = noObjects, seals, trust }: Pick<BatchCheckOptions, 'db' | 'objects' | 'seals' | 'trust'>,
+  { db, objects, seals, trust }: Pick<BatchCheckOptions, 'db' | 'objects' | 'seals' | 'trust'>,
   after: bigint,
   store: StoreState = { isAway: false },
 ): Promise<BatchPage> {

@@ -15,15 +15,16 @@ const what: Readonly<Record<FaultKind, string>> = {
   batch: 'a batch of receipts was altered in storage',
   log: 'the log of receipts of an account was altered',
   minute: 'the ledger and the count of calls differ',
+  pack: 'an evidence pack was altered in storage',
   receipt: 'a receipt was altered in storage',
 };
 
 /** One record that was found altered, missing or forged. */
 export interface Fault {
-  /** A chain, an archived month or the name of a file of it, `batches`, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, or a life of ext-authz. */
+  /** A chain, an archived month or the name of a file of it, `batches`, the id of a receipt, the digest of a part of facts, the account of a log or of a minute, the id of an evidence pack, or a life of ext-authz. */
   readonly name: string;
   /**
-   * The number of the entry, batch or statement in its chain, the version of the receipt, the index in its log, or the minute since 1970; 0 for
+   * The number of the entry, batch or statement in its chain, the version of the receipt, the index in its log, the try of a pack, or the minute since 1970; 0 for
    * a part of facts.
    */
   readonly number: number;
@@ -111,6 +112,7 @@ export async function countFaults(db: Database, seals: Seals): Promise<FaultCoun
     batch: of('batch'),
     log: of('log'),
     minute: of('minute'),
+    pack: of('pack'),
     receipt: of('receipt'),
   };
 }

@@ -16,6 +16,7 @@ const faultGauges: readonly (readonly [FaultKind, string, string])[] = [
     'gw_receipt_archive_faults',
     'Notes and files of archived months that are not what was written, or are gone',
   ],
+  ['pack', 'gw_evidence_pack_faults', 'Evidence packs that were found altered or not whole when they were read'],
   ['batch', 'gw_receipt_batch_faults', 'Batches of receipts that lack receipts, have others, or are gone'],
 ];
 

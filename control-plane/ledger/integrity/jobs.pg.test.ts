@@ -38,9 +38,9 @@ afterEach(async () => {
 });
 
 const start = (fullS: number): void => {
-  const { db } = stores;
+  const { db, objects, redis } = stores;
   const seals = openLedgerSeals({ db, keys, log });
-  jobs.push(startIntegrityJobs({ db, log, redis: stores.redis, seals, trust: {} }, { everyS: 0.05, fullS, keys }));
+  jobs.push(startIntegrityJobs({ db, log, objects, redis, seals, trust: {} }, { everyS: 0.05, fullS, keys }));
 };
 /** Without those of batches, which check-batches.pg.test.ts is about. */
 const faults = async () =>

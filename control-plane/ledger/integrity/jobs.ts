@@ -2,7 +2,6 @@
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Trust } from '@gw/evidence/verify';
 import type { Context } from '../../shared/context.ts';
-import { noObjects } from '../../shared/objects/objects.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { openAuditCheck } from './check-audit.ts';
@@ -16,12 +15,11 @@ export function startIntegrityJobs(
   {
     db,
     log,
-    objects = noObjects,
+    objects,
     redis,
     seals,
     trust,
-  }: Pick<Context, 'db' | 'log' | 'redis'> &
-    Partial<Pick<Context, 'objects'>> & { readonly seals: Seals; readonly trust: Trust },
+  }: Pick<Context, 'db' | 'log' | 'objects' | 'redis'> & { readonly seals: Seals; readonly trust: Trust },
   { everyS, fullS, keys }: Pick<IntegritySettings, 'everyS' | 'fullS' | 'keys'>,
 ): RepeatedJob {
   const stopping = new AbortController();

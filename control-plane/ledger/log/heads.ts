@@ -12,7 +12,7 @@ import { checkSignedHead, type SignedHead, signedHead, signedHeadIn } from '@gw/
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Redis } from 'ioredis';
 import type { Context } from '../../shared/context.ts';
-import { noObjects, type ObjectStore } from '../../shared/objects/objects.ts';
+import type { ObjectStore } from '../../shared/objects/objects.ts';
 import { allJobs, type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { archivedVersions, ledgerEntries } from '../receipts/archived-rows.ts';
 import {
@@ -147,7 +147,7 @@ interface ProofStores {
   readonly db: Database;
   readonly seals: Seals;
   /** Where archived months are. */
-  readonly objects?: ObjectStore;
+  readonly objects: ObjectStore;
 }
 
 /**
@@ -155,7 +155,7 @@ interface ProofStores {
  * is not in its batch.
  */
 export async function batchProof(
-  { db, objects = noObjects, seals }: ProofStores,
+  { db, objects, seals }: ProofStores,
   { accountId, id, version }: { readonly accountId: string; readonly id: string; readonly version: number },
 ) {
   const [stored] = await readRows<LedgerRow & { readonly arrived: bigint }>(

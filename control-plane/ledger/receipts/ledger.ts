@@ -9,7 +9,6 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion, LedgerQuery } from '@gw/contract/management';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
-import { noObjects } from '../../shared/objects/objects.ts';
 import { type ArchivedPart, archivedArrivals, archivedCalls, inOrderOfArrival, type Place } from './archived-lists.ts';
 import { type ArchiveStores, archivedVersions } from './archived-rows.ts';
 import { genuineBefore } from './older-version.ts';
@@ -34,15 +33,11 @@ interface ListedRow extends LedgerRow {
 
 /** Returns one page. The cursor is a place in the order, so rows that arrive meanwhile do not shift the pages. */
 export async function ledgerPage(
-  {
-    db,
-    objects = noObjects,
-    seals,
-  }: Pick<Context, 'db'> & Partial<Pick<Context, 'objects'>> & { readonly seals: Seals },
+  stores: Pick<Context, 'db' | 'objects'> & { readonly seals: Seals },
   accountId: string,
   query: LedgerQuery,
 ): Promise<LedgerPage> {
-  const stores = { db, objects, seals };
+  const { db, seals } = stores;
   let rows: ListedRow[] = [];
   let stoppedAt: Place | null = null;
   if (query.order === 'desc') {

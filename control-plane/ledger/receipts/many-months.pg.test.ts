@@ -9,7 +9,6 @@ import { receiptIdAt, type Stores, silentLog, startStores, testEntries } from '@
 import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { noObjects } from '../../shared/objects/objects.ts';
 import { findReceipt } from './find-receipt.ts';
 import { ledgerPage } from './ledger.ts';
 
@@ -90,7 +89,7 @@ test('the newest page of an account, a page further back and one receipt cost no
     newest: (db: Stores['db']) => ledgerPage({ ...stores, db }, busy, query({})),
     'further back': (db: Stores['db']) => ledgerPage({ ...stores, db }, busy, query({ after: id, limit: 20 })),
     'one receipt': (db: Stores['db']) =>
-      findReceipt({ ...stores, db, log: silentLog, entries: testEntries, objects: noObjects }, busy, id, undefined),
+      findReceipt({ ...stores, db, log: silentLog, entries: testEntries }, busy, id, undefined),
   };
   const costs = async () => {
     await stores.tamper('ANALYZE receipts');

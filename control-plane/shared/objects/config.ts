@@ -1,7 +1,7 @@
-/** Reads where objects are kept: a directory, a bucket, or nowhere. */
+/** Reads where objects are kept: in a directory or in a bucket. */
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { openDirectory } from './directory.ts';
-import { noObjects, type ObjectStore } from './objects.ts';
+import type { ObjectStore } from './objects.ts';
 import { openBucket } from './s3.ts';
 
 /** Opens the store that the settings name; it asks nobody yet. Problems are reported to `settings`. */
@@ -10,7 +10,9 @@ export function readObjects(settings: SettingReader): ObjectStore {
   const url = settings.optional('GW_OBJECTS_URL', '').replace(/\/$/, '');
   if (directory !== '' && url !== '')
     settings.problem('GW_OBJECTS_DIR and GW_OBJECTS_URL are both set; set only one. Example: GW_OBJECTS_URL= (empty)');
-  if (url === '') return directory === '' ? noObjects : openDirectory(directory);
+  if (directory === '' && url === '')
+    settings.problem('GW_OBJECTS_DIR is not set, nor GW_OBJECTS_URL. Example: GW_OBJECTS_DIR=/var/lib/gw/objects');
+  if (url === '') return openDirectory(directory);
   if (!/^https?:\/\/[^\s/?#@]+$/.test(url))
     settings.problem(
       'GW_OBJECTS_URL must be an address without a path. Example: GW_OBJECTS_URL=https://s3.eu-west-1.amazonaws.com',

@@ -1,9 +1,9 @@
 /** Objects as files of a directory. Instances that share it have to see the same files. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { expectName, mostBytes, type ObjectStore, ObjectsUnavailableError } from './objects.ts';
+import { expectName, isName, mostBytes, type ObjectStore, ObjectsUnavailableError } from './objects.ts';
 
 /** Where files are until they are whole. No object has such a name. */
 const draftsOf = (root: string): string => join(root, '.drafts');
@@ -21,8 +21,11 @@ export function openDirectory(root: string): ObjectStore {
       tidiedAt = Date.now();
       await unlessAway(root, removeDrafts(root));
     },
-    get: async (name) => unlessAway(root, read(root, pathOf(name))),
-    remove: async (name) => unlessAway(root, rm(pathOf(name), { force: true })),
+    get: async (name, most = mostBytes) => unlessAway(root, read(root, pathOf(name), most)),
+    list: async function* (folder) {
+      yield* await unlessAway(root, namesIn(root, pathOf(folder)));
+    },
+    remove: async (name) => unlessAway(root, remove(root, expectName(name))),
   };
 }
 
@@ -74,15 +77,45 @@ async function removeDrafts(root: string): Promise<void> {
   }
 }
 
-async function read(root: string, path: string): Promise<Buffer | null> {
+async function read(root: string, path: string, most: number): Promise<Buffer | null> {
+  const file = await unlessAbsent(root, open(path, constants.O_RDONLY));
+  if (file === null) return null;
   try {
-    const { size } = await stat(path);
-    if (size > mostBytes) throw new Error(`${path} is too large.`);
-    return await readFile(path);
+    const { size } = await file.stat();
+    const room = Buffer.allocUnsafeSlow(Math.min(size, most + 1));
+    let length = 0;
+    for (let bytesRead = -1; bytesRead !== 0 && length < room.length; length += bytesRead)
+      ({ bytesRead } = await file.read(room, length));
+    return room.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+async function namesIn(root: string, folder: string): Promise<string[]> {
+  const names = await unlessAbsent(root, readdir(folder));
+  return names?.filter(isName) ?? [];
+}
+
+/** Null: it is not there. */
+async function unlessAbsent<T>(root: string, opened: Promise<T>): Promise<T | null> {
+  try {
+    return await opened;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     // A directory that is not mounted has no files either.
     await access(root);
     return null;
   }
+}
+
+/** Its folders go with the last of their files. Whoever writes into one at this moment makes it again. */
+async function remove(root: string, name: string): Promise<void> {
+  await rm(join(root, name), { force: true });
+  for (let folder = dirname(name); folder !== '.'; folder = dirname(folder))
+    try {
+      await rmdir(join(root, folder));
+    } catch {
+      return;
+    }
 }

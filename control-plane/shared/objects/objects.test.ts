@@ -1,5 +1,7 @@
 /** Both stores of objects, a directory and a bucket of a real server, keep the same promises. */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings } from '@gw/contract/internal/environment';
@@ -44,6 +46,36 @@ describe.each(stores)('%s', (_, settings) => {
     expect(await objects.get('a/b-1.jsonl.gz')).toBe(null);
   });
 
+  test('lists what is in a folder, folder by folder, and nothing once it is removed', async () => {
+    const objects = open(settings());
+    const names = async (folder: string) => {
+      const found: string[] = [];
+      for await (const name of objects.list(folder)) found.push(name);
+      return found.toSorted();
+    };
+    expect(await names('folder')).toEqual([]);
+    const many = Array.from({ length: 5 }, (_, n) => `many-${n}`);
+    const all = [
+      ...many.map((name) => `folder/${name}`),
+      'folder/one/a.gz',
+      'folder/one/b',
+      'folder/two/c',
+      'folderx/z',
+    ];
+    for (const name of all) await objects.put(name, Buffer.from('x'));
+    expect(await names('folder')).toEqual([...many, 'one', 'two']);
+    expect(await names('folder/one')).toEqual(['a.gz', 'b']);
+    for (const name of all) await objects.remove(name);
+    expect(await names('folder')).toEqual([]);
+  });
+
+  test('reads no more of an object than a reader allows, and one byte that tells', async () => {
+    const objects = open(settings());
+    await objects.put('long', Buffer.alloc(3_000_000, 'x'));
+    expect((await objects.get('long', 3_000_000))?.length).toBe(3_000_000);
+    expect((await objects.get('long', 2_000_000))?.length).toBe(2_000_001);
+  });
+
   test('takes no name that leads elsewhere', async () => {
     const objects = open(settings());
     for (const name of ['../x', '/x', 'a/../x', 'a//b', '', 'A', 'a b', 'a/.x'])
@@ -57,14 +89,7 @@ test('a directory or a bucket that is away is no object that is missing', async 
   const wrong = { ...bucket.settings, GW_OBJECTS_ACCESS_KEY: 'other' };
   const nowhere = { ...bucket.settings, GW_OBJECTS_URL: 'http://127.0.0.1:1' };
   const noBucket = { ...bucket.settings, GW_OBJECTS_BUCKET: 'gw-other' };
-  for (const settings of [
-    { GW_OBJECTS_DIR: join(dir, 'gone') },
-    { GW_OBJECTS_DIR: file },
-    {},
-    wrong,
-    nowhere,
-    noBucket,
-  ]) {
+  for (const settings of [{ GW_OBJECTS_DIR: join(dir, 'gone') }, { GW_OBJECTS_DIR: file }, wrong, nowhere, noBucket]) {
     const objects = open(settings);
     await expect(objects.get('x'), JSON.stringify(settings)).rejects.toThrow(ObjectsUnavailableError);
   }
@@ -86,7 +111,32 @@ test('what a process that was killed left half written is removed, and what anot
   expect(readdirSync(drafts)).toEqual(['under-way']);
 });
 
-test('settings that name two stores, or half of one, are refused by name and without the secret', () => {
+test('a list of a bucket goes on from page to page, and leaves out what has no name of ours', async () => {
+  const asked: (string | null)[] = [];
+  const pages = [
+    ['<IsTruncated>true</IsTruncated><NextContinuationToken>1/a&amp;b=+</NextContinuationToken>', 'x/b', 'x/UPPER'],
+    ['<IsTruncated>false</IsTruncated>', 'x/c'],
+  ];
+  const server = createServer((request, response) => {
+    const query = new URL(request.url ?? '', 'http://s3').searchParams;
+    asked.push(query.get('continuation-token'));
+    const [end, ...keys] = pages[asked.length - 1] ?? [];
+    const contents = keys.map((name) => `<Contents><Key>${name}</Key></Contents>`).join('');
+    const folders = `<CommonPrefixes><Prefix>x/folder-${asked.length}/</Prefix></CommonPrefixes>`;
+    response.end(`<ListBucketResult><Prefix>x/</Prefix>${contents}${folders}${end}</ListBucketResult>`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const names: string[] = [];
+  for await (const name of open({ ...bucket.settings, GW_OBJECTS_URL: `http://127.0.0.1:${port}` }).list('x'))
+    names.push(name);
+  server.close();
+  expect(names).toEqual(['b', 'folder-1', 'c', 'folder-2']);
+  expect(asked).toEqual([null, '1/a&b=+']);
+});
+
+test('settings that name no store, two, or half of one, are refused by name and without the secret', () => {
+  expect(() => open({})).toThrow('GW_OBJECTS_DIR is not set, nor GW_OBJECTS_URL');
   expect(() => open({ ...bucket.settings, GW_OBJECTS_DIR: dir })).toThrow('both set');
   expect(() => open({ GW_OBJECTS_URL: 'http://s3/path', GW_OBJECTS_SECRET_KEY: 'a secret of mine' })).toThrow(
     expect.objectContaining({ message: expect.not.stringContaining('a secret of mine') }),

@@ -10,33 +10,32 @@ export interface ObjectStore {
   readonly place: string;
   /** Stores an object, whatever was there. Rejects with ObjectsUnavailableError if it is not known to be stored. */
   put(name: string, bytes: Buffer): Promise<void>;
-  /** Null: there is none. Rejects with ObjectsUnavailableError if the store does not answer, or if the object is larger than `mostBytes`. */
-  get(name: string): Promise<Buffer | null>;
+  /**
+   * Null: there is none. Rejects with ObjectsUnavailableError if the store does not answer. Of an object with more than `most` bytes one byte more is
+   * read and nothing else, so that it is found by its digest and not by the memory that it takes.
+   */
+  get(name: string, most?: number): Promise<Buffer | null>;
+  /**
+   * The names of the objects in a folder, and of the folders in it that have objects, without the names above; in no order. Files of others, whose
+   * names have another form, are in none.
+   */
+  list(folder: string): AsyncIterable<string>;
   /** An object that is not there is removed already. */
   remove(name: string): Promise<void>;
 }
 
-/** The store does not answer, or there is none: nothing is known of the object. */
+/** The store does not answer: nothing is known of the object. */
 export class ObjectsUnavailableError extends Error {}
 
-/** No object of ours comes near it. */
+/** The most that is read of an object, unless a reader says less. No object of ours comes near it. */
 export const mostBytes = 256 * 1024 * 1024;
 
 const form = /^[a-z0-9][a-z0-9_-]*(?:[./][a-z0-9_-]+)*$/;
 
+export const isName = (name: string): boolean => form.test(name) && name.length <= 500;
+
 /** Names are ours; one that is not is a fault of the program, and shall reach no other file. */
 export function expectName(name: string): string {
-  if (!form.test(name) || name.length > 500) throw new Error(`${name} is no name of an object.`);
+  if (!isName(name)) throw new Error(`${name} is no name of an object.`);
   return name;
 }
-
-/** Stands where no store is configured. */
-export const noObjects: ObjectStore = {
-  place: 'none',
-  put: () => Promise.reject(notSet()),
-  get: () => Promise.reject(notSet()),
-  remove: () => Promise.reject(notSet()),
-};
-
-const notSet = () =>
-  new ObjectsUnavailableError('No object store is configured: set GW_OBJECTS_DIR or GW_OBJECTS_URL.');

@@ -5,7 +5,7 @@
  * servers know.
  */
 import { AwsClient } from 'aws4fetch';
-import { expectName, mostBytes, type ObjectStore, ObjectsUnavailableError } from './objects.ts';
+import { expectName, isName, mostBytes, type ObjectStore, ObjectsUnavailableError } from './objects.ts';
 
 // The types of aws4fetch name two that are not among Node's.
 declare global {
@@ -29,13 +29,12 @@ export function openBucket({ bucket, url, ...settings }: BucketSettings): Object
   const client = new AwsClient({ ...settings, service: 's3', retries: triesMore, initRetryMs: 100 });
   const place = `${url}/${bucket}`;
   const ask = async <T>(
-    name: string,
+    target: string,
     init: RequestInit,
     answer: (response: Response) => Promise<T> | T,
   ): Promise<T> => {
-    const address = `${place}/${expectName(name)}`;
     try {
-      const response = await client.fetch(address, {
+      const response = await client.fetch(place + target, {
         ...init,
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
@@ -48,23 +47,46 @@ export function openBucket({ bucket, url, ...settings }: BucketSettings): Object
   };
   return {
     place,
-    put: (name, bytes) =>
-      ask(name, { method: 'PUT', body: new Uint8Array(bytes) }, async (response) => {
+    put: async (name, bytes) =>
+      ask(pathOf(name), { method: 'PUT', body: new Uint8Array(bytes) }, async (response) => {
         await response.arrayBuffer();
         if (!response.ok) throw refused(place, 'store an object', response);
       }),
-    get: (name) =>
-      ask(name, { method: 'GET' }, async (response) => {
+    get: async (name, most = mostBytes) =>
+      ask(pathOf(name), { method: 'GET' }, async (response) => {
         if (response.status === 404) return absent(place, response);
         if (!response.ok) throw refused(place, 'read an object', response);
-        return bodyOf(place, response);
+        return bodyOf(place, response, most);
       }),
-    remove: (name) =>
-      ask(name, { method: 'DELETE' }, async (response) => {
+    list: async function* (folder) {
+      const prefix = `${expectName(folder)}/`;
+      for (let next: string | null = ''; next !== null; ) {
+        const asked: Record<string, string> = { 'list-type': '2', delimiter: '/', prefix };
+        if (next !== '') asked['continuation-token'] = next;
+        const page = await ask(`?${new URLSearchParams(asked)}`, { method: 'GET' }, async (response) => {
+          if (!response.ok) throw refused(place, 'list objects', response);
+          return pageIn((await bodyOf(place, response, mostBytes)).toString(), prefix);
+        });
+        yield* page.names;
+        ({ next } = page);
+      }
+    },
+    remove: async (name) =>
+      ask(pathOf(name), { method: 'DELETE' }, async (response) => {
         await response.arrayBuffer();
         if (!response.ok && response.status !== 404) throw refused(place, 'remove an object', response);
       }),
   };
+}
+
+const pathOf = (name: string): string => `/${expectName(name)}`;
+
+/** Reads a page of ListObjectsV2. Names have no characters that XML escapes, and a token is the server's. */
+function pageIn(xml: string, prefix: string): { readonly names: string[]; readonly next: string | null } {
+  const found = [...xml.matchAll(/<(?:Key|Prefix)>([^<]+)<\/(?:Key|Prefix)>/g)].map(([, name = '']) => name);
+  const names = found.flatMap((name) => (name.startsWith(prefix) ? name.slice(prefix.length).replace(/\/$/, '') : []));
+  const [, token] = /<NextContinuationToken>([^<]+)</.exec(xml) ?? [];
+  return { names: names.filter(isName), next: token?.replaceAll('&amp;', '&') ?? null };
 }
 
 const refused = (place: string, what: string, { status }: Response) =>
@@ -77,13 +99,13 @@ async function absent(place: string, response: Response): Promise<null> {
   throw refused(place, 'read an object', response);
 }
 
-async function bodyOf(place: string, { body, headers }: Response): Promise<Buffer> {
+async function bodyOf(place: string, { body, headers }: Response, most: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of body ?? []) {
     length += piece.length;
-    if (length > mostBytes) throw new ObjectsUnavailableError(`${place} has an object that is too large.`);
     pieces.push(piece);
+    if (length > most) return Buffer.concat(pieces).subarray(0, most + 1);
   }
   const stated = headers.get('content-length');
   if (stated !== null && headers.get('content-encoding') === null && Number(stated) !== length)

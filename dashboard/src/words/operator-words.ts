@@ -147,6 +147,7 @@ export const words = {
       receipt_integrity_faults: 'Altered receipts',
       receipt_batch_faults: 'Altered batches of receipts',
       receipt_archive_faults: 'Altered archives of receipts',
+      evidence_pack_faults: 'Altered evidence packs',
       receipt_log_faults: 'Altered logs of receipts',
       ledger_witness_faults: 'Minutes that differ',
       audit_chain_faults: 'Altered audit entries',
@@ -163,6 +164,7 @@ export const words = {
       receipt_batch_faults:
         'Receipts that came in one moment are missing, or others are there: ./gw admin receipts integrity.',
       receipt_archive_faults: 'A file of an archived month is gone or altered, or its note is: ./gw admin integrity.',
+      evidence_pack_faults: 'A finished pack could not be read, since it is gone or altered: ./gw admin integrity.',
       receipt_log_faults: 'The log of an account is not what was signed: ./gw admin integrity.',
       ledger_witness_faults: 'The ledger and the count of calls differ: ./gw admin receipts witness.',
       audit_chain_faults: 'Entries that were altered, put in or taken out: ./gw admin integrity.',

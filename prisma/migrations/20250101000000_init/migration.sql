@@ -1695,7 +1695,7 @@ CREATE TRIGGER "receipts_unlogged_again" AFTER UPDATE ON "receipts" REFERENCING 
 
 -- Faults that the checks have found. The services never remove a row.
 CREATE TABLE "integrity_faults" (
-  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log', 'batch', 'minute', 'archive')),
+  "kind" TEXT NOT NULL CONSTRAINT "integrity_faults_kind_check" CHECK ("kind" IN ('audit', 'receipt', 'log', 'batch', 'minute', 'archive', 'pack')),
   -- A chain, or the id of a receipt.
   "name" TEXT NOT NULL,
   -- The number of the entry in its chain, or the version of the receipt.
@@ -1812,7 +1812,7 @@ CREATE TRIGGER "legal_holds_not_truncated" BEFORE TRUNCATE ON "legal_holds"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 
--- # Evidence packs that a job builds, and their bytes, which every instance of the control plane can read
+-- # Evidence packs that a job builds; their bytes are in the object store, which every instance of the control plane can read
 
 CREATE TABLE "evidence_packs" (
   "id" TEXT PRIMARY KEY,
@@ -1832,7 +1832,9 @@ CREATE TABLE "evidence_packs" (
   "receipts_total" BIGINT,
   -- The length of the finished pack.
   "bytes" BIGINT,
-  -- The compressed length of its chunks.
+  -- The digest of the list of its chunks, which has the digest of each; null until it is ready.
+  "chunks_sha256" TEXT,
+  -- The length of its objects.
   "kept_bytes" BIGINT NOT NULL DEFAULT 0,
   -- The signed statement of a table, with its digest.
   "statement" TEXT,
@@ -1843,19 +1845,6 @@ CREATE INDEX "evidence_packs_account_id_state_idx" ON "evidence_packs" ("account
 CREATE INDEX "evidence_packs_state_leased_until_idx" ON "evidence_packs" ("state", "leased_until");
 -- Lists the packs of an account, newest first. Finished packs stay for 30 days, so an account can have very many.
 CREATE INDEX "evidence_packs_account_id_created_at_id_idx" ON "evidence_packs" ("account_id", "created_at", "id");
-
-CREATE TABLE "evidence_pack_chunks" (
-  "pack_id" TEXT NOT NULL REFERENCES "evidence_packs" ("id") ON DELETE CASCADE,
-  "try" INTEGER NOT NULL,
-  -- The pack is its chunks in the order of section and number.
-  "section" INTEGER NOT NULL,
-  "number" INTEGER NOT NULL,
-  -- The length before compression.
-  "length" INTEGER NOT NULL,
-  -- Postgres does not try to compress them again.
-  "bytes" BYTEA STORAGE EXTERNAL NOT NULL,
-  PRIMARY KEY ("pack_id", "try", "section", "number")
-);
 
 
 -- # The second witness: the calls that ended in Envoy, as ext-authz counted them (docs/decisions/0067)

@@ -78,7 +78,7 @@ function openExam(app: TestApp): Exam & { readonly genuine: readonly Receipt[]; 
   let minutes = 10;
   const log = pino({ level: 'error' }, { write: (line: string) => void said.push(line) });
   const trust = trustIn(evidenceKey);
-  const options = { db: stores.db, redis: stores.redis, seals: stores.seals, trust, log: silentLog };
+  const options = { ...stores, trust, log: silentLog };
   const signal = new AbortController().signal;
   const auditRound = openAuditRound({ db: stores.db, log: silentLog, keys: ledgerKeys }, 3600);
   const issued = (entry: Entry): Entry => {

@@ -1,13 +1,15 @@
 /**
  * Builds a pack or a table, window by window.
  *
- * Invariant: it holds the receipts of one window, whatever was asked for. It stops when another instance has the pack, or when the pack was
- * cancelled; another try begins from nothing.
+ * Invariants: it holds the receipts of one window, whatever was asked for. It stops when another instance has the pack, or when the pack was
+ * cancelled; another try begins from nothing. While the store of objects does not answer it waits where it is, and says so.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PackFormat } from '@gw/contract/evidence';
 import { errorText } from '@gw/contract/internal/error-text';
 import type { PackAbout } from '@gw/evidence/pack';
 import type { Context } from '../../../shared/context.ts';
+import { type ObjectStore, ObjectsUnavailableError } from '../../../shared/objects/objects.ts';
 import { retentionOf } from '../../retention/policy.ts';
 import { ChunkWriter } from '../chunks.ts';
 import {
@@ -18,6 +20,7 @@ import {
   PackLostError,
   type PackRow,
   quotaReason,
+  waitPack,
 } from '../packs.ts';
 import { countVersions, windowsOf } from '../windows.ts';
 import { csvTable } from './csv.ts';
@@ -53,8 +56,9 @@ async function build(options: BuildOptions, pack: PackRow, signal: AbortSignal):
   const { db, limits } = options;
   const about = aboutOf(options, pack);
   const { asked } = pack.request;
-  const writer = new ChunkWriter(db, pack);
-  const product = await products[pack.format](options, { about, pack, writer });
+  const objects = patientObjects(options, pack, signal);
+  const writer = new ChunkWriter(objects, pack);
+  const product = await products[pack.format]({ ...options, objects }, { about, pack, writer });
   const selection = { accountId: about.accountId, asked, period: about.period };
   const total = await countVersions(db, selection);
   let done = 0;
@@ -67,11 +71,34 @@ async function build(options: BuildOptions, pack: PackRow, signal: AbortSignal):
     if (kept > limits.quotaBytes) throw new PackFailedError(quotaReason(limits));
   }
   const statement = await product.finish();
-  await writer.flush('all');
+  const chunksSha256 = await writer.finish();
   const { bytes, keptBytes } = writer;
   await notePack(db, pack, { done, total: done, keptBytes });
   const keepDays = (await retentionOf(db, 'evidence_packs')).of(pack.account_id);
-  await finishPack(db, pack, { bytes, keptBytes, keepDays, statement });
+  await finishPack(db, pack, { bytes, chunksSha256, keptBytes, keepDays, statement });
+}
+
+/** Shorter than the lease, together with the time that a store takes to be found away. */
+const restMs = 3000;
+
+/** The store for a build: it answers late rather than reject while the store does not answer. */
+function patientObjects({ db, log, objects }: BuildOptions, pack: PackRow, signal: AbortSignal): ObjectStore {
+  const patient = async <T>(ask: () => Promise<T>): Promise<T> => {
+    for (;;)
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof ObjectsUnavailableError)) throw error;
+        log.warn({ pack: pack.id, err: error }, 'an evidence pack waits for the store of objects');
+        await waitPack(db, pack, 'It waits for the object store, which does not answer.');
+        await delay(restMs, undefined, { signal });
+      }
+  };
+  return {
+    ...objects,
+    get: (name, most) => patient(() => objects.get(name, most)),
+    put: (name, bytes) => patient(() => objects.put(name, bytes)),
+  };
 }
 
 const products: Readonly<

@@ -7,6 +7,7 @@
 import type { Queue } from 'bullmq';
 import { type OpenQueue, openQueue } from '../../../shared/queue.ts';
 import { type RepeatedJob, repeat } from '../../../shared/repeat.ts';
+import { removeEnded } from '../chunks.ts';
 import { claimPack, expirePacks, waitingPacks } from '../packs.ts';
 import { type BuildOptions, buildPack } from './build.ts';
 
@@ -26,7 +27,7 @@ interface JobData {
 
 /** Starts the jobs. The queue is opened only when there is something to build. */
 export function startEvidenceJobs(options: EvidenceJobsOptions): RepeatedJob {
-  const { db, log } = options;
+  const { db, log, objects } = options;
   const ending = new AbortController();
   let opening: Promise<OpenQueue<JobData>> | null = null;
   const tending = repeat({
@@ -49,6 +50,7 @@ export function startEvidenceJobs(options: EvidenceJobsOptions): RepeatedJob {
     run: async () => {
       const expired = await expirePacks(db);
       if (expired > 0) log.info({ expired }, 'evidence packs have expired');
+      await removeEnded(db, objects, ending.signal);
     },
   });
   return {

@@ -7,7 +7,7 @@ import type { ChunkWriter } from '../chunks.ts';
 import type { PackRow } from '../packs.ts';
 import type { Window } from '../windows.ts';
 
-export interface ProductStores extends Pick<Context, 'db' | 'log'>, Partial<Pick<Context, 'objects'>> {
+export interface ProductStores extends Pick<Context, 'db' | 'log' | 'objects'> {
   readonly seals: Seals;
   readonly key: SigningKey;
 }

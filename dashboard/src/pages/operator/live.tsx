@@ -75,6 +75,7 @@ function linesOf(health: Health): Line[] {
     | 'audit_chain_faults'
     | 'deployments_needing_operator'
     | 'receipt_archive_faults'
+    | 'evidence_pack_faults'
     | 'receipt_batch_faults'
     | 'receipt_integrity_faults'
     | 'receipt_log_faults'
@@ -97,6 +98,7 @@ function linesOf(health: Health): Line[] {
     faults('receipt_integrity_faults'),
     faults('receipt_batch_faults'),
     faults('receipt_archive_faults'),
+    faults('evidence_pack_faults'),
     faults('receipt_log_faults'),
     faults('ledger_witness_faults'),
     faults('audit_chain_faults'),
