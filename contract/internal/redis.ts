@@ -73,7 +73,7 @@ export const idempotencyClaimKey = (accountId: string, digest: string): string =
 /** The stored replies of an account, the oldest first, and how many bytes they are together. */
 export const idempotencyRepliesKey = (accountId: string): string => `gw:idempotency:{${accountId}}:replies`;
 export const idempotencyBytesKey = (accountId: string): string => `gw:idempotency:{${accountId}}:bytes`;
-/** What the accounts store: each one's bytes, until when its newest reply lives, and the sum of all. */
+/** How much the accounts store: each one's bytes, until when its newest reply lives, and the sum of all. */
 export const idempotencySumKeys = ['bytes', 'ends', 'sum'].map((name) => `gw:{idempotency}:${name}`);
 
 /** How an aborted call ended, since Envoy may tell another sidecar than the one of the call. `name`: receipt id or request id. */

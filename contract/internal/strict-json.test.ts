@@ -14,8 +14,8 @@ describe('strict JSON', () => {
   it('reads every JSON value that JSON.stringify writes, to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
-        // Whole numbers beyond 2^53 are refused on purpose.
-        fc.pre(!/\d{16}/.test(JSON.stringify(value)));
+        // Whole numbers beyond 2^53 are refused on purpose, and so is this name.
+        fc.pre(!/\d{16}|"__proto__"/.test(JSON.stringify(value)));
         const read = parse(JSON.stringify(value));
         // Not by JSON.parse, which is not always right (escaped-names.ts).
         expect(read.ok && JSON.stringify(read.value)).toBe(JSON.stringify(value));
@@ -130,6 +130,7 @@ describe('JSON that is passed on', () => {
   it('has the members of any object as JSON.parse has them, in the order of the text', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(0, 2), (object, indent) => {
+        fc.pre(!JSON.stringify(object).includes('"__proto__"'));
         const entries = Object.entries(object);
         const written = entries.map(
           ([name, value]) => `${JSON.stringify(name)} : ${JSON.stringify(value, null, indent)}`,

@@ -1,13 +1,13 @@
 /** Tells that a store is away from other errors. */
 
-/** Of Prisma, of its driver, of Postgres (https://www.postgresql.org/docs/current/errcodes-appendix.html) and of the system. */
+/** Codes of Prisma, of its driver, of Postgres (https://www.postgresql.org/docs/current/errcodes-appendix.html) and of the system. */
 const codes = new Set([
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024'],
   ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
   ...['08000', '08001', '08003', '08006', '53300', '57014', '57P01', '57P02', '57P03'],
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'],
 ]);
-/** Of the drivers of Postgres and Redis, which give these no code. */
+/** Messages of the drivers of Postgres and Redis, which give these errors no code. */
 const words =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Connection is closed|Stream isn't writeable|Command timed out|max retries per request|Redis (?:is unavailable|took too long|closed the connection|did not answer|does not answer)/;
 

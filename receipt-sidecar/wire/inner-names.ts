@@ -31,7 +31,7 @@ export function withoutInnerNames(text: string, isOurs: (name: string) => boolea
   /** Ends the current member of the innermost object at `at`, a comma or a brace. */
   const end = (level: Level, at: number, isLast: boolean): void => {
     if (level.goes) {
-      // What was cut inside of it goes with it.
+      // It takes along all that was cut inside of it.
       while ((cuts.at(-1)?.from ?? -1) >= level.from) cuts.pop();
       cuts.push({ from: level.from, to: level.hasKept || isLast ? at : at + 1 });
     } else level.hasKept = true;

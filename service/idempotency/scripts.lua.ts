@@ -15,7 +15,7 @@ export const leaseMs = 15_000;
 export const lifeMs = 86_400_000;
 /** The most bytes of stored replies of an account, since Redis holds them in memory. */
 export const mostStoredBytes = 256 * 1024 * 1024;
-/** What a claim takes beside its reply, rounded up. */
+/** The memory that a claim takes beside its reply, rounded up. */
 export const claimBytes = 512;
 /** The most replies that one run of a script lets go. */
 const mostDropped = 1000;

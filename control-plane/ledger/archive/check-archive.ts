@@ -1,7 +1,7 @@
 /**
  * Checks the archive against its notes: that each month has one that is sealed, that the list of its files is the one that the note names, and that
  * each object of it is in the store as it was written: the files, the list, the checkpoints, the note, and the parts of facts that receipts name.
- * That the files have all receipts the batches tell, which are compared with them (check-batches.ts).
+ * Whether the files have all receipts, the batches tell, which are compared with them (check-batches.ts).
  */
 import { createHash } from 'node:crypto';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';

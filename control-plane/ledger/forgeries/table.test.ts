@@ -4,10 +4,10 @@ import { inCheckout } from '@gw/stack/checkout';
 import { allForgeries, namers, twoMinutesMs } from '@gw/testing/control-plane/forgeries/table';
 import { expect, test } from 'vitest';
 
-test('it has the 35 forgeries of the reviews and 21 new ones, each once', () => {
+test('it has the 35 forgeries of the reviews and 22 new ones, each once', () => {
   const count = (from: string) => allForgeries.filter((row) => row.from === from).length;
-  expect([count('reviews'), count('new')]).toEqual([35, 21]);
-  expect(new Set(allForgeries.map(({ holder, what }) => `${holder} ${what}`)).size).toBe(56);
+  expect([count('reviews'), count('new')]).toEqual([35, 22]);
+  expect(new Set(allForgeries.map(({ holder, what }) => `${holder} ${what}`)).size).toBe(57);
 });
 
 test.each(Object.entries(namers))('what %s names is named within two minutes', (_, { withinMs }) => {

@@ -14,11 +14,11 @@ import { timeOfReceipt } from './receipt-id.ts';
 export interface ArchivedPart<T> {
   readonly rows: readonly T[];
   /** Up to where it was looked, where there may be more behind it; null: there is none. */
-  readonly stoppedAt: Place | null;
+  readonly stoppedAt: ArrivedPlace | null;
 }
 
 /** A place in either order; no receipt need be there. */
-export type Place = Pick<ArchivedRow, 'arrived' | 'created_at' | 'id' | 'version'>;
+export type ArrivedPlace = Pick<ArchivedRow, 'arrived' | 'created_at' | 'id' | 'version'>;
 
 const fits = ({ body, model, region }: ArchivedRow, query: LedgerQuery): boolean =>
   (query.model === undefined || query.model === model) &&
@@ -66,7 +66,7 @@ export async function archivedCalls(
 }
 
 /** The place of the first call that a file can have of an account. */
-function beginOf({ first_account, first_id, month }: ArchiveFile, accountId: string): Place {
+function beginOf({ first_account, first_id, month }: ArchiveFile, accountId: string): ArrivedPlace {
   const before = new Date(firstOf(month).getTime() - 1);
   const id = first_account === accountId ? first_id : greatestId(leastId(before));
   return { arrived: '', created_at: timeOfReceipt(id) ?? before, id, version: 1 };
@@ -130,7 +130,7 @@ export async function archivedArrivals(
 }
 
 /** Behind all rows that arrived then or before. */
-const endingAt = (arrived: bigint, { month }: ArchiveFile): Place => ({
+const endingAt = (arrived: bigint, { month }: ArchiveFile): ArrivedPlace => ({
   arrived: String(arrived),
   created_at: firstOf(month),
   id: greatestId(leastId(firstOf(month))),

@@ -48,14 +48,14 @@ export async function archivedVersions(stores: ArchiveStores, accountId: string,
 
 type Order = 'asc' | 'desc';
 
-/** What a file has of an account. */
+/** The rows of an account that a file has. */
 export interface ArchivedPage {
   readonly file: ArchiveFile;
   /** None, if the account only has receipts before and behind those of the file. */
   readonly rows: readonly ArchivedRow[];
 }
 
-/** What one request reads at most: about as much as a second of one core. */
+/** One request reads no more, which takes about a second of one core. */
 const mostOfRequest = { files: 40, bytes: 64 * 1024 * 1024 };
 
 /** Counts what a request reads. `add` returns whether that is enough. */

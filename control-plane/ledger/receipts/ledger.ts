@@ -9,7 +9,13 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion, LedgerQuery } from '@gw/contract/management';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
-import { type ArchivedPart, archivedArrivals, archivedCalls, inOrderOfArrival, type Place } from './archived-lists.ts';
+import {
+  type ArchivedPart,
+  type ArrivedPlace,
+  archivedArrivals,
+  archivedCalls,
+  inOrderOfArrival,
+} from './archived-lists.ts';
 import { type ArchiveStores, archivedVersions } from './archived-rows.ts';
 import { genuineBefore } from './older-version.ts';
 import { readRows, storedColumns } from './read-rows.ts';
@@ -39,7 +45,7 @@ export async function ledgerPage(
 ): Promise<LedgerPage> {
   const { db, seals } = stores;
   let rows: ListedRow[] = [];
-  let stoppedAt: Place | null = null;
+  let stoppedAt: ArrivedPlace | null = null;
   if (query.order === 'desc') {
     for (const window of windowsBefore(query.after)) {
       rows.push(...(await newestCalls(db, accountId, query, window, query.limit + 1 - rows.length)));
@@ -87,7 +93,7 @@ export async function ledgerPage(
 function together(
   stored: readonly ListedRow[],
   { rows, stoppedAt }: ArchivedPart<ListedRow>,
-  order: (one: Place, other: Place) => number,
+  order: (one: ArrivedPlace, other: ArrivedPlace) => number,
 ): ListedRow[] {
   if (rows.length === 0 && stoppedAt === null) return [...stored];
   const nameOf = ({ id, version }: ListedRow): string => `${id} ${version}`;
@@ -114,7 +120,7 @@ function cursorPlace(text: string): ArrivalPlace | null {
 }
 
 /** In the order of calls an id has the time of its call; in the others only a receipt that is there has a place. */
-const placeCursor = (place: Place, { order }: LedgerQuery): string =>
+const placeCursor = (place: ArrivedPlace, { order }: LedgerQuery): string =>
   order === 'desc' ? place.id : arrivalCursor(place);
 
 /** Whether `after` can be a cursor of this order. */

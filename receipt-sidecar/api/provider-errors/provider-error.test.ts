@@ -99,7 +99,7 @@ it('takes text and tools together for the prompt', () => {
     "This endpoint's maximum context length is 8192 tokens. However, you requested about 9500 tokens (5000 of text input, 4000 of tool input, 500 in the output).";
   expect(providerError(400, said({ message }), requestOf({ messages, max_tokens: 500 }))).toMatchObject({
     code: 'prompt_too_long',
-    message: 'The prompt has 9,000 tokens; m takes 8,192.',
+    message: 'The prompt is too long: it has 9,000 tokens, which exceeds the context window of m (8,192).',
   });
 });
 
