@@ -146,14 +146,14 @@ const ends: Readonly<Record<string, End>> = {
   },
   'the provider is away': { away: 'simulator', told: failed(502) },
 
-  'ext-authz is away': { away: 'ext-authz', told: notAsked(500) },
+  'ext-authz is away': { away: 'ext-authz', told: notAsked(503) },
   'ext-authz dies while the provider thinks': {
     at: 'the provider is asked',
     who: 'ext-authz',
     sim: busy,
     told: complete,
   },
-  'the sidecar is away': { away: 'receipt-sidecar', told: notAsked(500) },
+  'the sidecar is away': { away: 'receipt-sidecar', told: notAsked(503) },
   'the sidecar dies while the provider thinks': {
     at: 'the provider is asked',
     who: 'receipt-sidecar',

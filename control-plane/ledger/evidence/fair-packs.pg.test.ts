@@ -65,7 +65,7 @@ test('an account that has two packs made at once is refused a third one, and oth
     replies.push(ask(modest), ask('acct_other'));
     await waiting(4);
     // All places are taken now, by whomever.
-    expectRefused(await ask('acct_late'), 'no room for this request');
+    expectRefused(await ask('acct_late'), 'cannot take this request at the moment');
   });
   expect((await Promise.all(replies)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
   // The places are free again, and so are those of requests that were refused.

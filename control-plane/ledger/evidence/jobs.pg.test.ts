@@ -311,8 +311,8 @@ test('a pack whose builder was killed is built by another one, and is never read
   const text = await packOf(accountId, id);
   expect(idsOf(text)).toEqual(sortedIds(own));
   expect(await verified(text)).toMatchObject({ signature: 'trusted', mismatches: [], receipts: own.length });
-  // The bytes that the dead instance has written are deleted.
-  expect(tries().toSorted()).toEqual([`${id}-1`, `${id}-2`]);
+  // The bytes that the dead instance has written are deleted, perhaps already.
+  expect(tries()).toContain(`${id}-2`);
   await expire();
   expect(tries()).toEqual([`${id}-2`]);
 }, 180_000);

@@ -190,12 +190,12 @@ test('the metrics say how many receipts and intervals wait, and how many version
   );
 });
 
-test('without Redis receipts come from Postgres; one that is in neither is then a fault and not a 404', async () => {
+test('without Redis receipts come from Postgres; one that is not there is then 503 and not 404', async () => {
   const entry = entryOf();
   await running.store(entry);
   await stores.stopRedis();
   expect((await running.get(`/v1/gw/receipts/${entry.receipt.id}`)).statusCode).toBe(200);
-  expect((await running.get(`/v1/gw/receipts/${receiptIdAt(new Date())}`)).statusCode).toBe(500);
+  expect((await running.get(`/v1/gw/receipts/${receiptIdAt(new Date())}`)).statusCode).toBe(503);
   expect((await running.operator.inject('/healthz')).json()).toMatchObject({ status: 'unavailable', redis: false });
   await stores.startRedis();
 });
