@@ -15,7 +15,13 @@ import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { shapeOf } from '../api/shapes.ts';
 import type { AttemptedRoute } from '../attempts/attempt-requests.ts';
 import type { Candidate, Named } from '../catalogue/snapshot.ts';
-import { estimateCall, everyModelWrites, longestAnswer, usualAnswer } from '../guards/budgets/estimate.ts';
+import {
+  estimateCall,
+  everyModelWrites,
+  longestAnswer,
+  roomForAnswer,
+  usualAnswer,
+} from '../guards/budgets/estimate.ts';
 
 /** A chain of deployments, and the bound with which all of them keep the ceiling; null: none is needed. */
 export interface KeptRoute extends Pick<AttemptedRoute, 'failoverChain'> {
@@ -55,7 +61,9 @@ export function carbonCeiling(request: ParsedRequest, modelOf: Named['modelOf'],
   const boundAt = (candidate: Candidate): number | null => {
     if (isNeverAbove(candidate)) return null;
     const longest = Math.max(shortest, longestAt(candidate));
-    return maxTokens === null ? Math.min(longest, shape.bound?.usual ?? everyModelWrites) : longest;
+    if (maxTokens !== null) return longest;
+    const room = Math.max(shortest, roomForAnswer(request, [modelOf(candidate)]));
+    return Math.min(longest, room, shape.bound?.usual ?? everyModelWrites);
   };
   return {
     among(candidates, param) {
@@ -108,7 +116,8 @@ class GramsByLength {
 
   longestBelow(candidate: Candidate, most: number): number {
     const { read, whole } = this.#at(candidate);
-    if (whole === read) return read <= most ? Number.POSITIVE_INFINITY : 0;
+    // Also where nothing is known, or the client asks for no answer at all.
+    if (whole === read) return read <= most ? Number.POSITIVE_INFINITY : -1;
     // The rounding of a quotient must not cost a token.
     return Math.floor((this.#usual * (most - read)) / (whole - read) + 1e-6);
   }

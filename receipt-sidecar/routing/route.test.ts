@@ -336,6 +336,13 @@ describe('a ceiling of carbon', () => {
     expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining('nobody can estimate it') } });
   });
 
+  it('holds for a call that asks for no answer, too', () => {
+    const none = (max_carbon_g: number) =>
+      routeOf(asking(max_carbon_g, { endpoint: 'completions', estimatedPromptTokens: 10_000, maxTokens: 0 }));
+    expect(none(1e6).ok).toBe(true);
+    expect(none(1e-9)).toMatchObject({ ok: false, error: { code: 'max_carbon_exceeded' } });
+  });
+
   const asking = (max_carbon_g: number, more: Partial<ParsedRequest> = {}) =>
     parsedForTests({ estimatedPromptTokens: 10, ...more, options: { max_carbon_g, ...more.options } });
   const snapshot = snapshotOf(sites, [], live);

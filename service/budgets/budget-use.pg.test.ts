@@ -92,7 +92,20 @@ test('whatever comes in whatever order, what is used is the base and each call o
           const used = asked.map((each, at) => (before[at] as number) + (taken ? each.steps : 0));
           const known = asked.map(({ id }) => of.bases.has(id));
           const reserved = asked.map((each) => each.steps);
-          const expected = { refusedBy: full === -1 ? null : full, used, known, answer: null };
+          const isHeld = asked.every(({ id, most: limit, steps }, at) => {
+            const reservedOf = [...of.calls.values()].map(({ reserved: is, shares }) =>
+              is ? (shares.get(id) ?? 0) : 0,
+            );
+            const held = reservedOf.reduce((all, each) => all + each, 0);
+            return limit === null || (before[at] as number) - held + steps <= limit;
+          });
+          const expected = {
+            refusedBy: full === -1 ? null : full,
+            isHeld: full !== -1 && isHeld,
+            used,
+            known,
+            answer: null,
+          };
           const reply = await use.reserve(book, name, asked, null);
           expect(reply).toEqual({ ...expected, steps: taken ? reserved : reply.steps });
         }
@@ -185,9 +198,10 @@ test('an open answer reserves the longest where that fits, and then what is left
     [4096, 4106],
     [4096, 4106],
     [1758, 1768],
-    ...Array.from({ length: 3 }, () => [expect.anything(), expect.anything()]),
+    ...Array.from({ length: 3 }, () => [null, 0]),
   ]);
   expect(replies.map(({ refusedBy }) => refusedBy)).toEqual([null, null, null, null, null, 0, 0, 0]);
+  expect(replies.map(({ isHeld }) => isHeld)).toEqual([...Array.from({ length: 5 }, () => false), true, true, true]);
   expect(await use.state(book, 'bud_a')).toMatchObject({ used: 50_000, held: 50_000 });
   expect(await use.state(book, 'bud_c')).toMatchObject({ used: 5 * 410 });
   await use.release(book, 'rcpt_1');

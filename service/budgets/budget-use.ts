@@ -59,6 +59,8 @@ export interface OpenAnswer {
 export interface Reserved {
   /** Index of the budget that has too little left; null: all were reserved. */
   readonly refusedBy: number | null;
+  /** The call was refused, and would not have been without the reservations of calls under way. */
+  readonly isHeld: boolean;
   /** The steps of each budget that were reserved. */
   readonly steps: readonly number[];
   /** The length that an open answer has to be bounded to, for the steps to suffice; null: they suffice for the longest. */
@@ -117,7 +119,8 @@ export function redisBudgetUse(redis: Redis): BudgetUse {
       const each = (place: number) => asked.map((_, at) => elementAt(found, 3 * at + place));
       return {
         refusedBy: refused === 0 ? null : refused - 1,
-        answer: open === null || longer < 0 ? null : open.from + longer,
+        isHeld: refused > 0 && longer === 1,
+        answer: refused > 0 || open === null || longer < 0 ? null : open.from + longer,
         used: each(0),
         known: each(1).map((is) => is === 1),
         steps: each(2),

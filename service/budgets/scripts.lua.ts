@@ -51,13 +51,13 @@ end
  * assume if it is bounded; then for each budget its id, steps, the limit or -1, the minimum use if Redis has no base, the assumed steps, the
  * steps for the longest bound, and those for an answer without one. The last are reserved where they fit into all budgets; where they do not,
  * the longest bound whose steps fit. Returns the index, from 1, of the budget that has too little left, or 0; by how many tokens the answer
- * may be longer, or -1 for any number; then for each budget its use, including this call unless refused, 1 if Redis has the base, and the
+ * may be longer, or -1 for any number, and for a refused call whether it would fit without all reservations; then for each budget its use, including this call unless refused, 1 if Redis has the base, and the
  * reserved steps.
  */
 export const reserveScript = `${head}
 local span = tonumber(ARGV[3])
 local ids, wanted, assumed, reply, used_by, known_by = {}, {}, {}, {0, -1}, {}, {}
-local longer, is_whole = span, true
+local longer, is_whole, is_held = span, true, true
 for i = 4, #ARGV, 7 do
   local id, least, most = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local bounded, whole = tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6])
@@ -69,7 +69,10 @@ for i = 4, #ARGV, 7 do
   used_by[#used_by + 1], known_by[#known_by + 1] = used, known
   if most >= 0 then
     local left = most - used - least
-    if reply[1] == 0 and left < 0 then reply[1] = #ids end
+    if left < 0 then
+      if reply[1] == 0 then reply[1] = #ids end
+      is_held = is_held and left + tonumber(redis.call('HGET', use, 'held:' .. id) or 0) >= 0
+    end
     if used + whole > most then is_whole = false end
     if bounded > least then longer = math.min(longer, math.floor(span * left / (bounded - least))) end
   end
@@ -81,6 +84,7 @@ if ARGV[2] == '1' then
 end
 local is_taken = is_new and reply[1] == 0
 if not is_whole then reply[2] = math.max(0, longer) end
+if reply[1] > 0 then reply[2] = is_held and 1 or 0 end
 local steps = {}
 for i, each in ipairs(wanted) do
   local amount = each.whole

@@ -96,17 +96,23 @@ test('both together reserve no more than there is, and settle what was used in i
 
 test('a refusal names the budget, what is used, the estimate, and when it begins anew; SDKs do not wait for that', async () => {
   const [first] = taken([await ask(0, 90)]);
-  const refused = await ask(1, 20);
-  const message =
-    'The token budget of this account for 2026-11 is 100 tokens: 90 tokens are used or reserved, and this call is estimated at 20 tokens. It begins anew at 2026-12-01T00:00Z.';
-  const seconds = (Date.parse('2026-12-01') - Date.parse('2026-11-21T12:00:00.000Z')) / 1000;
-  expect(refused).toMatchObject({
+  const refused = (says: string, retryAfterS: number) => ({
     ok: false,
-    error: { code: 'token_budget_exceeded', status: 429, message, retryAfterS: seconds },
+    error: {
+      code: 'token_budget_exceeded',
+      status: 429,
+      message: `The token budget of this account for 2026-11 is 100 tokens: 90 tokens are used or reserved, and this call is estimated at 20 tokens.${says}`,
+      retryAfterS,
+    },
   });
-  first?.release();
+  const free =
+    ' Calls under way have reserved a part of that, of which they free what they do not use when they end: try again then.';
+  expect(await ask(1, 20)).toMatchObject(refused(free, 5));
+  first?.settle(using(90), first.assumed);
   await told();
-  expect((await ask(1, 20)).ok).toBe(true);
+  const seconds = (Date.parse('2026-12-01') - Date.parse('2026-11-21T12:00:00.000Z')) / 1000;
+  expect(await ask(1, 20)).toMatchObject(refused(' It begins anew at 2026-12-01T00:00Z.', seconds));
+  expect((await ask(1, 10)).ok).toBe(true);
 });
 
 test('a call that is larger than the whole budget is refused even if nothing is used', async () => {

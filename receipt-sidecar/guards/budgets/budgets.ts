@@ -218,7 +218,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
       });
       const found = availability.together() ? await ask(book, receiptId, wanted, open) : null;
       const decision = found ?? known.decide(book.month, budgets, wanted, open);
-      if (found) known.note(book.month, budgets, found);
+      if (found) known.note(book.month, budgets, found, wanted);
       const { refusedBy } = decision;
       if (refusedBy !== null) {
         const refusing = elementAt(budgets, refusedBy);
@@ -228,7 +228,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
         const used = elementAt(decision.used, refusedBy);
         const { steps } = elementAt(wanted, refusedBy);
         const share = found ? null : known.shareOf(refusing, book.month);
-        return err(budgetExceeded({ at, budget: refusing, share, steps, used }));
+        return err(budgetExceeded({ at, budget: refusing, isHeld: decision.isHeld, share, steps, used }));
       }
       for (const [place, { amount, unit }] of budgets.entries())
         metrics.decided(unit, elementAt(decision.used, place) > nearestSteps(unit, amount) ? 'exceeded' : 'reserved');

@@ -149,8 +149,10 @@ export function estimatesOf(
   const longest = longestAnswer(request, [...seen]);
   const whole = estimateOf(longest);
   if (keeping === 'reserve') return { estimate: whole, assumed, open: null };
-  const to = Math.min(shape.request.bound?.usual ?? everyModelWrites, longest);
-  return { estimate, assumed, open: { from: usualAnswer(request), to, bounded: estimateOf(to), whole } };
+  const from = usualAnswer(request);
+  const to = Math.min(shape.request.bound?.usual ?? everyModelWrites, longest, roomForAnswer(request, [...seen]));
+  if (to < from) return { estimate: whole, assumed, open: null };
+  return { estimate, assumed, open: { from, to, bounded: estimateOf(to), whole } };
 }
 
 const larger = (a: number | null, b: number | null): number | null => (a === null || (b !== null && b > a) ? b : a);
@@ -179,6 +181,21 @@ export function longestAnswer(
   const windows = models.map(({ contextWindow }) => contextWindow ?? Number.POSITIVE_INFINITY);
   const left = Math.max(...windows) - Math.floor(request.estimatedPromptTokens / request.prompts);
   return Math.max(usualAnswer(request), Math.min(mostWritten, left));
+}
+
+/** The estimate of a prompt takes four bytes for a token. No known tokenizer makes more than this many times as many of any text (1.6 bytes for a token). */
+const mostOverEstimate = 2.5;
+
+/**
+ * Returns how long each answer can be at most, in tokens, so that it certainly fits into all of the windows with its prompt. A provider refuses a
+ * longer bound, which would look as if the prompt were too long.
+ */
+export function roomForAnswer(
+  request: Pick<EstimatedRequest, 'estimatedPromptTokens' | 'prompts'>,
+  models: readonly SnapshotModel[],
+): number {
+  const windows = models.map(({ contextWindow }) => contextWindow ?? Number.POSITIVE_INFINITY);
+  return Math.min(...windows) - Math.ceil((mostOverEstimate * request.estimatedPromptTokens) / request.prompts);
 }
 
 /** Returns the use that the receipt of a call states; null where it has no number. */

@@ -32,12 +32,20 @@ export class KnownUse {
   }
 
   /**
-   * Notes the use that Redis reports: it includes what was admitted alone, or will be told. A report for a budget whose sum Redis does not
-   * know is based on the figures known here, so it is ignored.
+   * Notes the use that Redis reports: it includes what was admitted alone, or will be told. The call counts by its estimate, as in `wanted`: an
+   * open answer can have reserved the whole window, which nobody would take back here. A report for a budget whose sum Redis does not know is
+   * based on the figures known here, so it is ignored.
    */
-  note(month: string, budgets: readonly HeldBudget[], { known, used }: Reserved): void {
-    for (const [at, { id }] of budgets.entries())
-      if (known[at]) this.#set(id, { month, used: elementAt(used, at), alone: 0 });
+  note(
+    month: string,
+    budgets: readonly HeldBudget[],
+    { known, refusedBy, steps, used }: Reserved,
+    wanted: readonly Pick<WantedShare, 'steps'>[],
+  ): void {
+    for (const [at, { id }] of budgets.entries()) {
+      const surplus = refusedBy === null ? elementAt(steps, at) - elementAt(wanted, at).steps : 0;
+      if (known[at]) this.#set(id, { month, used: elementAt(used, at) - surplus, alone: 0 });
+    }
   }
 
   /** Returns how much of a budget this instance may admit alone, in steps. */
@@ -60,14 +68,21 @@ export class KnownUse {
     const used = before.map((each) => each.used + each.alone);
     const known = budgets.map(() => false);
     const least = shares.map((share) => share.steps);
-    if (refusedBy !== -1) return { refusedBy, answer: null, used, known, steps: least };
+    if (refusedBy !== -1) return { refusedBy, isHeld: false, answer: null, used, known, steps: least };
     const { answer, steps } = fitting(shares, left, open);
     for (const [at, { id }] of budgets.entries()) {
       const own = this.#of(id, month);
       own.alone += elementAt(steps, at);
       this.#set(id, own);
     }
-    return { refusedBy: null, answer, used: used.map((each, at) => each + elementAt(steps, at)), known, steps };
+    return {
+      refusedBy: null,
+      isHeld: false,
+      answer,
+      used: used.map((each, at) => each + elementAt(steps, at)),
+      known,
+      steps,
+    };
   }
 
   /** Replaces the use that was admitted for a call by its actual use. */

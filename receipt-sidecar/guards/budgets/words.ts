@@ -26,6 +26,8 @@ interface RefusingBudget {
   readonly budget: HeldBudget;
   /** Steps that are used or reserved. */
   readonly used: number;
+  /** It would have room without the reservations of calls under way. */
+  readonly isHeld: boolean;
   /** The estimate of this call, in steps. */
   readonly steps: number;
   /** The most that this instance admits while it counts alone, in steps; null while all count together. */
@@ -34,7 +36,10 @@ interface RefusingBudget {
   readonly at: number;
 }
 
-export function budgetExceeded({ at, budget, share, steps, used }: RefusingBudget): ApiError {
+/** Most calls end in so many seconds, and then what they have reserved and not used is free again. */
+const callsEndInS = 5;
+
+export function budgetExceeded({ at, budget, isHeld, share, steps, used }: RefusingBudget): ApiError {
   const { amount, unit } = budget;
   const { name, unit: of } = words[unit];
   const show = (inSteps: number) => `${Number(amountOf(unit, inSteps).toPrecision(6))} ${of}`;
@@ -43,10 +48,14 @@ export function budgetExceeded({ at, budget, share, steps, used }: RefusingBudge
     share === null
       ? ''
       : ` The instances of the gateway cannot count together at the moment, and the share of this one is ${show(share)}.`;
+  const when = isHeld
+    ? ' Calls under way have reserved a part of that, of which they free what they do not use when they end: try again then.'
+    : ` It begins anew at ${new Date(anew).toISOString().slice(0, 16)}Z.`;
   const message =
     `The ${name} budget of ${ownerOf(budget)} for ${monthOf(at)} is ${Number(amount.toPrecision(6))} ${of}: ${show(used)} are used or reserved, ` +
-    `and this call is estimated at ${show(steps)}.${alone} It begins anew at ${new Date(anew).toISOString().slice(0, 16)}Z.`;
-  return apiError(codes[unit], { message, retryAfterS: Math.max(1, Math.ceil((anew - at) / 1000)) });
+    `and this call is estimated at ${show(steps)}.${alone}${when}`;
+  const retryAfterS = isHeld ? callsEndInS : Math.max(1, Math.ceil((anew - at) / 1000));
+  return apiError(codes[unit], { message, retryAfterS });
 }
 
 /**
