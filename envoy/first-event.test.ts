@@ -166,6 +166,8 @@ describe('a failure as the first event', () => {
     ['a key', { error: { type: 'authentication_error' } }, 401],
     ['FastAPI', { detail: 'Service Unavailable' }, 503],
     ['Bedrock', { message: 'Too many tokens', __type: 'ThrottlingException' }, 429],
+    ['Bedrock behind a proxy', { error: { message: 'Too many tokens, please wait before trying again.' } }, 429],
+    ['a rate of prompts', { error: { message: 'Prompt tokens per minute exceeded' } }, 429],
     ['MiniMax', { choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit' } }, 429],
     ['a list', [{ error: { code: 429, message: 'Slow' } }], 429],
     ['a code and words', { code: 429, msg: 'Too many requests', data: null }, 429],

@@ -49,8 +49,8 @@ describe('a lease', () => {
     envoy.lease = async () => leaseOf(1000);
     const key = newKey();
     const fails = { 'x-sidecar-fails': '1' };
-    expect(await envoy.call(key, fails)).toEqual({ status: 500, shown: [null, null] });
-    expect(await envoy.call(key, fails)).toEqual({ status: 500, shown: ['7', '3'] });
+    expect(await envoy.call(key, fails)).toEqual({ status: 503, shown: [null, null] });
+    expect(await envoy.call(key, fails)).toEqual({ status: 503, shown: ['7', '3'] });
     expect(envoy.asked).toHaveLength(2);
   });
 

@@ -103,6 +103,7 @@ describe('the check of a call', () => {
   it('fails closed: when no store answers, and on a route that names no scope or no limit', async () => {
     expect(await ask({ found: new Error('away') })).toEqual([503, 'overloaded']);
     expect(await ask({ found: new PepperMissingError('unknown') })).toEqual([500, 'internal_error']);
+    expect(await ask({ found: new TypeError('x is undefined') })).toEqual([500, 'internal_error']);
     expect(await ask({ scope: '' })).toEqual([500, 'internal_error']);
     expect(await ask({ limit: '' })).toEqual([500, 'internal_error']);
   });

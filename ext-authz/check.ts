@@ -63,6 +63,10 @@ function denied(code: CatalogueCode, addresses: Addresses, message?: string): IC
   };
 }
 
+/** Whether a later try ends in the same way. All else is a store that is away. */
+const isFault = (error: unknown): boolean =>
+  error instanceof PepperMissingError || error instanceof TypeError || error instanceof RangeError;
+
 export function makeCheck(context: CheckContext): Check {
   const { addresses, admission, errors, notes } = context;
 
@@ -73,7 +77,7 @@ export function makeCheck(context: CheckContext): Check {
     const headers = attributes?.request?.http?.headers;
     const result = await authenticate(headers?.authorization, context).catch((error: unknown) => {
       errors.note(error);
-      return { failed: error instanceof PepperMissingError ? 'internal_error' : 'overloaded' } as const;
+      return { failed: isFault(error) ? 'internal_error' : 'overloaded' } as const;
     });
     // Fail closed: the key could not be checked.
     if ('failed' in result) return denied(result.failed, addresses);

@@ -683,6 +683,10 @@ function failure(at: usize, length: i32, stated: i32): i32 {
   if (stated != 0) return stated;
   if (
     says("rate limit") ||
+    says("please wait") ||
+    says("per second") ||
+    says("per minute") ||
+    says("per day") ||
     says("rate_limit") ||
     says("ratelimit") ||
     says("too many requests") ||

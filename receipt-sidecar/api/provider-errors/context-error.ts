@@ -94,9 +94,9 @@ const general: readonly RegExp[] = [
   /\breduce the length of the (?:messages|prompt|input)\b/i,
   /\btokens in request more than max tokens allowed\b/i,
 ];
-/** With these words it can be the answer that is too long, or something else than text, or a rate. */
+/** With these words it can be the answer that is too long, another part of the request, a rate or a quota, or the provider's own time. */
 const ambiguous =
-  /max_(?:completion_|new_|output_)?tokens|\b(?:array|batch|images?|audio|video|files?)\b|\b(?:rate limit|per (?:second|minute|day)|TPM)\b/i;
+  /max_(?:completion_|new_|output_)?tokens|\b(?:array|batch|images?|audio|video|files?|tools?|functions?|stop|names?|descriptions?|schemas?|headers?)\b|\b(?:rate limit|per (?:second|minute|day)|TPM|quota|plan|deadline|wait)\b/i;
 const promptFields = /^(?:messages|prompt|input)(?!\w)/;
 
 const saysSo = (text: string, { param }: ProviderWords): boolean =>
@@ -119,7 +119,7 @@ export function contextError(
 ): ApiError | null {
   const text = (words.message ?? '').slice(0, longestSaying);
   const said = sayings.map((saying) => saying.exec(text)).find((found) => found !== null);
-  if (!said && !isCertain(words.code) && !isCertain(words.type) && !saysSo(text, words)) return null;
+  if (!said && !isCertain(words.code) && !isCertain(words.type) && !(isQuoted && saysSo(text, words))) return null;
   const counts = countsOf(said?.groups, words);
   const param = shapeOf(request.endpoint).request.promptField;
   if (counts && counts.tokens > counts.limit)

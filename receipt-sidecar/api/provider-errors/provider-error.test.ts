@@ -111,6 +111,9 @@ it.each([
   [{ message: 'The prompt cache key is too long.', param: 'prompt_cache_key' }],
   [{ message: 'Too long: prompt length exceeds 64', param: 'user' }],
   [{ message: 'The context is invalid. The tokens of stop are longer than 4.' }],
+  [{ message: 'Input tokens exceeded your current quota' }],
+  [{ message: 'Invalid input: tool name length exceeds 64 characters' }],
+  [{ message: 'Input validation error: `stop` sequence length exceeds the maximum of 4' }],
 ])('takes nothing else for a prompt that is too long: %j', (error) => {
   expect(providerError(400, said(error), chat).code).not.toBe('prompt_too_long');
 });
@@ -128,6 +131,14 @@ it.each(blocked)('a safety block of $server has a code of its own', ({ body, sta
   if (status >= 403) expect(error.message).toBe('A safety filter of the model provider blocked the request.');
   expect(providerError(status, text, requestOf({ prompt: 'a' }, 'completions')).param).toBe('prompt');
   expect(providerError(status, text, requestOf({ input: 'a' }, 'embeddings')).param).toBe('input');
+});
+
+it('takes no time-out of a provider for a prompt that is too long', () => {
+  for (const message of [
+    'context deadline exceeded while waiting for first token',
+    'the input tokens queue exceeds its length',
+  ])
+    expect(providerError(500, said({ message }), chat).code).toBe('upstream_error');
 });
 
 it('takes nothing else for a safety block', () => {
