@@ -140,7 +140,8 @@ export default defineConfig({
           setupFiles: inOneDay,
           testTimeout: wholeGatewayTimeout,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          // They wait for leases, reservations and time-outs more than they compute.
+          maxWorkers: 3,
           isolate,
           sequence: { groupOrder: 3 },
         },

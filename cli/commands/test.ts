@@ -58,7 +58,7 @@ const storesLot: Lot = { project: 'stores', gateways: 0 };
 const fast: Run = { checks: staticChecks, lots: [[fastLot]], onDisk: false, reporter: 'default' };
 const everything: Run = {
   checks: staticChecks,
-  // Tests of whole gateways wait more than they compute. Those that start their own have two workers.
+  // Tests of whole gateways wait more than they compute. Those that start their own have three workers.
   lots: [
     [fastLot],
     [storesLot],
