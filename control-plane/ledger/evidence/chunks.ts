@@ -3,7 +3,8 @@
  * of its own, with the list of its chunks; Postgres has the digest of the list.
  *
  * Invariants: what is read is what was written, since each chunk is compared with its digest in the list, and the list with its own. A row names a
- * list only after all chunks are stored. An object goes only once no row can name it any more; one that is left behind is found in its folder.
+ * list only after all chunks are stored. An object goes only once no row can name it any more, and one whose pack has no row only days later; one
+ * that is left behind is found in its folder.
  * At most a few chunks are in memory, whether a pack is written or read. Texts stay texts until they are stored, and are then
  * encoded into one buffer that is used again and again, because memory outside of V8's heap is freed late and thousands of buffers would pile up.
  */
@@ -11,6 +12,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import { dayMs } from '@gw/contract/internal/durations';
 import type { Database } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { ObjectStore } from '../../shared/objects/objects.ts';
@@ -168,19 +170,43 @@ async function readObject(objects: ObjectStore, name: string, sha256: string | n
 }
 
 const foldersAtOnce = 200;
+/** Postgres may have gone back to a time before a pack was ordered, and may come to know it again. */
+const unknownMs = 7 * dayMs;
+/** Its objects are named after a folder and the time at which its pack was first not known, and are empty. */
+const unknown = `${root}/unknown`;
+
+interface Folder extends Try {
+  readonly folder: string;
+}
 
 /**
- * Removes the objects of tries that are over: of packs that ended or are gone, and of tries that another one has followed. The folders are listed
- * before the rows are read, and a row never comes back to a try, so what is under way loses nothing.
+ * Removes the objects of tries that are over: of packs that ended, and of tries that another one has followed. Packs that have no row lose theirs once
+ * they have had none for `unknownMs`. The folders are listed before the rows are read, and a row never comes back to a try, so what is under way
+ * loses nothing.
  */
-export async function removeEnded(db: Database, objects: ObjectStore, signal?: AbortSignal): Promise<void> {
-  const page: { folder: string; id: string; try: number }[] = [];
+export async function removeEnded(
+  db: Database,
+  objects: ObjectStore,
+  { now = new Date(), signal }: { readonly now?: Date; readonly signal?: AbortSignal } = {},
+): Promise<void> {
+  const marks = await marksIn(objects);
+  const mayRemove = async (folder: string): Promise<boolean> => {
+    const since = marks.get(folder);
+    if (since === undefined) await objects.put(`${unknown}/${folder}-${now.getTime()}`, Buffer.alloc(0));
+    else if (Math.min(...since) + unknownMs <= now.getTime()) return true;
+    marks.delete(folder);
+    return false;
+  };
+  const page: Folder[] = [];
   const removePage = async (): Promise<void> => {
-    for (const { folder } of await endedOf(db, page.splice(0)))
+    for (const { folder, known } of await endedOf(db, page.splice(0))) {
+      if (signal?.aborted) return;
+      if (!known && !(await mayRemove(folder))) continue;
       for await (const name of objects.list(`${root}/${folder}`)) {
         if (signal?.aborted) return;
         await objects.remove(`${root}/${folder}/${name}`);
       }
+    }
   };
   for await (const folder of objects.list(root)) {
     const [, id, tries] = /^(pack_[\w-]+)-(\d{1,9})$/.exec(folder) ?? [];
@@ -189,11 +215,32 @@ export async function removeEnded(db: Database, objects: ObjectStore, signal?: A
     if (page.length === foldersAtOnce) await removePage();
   }
   await removePage();
+  // The marks that are left are of folders that are gone, or whose packs are known again.
+  for (const [folder, since] of marks)
+    for (const ms of since) {
+      if (signal?.aborted) return;
+      await objects.remove(`${unknown}/${folder}-${ms}`);
+    }
 }
 
-const endedOf = (db: Database, tries: readonly Try[]): Promise<{ readonly folder: string }[]> =>
+/** The times at which instances found a folder whose pack is not known. */
+async function marksIn(objects: ObjectStore): Promise<Map<string, number[]>> {
+  const marks = new Map<string, number[]>();
+  for await (const name of objects.list(unknown)) {
+    const [, folder, ms] = /^(pack_[\w-]+-\d{1,9})-(\d{1,15})$/.exec(name) ?? [];
+    if (folder !== undefined) marks.set(folder, [...(marks.get(folder) ?? []), Number(ms)]);
+  }
+  return marks;
+}
+
+/** Finds the tries that no row names. `known`: their pack has a row. */
+const endedOf = (
+  db: Database,
+  tries: readonly Folder[],
+): Promise<{ readonly folder: string; readonly known: boolean }[]> =>
   db.$queryRaw`
-    SELECT f.folder FROM json_to_recordset(${JSON.stringify(tries)}::json) AS f (folder text, id text, try integer)
+    SELECT f.folder, EXISTS (SELECT 1 FROM evidence_packs p WHERE p.id = f.id) AS known
+    FROM json_to_recordset(${JSON.stringify(tries)}::json) AS f (folder text, id text, try integer)
     WHERE NOT EXISTS (
       SELECT 1 FROM evidence_packs p WHERE p.id = f.id AND (
         (p.try < f.try AND p.state IN ('queued', 'building', 'ready')) OR (p.try = f.try AND p.state IN ('building', 'ready'))))`;

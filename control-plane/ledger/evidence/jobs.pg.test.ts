@@ -37,8 +37,9 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   await Promise.all(jobs.splice(0).map((job) => job.stop()));
-  await running.stores.empty('evidence_packs');
+  await running.stores.tamper(`UPDATE evidence_packs SET state = 'cancelled'`);
   await expire();
+  await running.stores.empty('evidence_packs');
 });
 afterAll(async () => {
   await running?.stop();

@@ -42,8 +42,9 @@ beforeAll(async () => {
   await app('a directory').store(...entries);
 }, 120_000);
 afterEach(async () => {
-  await stores.empty('evidence_packs', 'integrity_faults');
+  await stores.tamper(`UPDATE evidence_packs SET state = 'cancelled'`);
   for (const { context } of apps.values()) await removeEnded(stores.db, context.objects);
+  await stores.empty('evidence_packs', 'integrity_faults');
 });
 afterAll(async () => {
   for (const each of apps.values()) await each.stop();
@@ -114,11 +115,11 @@ describe.each(['a directory', 'a bucket'])('in %s', (name) => {
     expect(await namesIn(objects, 'packs')).toEqual([]);
   });
 
-  test('objects that nobody knows any more are found and removed, and those of what is under way and of the archive stay', async () => {
+  test('objects of tries that are over are found and removed, and those of what is under way and of the archive stay', async () => {
     const objects = objectsOf();
     const [under, other] = [await claimed(), await claimed()];
     const names = [under, other].flatMap((pack) => [`${pack.id}-1/0-0`, `${pack.id}-2/0-0`]);
-    for (const each of [...names, 'pack_forgotten-1/0-0']) await objects.put(`packs/${each}`, Buffer.from('x'));
+    for (const each of names) await objects.put(`packs/${each}`, Buffer.from('x'));
     await objects.put('receipts/2025-01/note.json', Buffer.from('x'));
     // Its builder died, and another one has begun.
     await stores.tamper(`UPDATE evidence_packs SET try = 2 WHERE id = '${other.id}'`);
@@ -126,6 +127,30 @@ describe.each(['a directory', 'a bucket'])('in %s', (name) => {
     expect(await namesIn(objects, 'packs')).toEqual([`${under.id}-1`, `${under.id}-2`, `${other.id}-2`].toSorted());
     expect(await namesIn(objects, 'receipts')).toEqual(['2025-01']);
     expect(await namesIn(objects, 'receipts/2025-01')).toEqual(['note.json']);
+  });
+
+  test('objects of a pack that Postgres does not know are removed after 7 days, and stay if it is known again', async () => {
+    const objects = objectsOf();
+    const sweep = (time: string) => removeEnded(stores.db, objects, { now: new Date(time) });
+    const restored = await claimed();
+    const folders = [`${restored.id}-1`, 'pack_forgotten-1'].toSorted();
+    for (const folder of folders) await objects.put(`packs/${folder}/0-0`, Buffer.from('x'));
+    const rename = (from: string, to: string) =>
+      stores.tamper(`UPDATE evidence_packs SET id = '${to}' WHERE id = '${from}'`);
+    await rename(restored.id, 'pack_other');
+    await sweep('2026-11-21T12:00:00Z');
+    await sweep('2026-11-28T11:59:59Z');
+    expect(await namesIn(objects, 'packs')).toEqual([...folders, 'unknown']);
+    await rename('pack_other', restored.id);
+    await sweep('2026-11-28T12:00:00Z');
+    expect(await namesIn(objects, 'packs')).toEqual([`${restored.id}-1`]);
+    // The 7 days begin anew.
+    await rename(restored.id, 'pack_other');
+    await sweep('2026-11-28T12:01:00Z');
+    await sweep('2026-12-05T12:00:59Z');
+    expect(await namesIn(objects, 'packs')).toEqual([`${restored.id}-1`, 'unknown']);
+    await sweep('2026-12-05T12:01:00Z');
+    expect(await namesIn(objects, 'packs')).toEqual([]);
   });
 
   test('of a pack that is altered or not whole no byte is sent, and the fault is noted until the pack is given up', async () => {

@@ -50,7 +50,7 @@ export function startEvidenceJobs(options: EvidenceJobsOptions): RepeatedJob {
     run: async () => {
       const expired = await expirePacks(db);
       if (expired > 0) log.info({ expired }, 'evidence packs have expired');
-      await removeEnded(db, objects, ending.signal);
+      await removeEnded(db, objects, { signal: ending.signal });
     },
   });
   return {
