@@ -657,6 +657,30 @@ describe('one request reads 40 files at most', () => {
     const all = await selectReceipts({ db, objects, seals }, account, { asked: {}, period });
     expect(all.rows.map((row) => row.id)).toEqual([id]);
   });
+
+  test('a place of the order of arrival with receipts in more than 400 files is refused for good, with the way out', async () => {
+    const bytes = (await objects.get(nameOf(2))) ?? expect.fail();
+    const numbers = Array.from({ length: 401 }, (_, n) => n + 1000);
+    await Promise.all(numbers.map((number) => objects.put(nameOf(number), bytes)));
+    await running.stores.tamper(`
+      INSERT INTO receipt_archive_files
+      SELECT month, kind, n, sha256, bytes, count, first_account, first_id, last_account, last_id, 1, 100, 100
+      FROM receipt_archive_files, generate_series(1000, 1400) n
+      WHERE month = '${month}-01' AND kind = 'rows' AND number = 2`);
+    for (const order of ['asc', 'arrival']) {
+      const path = `/v1/gw/receipts?order=${order}&after=100-1-${id}`;
+      const { headers, json, statusCode } = await running.get(path, { 'x-gw-account-id': account });
+      const { code, message, param } = json().error;
+      expect([statusCode, code, param, headers['retry-after']], order).toEqual([
+        400,
+        'invalid_order',
+        'order',
+        undefined,
+      ]);
+      expect(message).toMatch(/More than 400 files .* order=desc, or request an evidence pack\.$/);
+    }
+    expect((await running.get('/v1/gw/receipts', { 'x-gw-account-id': account })).statusCode).toBe(200);
+  });
 });
 
 test('operators see which months are archived, ask for one, and give it up', async () => {

@@ -5,7 +5,6 @@
  */
 import { defined } from '@gw/contract/internal/defined';
 import type { LedgerQuery } from '@gw/contract/management';
-import { ObjectsUnavailableError } from '../../shared/objects/objects.ts';
 import { type ArchivedRow, type ArchiveFile, fileColumns, linesOf, rowIn } from './archive-files.ts';
 import { archivesIn, firstOf, leastId } from './archive-notes.ts';
 import { type ArchiveStores, archivedPages, expectNote, openReadLimit } from './archived-rows.ts';
@@ -88,8 +87,15 @@ export function inOrderOfArrival(one: Arrival, other: Arrival): number {
 
 /** Files that can have rows at one place of the order of arrival: those with versions that were all made at that time, long afterwards. */
 const mostAtOnePlace = 400;
-const tooMany =
-  'Too many files of the archive have receipts at this place of the order of arrival. List by order=desc, or request an evidence pack.';
+
+/** A list in an order of arrival cannot go on there, whenever it is asked again. */
+export class CrowdedPlaceError extends Error {
+  constructor() {
+    super(
+      `More than ${mostAtOnePlace} files of the archive have receipts at this place of the order of arrival, which no page can read. List by order=desc, or request an evidence pack.`,
+    );
+  }
+}
 
 /** The rows behind a place in the order of arrival. `stored`: those that Postgres has there, so that no more files are read than the page needs. */
 export async function archivedArrivals(
@@ -113,7 +119,7 @@ export async function archivedArrivals(
   for (const [at, file] of files.entries()) {
     const isBefore = ({ arrived }: Arrival): boolean => BigInt(arrived) < BigInt(file.first_arrived);
     if ([...rows, ...stored].filter(isBefore).length > query.limit) break;
-    if (at === mostAtOnePlace) throw new ObjectsUnavailableError(tooMany);
+    if (at === mostAtOnePlace) throw new CrowdedPlaceError();
     // It is not known which rows stand behind this file, so nothing from there on is told. Where no other place would be reached, it is read as well.
     const end = BigInt(file.first_arrived) - 1n;
     if (isEnough && (place === null || end > BigInt(place.arrived)))

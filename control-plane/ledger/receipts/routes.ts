@@ -1,9 +1,9 @@
 /** `/v1/gw/receipts*` and `/organisation/v1/receipts*`: reads of the ledger, each account its own. */
 
 import { receiptListSchema } from '@gw/contract/catalogue';
-import { apiError, fieldError } from '@gw/contract/errors';
+import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { lineageSchema } from '@gw/contract/lineage';
-import { ledgerQuerySchema, receiptQuerySchema } from '@gw/contract/management';
+import { type LedgerQuery, ledgerQuerySchema, receiptQuerySchema } from '@gw/contract/management';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { receiptRoutingSchema } from '@gw/contract/routing-trace';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -11,9 +11,10 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
+import { CrowdedPlaceError } from './archived-lists.ts';
 import type { Entries } from './entries.ts';
 import { findReceipt } from './find-receipt.ts';
-import { isCursor, ledgerPage } from './ledger.ts';
+import { isCursor, type LedgerPage, ledgerPage } from './ledger.ts';
 import type { LedgerPlace } from './ledger-place.ts';
 import { LineageMismatchError, receiptLineage } from './lineage.ts';
 import type { Seals } from './sealed-rows.ts';
@@ -30,13 +31,9 @@ export function receiptRoutes(
 
   const listed = { config: { ...config, reply: receiptListSchema }, schema: { querystring: ledgerQuerySchema } };
   typed.get(paths.receipts, listed, async (request, reply) => {
-    const { query } = request;
-    if (!isCursor(query)) {
-      const form =
-        query.order === 'arrival' ? 'the `last_id` of a page in this order, or a receipt id' : 'a receipt id';
-      return refuse(reply, fieldError('after', `after: is not ${form}.`), addresses);
-    }
-    const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(stores, accountOf(request), query);
+    const page = await pageOf(stores, accountOf(request), request.query);
+    if ('code' in page) return refuse(reply, page, addresses);
+    const { altered, firstId, hasMore, lastId, rows } = page;
     const ends = { has_more: hasMore, first_id: firstId, last_id: lastId, ...(altered.length > 0 && { altered }) };
     // Assembled as text: the receipts go out as they were stored, without being parsed and printed again.
     const data = rows.map((row) => row.json).join(',');
@@ -85,6 +82,23 @@ export function receiptRoutes(
       );
     }
   });
+}
+
+async function pageOf(
+  stores: Parameters<typeof ledgerPage>[0],
+  account: string,
+  query: LedgerQuery,
+): Promise<ApiError | LedgerPage> {
+  if (!isCursor(query)) {
+    const form = query.order === 'arrival' ? 'the `last_id` of a page in this order, or a receipt id' : 'a receipt id';
+    return fieldError('after', `after: is not ${form}.`);
+  }
+  try {
+    return await ledgerPage(stores, account, query);
+  } catch (error) {
+    if (error instanceof CrowdedPlaceError) return fieldError('order', `order: ${error.message}`);
+    throw error;
+  }
 }
 
 type AskedReceipt = [account: string, id: string, version: number | undefined];
