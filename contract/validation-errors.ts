@@ -7,7 +7,7 @@ export const validationErrors = defineErrors({
   invalid_json: {
     ...fixRequest,
     message: 'The body is not valid JSON in UTF-8.',
-    when: 'The body is empty, is not a JSON object, is not UTF-8, is nested deeper than 64 levels, or holds duplicate keys, the name `__proto__` or a number of more than 1,024 characters; outside of inference also where it holds NUL, half of a surrogate pair or a number that a double cannot hold.',
+    when: 'The body is empty, is not a JSON object, is not UTF-8, is nested deeper than 64 levels, or holds duplicate keys or a number of more than 1,024 characters; outside of inference also where it holds NUL, half of a surrogate pair or a number that a double cannot hold.',
   },
   invalid_request: {
     ...fixRequest,

@@ -14,8 +14,8 @@ describe('strict JSON', () => {
   it('reads every JSON value that JSON.stringify writes, to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
-        // Whole numbers beyond 2^53 are refused on purpose, and so is this name.
-        fc.pre(!/\d{16}|"__proto__"/.test(JSON.stringify(value)));
+        // Whole numbers beyond 2^53 are refused on purpose.
+        fc.pre(!/\d{16}/.test(JSON.stringify(value)));
         const read = parse(JSON.stringify(value));
         // Not by JSON.parse, which is not always right (escaped-names.ts).
         expect(read.ok && JSON.stringify(read.value)).toBe(JSON.stringify(value));
@@ -130,7 +130,6 @@ describe('JSON that is passed on', () => {
   it('has the members of any object as JSON.parse has them, in the order of the text', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(0, 2), (object, indent) => {
-        fc.pre(!JSON.stringify(object).includes('"__proto__"'));
         const entries = Object.entries(object);
         const written = entries.map(
           ([name, value]) => `${JSON.stringify(name)} : ${JSON.stringify(value, null, indent)}`,
@@ -162,15 +161,7 @@ describe('JSON that is passed on', () => {
     expect(read('{"\\u0061":1,"\\x":2}')).toContain('not valid JSON');
     expect(read('{"a":\\u0000}')).toContain('not valid JSON');
     expect(read('["\\u0061"]')).toEqual({ value: ['a'], members: [], inexact: [] });
-    for (const name of ['"__proto__"', '"__\\u0070roto__"', '"\\u005f_proto__"'])
-      for (const json of [`{${name}:{"a":1.0}}`, `{"a":[{"b":{${name}:null}}]}`])
-        expect(read(json)).toContain('__proto__');
-    expect(read('{"proto":"__proto__","__proto":1}')).toMatchObject({
-      members: [
-        ['proto', '"__proto__"'],
-        ['__proto', '1'],
-      ],
-    });
+    expect(read('{"__proto__":{"a":1.0}}')).toMatchObject({ members: [['__proto__', '{"a":1.0}']] });
   });
 
   it('has no number that takes a reader long', () => {

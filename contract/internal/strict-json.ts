@@ -59,15 +59,14 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
 /**
  * Reads JSON that is passed on in its own words, so that the next reader gets each number and the order of all names as they were written.
  * It differs from the input in nothing but what could be read in two ways: names are written without needless escapes, and NUL and
- * halves of surrogate pairs are U+FFFD. The name `__proto__` is refused, since a reader in JavaScript that copies or merges objects takes its
- * value for fields of the object itself.
+ * halves of surrogate pairs are U+FFFD.
  */
 export function readJsonText(bytes: Uint8Array, mostParts = maxParts): Result<JsonText, NotStrict> {
   const decoded = decode(withoutMark(bytes));
   if (!decoded.ok) return decoded;
-  const read = readText(decoded.value, mostParts, passedOn);
+  const read = readText(decoded.value, mostParts);
   return read.ok && isIllFormed(decoded.value, read.value.value)
-    ? readText(wellFormed(decoded.value), mostParts, passedOn)
+    ? readText(wellFormed(decoded.value), mostParts)
     : read;
 }
 
@@ -81,21 +80,12 @@ function decode(bytes: Uint8Array): Result<string, NotStrict> {
   return text.trim() === '' ? refuse('The body is empty; send a JSON object.') : ok(text);
 }
 
-/** The reader of what is passed on is not known, and may be written in JavaScript. */
-const passedOn = { refusesPrototype: true };
-
-function readText(
-  text: string,
-  mostParts: number,
-  { refusesPrototype } = { refusesPrototype: false },
-): Result<JsonText, NotStrict> {
+function readText(text: string, mostParts: number): Result<JsonText, NotStrict> {
   // Before JSON.parse, because hostile nesting could exhaust its recursion.
   const structure = structureOf(text, mostParts);
   if (structure.problem === tooManyParts)
     return err({ problem: `The body holds more than ${maxParts} parts.`, why: tooManyParts });
   if (structure.problem !== null) return refuse(structure.problem);
-  if (refusesPrototype && structure.namesPrototype)
-    return refuse('The body holds the name "__proto__", which no object may have.');
   const { escaped, inexact, members } = structure;
   try {
     const value: unknown = JSON.parse(text);
@@ -138,13 +128,12 @@ interface Structure extends Pick<JsonText, 'inexact'> {
   problem: string | null;
   /** The names with escapes. */
   readonly escaped: EscapedName[];
-  namesPrototype: boolean;
   readonly members: Map<string, string>;
   readonly inexact: string[];
 }
 
 function structureOf(text: string, mostParts: number): Structure {
-  const found: Structure = { problem: null, escaped: [], namesPrototype: false, members: new Map(), inexact: [] };
+  const found: Structure = { problem: null, escaped: [], members: new Map(), inexact: [] };
   const frames: Frame[] = [];
   let parts = 0;
   // The member of the outermost object that is being read: its name, and where that ends.
@@ -164,7 +153,6 @@ function structureOf(text: string, mostParts: number): Structure {
         if (frame.keys.has(key))
           return { ...found, problem: `The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.` };
         frame.keys.add(key);
-        if (key === '__proto__') found.namesPrototype = true;
         if (key.length !== end - i - 1) found.escaped.push({ name: key, from: i, to: end + 1 });
         if (frames.length === 1) {
           member = key;

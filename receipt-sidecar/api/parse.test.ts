@@ -254,7 +254,7 @@ describe('what the client wrote', () => {
     ],
     ['numbers', '"vendor":{"a":[1.0,1e2,-0,1E400,0.10000000000000000000001],"b": 18446744073709552000 }'],
     ['names that look like numbers, at the top', '"why":1,"7":2,"3":3'],
-    ['a name that objects have', '"constructor":{"a":1.0},"toString":{"__proto":2}'],
+    ['a name that objects have', '"__proto__":{"a":1.0},"constructor":{"__proto__":2}'],
     ['escapes of texts', '"vendor":"\\ud83d\\ude00 \\u00e9 \\/"'],
   ])('goes on as it is: %s', (_, written) => {
     expect(sentOf('chat', `{"model":"m",${messages}, ${written} }`)).toBe(`${opening}${messages},${written}}`);
@@ -323,17 +323,6 @@ describe('what the client wrote', () => {
   });
 });
 
-it.each([
-  '"__proto__":{"base_url":"http://elsewhere.example"}',
-  '"\\u005f_proto__":1',
-  '"metadata":{"__proto__":{"a":"b"}}',
-  '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"__proto__":{}}}}}]',
-  '"gw":{"__proto__":{"tier":"auto"}}',
-])('a body with a prototype for a reader in JavaScript is refused: %s', (written) => {
-  const body = `{"model":"m","messages":[{"role":"user","content":"x"}],${written}}`;
-  expect(sentOf('chat', body)).toEqual({ code: 'invalid_json', param: null });
-});
-
 describe('a literal extra_body', () => {
   const messages = '"messages":[{"role":"user","content":"x"}]';
   const sent = (extra: string, beside = '') =>
@@ -387,6 +376,6 @@ describe('a literal extra_body', () => {
     );
     expect(parsed.ok && [parsed.value.request.project, parsed.value.texts.has('metadata')]).toEqual(['p', false]);
     expect(sent('{"Model":"n"}')).toEqual({ code: 'unsupported_field', param: 'extra_body.Model' });
-    expect(sent('{"__proto__":{"temperature":3}}')).toEqual({ code: 'invalid_json', param: null });
+    expect(sent('{"__proto__":{"temperature":3}}')).toContain('"__proto__":{"temperature":3}');
   });
 });

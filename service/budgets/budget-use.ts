@@ -59,7 +59,7 @@ export interface OpenAnswer {
 export interface Reserved {
   /** Index of the budget that has too little left; null: all were reserved. */
   readonly refusedBy: number | null;
-  /** The call was refused, and would not have been without the reservations of calls under way. */
+  /** The call was refused, and would not have been if the calls under way had reserved the steps that are assumed of them, and no more. */
   readonly isHeld: boolean;
   /** The steps of each budget that were reserved. */
   readonly steps: readonly number[];

@@ -26,7 +26,7 @@ interface RefusingBudget {
   readonly budget: HeldBudget;
   /** Steps that are used or reserved. */
   readonly used: number;
-  /** It would have room without the reservations of calls under way. */
+  /** It would have room if the calls under way had reserved no longer answers than they usually have. */
   readonly isHeld: boolean;
   /** The estimate of this call, in steps. */
   readonly steps: number;
