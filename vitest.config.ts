@@ -17,6 +17,7 @@ const own = [
   'envoy/{access-log,cors,drain,edge,instances,internal-tls,internal-token,lease,lease-checks,long-replies,provider-address,render,reply-end,tls}.test.ts',
   'test/errors/failing-parts.test.ts',
   'test/{api,chaos,outage}/*.test.ts',
+  'test/cli/{broken-start,commands}.test.ts',
 ];
 const slow = ['test/**/*.slow.test.ts'];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
