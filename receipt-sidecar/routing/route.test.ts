@@ -375,6 +375,13 @@ describe('a ceiling of carbon', () => {
     const by = (tokens: number) => ({ tokens, set_by: 'max_carbon_g' });
     expect(boundOf(asking(gramsOf(300)))).toEqual(by(300));
     expect(boundOf(asking(gramsOf(3000)))).toEqual(by(3000));
+    // With a prompt of more tokens than its bytes tell, the window has room for no more.
+    const small = makeCatalogue({
+      ...snapshot,
+      models: snapshot.models.map((each) => ({ ...each, contextWindow: 525 })),
+    });
+    const inSmall = chooseRoute(asking(gramsOf(510)), small, null, steeringForTests(snapshot.publishedAt));
+    expect(inSmall).toMatchObject({ ok: true, value: { bound: by(500) } });
     // Not every model takes a longer bound.
     expect(boundOf(asking(gramsOf(9000)))).toEqual(by(4096));
     expect(boundOf(asking(gramsOf(200_000)))).toBeNull();

@@ -209,6 +209,17 @@ test('an open answer reserves the longest where that fits, and then what is left
   expect(await reserve(9)).toMatchObject({ answer: null, steps: [20_010, 410] });
 });
 
+test('only what calls under way have spare promises room, and no longer once they have ended', async () => {
+  const book = { accountId: 'acct', month: '2026-11' };
+  await use.rebase(book, 0, [{ id: 'bud_a', steps: 0, estimated: 0 }], []);
+  const hard = { id: 'bud_a', steps: 10, bounded: 10, whole: 95, assumed: 10, most: 100, floor: 0 };
+  const reserve = (receipt: string) => use.reserve(book, receipt, [hard], { from: 5, to: 5 });
+  expect(await reserve('rcpt_1')).toMatchObject({ refusedBy: null, steps: [95] });
+  expect(await reserve('rcpt_2')).toMatchObject({ refusedBy: 0, isHeld: true });
+  await use.settle(book, 'rcpt_1', [{ id: 'bud_a', steps: 95, isEstimate: false }]);
+  expect(await reserve('rcpt_2')).toMatchObject({ refusedBy: 0, isHeld: false });
+});
+
 test('the longest that fits is exact to a step, in the largest budgets too', async () => {
   const book = { accountId: 'acct', month: '2026-11' };
   const check = async (least: number, more: number, left: number) => {

@@ -140,6 +140,17 @@ const open = { from: 5, to: 65, bounded: using(70), whole: using(1005) };
 const askOpen = (at: number, budgets: readonly HeldBudget[]) =>
   each(at).reserve('acct', budgets, () => ({ estimate: using(10), assumed: using(7), open }));
 
+test('while Valkey is away, a whole window that the last call had reserved does not count as used', async () => {
+  const large = [budget({ amount: 2000 })];
+  for (const at of [0, 1]) for (const one of taken([await askOpen(at, large)])) one.settle(using(10), one.assumed);
+  await told();
+  await valkey.stop();
+  await untilTrue(() => sidecars.every((each) => each.local()));
+  // Half of the 1,980 that are left; by the 1,005 reserved it would be less than 500.
+  expect((await ask(0, 900, large)).ok).toBe(true);
+  expect((await ask(1, 1000, large)).ok).toBe(false);
+});
+
 test('an open answer is bounded to the least that the hard budgets have left, also while Valkey is away', async () => {
   const key = budget({ id: 'bud_k', scope: 'key', amount: 50 });
   const soft = budget({ id: 'bud_s', isHard: false, amount: 1 });
