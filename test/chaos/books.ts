@@ -5,10 +5,9 @@
 import { minuteMs } from '@gw/contract/internal/durations';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { grouped, newest, notAsShown, notRecomputed, type ReceiptRow } from '../long/ledger-claims.ts';
-import type { ProviderCall } from './provider-calls.ts';
+import { type DayCount, wronglyCounted } from './day-count.ts';
 import type { Trouble } from './schedule.ts';
-import { type Attempt, connections } from './traffic.ts';
-import type { Blow } from './troubles.ts';
+import { type Attempt, isReplay } from './traffic.ts';
 
 /** An Envoy ended and another one took its place. */
 export interface EnvoyEnd {
@@ -25,15 +24,10 @@ export interface CountedMinute {
   readonly calls: number;
 }
 
-export interface Books {
-  readonly attempts: readonly Attempt[];
-  readonly providerCalls: readonly ProviderCall[];
+export interface Books extends DayCount {
   readonly rows: readonly ReceiptRow[];
   /** The count of the second witness. */
   readonly counted: readonly CountedMinute[];
-  /** The account's count of the day. */
-  readonly usedToday: number;
-  readonly blows: readonly Blow[];
   readonly envoyEnds: readonly EnvoyEnd[];
 }
 
@@ -54,7 +48,6 @@ export const differencesOf = (books: Books): string[] => [
   ...wronglyWitnessed(books),
 ];
 
-const isReplay = ({ headers }: Attempt): boolean => headers.get('idempotent-replayed') === 'true';
 const told = ({ kind, marker, status, text, fault, beganMs, endedMs }: Attempt): string =>
   `${kind} ${marker} ${new Date(beganMs).toISOString()} for ${endedMs - beganMs} ms: ${status ?? fault} ${text.slice(-200)}`;
 
@@ -187,30 +180,6 @@ function keysThatRanTwice({ attempts, providerCalls }: Books): string[] {
     return lines;
   });
 }
-
-/**
- * A call that was let in counts once in the day; of one whose connection broke nobody knows whether it was. What was under
- * way to a part that died may be counted a second time (docs/failure-modes.md), never less than once.
- */
-function wronglyCounted({ attempts, blows, providerCalls, usedToday }: Books): string[] {
-  const asked = new Set(providerCalls.map(({ marker }) => marker));
-  const sent = attempts.filter(({ marker }) => marker !== '');
-  const isLetIn = ({ headers }: Attempt) => headers.has('x-ratelimit-remaining-day');
-  const sure = sent.filter((each) => !isReplay(each) && (asked.has(each.marker) || isLetIn(each))).length;
-  const perhaps = sent.filter((each) => !isReplay(each)).length;
-  const deaths = blows.filter(({ part, trouble }) => countTwice[part.replace('-2', '')]?.includes(trouble)).length;
-  return usedToday >= sure && usedToday <= perhaps + deaths * connections
-    ? []
-    : [
-        `the day counts ${usedToday}; ${sure} calls were let in for sure, ${perhaps} were sent, and ${deaths} times calls may have counted twice`,
-      ];
-}
-
-/** Where a question about a limit may be put a second time, after its first answer was lost. */
-const countTwice: Readonly<Record<string, readonly Trouble[]>> = {
-  'ext-authz': ['kill', 'away'],
-  valkey: ['kill', 'away', 'restart', 'cut'],
-};
 
 /** Entries that Envoy had not sent yet may be so old, and calls may end so long after a part is back. */
 const unsentMs = 30_000;

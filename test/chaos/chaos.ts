@@ -16,6 +16,7 @@ import { type ProviderWatch, watchProvider } from './provider-calls.ts';
 import { envoys, scheduleOf, services } from './schedule.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 import { type Blow, clockFile, mendAll, strikeAll } from './troubles.ts';
+import { type ValkeyMemory, watchValkeyMemory } from './valkey-memory.ts';
 
 export interface Outcome {
   readonly requests: number;
@@ -100,6 +101,7 @@ async function underChaos(
   const provider = watchProvider(stack.simulatorUrl);
   const traffic = startTraffic({ publicUrls: stack.publicUrls, apiKey, seed });
   const follower = followLedger(gateway.client, apiKey);
+  const memory = watchValkeyMemory(stack.redisUrl, tell);
   const start = performance.now();
   const blows = await strikeAll({ gateway, clocks, tell }, scheduleOf(seed, durationMs));
   await delay(Math.max(0, durationMs - (performance.now() - start)));
@@ -108,9 +110,10 @@ async function underChaos(
   await delay(2000);
   await traffic.stop();
   await follower.stop();
+  await memory.stop();
   const endedAt = Date.now();
   tell(`${traffic.attempts.length} requests were sent; waiting until the books are closed`);
-  const books = new BookKeeping(gateway, { traffic, provider, follower, apiKey, from, endedAt, blows });
+  const books = new BookKeeping(gateway, { traffic, provider, follower, memory, apiKey, from, endedAt, blows });
   const differences = await books.settled();
   provider.stop();
   return { ...(await books.sums()), strikes: blows.length, differences };
@@ -120,6 +123,7 @@ interface Kept {
   readonly traffic: Traffic;
   readonly provider: ProviderWatch;
   readonly follower: Follower;
+  readonly memory: ValkeyMemory;
   readonly apiKey: string;
   readonly from: Date;
   /** When the last call had ended, by the clock. */
@@ -137,7 +141,7 @@ class BookKeeping {
   }
 
   async #read() {
-    const { traffic, provider, apiKey, from, blows } = this.#kept;
+    const { traffic, provider, apiKey, from, blows, memory } = this.#kept;
     // Before the receipts, since each call that was counted has one.
     const counted = await this.#gateway.db.callCount.findMany({ where: { accountId: accountIdOf(apiKey) } });
     const rows = await rowsSince(this.#gateway.db, from, accountIdOf(apiKey));
@@ -147,7 +151,8 @@ class BookKeeping {
       const [url, backMs] = [publicUrls[envoys.indexOf(part as (typeof envoys)[number])], await back];
       if (url !== undefined && backMs !== null) envoyEnds.push({ url, atMs, backMs });
     }
-    return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, counted, blows, envoyEnds };
+    const [{ attempts }, { forgotten }] = [traffic, memory];
+    return { attempts, providerCalls: await provider.calls(), rows, counted, blows, forgotten, envoyEnds };
   }
 
   /** The day's count, by the headers of an extra call, which counts too. */

@@ -26,6 +26,8 @@ export interface Attempt {
   fault: string | null;
 }
 
+export const isReplay = ({ headers }: Attempt): boolean => headers.get('idempotent-replayed') === 'true';
+
 export interface Traffic {
   readonly attempts: readonly Attempt[];
   /** Resolves when all calls have ended. */
