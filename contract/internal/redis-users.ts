@@ -10,8 +10,11 @@ import {
   deploymentTroublesKey,
   failedAttemptChannel,
   failedMinutesKey,
+  groundAlarmKey,
   keyChangedChannel,
+  keyChangesKey,
   keyGenerationKey,
+  keyTombstonesKey,
   ledgerProbeKey,
   ledgerStream,
   liveKey,
@@ -55,7 +58,7 @@ const epochs = [ledgerStream, policyEventStream].map(streamEpochKey);
 const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
   ext_authz: [
     ...work,
-    ...read(keyGenerationKey),
+    ...read(keyGenerationKey, keyChangesKey, keyTombstonesKey, groundAlarmKey),
     ...readAndWrite(usedKeysKey('*'), failedMinutesKey, `${failedMinutesKey}:*`, 'gw:limit:*'),
     ...channels(keyChangedChannel),
     // It keeps the receipts that clients were shown although their sidecar was gone.
@@ -66,7 +69,7 @@ const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
   ],
   sidecar: [
     ...work,
-    ...read(snapshotKey, snapshotSealKey, snapshotVersionKey),
+    ...read(snapshotKey, snapshotSealKey, snapshotVersionKey, groundAlarmKey),
     ...readAndWrite(
       'gw:limit:*',
       'gw:slots:*',

@@ -8,8 +8,17 @@ export const snapshotSealKey = 'gw:snapshot:seal';
 /** Channel for new snapshots; the message is the version. */
 export const snapshotChannel = 'gw:snapshot:changed';
 
-/** Counts changes of keys and accounts, for polling. */
-export const keyGenerationKey = 'gw:keys:generation';
+/** Counts changes of keys and accounts, for polling. The hash tag puts what one script writes together on one node. */
+export const keyGenerationKey = 'gw:{keys}:generation';
+/** Sorted set: a key's public id, or `account:<id>`, → the generation at which it changed last. */
+export const keyChangesKey = 'gw:{keys}:changes';
+/** Sorted set of the keys that are revoked and the accounts that may not call, named likewise → when that was seen, ms since 1970. */
+export const keyTombstonesKey = 'gw:{keys}:tombstones';
+/** Hash: how far Postgres was when it was last seen, and the newest head of each audit chain (ground.ts). */
+export const groundKey = 'gw:{keys}:ground';
+export const groundChainsKey = 'gw:{keys}:ground:audit';
+/** Set while Postgres has gone back in time and no operator has confirmed it: a GroundAlarm as JSON. */
+export const groundAlarmKey = 'gw:{keys}:alarm';
 /** Channel for changes; the message is a key's public id, or `account:<id>` for all keys of an account. */
 export const keyChangedChannel = 'gw:keys:changed';
 const accountPrefix = 'account:';

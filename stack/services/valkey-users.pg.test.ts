@@ -74,7 +74,7 @@ const attacks: readonly Attack[] = [
     ['EVAL', "return redis.call('SET', 'gw:snapshot', 'x')", '0'],
     controlPlane,
   ],
-  ['move the generation of keys', ['SET', 'gw:keys:generation', '1'], controlPlane],
+  ['move the generation of keys', ['SET', 'gw:{keys}:generation', '1'], controlPlane],
   ['take receipts out of the stream', ['XDEL', 'gw:ledger', '1-1'], controlPlane],
   ['cut the stream off', ['XTRIM', 'gw:ledger', 'MAXLEN', '0'], controlPlane],
   ['take the stream away', ['DEL', 'gw:ledger'], controlPlane],
