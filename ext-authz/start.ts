@@ -108,7 +108,11 @@ export async function startExtAuthz(config: Config) {
         config.healthListen,
         () => ({
           ok: watch.confirmed() && !isEnding,
-          details: { keys_confirmed: watch.confirmed(), limits_exact: !limiter.local() },
+          details: {
+            keys_confirmed: watch.confirmed(),
+            postgres_current: !watch.inDoubt(),
+            limits_exact: !limiter.local(),
+          },
         }),
         (registry) => {
           metrics.register(registry);

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { GroundAlarm } from '@gw/contract/internal/ground';
 import { keyChangedChannel } from '@gw/contract/internal/redis';
 import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
@@ -7,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { watchChanges } from './change-watch.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { KeyDirectory } from './key-directory.ts';
+import type { KeyDoubts } from './key-doubts.ts';
 
 const silent = { info: () => undefined, error: () => undefined } as unknown as Logger;
 
@@ -14,7 +16,12 @@ const silent = { info: () => undefined, error: () => undefined } as unknown as L
 class Connection extends EventEmitter {
   status = 'connecting';
   copy: string | null = null;
-  get = async () => this.copy;
+  alarm: GroundAlarm | null = null;
+  changed: string[] = [];
+  closed: string[] = [];
+  mget = async () => [this.copy, this.alarm && JSON.stringify(this.alarm)];
+  zrangebyscore = async () => this.changed;
+  zrange = async () => this.closed;
   subscribe = async () => 1;
 }
 
@@ -26,7 +33,9 @@ function setUp() {
     forgetAccount: (id: string) => forgotten.push(`all of ${id}`),
     forgetAll: () => forgotten.push('*'),
     confirm: () => confirmations++,
+    doubt: (doubts: KeyDoubts | null) => doubted.push(doubts),
   } as unknown as KeyCache;
+  const doubted: (KeyDoubts | null)[] = [];
   const told: string[] = [];
   const confirmed: number[] = [];
   const changed: [known: number | null, KeyChanges][] = [];
@@ -65,6 +74,7 @@ function setUp() {
   return {
     watch,
     forgotten,
+    doubted,
     asked,
     told,
     listed: confirmed,
@@ -194,6 +204,46 @@ describe('the watch for changes of keys', () => {
     postgres.generation = 5;
     await poll();
     expect(watch.confirmed()).toBe(true);
+    watch.stop();
+  });
+
+  it('doubts what changed behind a generation that has fallen, or that an alarm names, until that is over', async () => {
+    const { watch, redis, postgres, poll, doubted, changed } = setUp();
+    redis.copy = '7';
+    await poll();
+    // It rises to what the copy says: the copy was only read later.
+    postgres.generation = 7;
+    await poll();
+    expect([doubted, watch.inDoubt()]).toEqual([[], false]);
+    Object.assign(postgres, { generation: 6, since: { publicIds: [], accountIds: [] } });
+    redis.changed = ['abc'];
+    redis.closed = ['def'];
+    await poll();
+    expect(doubted).toEqual([{ changed: new Set(['abc']), closed: new Set(['def']) }]);
+    // Everything is read anew.
+    expect([changed.at(-1), watch.inDoubt()]).toEqual([[7, { generation: 6, since: null }], true]);
+    redis.alarm = { key_generation: { lost_after: 6 } } as GroundAlarm;
+    postgres.generation = 8;
+    await poll();
+    expect([changed.at(-1)?.[1].since, doubted.length, watch.inDoubt()]).toEqual([postgres.since, 1, true]);
+    redis.mget = () => Promise.reject(new Error('away'));
+    await poll();
+    expect(watch.inDoubt()).toBe(true);
+    redis.mget = async () => ['8', null];
+    await poll();
+    expect([doubted.at(-1), watch.inDoubt()]).toEqual([null, false]);
+    watch.stop();
+  });
+
+  it('takes no copy for the truth while an alarm stands', async () => {
+    const { watch, redis, postgres, poll, confirmations } = setUp();
+    redis.copy = '7';
+    redis.alarm = { key_generation: { lost_after: 5 } } as GroundAlarm;
+    await poll();
+    postgres.generation = null;
+    const before = confirmations();
+    await poll();
+    expect([confirmations(), watch.confirmed()]).toEqual([before, false]);
     watch.stop();
   });
 });

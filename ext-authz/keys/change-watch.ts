@@ -3,10 +3,12 @@
  * lost. It drops the changed keys, or all of them if the changes are unknown. While Postgres is unavailable, the copy of the generation
  * in Redis replaces it. Without both nothing confirms the cache, and it refuses keys after its grace time.
  *
+ * A Postgres that says less than its copy has gone back in time: then the keys that changed since are in doubt (key-doubts.ts).
+ *
  * A change takes effect after at most `pollMs`, `patienceMs` and the time of a query, together well under 1 s. A hanging store causes
  * no further delay, since both are asked concurrently.
  */
-import { accountOfMessage, keyChangedChannel, keyGenerationKey } from '@gw/contract/internal/redis';
+import { accountOfMessage, keyChangedChannel } from '@gw/contract/internal/redis';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
@@ -14,6 +16,7 @@ import { listenTo } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import type { KeyCache } from './key-cache.ts';
 import type { KeyDirectory } from './key-directory.ts';
+import { type DoubtWatch, watchDoubts } from './key-doubts.ts';
 
 export interface ChangeWatchOptions {
   readonly cache: KeyCache;
@@ -33,6 +36,8 @@ export interface ChangeWatchOptions {
 export interface ChangeWatch {
   /** Whether a store answered the last poll. */
   readonly confirmed: () => boolean;
+  /** Whether keys are in doubt, since Postgres has gone back in time. */
+  readonly inDoubt: () => boolean;
   /** Resolves after the first poll, when the directory has been read if Postgres is available. */
   readonly ready: Promise<void>;
   stop(): void;
@@ -55,14 +60,11 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
     directory.tell(publicId);
   });
 
-  const copyOf = async (): Promise<number | null> => {
-    const copy = await redis.get(keyGenerationKey).catch(() => null);
-    return copy === null ? null : Number(copy);
-  };
+  const doubts = watchDoubts({ redis, log, onChange: (found) => cache.doubt(found) });
   /** Only a generation `fromPostgres` is known to include every change. */
   const current = async (): Promise<KeyChanges & { fromPostgres: boolean }> => {
-    const [asked, copy] = await Promise.all([within(changes(said), patienceMs), copyOf()]);
-    if (asked.ok) return { ...asked.value, fromPostgres: true };
+    const [asked, { copy, isAnother }] = await askStores(within(changes(said), patienceMs), doubts);
+    if (asked.ok) return { ...asked.value, ...(isAnother && { since: null }), fromPostgres: true };
     // A copy older than the known generation is stale and confirms nothing.
     if (copy === null || (known !== null && copy < known)) throw asked.error;
     return { generation: copy, since: null, fromPostgres: false };
@@ -97,6 +99,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
 
   return {
     confirmed: () => confirmed,
+    inDoubt: doubts.isInDoubt,
     ready: poll(),
     stop() {
       stopped = true;
@@ -104,6 +107,9 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
     },
   };
 }
+
+const askStores = (answer: Promise<Result<KeyChanges, unknown>>, doubts: DoubtWatch) =>
+  Promise.all([answer, doubts.ask(answer.then((found) => (found.ok ? found.value.generation : null)))]);
 
 function forget(cache: KeyCache, since: KeyChanges['since']): void {
   if (since === null) return cache.forgetAll();

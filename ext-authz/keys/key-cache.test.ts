@@ -153,4 +153,29 @@ describe('the key cache', () => {
     await learn('x0', null);
     expect(asked.filter((id) => id === 'x0')).toHaveLength(2);
   });
+
+  it('refuses keys in doubt, and lets all others in', async () => {
+    const { cache, answer, learn } = setUp();
+    await learn('known', key('known'));
+    const doubt = {
+      changed: new Set(['limited', 'made', 'account:b']),
+      closed: new Set(['revoked', 'limited-before', 'account:c']),
+    };
+    cache.doubt(doubt);
+    const ask = (found: FoundKey | null, id: string) => {
+      const result = cache.find(id);
+      answer(found);
+      return result;
+    };
+    expect((await ask(key('known'), 'known'))?.state).toBe('active');
+    expect((await ask(key('revoked'), 'revoked'))?.state).toBe('revoked');
+    for (const id of ['limited', 'made', 'of-b'])
+      await expect(ask(id === 'made' ? null : key(id, 'active', id === 'of-b' ? 'b' : 'a'), id)).rejects.toThrow(
+        KeysUnconfirmedError,
+      );
+    expect((await ask(key('of-c', 'active', 'c'), 'of-c'))?.account.state).toBe('suspended');
+    expect(await ask(null, 'nobody')).toBeNull();
+    cache.doubt(null);
+    expect((await ask(key('revoked'), 'revoked'))?.state).toBe('active');
+  });
 });

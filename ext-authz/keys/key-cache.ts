@@ -4,9 +4,11 @@
  * Invariant: an entry is served only if it was read after the last known change, and only while a store has confirmed within `graceMs`
  * that nothing has changed. A lookup that runs while a change arrives is repeated, so that it cannot restore a revoked key.
  */
+import { accountMessage } from '@gw/contract/internal/redis';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { dropOldest } from '@gw/service/drop-oldest';
 import type { Admission } from './key-directory.ts';
+import type { KeyDoubts } from './key-doubts.ts';
 
 export interface KeyStore {
   find(publicId: string): Promise<FoundKey | null>;
@@ -46,6 +48,7 @@ export class KeyCache {
   readonly #unknown = new Set<string>();
   readonly #underWay = new Map<string, LookUp>();
   #confirmedAt: number;
+  #doubts: KeyDoubts | null = null;
 
   constructor(store: KeyStore, options: KeyCacheOptions) {
     this.#store = store;
@@ -56,6 +59,12 @@ export class KeyCache {
   /** Notes that a store has confirmed that there are no further changes. */
   confirm(): void {
     this.#confirmedAt = this.#options.now();
+  }
+
+  /** From now on the keys in doubt are refused; null: there are none. Drops all keys, since Postgres is, or was, another one. */
+  doubt(doubts: KeyDoubts | null): void {
+    this.#doubts = doubts;
+    this.forgetAll();
   }
 
   /** Drops a changed or new key. */
@@ -79,7 +88,23 @@ export class KeyCache {
   }
 
   /** Returns the key, or null if there is none. Throws KeysUnconfirmedError, or the store's error. */
-  async find(publicId: string): Promise<FoundKey | null> {
+  find(publicId: string): Promise<FoundKey | null> {
+    return this.#doubts === null ? this.#find(publicId) : this.#findInDoubt(publicId, this.#doubts);
+  }
+
+  /** Fails closed: a key that Postgres may have lost a change of is refused, and one that is known to be revoked stays so. */
+  async #findInDoubt(publicId: string, { changed, closed }: KeyDoubts): Promise<FoundKey | null> {
+    const found = await this.#find(publicId);
+    if (found !== null && closed.has(publicId)) return { ...found, state: 'revoked' };
+    const account = found === null ? null : accountMessage(found.accountId);
+    // The key may be a new one that Postgres has lost, so it is not called unknown either.
+    if (changed.has(publicId) || (account !== null && changed.has(account)))
+      throw new KeysUnconfirmedError('Postgres has gone back in time, and this key or its account changed since.');
+    if (found === null || account === null || !closed.has(account)) return found;
+    return { ...found, account: { ...found.account, state: 'suspended' } };
+  }
+
+  async #find(publicId: string): Promise<FoundKey | null> {
     const known = this.#known.get(publicId);
     const cached = known ?? (this.#unknown.has(publicId) ? null : undefined);
     if (cached !== undefined) {
