@@ -10,7 +10,7 @@ import {
   registerMetrics as registerCatalogueMetrics,
 } from './catalogue/index.ts';
 import { unscreenedCount } from './customers/index.ts';
-import { countFaults, countWaiting, isCheckOverdue, registerMetrics } from './ledger/index.ts';
+import { countFaults, countWaiting, isCheckOverdue, readAlarm, registerMetrics } from './ledger/index.ts';
 import type { Services } from './services.ts';
 import { type Context, inRole } from './shared/context.ts';
 import { refuse } from './shared/replies.ts';
@@ -31,7 +31,7 @@ const operatorHealthSchema = z.strictObject({
   status: z
     .enum(['ok', 'degraded', 'unavailable'])
     .describe(
-      '`degraded`: records were altered, were not checked for too long, or could not be stored; `unavailable`: a part is missing',
+      '`degraded`: records were altered, were not checked for too long, could not be stored, or were lost by a Postgres that went back in time; `unavailable`: a part is missing',
     ),
   postgres: z.boolean(),
   redis: z.boolean(),
@@ -53,6 +53,12 @@ const operatorHealthSchema = z.strictObject({
       'Minutes in which the ledger and the count of calls differ, and that nobody has acknowledged. Null: not known',
     ),
   integrity_check_overdue: z.boolean().nullable().describe('Null: not known'),
+  postgres_went_back: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Postgres lacks what it had acknowledged, or is another one, and no operator has confirmed it. Null: not known',
+    ),
   ledger_waiting: z.int().nullable().describe('Receipts that wait in Redis for Postgres. Null: not known'),
   ledger_set_aside: z
     .int()
@@ -79,17 +85,18 @@ export function operatorHealthRoutes(
 ): void {
   const { db, redis } = context;
   app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
-    const [health, faults, overdue, waiting, needing] = await Promise.all([
+    const [health, faults, overdue, waiting, needing, back] = await Promise.all([
       probe(context, catalogue.keeper),
       bounded(countFaults(db, ledger.seals)),
       bounded(isCheckOverdue(db, ledger.checkPeriodS)),
       bounded(countWaiting(redis)),
       bounded(deploymentsNeedingOperator(context)),
+      bounded(readAlarm(redis).then((alarm) => ({ is: alarm !== null }))),
     ]);
     const ok = stays() && health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
     const isUnaltered = (faults === null || Object.values(faults).every((count) => count === 0)) && overdue !== true;
-    const isWhole = isUnaltered && !waiting?.setAside;
+    const isWhole = isUnaltered && !waiting?.setAside && back?.is !== true;
     const integrity = {
       deployments_needing_operator: needing,
       audit_chain_faults: faults?.audit ?? null,
@@ -100,6 +107,7 @@ export function operatorHealthRoutes(
       evidence_pack_faults: faults?.pack ?? null,
       ledger_witness_faults: faults?.minute ?? null,
       integrity_check_overdue: overdue,
+      postgres_went_back: back?.is ?? null,
       ledger_waiting: waiting?.length ?? null,
       ledger_set_aside: waiting?.setAside ?? null,
     };

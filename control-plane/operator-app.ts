@@ -53,6 +53,9 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);
   catalogue.operatorRoutes(app, inRole(context, 'catalogue'), services.catalogue);
-  ledger.operatorRoutes(app, context, services.ledger, services.catalogue.keeper);
+  ledger.operatorRoutes(app, context, services.ledger, {
+    catalogue: services.catalogue.keeper,
+    keys: services.people.keys,
+  });
   return app;
 }

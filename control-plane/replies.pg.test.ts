@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { groundKey } from '@gw/contract/internal/redis';
 import { openApiDocument } from '@gw/contract/openapi';
 import { routes as publicRoutes } from '@gw/contract/routes';
 import { defaultMethodology, methodologyOf } from '@gw/methodology/methodologies';
@@ -16,7 +17,7 @@ import { Browser, type Method, seedOperators, withToken } from '@gw/testing/cont
 import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { unattended } from '@gw/testing/control-plane/calls';
 import { alias, deployment, model, provider, region } from '@gw/testing/control-plane/entries';
-import { entryOf } from '@gw/testing/control-plane/fixtures';
+import { entryOf, silentLog } from '@gw/testing/control-plane/fixtures';
 import { bringTo, create, requests, root, synthetic } from '@gw/testing/control-plane/onboarding';
 import { phrases } from '@gw/testing/control-plane/policy';
 import { startStandInEnvoy } from '@gw/testing/control-plane/stand-in-envoy';
@@ -28,6 +29,7 @@ import { buildInternalApp } from './app.ts';
 import { openFirstVersion } from './catalogue/policy/first-version.ts';
 import { screenApplication } from './customers/onboarding/screening-run.ts';
 import type { Decision } from './customers/onboarding/steps.ts';
+import { openLook } from './ledger/ground/ground.ts';
 import { buildOperatorApp } from './operator-app.ts';
 
 const objects = mkdtempSync(join(tmpdir(), 'gw-replies-'));
@@ -75,6 +77,17 @@ async function askIntegrity(ask: ReturnType<typeof withToken>): Promise<void> {
   const [found] = (await done(ask('GET', faults))).data;
   await done(ask('POST', `${faults}/acknowledge`, { id: found.id, fault: found.fault, reason: 'a test' }));
   await done(ask('POST', '/operator/v1/receipts/restore', { receipt_id: id }));
+}
+
+/** As after a Postgres that is another one: its timeline was changed in Redis. */
+async function askGround(ask: ReturnType<typeof withToken>): Promise<void> {
+  const { databases, redis } = running.stores;
+  const look = openLook({ db: databases.ledger, redis, log: silentLog });
+  await look();
+  await redis.hset(groundKey, { timeline: 'another' });
+  await look();
+  const { alarm } = await done(ask('GET', '/operator/v1/restore'));
+  await done(ask('POST', '/operator/v1/restore/confirm', { alarm: alarm.id, reason: 'a test' }));
 }
 
 async function askRetention(ask: ReturnType<typeof withToken>): Promise<void> {
@@ -126,6 +139,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/receipts/set-aside');
   await get('/operator/v1/receipts/witness');
   await askIntegrity(ask);
+  await askGround(ask);
   await askRetention(ask);
   await get('/operator/v1/usage');
   await get('/operator/v1/grid');

@@ -122,8 +122,9 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   },
   key_uses: { customers: whole },
   // Triggers write these two.
-  key_generation: { ext_authz: read, customers: read },
+  key_generation: { ext_authz: read, customers: read, ledger: read },
   key_changes: { ext_authz: read, customers: read },
+  ground: { ledger: ['SELECT', changing('heartbeat', 'generation', 'at')] },
   budgets: { ext_authz: read, customers: whole, ledger: read },
   budget_webhooks: { customers: whole, ledger: ['SELECT', changing('sealed')] },
   budget_events: { customers: ['SELECT', 'UPDATE', 'DELETE'], ledger: changes },

@@ -36,6 +36,8 @@ export interface Config {
   readonly entryKey: NumberedKey;
   /** How many receipts may wait in Redis for Postgres before further ones go to the spool. */
   readonly maxStreamLength: number;
+  /** How long it keeps receipts after Postgres has committed them, for a Postgres that goes back in time. */
+  readonly ledgerKeepS: number;
   readonly addresses: Addresses;
   readonly logLevel: string;
   /** How long a provider can take for a whole JSON reply. */
@@ -79,6 +81,7 @@ export function loadConfig(environment: Environment): Config {
     entryKey: readNumberedKey(settings, { key: 'GW_LEDGER_ENTRY_KEY', id: 'GW_LEDGER_ENTRY_KEY_ID' }),
     // Some 500 MB of Redis.
     maxStreamLength: Math.max(1, settings.integer('GW_LEDGER_STREAM_MAX', 100_000)),
+    ledgerKeepS: settings.integer('GW_LEDGER_KEEP_S', 60),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
     // The official SDKs wait 600 s by default; a gateway that gave up earlier would change their behaviour.

@@ -94,6 +94,7 @@ export async function startSidecar(config: Config) {
     log,
     now: storeClock.now,
     maxStreamLength: config.maxStreamLength,
+    keepMs: config.ledgerKeepS * 1000,
   });
   const clock = () => performance.now();
   const usageMetrics = createUsageMetrics(config.mostUsageSeries);

@@ -101,8 +101,9 @@ function controlPlaneSettings(): Variables {
   };
 }
 
-/** The classifier of requests, whose key is a secret. */
+/** The classifier of requests, whose key is a secret, and how long receipts are kept. */
 const sidecarSettings = [
+  'GW_LEDGER_KEEP_S',
   'GW_CLASSIFIER_URL',
   'GW_CLASSIFIER_KEY',
   'GW_CLASSIFIER_MODEL',

@@ -24,6 +24,7 @@ import { policyCommands } from './admin/policy.ts';
 import { priceCommands } from './admin/prices.ts';
 import { providerCommands } from './admin/provider-commands.ts';
 import { receiptCommands } from './admin/receipts.ts';
+import { restoreCommands } from './admin/restore.ts';
 import { retentionCommands } from './admin/retention.ts';
 import { momentCommands } from './admin/this-moment.ts';
 import { usageCommands } from './admin/usage.ts';
@@ -46,6 +47,7 @@ const commands: readonly AdminCommand[] = [
   ...auditCommands,
   ...integrityCommands,
   ...receiptCommands,
+  ...restoreCommands,
   ...archiveCommands,
   ...usageCommands,
   ...budgetCommands,

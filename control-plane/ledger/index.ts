@@ -5,6 +5,7 @@ import { createFaultLog, type FaultLog } from '@gw/service/fault-log';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { CatalogueView } from '../catalogue/snapshot/keeper.ts';
+import type { Keys } from '../people/keys/keys.ts';
 import { type Context, inRole } from '../shared/context.ts';
 import type { Vault } from '../shared/vault.ts';
 import { archiveRoutes } from './archive/routes.ts';
@@ -18,6 +19,8 @@ import { openPackPlaces, type PackPlaces } from './evidence/pack-places.ts';
 import { evidenceRoutes } from './evidence/routes.ts';
 import type { GridSettings } from './grid/config.ts';
 import { gridOperatorRoutes } from './grid/operator-routes.ts';
+import { registerGround } from './ground/gauge.ts';
+import { groundRoutes } from './ground/routes.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { faultRoutes } from './integrity/fault-routes.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
@@ -41,6 +44,7 @@ import { usageOperatorRoutes, usageRoutes } from './usage/routes.ts';
 import { registerWitness } from './witness/gauges.ts';
 import { witnessRoutes } from './witness/routes.ts';
 
+export { readAlarm } from './ground/ground.ts';
 export { countFaults, isCheckOverdue } from './integrity/faults.ts';
 export { startJobs } from './jobs.ts';
 export { countWaiting } from './receipts/waiting.ts';
@@ -116,7 +120,7 @@ export function operatorRoutes(
   app: FastifyInstance,
   context: Context,
   services: LedgerServices,
-  catalogue: CatalogueView,
+  { catalogue, keys }: { readonly catalogue: CatalogueView; readonly keys: Keys },
 ): void {
   const { evidenceKey, grid, seals, vault } = services;
   const place = personPlace(context);
@@ -127,6 +131,7 @@ export function operatorRoutes(
   integrityOperatorRoutes(app, writing, { seals, periods: services.checkPeriods });
   faultRoutes(app, writing, seals);
   restoreRoutes(app, writing, seals);
+  groundRoutes(app, context, { keys, seals });
   setAsideRoutes(app, writing);
   holdRoutes(app, writing);
   policyRoutes(app, writing);
@@ -151,5 +156,6 @@ export function registerMetrics(
   registerIntegrity(registry, { db, seals }, checkPeriods);
   registerWitness(registry, db);
   registerWaiting(registry, redis);
+  registerGround(registry, redis);
   registerPacks(registry, db);
 }

@@ -29,6 +29,7 @@ import type { GridSettings } from './grid/config.ts';
 import { startGridJobs } from './grid/jobs.ts';
 import { publishGrid } from './grid/publish.ts';
 import { adaptersOf, createRefresh } from './grid/refresh.ts';
+import { openLook } from './ground/ground.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { startIntegrityJobs } from './integrity/jobs.ts';
 import { startReceiptLog } from './log/append.ts';
@@ -80,6 +81,7 @@ export function startJobs(
   const { deliveryMetrics, entries, evidenceKey: key, faults, packs, seals, vault, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper({ redis, log, entries }) }),
+    repeat({ name: 'heartbeat of Postgres', everyMs: 1000, log, run: openLook({ db, redis, log }) }),
     dailyPartitions(context),
     startRetention(context),
     repeat({ name: 'erasures', everyMs: 60_000, log, run: () => finishErasures(context) }),

@@ -57,6 +57,11 @@ export class HeldEntries {
     return this.#unguarded;
   }
 
+  get oldestId(): string | null {
+    const oldest = this.#oldest();
+    return oldest === null ? null : idOf(oldest);
+  }
+
   get ids(): string[] {
     return [...this.#all()].map(idOf);
   }
@@ -83,9 +88,12 @@ export class HeldEntries {
     this.#keepBound();
   }
 
-  /** Forgets the oldest entries, up to the first that was not read. */
-  forgetWhile(isRead: (id: string) => boolean): void {
-    for (let first = this.#oldest(); first !== null && isRead(idOf(first)); first = this.#oldest()) this.#forget(first);
+  /** Forgets the oldest entries, up to the first that was not read. `onRead` has their bytes until it returns. */
+  forgetWhile(isRead: (id: string) => boolean, onRead?: (entry: Buffer) => void): void {
+    for (let first = this.#oldest(); first !== null && isRead(idOf(first)); first = this.#oldest()) {
+      onRead?.(first.buffer.bytes.subarray(first.entryAt, first.end));
+      this.#forget(first);
+    }
   }
 
   /** Returns those of the entries that are held, oldest first. */

@@ -58,7 +58,15 @@ const anotherMillisecond = () => new Promise((resolve) => setTimeout(resolve, 5)
 
 async function openWriter(): Promise<LedgerWriter> {
   const spool = await openSpool(join(dir, 'spool'), 'here');
-  const writer = openLedgerWriter({ writes, redis, spool, now: Date.now, maxStreamLength: 100_000, log });
+  const writer = openLedgerWriter({
+    writes,
+    redis,
+    spool,
+    now: Date.now,
+    maxStreamLength: 100_000,
+    keepMs: 60_000,
+    log,
+  });
   writers.push(writer);
   return writer;
 }

@@ -37,6 +37,8 @@ export interface InStreamOptions {
   readonly maxBytes: number;
   /** Adds a lost entry to the stream, and calls `added` for that buffer. */
   readonly put: (entry: Buffer) => Promise<unknown>;
+  /** Has the bytes of an entry whose reader has committed it, until it returns. */
+  readonly onRead?: (entry: Buffer) => void;
   /** Called before the search for lost entries, whenever Redis may have lost data. */
   readonly onDoubt?: () => void;
   readonly log: Logger;
@@ -71,7 +73,7 @@ return missing
 
 const batch = 200;
 
-export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InStreamOptions): InStream {
+export function openInStream({ redis, stream, maxBytes, put, onRead, onDoubt, log }: InStreamOptions): InStream {
   const held = new HeldEntries(maxBytes);
   let length = 0;
   let oldestAt: number | null = null;
@@ -139,7 +141,7 @@ export function openInStream({ redis, stream, maxBytes, put, onDoubt, log }: InS
         await restore(held.ids.filter((id) => !before.has(id)));
         checked = null;
       }
-      held.forgetWhile((id) => (first === '' ? !isBefore(last, id) : isBefore(id, first)));
+      held.forgetWhile((id) => (first === '' ? !isBefore(last, id) : isBefore(id, first)), onRead);
     },
     counts: () => ({ unguarded: held.unguarded, length, oldestAt }),
   };

@@ -52,6 +52,7 @@ beforeEach(async () => {
     spool: await openSpool(spoolFolder(), hostname()),
     now: Date.now,
     maxStreamLength: 100_000,
+    keepMs: 60_000,
     log,
   });
 });
@@ -148,7 +149,7 @@ test('a stream that nobody reads grows to its bound; further receipts go to the 
   await writer.stop();
   const spool = await openSpool(spoolFolder(), hostname());
   const log = pino({ level: 'silent' });
-  writer = openLedgerWriter({ writes, redis, spool, now: Date.now, maxStreamLength: 10, log });
+  writer = openLedgerWriter({ writes, redis, spool, now: Date.now, maxStreamLength: 10, keepMs: 60_000, log });
   const ids = Array.from({ length: 25 }, (_, n) => `r${n}`);
   const [before, after] = [ids.slice(0, 10), ids.slice(10)];
   await Promise.all(before.map((id) => writer.finish(idNamed(id), entry(id))));
@@ -186,7 +187,7 @@ test('a disk that hangs while the spool is read holds up nothing else', async ()
   await writer.stop();
   const hung = { append: async () => undefined, replay: () => new Promise<never>(() => undefined) };
   const log = pino({ level: 'silent' });
-  writer = openLedgerWriter({ writes, redis, spool: hung, now: Date.now, maxStreamLength: 5, log });
+  writer = openLedgerWriter({ writes, redis, spool: hung, now: Date.now, maxStreamLength: 5, keepMs: 60_000, log });
   await delay(1500);
   for (const id of ['a', 'b', 'c', 'd', 'e']) await writer.finish(idNamed(id), entry(id));
   await eventually(async () => writer.counts().full);

@@ -20,7 +20,7 @@ const stillRedis = () => {
   return { writes: { send, ...connection }, xadd, set };
 };
 const connection = { isReady: () => true, untilReady: async () => undefined, stop: vi.fn() };
-const redis = { status: 'ready', on: vi.fn(), eval: emptyStream } as unknown as Redis;
+const redis = { status: 'ready', on: vi.fn(), eval: emptyStream, get: async () => null } as unknown as Redis;
 const entry = (name: string) => entryNamed(name);
 
 let append: ReturnType<typeof vi.fn<Spool['append']>>;
@@ -53,6 +53,7 @@ beforeEach(() => {
     spool,
     now: Date.now,
     maxStreamLength: 100_000,
+    keepMs: 60_000,
     log: pino({ level: 'silent' }),
   });
 });
@@ -142,6 +143,7 @@ describe('both stores hang, and come back after the client was shown another rec
       writes: { send, ...connection },
       now: Date.now,
       maxStreamLength: 100_000,
+      keepMs: 60_000,
       log,
     });
     // Redis is known to be away from the first, so that of `a` the disk alone has heard.

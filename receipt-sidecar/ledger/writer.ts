@@ -4,7 +4,8 @@
  * Invariants: a receipt whose id a client has seen is never lost by a single fault: it is in Redis or in the spool before the reply goes out. A
  * reply waits for both together no longer than one bound. A receipt that neither took in time is given up; the client gets a degraded one
  * instead, which is kept in memory until a store takes it, and which the ledger holds in the end. Receipts that only Redis has are kept in
- * memory too until Postgres has them (in-stream.ts), so an emptied Redis loses none; Redis emptied and this process killed are two faults.
+ * memory too until Postgres has them (in-stream.ts), so an emptied Redis loses none; Redis emptied and this process killed are two faults. They
+ * stay for a while after that, for a Postgres that goes back in time (committed.ts).
  */
 import { ledgerProbeKey, ledgerStream } from '@gw/contract/internal/redis';
 import { isShown, receiptIdOf } from '@gw/contract/internal/sealed-entry';
@@ -16,11 +17,12 @@ import { redisScript } from '@gw/service/redis-script';
 import type { RedisWriter } from '@gw/service/redis-writer';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from '../wire/bounded.ts';
+import { type CommittedCounts, openCommitted } from './committed.ts';
 import { openInStream, type StreamCounts } from './in-stream.ts';
 import { openPendingReceipts } from './pending.ts';
 import type { Spool } from './spool.ts';
 
-export interface LedgerCounts extends StreamCounts {
+export interface LedgerCounts extends StreamCounts, CommittedCounts {
   /** Receipts in memory that no store has yet. */
   readonly kept: number;
   /** Receipts that were lost because memory had no space for them. */
@@ -52,6 +54,8 @@ export interface LedgerWriterOptions {
   readonly now: () => number;
   /** From this length of the stream on, receipts go to the spool until it has shrunk to half of that. */
   readonly maxStreamLength: number;
+  /** How long receipts are kept after Postgres has committed them, ms. */
+  readonly keepMs: number;
   readonly log: Logger;
 }
 
@@ -71,6 +75,8 @@ const replayBatch = 200;
 const maxKeptBytes = 64 * 1024 * 1024;
 /** Bounds the receipts in memory that only Redis has. */
 const maxInStreamBytes = 64 * 1024 * 1024;
+/** Bounds the receipts in memory that Postgres has. */
+const maxCommittedBytes = 64 * 1024 * 1024;
 
 const notShown = ' not shown';
 /** A receipt that a client was shown does not replace one that was not: the ledger gets both and merges them. */
@@ -85,6 +91,7 @@ export function openLedgerWriter({
   spool,
   now,
   maxStreamLength,
+  keepMs,
   log,
 }: LedgerWriterOptions): LedgerWriter {
   let spooled = true; // An earlier process may have left receipts.
@@ -110,11 +117,20 @@ export function openLedgerWriter({
     if (receiptId !== null) return toRedis(receiptId, entry);
     return writes.send(['XADD', ledgerStream, '*', 'entry', entry]).then(([id]) => added(entry)(id));
   };
+  const committed = openCommitted({
+    redis,
+    maxBytes: maxCommittedBytes,
+    keepMs,
+    clock: () => performance.now(),
+    put: bringToRedis,
+    log,
+  });
   const inStream = openInStream({
     redis,
     stream: ledgerStream,
     maxBytes: maxInStreamBytes,
     put: bringToRedis,
+    onRead: committed.add,
     onDoubt: pending.markAll,
     log,
   });
@@ -151,6 +167,7 @@ export function openLedgerWriter({
   const checkStream = async (): Promise<void> => {
     if (away || redis.status !== 'ready') return;
     await inStream.tend().catch(() => undefined);
+    await committed.tend().catch(() => undefined);
     const { length } = inStream.counts();
     if (!full && length >= maxStreamLength)
       log.error({ length }, 'as many receipts as may be wait in Redis for Postgres; further ones go to the spool');
@@ -224,7 +241,7 @@ export function openLedgerWriter({
         log.error({ receiptId }, 'a receipt could not be stored anywhere');
       else if (isShown(entry)) givenUp.add(receiptId);
     },
-    counts: () => ({ kept: kept.size, lost: kept.lost, full, ...inStream.counts() }),
+    counts: () => ({ kept: kept.size, lost: kept.lost, full, ...inStream.counts(), ...committed.counts() }),
     async stop() {
       for (const timer of timers) clearInterval(timer);
       pending.stop();

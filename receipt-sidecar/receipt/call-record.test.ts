@@ -88,7 +88,16 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
     discard: () => undefined,
     finish: async (_, entry) => finished.push(entry) > 0 && takes,
     keep: (_, entry) => void kept.push(entry),
-    counts: () => ({ kept: 0, lost: 0, full: false, unguarded: 0, length: 0, oldestAt: null }),
+    counts: () => ({
+      kept: 0,
+      lost: 0,
+      full: false,
+      unguarded: 0,
+      length: 0,
+      oldestAt: null,
+      committedMs: 0,
+      putAgain: 0,
+    }),
     stop: async () => undefined,
   };
   const receiptId = newReceiptId(Date.parse(at));

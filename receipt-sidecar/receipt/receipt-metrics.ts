@@ -28,6 +28,16 @@ export function createReceiptMetrics(ledger: () => LedgerCounts, damagedLines: (
       'Receipts that Redis alone has, since memory had no room for them before Postgres had them',
       () => ledger().unguarded,
     ),
+    gauge(
+      'gw_receipts_committed_kept_seconds',
+      'How far back the receipts reach that are kept for a Postgres that goes back in time',
+      () => ledger().committedMs / 1000,
+    ),
+    gauge(
+      'gw_receipts_put_again_total',
+      'Receipts that were put in again since Postgres had gone back in time',
+      () => ledger().putAgain,
+    ),
     gauge('gw_spool_damaged_total', 'Lines of the spool that were damaged and are kept for a human', damagedLines),
     gauge('gw_ledger_stream_length', 'Receipts that wait in Redis for Postgres', () => ledger().length),
     gauge('gw_ledger_stream_oldest_seconds', 'How long the oldest of them has waited', () => {

@@ -40,7 +40,7 @@ export interface TestPostgres extends TestDatabase {
 export type Template = 'empty' | 'migrated' | 'seeded';
 
 /** Changes the database in a server's url. */
-const urlOf = (url: string, name: string): string => url.replace('/gw?', `/${name}?`);
+const urlOf = (url: string, name: string): string => url.replace(/(?<=^postgresql:\/\/[^/]*\/)\w+\?/, `${name}?`);
 
 async function inServer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf(url, 'postgres') });
@@ -109,5 +109,24 @@ export async function startTestPostgres(durable = false): Promise<TestPostgres> 
       await server.stop();
       rmSync(dir, { recursive: true, force: true });
     },
+  };
+}
+
+/**
+ * Copies a database as it is now. `goBack` puts the copy in its place, under the same name: for whoever is connected Postgres has gone back in time,
+ * as by a backup that is restored. Both cut all connections.
+ */
+export async function takeSnapshot({ url }: TestDatabase): Promise<{ goBack(): Promise<void> }> {
+  const name = new URL(url.replace('postgresql:', 'http:')).pathname.slice(1);
+  const copy = `${name}_before`;
+  const alone = async (statement: string): Promise<void> => {
+    await inServer(url, `ALTER DATABASE ${name} ALLOW_CONNECTIONS FALSE`);
+    await inServer(url, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await inServer(url, statement);
+    await inServer(url, `ALTER DATABASE ${name} ALLOW_CONNECTIONS TRUE`);
+  };
+  await alone(`CREATE DATABASE ${copy} TEMPLATE ${name} STRATEGY FILE_COPY`);
+  return {
+    goBack: () => alone(`ALTER DATABASE ${name} RENAME TO ${name}_lost; ALTER DATABASE ${copy} RENAME TO ${name}`),
   };
 }

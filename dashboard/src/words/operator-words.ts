@@ -154,6 +154,8 @@ export const words = {
     },
     hints: {
       postgres: 'The system of record. Without it calls go on, and receipts wait.',
+      postgres_went_back:
+        'It lacks what it had acknowledged, or is another one. Keys that changed since are refused: ./gw admin restore show.',
       redis: 'Limits, budgets and receipts on their way. Without it limits hold for each instance by itself.',
       catalogue: 'Models, regions and deployments are loaded.',
       deployments_needing_operator:

@@ -319,6 +319,16 @@ CREATE TABLE "key_changes" (
   CONSTRAINT "of_key_or_account" CHECK (("public_id" IS NULL) <> ("account_id" IS NULL))
 );
 
+-- How far this database is. Redis has a copy: a database that says less went back in time. The generation is that of the keys at the
+-- heartbeat, so after a fall it names the last change that is surely there, whatever was changed since.
+CREATE TABLE "ground" (
+  "id" INTEGER PRIMARY KEY DEFAULT 1 CHECK ("id" = 1),
+  "heartbeat" BIGINT NOT NULL,
+  "generation" BIGINT NOT NULL,
+  "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+INSERT INTO "ground" VALUES (1, 0, 1);
+
 -- The generation rises by one for each key and each account that changed, so a reader who counts the rows knows whether all are there. A
 -- statement that changes more than 1,000 leaves no rows: nobody reads more than the last 1,000, and an instance that knows an older
 -- generation finds too few and forgets everything. The row of the generation is held until the end of the transaction, so that

@@ -87,6 +87,7 @@ function linesOf(health: Health): Line[] {
   };
   return [
     ...(['postgres', 'redis', 'catalogue'] as const).map(part),
+    yesOrNo('Postgres went back in time', health.postgres_went_back, words.live.hints.postgres_went_back),
     {
       name: 'Receipts that wait',
       value: number(health.ledger_waiting),
@@ -102,14 +103,20 @@ function linesOf(health: Health): Line[] {
     faults('receipt_log_faults'),
     faults('ledger_witness_faults'),
     faults('audit_chain_faults'),
-    {
-      name: 'Check overdue',
-      value: health.integrity_check_overdue === null ? words.unknown : health.integrity_check_overdue ? 'yes' : 'no',
-      isWell: health.integrity_check_overdue === null ? null : !health.integrity_check_overdue,
-      hint: 'Whether the last full check of the records is too long ago.',
-    },
+    yesOrNo(
+      'Check overdue',
+      health.integrity_check_overdue,
+      'Whether the last full check of the records is too long ago.',
+    ),
   ];
 }
+
+const yesOrNo = (name: string, is: boolean | null, hint: string): Line => ({
+  name,
+  value: is === null ? words.unknown : is ? 'yes' : 'no',
+  isWell: is === null ? null : !is,
+  hint,
+});
 
 const RateChart = lazy(() => import('./rate-chart.tsx'));
 
