@@ -8,11 +8,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { elementAt } from '@gw/contract/internal/defined';
 import { openDatabase } from '@gw/prisma/client';
 import { seed } from '@gw/prisma/internals/seed';
+import { freePorts } from '@gw/stack/ports';
 import { startPostgres } from '@gw/stack/services/postgres';
 import type { Service } from '@gw/stack/services/service';
-import { startValkey } from '@gw/stack/services/valkey';
+import { startValkey, type ValkeyOptions } from '@gw/stack/services/valkey';
+import { Redis } from 'ioredis';
 import type { TestProject } from 'vitest/node';
 import { createDatabase } from './prisma/postgres.ts';
 
@@ -31,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const options = (name: string) => ({ dir: join(dir, name), log: () => {}, durable: false });
   try {
     const workers = Array.from({ length: project.config.maxWorkers }, (_, at) => `valkey-${at + 1}`);
-    const valkeys = await Promise.all(workers.map((name) => start(startValkey(options(name)))));
+    const valkeys = await Promise.all(workers.map((name) => start(startCluster(options(name)))));
     const postgres = await start(startPostgres(options('postgres')));
     await makeTemplates(postgres);
     project.provide('postgres', postgres);
@@ -41,6 +45,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error;
   }
   return stop;
+}
+
+/** Refuses commands whose keys a Valkey Cluster may have on two nodes. */
+async function startCluster(options: ValkeyOptions): Promise<Service> {
+  const clusterPort = elementAt(await freePorts(1), 0);
+  const valkey = await startValkey({ ...options, clusterPort });
+  const redis = new Redis(valkey.url);
+  await redis.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  while (!String(await redis.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) await delay(20);
+  redis.disconnect();
+  return valkey;
 }
 
 async function makeTemplates(postgres: string): Promise<void> {

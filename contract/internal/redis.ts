@@ -1,10 +1,16 @@
-/** All keys that the services share in Redis. Hash tags keep one account's keys on one node. */
+/**
+ * All keys that the services share in Redis.
+ *
+ * Invariant: the keys of one script, transaction or pipeline share a hash tag, and so a node of a Valkey Cluster: those of an account, of
+ * the ledger, of the catalogue, of the notes on keys. The tag `{gw:ledger}` is where the key `gw:ledger` is, since a key without a tag
+ * is hashed whole. The tests run on a Valkey in cluster mode, which refuses all else (CROSSSLOT).
+ */
 
 /** The snapshot as JSON, and its version for polling. */
 export const snapshotKey = 'gw:snapshot';
-export const snapshotVersionKey = 'gw:snapshot:version';
+export const snapshotVersionKey = '{gw:snapshot}:version';
 /** Its seals (snapshot-seal.ts). */
-export const snapshotSealKey = 'gw:snapshot:seal';
+export const snapshotSealKey = '{gw:snapshot}:seal';
 /** Channel for new snapshots; the message is the version. */
 export const snapshotChannel = 'gw:snapshot:changed';
 
@@ -28,34 +34,34 @@ export const accountOfMessage = (message: string): string | null =>
   message.startsWith(accountPrefix) ? message.slice(accountPrefix.length) : null;
 
 /** Set of the ids of keys used on a UTC day (`2026-11-21`), until a job has written them to Postgres. */
-export const usedKeysKey = (day: string): string => `gw:keys:used:${day}`;
+export const usedKeysKey = (day: string): string => `gw:{keys}:used:${day}`;
 /** Hash of one UTC minute (its number since 1970): `<key id or -> <code>` → failed verifications. */
-export const failedKeysKey = (minute: number): string => `gw:keys:failed:${minute}`;
+export const failedKeysKey = (minute: number): string => `gw:{keys}:failed:${minute}`;
 /** Set of the minutes with such a hash, and set of the hashes that a job is writing to Postgres. */
-export const failedMinutesKey = 'gw:keys:failed';
-export const takenFailuresKey = 'gw:keys:failed:taken';
+export const failedMinutesKey = 'gw:{keys}:failed';
+export const takenFailuresKey = 'gw:{keys}:failed:taken';
 
 /** Stream of finished receipts. One field, `entry`: the bytes of a sealed entry (sealed-entry.ts). */
 export const ledgerStream = 'gw:ledger';
 export const ledgerGroup = 'ingest';
 /** Entries that cannot be ingested, kept for inspection: the original `entry`, and `reason`. */
-export const deadLedgerStream = 'gw:ledger:dead';
+export const deadLedgerStream = '{gw:ledger}:dead';
 
 /** Identifies the lifetime of a stream, to detect an emptied Redis. The hash tag puts it on the node of the stream. */
 export const streamEpochKey = (stream: string): string => `{${stream}}:epoch`;
 
 /** Written to find out whether Redis accepts writes again. */
-export const ledgerProbeKey = 'gw:ledger:probe';
+export const ledgerProbeKey = '{gw:ledger}:probe';
 
 /**
  * Where a receipt is that Postgres may not have yet: the id of its entry in the stream. While its call runs, and if it could not be
  * ingested, the bytes of the sealed entry themselves.
  */
-export const receiptKey = (receiptId: string): string => `gw:receipt:${receiptId}`;
+export const receiptKey = (receiptId: string): string => `{gw:ledger}:receipt:${receiptId}`;
 /** How long Redis keeps a receipt, seconds; far longer than the ingester needs. */
 export const receiptTtlS = 3600;
 /** Sorted set of pending receipts: member = receipt id, score = when its holder counts as dead (ms since 1970). */
-export const pendingReceiptsKey = 'gw:receipts:pending';
+export const pendingReceiptsKey = '{gw:ledger}:pending';
 /** How long a holder may be silent before its pending receipts are closed as degraded. */
 export const pendingLeaseMs = 30_000;
 
@@ -86,7 +92,7 @@ export const idempotencyBytesKey = (accountId: string): string => `gw:idempotenc
 export const idempotencySumKeys = ['bytes', 'ends', 'sum'].map((name) => `gw:{idempotency}:${name}`);
 
 /** How an aborted call ended, since Envoy may tell another sidecar than the one of the call. `name`: receipt id or request id. */
-export const callEndKey = (name: string): string => `gw:end:${name}`;
+export const callEndKey = (name: string): string => `gw:{ends}:${name}`;
 /** Lifetime of that entry, s. */
 export const callEndTtlS = 30;
 
@@ -106,4 +112,4 @@ export const deploymentTroublesKey = 'gw:deployments:trouble';
 export const policyEventStream = 'gw:policy:events';
 export const policyEventGroup = 'audit';
 /** Events that cannot be stored, kept for inspection: the original `event`, and `reason`. */
-export const deadPolicyEventStream = 'gw:policy:events:dead';
+export const deadPolicyEventStream = '{gw:policy:events}:dead';

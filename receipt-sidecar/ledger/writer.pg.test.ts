@@ -139,7 +139,7 @@ test('while Redis stands still one receipt waits for it, the next ones go to the
   expect(await writer.finish(idNamed('b'), entry('b'))).toBe(true);
   // But for a probe, whose time may have come.
   const commands = sent.mock.calls.flat() as unknown as string[][];
-  expect(commands.filter((command) => !command.includes('gw:ledger:probe'))).toEqual([]);
+  expect(commands.filter((command) => !command.includes('{gw:ledger}:probe'))).toEqual([]);
   process.kill(valkey.pid, 'SIGCONT');
   await eventually(async () => new Set((await inStream()).map(String)).size === 2);
   expect(await found('b')).toEqual(entry('b'));

@@ -64,7 +64,7 @@ const entry = ['*', 'entry', '{}'];
 /** Each is the work of some users, and an attack by any other. */
 const attacks: readonly Attack[] = [
   ['forge the catalogue', ['SET', 'gw:snapshot', '{}'], controlPlane],
-  ['forge the version of the catalogue', ['SET', 'gw:snapshot:version', '9'], controlPlane],
+  ['forge the version of the catalogue', ['SET', '{gw:snapshot}:version', '9'], controlPlane],
   ['take the catalogue away', ['DEL', 'gw:snapshot'], controlPlane],
   ['replace it by another key', ['RENAME', 'gw:limit:x', 'gw:snapshot'], controlPlane],
   ['replace it by a copy', ['COPY', 'gw:limit:x', 'gw:snapshot', 'REPLACE'], controlPlane],
@@ -84,15 +84,15 @@ const attacks: readonly Attack[] = [
     controlPlane,
   ],
   ['say that a receipt is ingested', ['XACK', 'gw:ledger', 'ingest', '1-1'], controlPlane],
-  ['read set-aside receipts', ['XRANGE', 'gw:ledger:dead', '-', '+'], controlPlane],
+  ['read set-aside receipts', ['XRANGE', '{gw:ledger}:dead', '-', '+'], controlPlane],
   ['take logins their pause', ['DEL', 'gw:{login}:address:x'], controlPlane],
   ['queue a job', ['LPUSH', '{gw}:packs:wait', 'x'], controlPlane],
   ['read the stream of receipts', ['XRANGE', 'gw:ledger', '-', '+'], ['sidecar', 'control_plane']],
   ['read kept replies', ['HGETALL', 'gw:idempotency:{a}:d'], ['sidecar', 'control_plane']],
   ['free a slot', ['ZREM', 'gw:slots:{a}', 's'], ['sidecar', 'control_plane']],
   ['change what a budget has used', ['HSET', 'gw:budgets:{a}:2026-11', 'used:x', '0'], ['sidecar', 'control_plane']],
-  ['hide failed verifications', ['DEL', 'gw:keys:failed'], ['ext_authz', 'control_plane']],
-  ['read a receipt on its way', ['GET', 'gw:receipt:x'], ['sidecar', 'control_plane']],
+  ['hide failed verifications', ['DEL', 'gw:{keys}:failed'], ['ext_authz', 'control_plane']],
+  ['read a receipt on its way', ['GET', '{gw:ledger}:receipt:x'], ['sidecar', 'control_plane']],
   ['add a receipt to the stream', ['XADD', 'gw:ledger', ...entry], redisUsers],
   // No rule tells it from the one before.
   ['cut the stream off while adding to it', ['XADD', 'gw:ledger', 'MAXLEN', '0', ...entry], redisUsers],

@@ -26,11 +26,16 @@ export interface ValkeyPasswords extends Readonly<Record<RedisUser, string>> {
 export const valkeyUrlAs = (url: string, user: string, password: string): string =>
   `${url}?username=${user}&password=${password}`;
 
+export interface ValkeyOptions extends ServiceOptions {
+  /** The port of its bus in cluster mode. It then refuses commands whose keys two nodes may have. */
+  readonly clusterPort?: number;
+}
+
 /**
  * The url is the path of the socket, which ioredis takes as it is. With `passwords` each part is a user of its own, and nobody gets in
  * without one.
  */
-export async function startValkey(options: ServiceOptions, passwords: ValkeyPasswords | null = null): Promise<Service> {
+export async function startValkey(options: ValkeyOptions, passwords: ValkeyPasswords | null = null): Promise<Service> {
   const binary = await valkeyBinary(options.log);
   const data = join(options.dir, 'data');
   mkdirSync(data, { recursive: true, mode: 0o700 });
@@ -39,7 +44,7 @@ export async function startValkey(options: ServiceOptions, passwords: ValkeyPass
   const logFile = options.logFile ?? join(options.dir, 'valkey.log');
   const child = await startChild({
     command: binary,
-    args: [...settings(data, socket, options.durable ?? true), ...(passwords ? usersIn(options.dir, passwords) : [])],
+    args: [...settings(data, socket, options), ...(passwords ? usersIn(options.dir, passwords) : [])],
     env: { LC_ALL: 'C', PATH: process.env.PATH ?? '', TZ: 'UTC' },
     logFile,
   });
@@ -62,7 +67,7 @@ export async function startValkey(options: ServiceOptions, passwords: ValkeyPass
   };
 }
 
-function settings(data: string, socket: string, durable: boolean): string[] {
+function settings(data: string, socket: string, { durable = true, clusterPort }: ValkeyOptions): string[] {
   const values = {
     port: '0',
     unixsocket: socket,
@@ -73,6 +78,7 @@ function settings(data: string, socket: string, durable: boolean): string[] {
     appendfsync: 'everysec',
     'maxmemory-policy': 'noeviction',
     'always-show-logo': 'no',
+    ...(clusterPort && { 'cluster-enabled': 'yes', 'cluster-port': String(clusterPort), bind: '127.0.0.1' }),
   };
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
 }

@@ -90,9 +90,9 @@ describe('64 connections', () => {
   test('Valkey keeps nothing of a receipt that Postgres has', async () => {
     // Entries leave the stream behind the commit of their rows.
     await eventually('the stream to be empty', async () => (await redis.xlen('gw:ledger')) === 0, 90_000);
-    await eventually('nothing to be pending', async () => (await redis.zcard('gw:receipts:pending')) === 0, 90_000);
+    await eventually('nothing to be pending', async () => (await redis.zcard('{gw:ledger}:pending')) === 0, 90_000);
     // Entries of earlier suites, which killed Valkey, can stay for an hour.
-    const copies = load.receiptIds.map((id) => `gw:receipt:${id}`);
+    const copies = load.receiptIds.map((id) => `{gw:ledger}:receipt:${id}`);
     await eventually('the copies to be gone', async () => (await redis.exists(...copies)) === 0, 90_000);
     const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     expect(used).toBeLessThan(32 * 1024 * 1024);

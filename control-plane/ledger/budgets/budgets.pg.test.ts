@@ -190,7 +190,7 @@ test('what was reserved for a call that reached no provider is given back, and f
   const budgets = [{ id: `bud_c${accounts}`, steps: 1e6, assumed: 1e6 }];
   const [gone, runs, fresh] = [at(), at(), at('2026-04-15T11:59:30.000Z')];
   for (const name of [gone, runs, fresh]) await use().reserveAnyway(book, name, budgets);
-  await running.stores.redis.zadd('gw:receipts:pending', Date.now() + 30_000, runs);
+  await running.stores.redis.zadd('{gw:ledger}:pending', Date.now() + 30_000, runs);
   await rebased(id);
   expect([...(await use().calls(book)).keys()].sort()).toEqual([runs, fresh].sort());
   expect(await used('c')).toEqual([2, 2]);

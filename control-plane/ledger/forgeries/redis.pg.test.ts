@@ -172,6 +172,6 @@ examine('redis', {
     await store(2, 1);
     const head = ['a', 'b'].map((letter) => letter.repeat(64)).join(' ');
     return () =>
-      stores.redis.sadd('gw:ledger:heads', `9 ${head} 1`, `1 ${head} 1`, 'x', '', '9 9 9 9 9', `9 ${head} 7`);
+      stores.redis.sadd('{gw:ledger}:heads', `9 ${head} 1`, `1 ${head} 1`, 'x', '', '9 9 9 9 9', `9 ${head} 7`);
   },
 });

@@ -340,7 +340,7 @@ test('a batch whose maker died before it was sealed is sealed by the next, unles
 test('a head that somebody without the key has put into Redis says nothing', async () => {
   await three();
   const forged = ['ab', 'cd'].map((byte) => byte.repeat(32)).join(' ');
-  await stores.redis.sadd('gw:ledger:heads', `4 ${forged} 1`, `4 ${forged} 99`, '4', 'x y z u v', '');
+  await stores.redis.sadd('{gw:ledger}:heads', `4 ${forged} 1`, `4 ${forged} 99`, '4', 'x y z u v', '');
   expect(await found()).toEqual([]);
   expect(await pinnedHeads(stores.redis, stores.seals)).toEqual([]);
 });

@@ -121,7 +121,7 @@ export async function sealBatch(
 }
 
 /** In Redis: the last signed head, and those that are not signed yet, as `<number> <head> <seal> <number of the key>`. */
-const headsKey = 'gw:ledger:heads';
+const headsKey = '{gw:ledger}:heads';
 
 /** Fails open: without it the end of the chain can be cut off unseen until it is signed, within a minute. */
 export async function pinHeads(redis: Pick<Redis, 'sadd'>, heads: readonly string[]): Promise<void> {

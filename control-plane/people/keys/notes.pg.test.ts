@@ -44,7 +44,7 @@ test('the day of the last use gets from any instance to the key, and never goes 
   const [one, two] = [openKeyNotes({ redis: stores.redis, now }), openKeyNotes({ redis: stores.redis, now })];
   for (let i = 0; i < 100; i++) one.used(key);
   await one.flush();
-  expect(await stores.redis.scard('gw:keys:used:2026-11-21')).toBe(1);
+  expect(await stores.redis.scard('gw:{keys}:used:2026-11-21')).toBe(1);
   await Promise.all([storeLastUses(job), storeLastUses(job)]);
   expect(await lastUse(key)).toBe('2026-11-21');
   nowMs += 2 * minuteMs;
@@ -74,10 +74,10 @@ test('what is noted while Redis is away is brought there when it is back', async
   await stores.startRedis();
   await back;
   await notes.flush();
-  expect(await redis.hgetall(`gw:keys:failed:${Math.floor(start / minuteMs)}`)).toEqual({
+  expect(await redis.hgetall(`gw:{keys}:failed:${Math.floor(start / minuteMs)}`)).toEqual({
     [`${key.publicId} revoked_api_key`]: '2',
   });
-  expect(await redis.smembers('gw:keys:used:2026-11-21')).toEqual([key.publicId]);
+  expect(await redis.smembers('gw:{keys}:used:2026-11-21')).toEqual([key.publicId]);
 });
 
 const entriesOf = async (chain: string) =>
@@ -113,7 +113,7 @@ test('failures are one entry per key and minute with the counts of all instances
   expect(await entriesOf(operatorChain)).toEqual([
     { actor, target: 'keys:unknown', ...minute, failures: { malformed: 1, unknown: 1 } },
   ]);
-  expect(await stores.redis.keys('gw:keys:failed*')).toEqual([]);
+  expect(await stores.redis.keys('gw:{keys}:failed*')).toEqual([]);
 });
 
 test.each([null, accountId])(
@@ -204,6 +204,6 @@ test('an entry that cannot be written holds up no other, is told of in one line,
   await changeHead("UPDATE audit_heads SET seq = seq + 1 WHERE chain = 'acct_demo_audit'");
   await writeFailedVerifications(job);
   expect((await entriesOf('acct_demo_audit')).map(({ target }) => target)).toContain(`key:${key.publicId}`);
-  expect(await stores.redis.keys('gw:keys:failed*')).toEqual([]);
+  expect(await stores.redis.keys('gw:{keys}:failed*')).toEqual([]);
   await owner.$disconnect();
 });
