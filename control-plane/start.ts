@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnixSocket } from '@gw/contract/internal/listen';
 import { openDatabase } from '@gw/prisma/client';
-import { byControlPlaneRole, type ControlPlaneRole } from '@gw/prisma/roles';
+import { byControlPlaneRole, type ControlPlaneRole, queryTimeoutMs } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
@@ -130,12 +130,11 @@ const connectionsOf: Readonly<Record<ControlPlaneRole, number>> = {
 };
 
 function openDatabases(urls: Config['databaseUrls'], log: Logger): Databases {
-  const options = {
-    // Longer than any query here needs; a connection that died in silence is noticed too.
-    queryTimeoutMs: 30_000,
-    onConnectionLost: (error: Error) => log.warn({ err: error }, 'a database connection was lost'),
-  };
-  return byControlPlaneRole((role) => openDatabase(urls[role], { ...options, connections: connectionsOf[role] }));
+  const onConnectionLost = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
+  return byControlPlaneRole((role) => {
+    const options = { connections: connectionsOf[role], queryTimeoutMs: queryTimeoutMs(role), onConnectionLost };
+    return openDatabase(urls[role], options);
+  });
 }
 
 async function openStores({ databaseUrls, redisUrl }: Config, log: Logger): Promise<Stores> {

@@ -1,5 +1,6 @@
 import { serveEnvoy } from '@gw/grpc/server';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
+import { queryTimeoutMs } from '@gw/prisma/roles';
 import { openStatements } from '@gw/prisma/statements';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
@@ -30,8 +31,7 @@ export async function startExtAuthz(config: Config) {
   const log = openLog('ext-authz', config.logLevel);
   const db = openStatements(config.databaseUrl, {
     connections: 4,
-    // Below Envoy's time-out of 2 s.
-    queryTimeoutMs: 1500,
+    queryTimeoutMs: queryTimeoutMs('ext_authz'),
     onConnectionLost: (error) => log.warn({ err: error }, 'a Postgres connection broke'),
   });
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 250, autoPipelining: true });

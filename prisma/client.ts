@@ -38,15 +38,13 @@ export async function queryTexts<Row extends object>(
 
 /** A statement over rows that are copied into a temporary table first. None of these has parameters. */
 export interface CopyStatement {
-  /** Makes the table if there is none, `ON COMMIT DELETE ROWS`; run once for each connection. */
+  /** Makes the table if there is none, `ON COMMIT DELETE ROWS`; run each time, since behind a pooler each transaction may have another session. */
   readonly table: string;
   /** `COPY … FROM STDIN`. */
   readonly copy: string;
   /** One, or several; the rows of each are returned. */
   readonly statement: string;
 }
-
-const made = new WeakMap<pg.PoolClient, Set<CopyStatement>>();
 
 /**
  * Copies `text` and runs the statements over it, in one transaction; returns the rows of each. Rejects with `DatabaseError` for what
@@ -65,10 +63,7 @@ export async function runOverCopy<Rows extends readonly object[][]>(
   client.on('error', nothing);
   let failed = true;
   try {
-    const known = made.get(client) ?? new Set();
-    if (!known.has(run)) await client.query(run.table);
-    made.set(client, known.add(run));
-    const stream = client.query(copyFrom(`BEGIN; ${run.copy}`));
+    const stream = client.query(copyFrom(`BEGIN; ${run.table}; ${run.copy}`));
     stream.end(text);
     await finished(stream);
     const results: unknown = await client.query(`${run.statement}; COMMIT`);

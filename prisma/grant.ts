@@ -7,14 +7,17 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { type Log, MigrationError } from './migrate.ts';
+import { UtcClient } from './pool.ts';
 import {
   type DatabaseRole,
   databaseRoles,
   functionRights,
   makesTemporaryTables,
   partitionRights,
+  queryTimeoutMs,
   type Rights,
   roleName,
+  statementTimeoutMs,
   tableRights,
 } from './roles.ts';
 
@@ -29,7 +32,7 @@ export interface RoleSettings {
  * `ownerUrl` is that of the role that migrates. Throws MigrationError if a role would stand above its rights.
  */
 export async function grantRoles(ownerUrl: string, { passwords, prefix }: RoleSettings, log: Log): Promise<void> {
-  const client = new pg.Client({ connectionString: ownerUrl, connectionTimeoutMillis: 10_000 });
+  const client = new UtcClient({ connectionString: ownerUrl, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {
     await client.query('BEGIN');
@@ -41,6 +44,7 @@ export async function grantRoles(ownerUrl: string, { passwords, prefix }: RoleSe
       const name = roleName(role, prefix);
       await makeRole(client, name, passwords[role], log);
       await client.query(grantsOf(role, client.escapeIdentifier(name), tables));
+      await setSessions(client, role, name, log);
       if (makesTemporaryTables.includes(role)) await grantTemporary(client, name);
       await refuseMore(client, role, name, tables);
     }
@@ -78,6 +82,30 @@ async function makeRole(client: pg.Client, name: string, password: string | unde
   }
   if (password !== undefined)
     await client.query(`ALTER ROLE ${id} PASSWORD ${client.escapeLiteral(scramOf(password, randomBytes(16)))}`);
+}
+
+const insufficientPrivilege = '42501';
+
+/**
+ * What each session of the role has from its start, also those that a pooler opens, to which the services cannot say it. Where the owner may
+ * not set it, sessions without a pooler set it by themselves, and others are refused (`pool.ts`).
+ */
+async function setSessions(client: pg.Client, role: DatabaseRole, name: string, log: Log): Promise<void> {
+  const id = client.escapeIdentifier(name);
+  const values = { TimeZone: 'UTC', statement_timeout: statementTimeoutMs(queryTimeoutMs(role)) };
+  const { rows } = await client.query<{ has: string[] }>(
+    'SELECT setconfig AS has FROM pg_db_role_setting WHERE setdatabase = 0 AND setrole = (SELECT oid FROM pg_roles WHERE rolname = $1)',
+    [name],
+  );
+  const missing = Object.entries(values).filter(([setting, value]) => !rows[0]?.has.includes(`${setting}=${value}`));
+  await client.query('SAVEPOINT sessions');
+  try {
+    for (const [setting, value] of missing) await client.query(`ALTER ROLE ${id} SET ${setting} = '${value}'`);
+  } catch (cause) {
+    if (!(cause instanceof pg.DatabaseError) || cause.code !== insufficientPrivilege) throw cause;
+    await client.query('ROLLBACK TO SAVEPOINT sessions');
+    log(`the role ${name} cannot be given its time zone and statement_timeout here; a pooler needs them`);
+  }
 }
 
 interface Table {

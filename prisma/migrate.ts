@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { errorText } from '@gw/contract/internal/error-text';
 import pg from 'pg';
 import { partitionMonths } from './partitions.ts';
+import { UtcClient } from './pool.ts';
 
 /** The same lock as Prisma's own command takes, so that the two exclude each other. */
 const prismaLock = 72707369;
@@ -69,9 +70,10 @@ export async function migrate(
   log: Log,
   migrations: readonly Migration[] = readMigrations(migrationsDirectory()),
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  const client = new UtcClient({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {
+    await refusePooler(client);
     await client.query('SELECT pg_advisory_lock($1)', [prismaLock]);
     await client.query(bookkeeping);
     const applied = await readApplied(client);
@@ -85,6 +87,15 @@ export async function migrate(
     // Ending the session also releases the lock.
     await client.end();
   }
+}
+
+/** The lock is the session's: behind a pooler it could stay with somebody else, and a second migration would run beside this one. */
+async function refusePooler(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  if (rows[0]?.pid === client.processID) return;
+  throw new MigrationError(
+    'A pooler is in front of Postgres. The migration holds a lock for its whole session, so give it the address of Postgres itself in GW_DATABASE_URL; the services can go on with that of the pooler.',
+  );
 }
 
 async function readApplied(client: pg.Client): Promise<Map<string, { checksum: string; finished: boolean }>> {

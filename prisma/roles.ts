@@ -29,6 +29,11 @@ export const databaseSettings = (urlOf: (role: ControlPlaneRole) => string) => (
   GW_DATABASE_URL_READER: urlOf('reader'),
 });
 
+/** A query of a role that takes longer than this fails, ms: with ext-authz below Envoy's time-out of 2 s, elsewhere longer than any needs. */
+export const queryTimeoutMs = (role: DatabaseRole): number => (role === 'ext_authz' ? 1500 : 30_000);
+/** The limit that Postgres keeps, ms; the rest is for its error to arrive. */
+export const statementTimeoutMs = (queryTimeout: number): number => Math.floor(0.95 * queryTimeout);
+
 /** `prefix` keeps the roles of several gateways on one server apart. */
 export const roleName = (role: DatabaseRole, prefix = 'gw'): string => `${prefix}_${role}`;
 

@@ -4,6 +4,7 @@ import { watchChanges } from '@gw/ext-authz/internals/keys/change-watch';
 import { KeyCache } from '@gw/ext-authz/internals/keys/key-cache';
 import { KeyDirectory } from '@gw/ext-authz/internals/keys/key-directory';
 import { allPublicIds, findKey, keyChanges } from '@gw/prisma/find-key';
+import { queryTimeoutMs } from '@gw/prisma/roles';
 import { openStatements } from '@gw/prisma/statements';
 import type { Redis } from 'ioredis';
 import { addresses, type Stores, silentLog } from './fixtures.ts';
@@ -22,15 +23,15 @@ export interface Instance {
   ask(key: string): Promise<string>;
 }
 
-/** On `stores`; `told`: whether messages reach it; `clock`: monotonic, ms. What ends it is put into `stops`. */
+/** On `stores`; `told`: whether messages reach it; `clock`: monotonic, ms; `now`: of the machine. What ends it is put into `stops`. */
 export async function startInstance(
   stores: Stores,
   stops: (() => unknown)[],
-  { told = true, clock = () => performance.now() } = {},
+  { told = true, clock = () => performance.now(), now = Date.now } = {},
 ): Promise<Instance> {
   const db = openStatements(stores.postgres.as('ext_authz'), {
     connections: 4,
-    queryTimeoutMs: 1500,
+    queryTimeoutMs: queryTimeoutMs('ext_authz'),
     onConnectionLost: () => {},
   });
   const redis = stores.connect();
@@ -70,7 +71,7 @@ export async function startInstance(
   const notes = { used: () => {}, failed: () => {} };
   const errors = { note: () => {} };
   const admission = { letIn: async () => null };
-  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, errors, admission });
+  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now, addresses, errors, admission });
   return {
     lookUps: () => lookUps,
     lists: () => lists,

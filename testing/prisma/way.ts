@@ -1,8 +1,24 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
+export interface Way {
+  /** As a pooler does: what a session is told of its process is not that of the one which answers. */
+  readonly isPooler?: boolean;
+  /** It does not pass on which time zone a session wants. */
+  readonly dropsZone?: boolean;
+}
+
+/** In Latin-1, which keeps each byte. */
+const changed = (bytes: Buffer, change: (text: string) => string): Buffer =>
+  Buffer.from(change(bytes.toString('latin1')), 'latin1');
+/** `TimeZone` becomes a name of a session that means nothing, since the message has to stay as long as it is. */
+const withoutZone = (bytes: Buffer): Buffer => changed(bytes, (text) => text.replace('TimeZone\0', 'test.gon\0'));
+/** The message `K` of 12 bytes begins with the process. */
+const ofAnother = (bytes: Buffer): Buffer =>
+  changed(bytes, (text) => text.replace(/K\0\0\0\f.{4}/s, 'K\0\0\0\f\0\0\0\x01'));
+
 /** A way to the Postgres of a URL, for what happens on one: `cut` breaks what is connected; behind `swallowAfter` so many bytes more arrive, and then none. */
-export async function openWay(url: string) {
+export async function openWay(url: string, { isPooler = false, dropsZone = false }: Way = {}) {
   const to = new URL(url);
   const directory = to.searchParams.get('host');
   const port = Number(to.port || 5432);
@@ -14,9 +30,10 @@ export async function openWay(url: string) {
     for (const socket of [client, there]) socket.on('error', () => undefined);
     client.on('data', (bytes) => {
       left -= bytes.length;
-      if (left >= 0) there.write(bytes);
+      if (left >= 0) there.write(dropsZone ? withoutZone(bytes) : bytes);
     });
-    there.pipe(client);
+    if (isPooler) there.on('data', (bytes) => client.write(ofAnother(bytes))).on('end', () => client.end());
+    else there.pipe(client);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   to.searchParams.delete('host');
