@@ -1,6 +1,7 @@
 /** `GET /healthz`, and for operators `GET /metrics`. */
 import { apiError } from '@gw/contract/errors';
 import { healthSchema } from '@gw/contract/management';
+import type { Ground } from '@gw/service/ground';
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -52,6 +53,9 @@ const operatorHealthSchema = z.strictObject({
     .describe(
       'Minutes in which the ledger and the count of calls differ, and that nobody has acknowledged. Null: not known',
     ),
+  degraded: z
+    .record(z.string(), z.string())
+    .describe('What else is wrong at the moment, by its name in `gw_degraded`: a sentence with its cause and its cure'),
   integrity_check_overdue: z.boolean().nullable().describe('Null: not known'),
   postgres_went_back: z
     .boolean()
@@ -82,8 +86,9 @@ export function operatorHealthRoutes(
   context: Context,
   { catalogue, ledger }: Services,
   stays: () => boolean,
+  ground: Pick<Ground, 'register'> | null,
 ): void {
-  const { db, redis } = context;
+  const { db, redis, troubles } = context;
   app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
     const [health, faults, overdue, waiting, needing, back] = await Promise.all([
       probe(context, catalogue.keeper),
@@ -96,7 +101,8 @@ export function operatorHealthRoutes(
     const ok = stays() && health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
     const isUnaltered = (faults === null || Object.values(faults).every((count) => count === 0)) && overdue !== true;
-    const isWhole = isUnaltered && !waiting?.setAside && back?.is !== true;
+    const degraded = troubles.current();
+    const isWhole = isUnaltered && !waiting?.setAside && back?.is !== true && Object.keys(degraded).length === 0;
     const integrity = {
       deployments_needing_operator: needing,
       audit_chain_faults: faults?.audit ?? null,
@@ -106,6 +112,7 @@ export function operatorHealthRoutes(
       receipt_archive_faults: faults?.archive ?? null,
       evidence_pack_faults: faults?.pack ?? null,
       ledger_witness_faults: faults?.minute ?? null,
+      degraded,
       integrity_check_overdue: overdue,
       postgres_went_back: back?.is ?? null,
       ledger_waiting: waiting?.length ?? null,
@@ -118,6 +125,8 @@ export function operatorHealthRoutes(
   metrics.registerMetric(unscreenedCount(inRole(context, 'customers').db));
   registerCatalogueMetrics(metrics, catalogue);
   registerMetrics(metrics, context, ledger);
+  troubles.register(metrics);
+  ground?.register(metrics);
   app.get('/metrics', { config: { ...config, reply: null } }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),
   );

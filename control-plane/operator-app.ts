@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import cookies from '@fastify/cookie';
 import { apiError } from '@gw/contract/errors';
+import type { Ground } from '@gw/service/ground';
 import { foreignHost, ownHosts } from '@gw/service/own-host';
 import type { FastifyInstance } from 'fastify';
 import * as catalogue from './catalogue/index.ts';
@@ -22,7 +23,12 @@ import { refuse } from './shared/replies.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
 
 /** Builds the application without listening. `stays` is false when it is about to end. Its routes throw here if they do not state their access or their reply. */
-export function buildOperatorApp(context: Context, services: Services, stays = () => true): FastifyInstance {
+export function buildOperatorApp(
+  context: Context,
+  services: Services,
+  stays = () => true,
+  ground: Pick<Ground, 'register'> | null = null,
+): FastifyInstance {
   const { access } = services.people;
   const app = bareApp(context, {
     // The audit log holds it, so it is ours alone.
@@ -48,7 +54,7 @@ export function buildOperatorApp(context: Context, services: Services, stays = (
   people.guard(app, context, services.people, services.idempotency);
   openApiRoute(app, access.settings.controlUrl);
   dashboardRoutes(app, { hasOidc: access.oidc !== null });
-  operatorHealthRoutes(app, context, services, stays);
+  operatorHealthRoutes(app, context, services, stays, ground);
   liveRoute(app, context);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);

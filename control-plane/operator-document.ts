@@ -2,6 +2,7 @@
 import { openDatabase } from '@gw/prisma/client';
 import { byControlPlaneRole, databaseSettings } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
+import { openTroubles } from '@gw/service/health/troubles';
 import { openLog } from '@gw/service/log';
 import { Redis } from 'ioredis';
 import { loadConfig } from './config.ts';
@@ -32,12 +33,14 @@ export async function operatorDocument(): Promise<string> {
   });
   const guard = openAddressGuard([]);
   const db = openDatabase(nowhere);
+  const log = openLog('control-plane', 'silent');
   const context = {
     db,
     databases: byControlPlaneRole(() => db),
     redis: new Redis({ lazyConnect: true }),
     objects: config.objects,
-    log: openLog('control-plane', 'silent'),
+    log,
+    troubles: openTroubles(log, () => 0),
     addresses: config.addresses,
     guard,
     providerGuard: guard,

@@ -2,10 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { elementAt } from '@gw/contract/internal/defined';
 import { isUnixSocket } from '@gw/contract/internal/listen';
 import { openDatabase } from '@gw/prisma/client';
+import { readGround } from '@gw/prisma/ground';
 import { byControlPlaneRole, type ControlPlaneRole, queryTimeoutMs } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
+import { type GroundOptions, openGround } from '@gw/service/ground';
+import { postgresGround } from '@gw/service/ground/postgres';
+import { valkeyGround } from '@gw/service/ground/valkey';
+import { openTroubles } from '@gw/service/health/troubles';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
@@ -62,7 +68,9 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
   const providerGuard = openAddressGuard(own);
   const { objects } = config;
-  const context = contextOf(stores, { log, addresses, guard, providerGuard, currency, now, objects });
+  const troubles = openTroubles(log, () => performance.now());
+  const ground = overrides.stores ? null : await openStoresGround(stores, { troubles, log });
+  const context = contextOf(stores, { log, troubles, addresses, guard, providerGuard, currency, now, objects });
   const services = openServices(context, config, stores.claims);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});
@@ -77,7 +85,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
     internalToken: config.internalToken,
     tls: isUnixSocket(config.internalListen) ? null : config.internalTls,
   });
-  const operator = buildOperatorApp(context, services, () => stays);
+  const operator = buildOperatorApp(context, services, () => stays, ground);
   await listen(internal, config.internalListen);
   const operatorUrl = await listen(operator, config.operatorListen);
   log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane is listening');
@@ -98,6 +106,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
       await Promise.all([closeSoon(internal), closeSoon(operator)]);
       await services.idempotency.freeHeld();
       services.idempotency.stop();
+      ground?.stop();
       await Promise.all(jobs.map((job) => job.stop()));
       await stores.close();
     },
@@ -157,6 +166,20 @@ async function openStores({ databaseUrls, redisUrl }: Config, log: Logger): Prom
     },
   };
 }
+
+/** The first role that cannot work speaks for the database. */
+const openStoresGround = ({ databases, redis }: Pick<Stores, 'databases' | 'redis'>, options: GroundOptions) =>
+  openGround(
+    [
+      valkeyGround((command) => redis.call(command)),
+      postgresGround(async () => {
+        const read = await Promise.all(Object.values(databases).map((db) => readGround(db)));
+        const wrong = read.find((each) => typeof each === 'string' || !each.mayRead);
+        return wrong ?? elementAt(read, 0);
+      }),
+    ],
+    options,
+  );
 
 async function startJobs(
   context: Context,

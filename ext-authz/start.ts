@@ -1,9 +1,14 @@
 import { serveEnvoy } from '@gw/grpc/server';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
+import { readGround } from '@gw/prisma/ground';
 import { queryTimeoutMs } from '@gw/prisma/roles';
 import { openStatements } from '@gw/prisma/statements';
 import { giveBackDayUnit } from '@gw/service/day-unit';
+import { openGround } from '@gw/service/ground';
+import { postgresGround } from '@gw/service/ground/postgres';
+import { valkeyGround } from '@gw/service/ground/valkey';
 import { serveHealth } from '@gw/service/health';
+import { openTroubles } from '@gw/service/health/troubles';
 import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
 import { limitTimes, openLimiter } from '@gw/service/limits/limiter';
 import { openLog } from '@gw/service/log';
@@ -40,6 +45,11 @@ export async function startExtAuthz(config: Config) {
   await Promise.all([untilReady(redis, 2000), limitsRedis.untilReady(2000)]);
 
   const monotonic = () => performance.now();
+  const troubles = openTroubles(log, monotonic);
+  const ground = await openGround(
+    [valkeyGround((command) => redis.call(command)), postgresGround(() => readGround(db))],
+    { troubles, log },
+  );
   const directory = new KeyDirectory({ now: monotonic, load: () => allPublicIds(db) });
   const cache = new KeyCache(
     { find: (publicId) => findKey(db, publicId) },
@@ -113,11 +123,14 @@ export async function startExtAuthz(config: Config) {
             postgres_current: !watch.inDoubt(),
             limits_exact: !limiter.local(),
           },
+          degraded: troubles.current(),
         }),
         (registry) => {
           metrics.register(registry);
           shownReceipts.register(registry);
           witness.register(registry);
+          ground.register(registry);
+          troubles.register(registry);
         },
         config.allowedHosts,
       )
@@ -129,6 +142,7 @@ export async function startExtAuthz(config: Config) {
     stop: async () => {
       isEnding = true;
       if (config.instances > 1) await server.leave();
+      ground.stop();
       watch.stop();
       limiter.stop();
       clearInterval(flushing);

@@ -87,7 +87,7 @@ async function makeRole(client: pg.Client, name: string, password: string | unde
 const insufficientPrivilege = '42501';
 
 /**
- * What each session of the role has from its start, also those that a pooler opens, to which the services cannot say it. Where the owner may
+ * Sets how each session of the role begins, also those that a pooler opens, to which the services cannot say it. Where the owner may
  * not set it, sessions without a pooler set it by themselves, and others are refused (`pool.ts`).
  */
 async function setSessions(client: pg.Client, role: DatabaseRole, name: string, log: Log): Promise<void> {

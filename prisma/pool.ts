@@ -18,7 +18,7 @@ export interface PoolOptions {
 declare module 'pg' {
   // Both are missing in its own types.
   interface Client {
-    /** What the first message of a session says. */
+    /** The parameters that the first message of a session holds. */
     getStartupConf(): Record<string, string>;
   }
   interface ClientBase {
@@ -37,7 +37,7 @@ export class UtcClient extends pg.Client {
   }
 }
 
-/** What answers is no database that the gateway can work with; the message names the cure. */
+/** Thrown for a session in which the gateway cannot work; the message names the cure. */
 export class UnusableDatabaseError extends Error {
   override readonly name = 'UnusableDatabaseError';
 }

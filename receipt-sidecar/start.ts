@@ -36,6 +36,7 @@ import { openLeasedLimits } from './guards/leased-limits.ts';
 import { redisLeases } from './guards/slots/leases.ts';
 import { createSlotMetrics } from './guards/slots/slot-metrics.ts';
 import { StreamSlots } from './guards/slots/slots.ts';
+import { openOwnGround } from './ledger/own-ground.ts';
 import { openSpool } from './ledger/spool.ts';
 import { watchDamage } from './ledger/spool-damage.ts';
 import { openStoreClock } from './ledger/store-clock.ts';
@@ -76,6 +77,8 @@ export async function startSidecar(config: Config) {
     ...[writes, claims].map((connection) => connection.untilReady(2000)),
   ]);
 
+  const clock = () => performance.now();
+  const { ground, troubles } = await openOwnGround({ redis, spoolDir: config.spoolDir, clock, log });
   const { onDamaged, damagedLines } = watchDamage(log);
   const spool = await openSpool(config.spoolDir, hostname(), { onDamaged, reserveBytes: spoolReserveBytes });
   const catalogue = holdCatalogue({
@@ -96,7 +99,6 @@ export async function startSidecar(config: Config) {
     maxStreamLength: config.maxStreamLength,
     keepMs: config.ledgerKeepS * 1000,
   });
-  const clock = () => performance.now();
   const usageMetrics = createUsageMetrics(config.mostUsageSeries);
   const live = new LiveWindow();
   const overhead = createOverheadMetrics(clock, (ms) => live.overhead(ms));
@@ -210,6 +212,7 @@ export async function startSidecar(config: Config) {
       published_rules: !isPolicyUnusable(),
       stream_room: !ledger.counts().full,
     },
+    degraded: troubles.current(),
   });
   const health = config.healthListen
     ? await serveHealth(
@@ -218,7 +221,7 @@ export async function startSidecar(config: Config) {
         report,
         (registry) => {
           const { addedFields, health: deployments, notices } = attempts;
-          const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults];
+          const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults, ground, troubles];
           const ofAttempts = [deployments, notices, addedFields];
           const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
           for (const metrics of [...ofCalls, ...ofAttempts, ...ofSteps]) metrics.register(registry);
@@ -236,7 +239,7 @@ export async function startSidecar(config: Config) {
       await endCalls({ server, instances, drainS: config.drainS, slots, idempotency, ends }, hurry);
       await health?.close();
       stopTelling();
-      for (const part of [slots, budgets, catalogue]) part.stop();
+      for (const part of [slots, budgets, catalogue, ground]) part.stop();
       await ledger.stop();
       for (const part of [storeClock, limiter, writes, claims]) part.stop();
       await policyEvents.stop();

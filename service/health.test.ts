@@ -9,15 +9,22 @@ afterEach(async () => endpoint?.close());
 
 it('tells of health and of what is missing, and gives both as metrics', async () => {
   let redis = true;
-  endpoint = await serveHealth('a-part', '127.0.0.1:0', () => ({ ok: redis, details: { redis } }));
+  endpoint = await serveHealth('a-part', '127.0.0.1:0', () => ({
+    ok: redis,
+    details: { redis },
+    degraded: redis ? { disk: 'It is full.' } : {},
+  }));
   const get = async (path: string) => {
     const reply = await fetch(`http://127.0.0.1:${endpoint?.port}${path}`);
     return { status: reply.status, text: await reply.text() };
   };
-  expect(await get('/healthz')).toEqual({ status: 200, text: '{"status":"ok","redis":true}' });
+  expect(await get('/healthz')).toEqual({
+    status: 200,
+    text: '{"status":"degraded","redis":true,"degraded":{"disk":"It is full."}}',
+  });
   expect((await get('/metrics')).text).toContain('gw_up{dependency="redis",part="a-part"} 1');
   redis = false;
-  expect(await get('/healthz')).toEqual({ status: 503, text: '{"status":"unavailable","redis":false}' });
+  expect(await get('/healthz')).toEqual({ status: 503, text: '{"status":"unavailable","redis":false,"degraded":{}}' });
   const metrics = await get('/metrics');
   expect(metrics.text).toContain('gw_up{dependency="redis",part="a-part"} 0');
   expect(metrics.text).toContain('process_resident_memory_bytes{part="a-part"}');
@@ -25,7 +32,7 @@ it('tells of health and of what is missing, and gives both as metrics', async ()
 });
 
 it('shows nothing to a page whose name was made to lead here, and lets no browser guess a type', async () => {
-  const report = () => ({ ok: true, details: {} });
+  const report = () => ({ ok: true, details: {}, degraded: {} });
   endpoint = await serveHealth('a-part', '127.0.0.1:0', report, undefined, ['part.internal']);
   const get = async (path: string, host: string) => {
     const asked = request({ port: endpoint?.port, path, headers: { host } }).end();

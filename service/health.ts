@@ -10,6 +10,8 @@ export interface HealthReport {
   readonly ok: boolean;
   /** Whether each dependency is available, by name. */
   readonly details: Readonly<Record<string, boolean>>;
+  /** Whatever is wrong while it does its work, by name: a sentence with cause and cure. */
+  readonly degraded: Readonly<Record<string, string>>;
 }
 
 export interface HealthEndpoint {
@@ -49,10 +51,11 @@ export async function serveHealth(
       response.writeHead(404).end();
       return;
     }
-    const { ok, details } = report();
+    const { ok, details, degraded } = report();
+    const status = ok ? (Object.keys(degraded).length > 0 ? 'degraded' : 'ok') : 'unavailable';
     response
       .writeHead(ok ? 200 : 503, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ status: ok ? 'ok' : 'unavailable', ...details }));
+      .end(JSON.stringify({ status, ...details, degraded }));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -41,7 +41,7 @@ async function start() {
     },
     (error) => log.error({ err: error }, 'a call failed'),
   );
-  const report = () => ({ ok: catalogue.current() !== null, details: {} });
+  const report = () => ({ ok: catalogue.current() !== null, details: {}, degraded: {} });
   const health = config.healthListen ? await serveHealth('bare-sidecar', config.healthListen, report) : null;
   return {
     log,

@@ -6,6 +6,7 @@ import type { Addresses } from '@gw/contract/errors';
 import type { Database } from '@gw/prisma/client';
 import type { ControlPlaneRole } from '@gw/prisma/roles';
 import type { AddressGuard } from '@gw/service/address-guard';
+import type { Troubles } from '@gw/service/health/troubles';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import type { ObjectStore } from './objects/objects.ts';
@@ -21,6 +22,8 @@ export interface Context {
   /** Where evidence packs and archived months are. */
   readonly objects: ObjectStore;
   readonly log: Logger;
+  /** Takes what is wrong with this process or with what it stands on: each has a name and a sentence, in health, metrics and log. */
+  readonly troubles: Troubles;
   readonly addresses: Addresses;
   /** Has to allow an address that somebody has named, before anything connects to it. */
   readonly guard: AddressGuard;

@@ -7,6 +7,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Database } from '@gw/prisma/client';
 import { byControlPlaneRole } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
+import { openTroubles } from '@gw/service/health/troubles';
 import { emptySnapshot, plainDeployment } from '@gw/testing/catalogue';
 import { testEntries, testSeals } from '@gw/testing/control-plane/fixtures';
 import { memoryObjects } from '@gw/testing/control-plane/memory-objects';
@@ -98,6 +99,7 @@ function appWith(
       redis: new Redis({ lazyConnect: true }),
       objects: memoryObjects(),
       log,
+      troubles: openTroubles(log, () => 0),
       addresses,
       guard: openAddressGuard(),
       providerGuard: openAddressGuard(),

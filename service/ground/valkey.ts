@@ -1,0 +1,107 @@
+/** Judges a Valkey or Redis by what it says in INFO and TIME. */
+import { type Clock, machineClock, openComparison, skewFinding } from './clock.ts';
+import type { Finding, Foundation } from './foundation.ts';
+
+/** `ask` sends one command. */
+type Ask = (command: string) => Promise<unknown>;
+
+type Info = Readonly<Record<string, string>>;
+
+/** Valkey calls the mode of Redis that of the server. */
+const infoOf = (text: string): Info => {
+  const lines = [...text.matchAll(/^(\w+):(.*?)\r?$/gm)];
+  return Object.fromEntries(
+    lines.map(([, name = '', value = '']) => [name.replace('redis_mode', 'server_mode'), value]),
+  );
+};
+
+/** Scripts and the rules of users need these (contract/internal/redis-users.ts). */
+const oldest = { valkey: [7, 2], redis: [7, 0] } as const;
+
+const older = (version: string, [major, minor]: readonly [number, number]): boolean => {
+  const [here = 0, below = 0] = version.split('.').map(Number);
+  return here < major || (here === major && below < minor);
+};
+
+const judged: readonly ((info: Info) => Finding | null)[] = [
+  ({ server_mode }) =>
+    server_mode === 'sentinel'
+      ? refusal(
+          'valkey_sentinel',
+          'GW_REDIS_URL leads to a Sentinel. Write redis+sentinel://host:26379/name, by which it is asked for the primary.',
+        )
+      : null,
+  ({ cluster_enabled, server_mode }) =>
+    cluster_enabled === '1' || server_mode === 'cluster'
+      ? refusal(
+          'valkey_cluster',
+          'Valkey runs as a cluster, over which the scripts of the gateway cannot reach. Give it one primary, with replicas and Sentinel if you like: cluster-enabled no.',
+        )
+      : null,
+  (info) => {
+    const { name, version } = serverOf(info);
+    const least = oldest[name].join('.');
+    return older(version, oldest[name])
+      ? refusal(
+          'valkey_version',
+          `This is ${name} ${version}. The gateway needs valkey ${oldest.valkey.join('.')} or redis ${oldest.redis.join('.')}, so update it to ${least} or later.`,
+        )
+      : null;
+  },
+  ({ maxmemory_policy }) =>
+    maxmemory_policy !== undefined && maxmemory_policy !== 'noeviction'
+      ? refusal(
+          'valkey_eviction',
+          `Valkey throws data away when it is full (maxmemory-policy ${maxmemory_policy}): receipts on their way, limits, idempotency keys. Set it to noeviction; a full Valkey then refuses writes, which loses nothing.`,
+        )
+      : null,
+  ({ role }) =>
+    role === 'slave'
+      ? trouble(
+          'valkey_replica',
+          'This Valkey is a replica. GW_REDIS_URL has to lead to the primary: by a name that follows it, or by redis+sentinel://.',
+        )
+      : null,
+  ({ aof_enabled, connected_slaves, role }) =>
+    aof_enabled === '0' && role !== 'slave' && connected_slaves === '0'
+      ? trouble(
+          'valkey_persistence',
+          'Valkey keeps no append-only file and has no replica, so a restart forgets limits and idempotency keys. Set appendonly to yes.',
+        )
+      : null,
+];
+
+const refusal = (name: string, sentence: string): Finding => ({ name, sentence, refuses: true });
+const trouble = (name: string, sentence: string): Finding => ({ name, sentence, refuses: false });
+
+function serverOf({ redis_version = '0', valkey_version }: Info): { name: 'valkey' | 'redis'; version: string } {
+  return valkey_version === undefined
+    ? { name: 'redis', version: redis_version }
+    : { name: 'valkey', version: valkey_version };
+}
+
+/** An `ask` that speaks to one server, which may be another one after a failover. */
+export const valkeyGround = (ask: Ask, clock: Clock = machineClock): Foundation => ({
+  name: 'valkey',
+  async look() {
+    const info = infoOf(String(await ask('INFO')));
+    const compare = openComparison(clock);
+    const [seconds, micros] = (await ask('TIME')) as readonly unknown[];
+    const compared = compare(Number(seconds) * 1000 + Number(micros) / 1000);
+    const { name, version } = serverOf(info);
+    const { aof_enabled = '', maxmemory = '', maxmemory_policy = '', server_mode = '', role = '' } = info;
+    return {
+      facts: {
+        server: `${name} ${version}`,
+        mode: server_mode,
+        role,
+        maxmemory,
+        maxmemory_policy,
+        appendonly: aof_enabled === '1',
+        ahead_s: compared.aheadS,
+      },
+      findings: [...judged.flatMap((judge) => judge(info) ?? []), ...skewFinding('valkey', compared)],
+      aheadS: compared.aheadS,
+    };
+  },
+});
