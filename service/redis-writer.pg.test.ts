@@ -195,7 +195,7 @@ test('it says who it is and which database it wants before anything else, and is
   verdict = '+OK\r\n';
   await vi.waitUntil(writer.isReady, 5000);
   expect(seen[0]).toBe(
-    '*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$4\r\np@ss\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*1\r\n$4\r\nPING\r\n',
+    '*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$4\r\np@ss\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$4\r\nINFO\r\n$11\r\nreplication\r\n',
   );
 });
 

@@ -7,12 +7,12 @@
  * for ten seconds, because waiting commands would fill the memory.
  */
 import { EventEmitter, once } from 'node:events';
-import { createConnection, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { Logger } from './log.ts';
 import { type Command, textOf } from './redis-commands.ts';
 import { openQueue } from './redis-queue.ts';
 import { type Reply, readReplies } from './redis-replies.ts';
+import { connectTimeoutMs, type RedisTarget, targetOf } from './redis-target.ts';
 
 export type { Command } from './redis-commands.ts';
 export type { Reply } from './redis-replies.ts';
@@ -39,12 +39,9 @@ export interface RedisWriterOptions {
   readonly commandTimeoutMs: number;
 }
 
-const connectTimeoutMs = 2000;
 const longestRetryMs = 1000;
 const timeoutEveryMs = 100;
 const longestSilenceMs = 10_000;
-/** Keeps NAT and load balancers from dropping a connection, or reveals that they have. */
-const keepAliveMs = 30_000;
 /** How long commands sent before `stop` may take to be written. */
 const lastWordsMs = 2000;
 
@@ -59,25 +56,33 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
   let retry: NodeJS.Timeout | undefined;
   const onceReady = new EventEmitter();
 
+  const closed = (error: Error): void => {
+    connection = null;
+    if (isStopped) return;
+    if (!away) log.warn({ err: error }, 'Redis is unavailable');
+    away = true;
+    attempt += 1;
+    retry = setTimeout(open, Math.min(50 * attempt, longestRetryMs));
+  };
   const open = (): void => {
-    const opened = openConnection(target, commandTimeoutMs, {
-      onReady: () => {
-        connection = opened;
-        attempt = 0;
-        onceReady.emit('ready');
-        if (away) log.info('Redis is back');
-        away = false;
-      },
-      onClose: (error) => {
-        connection = null;
-        if (isStopped) return;
-        if (!away) log.warn({ err: error }, 'Redis is unavailable');
-        away = true;
-        attempt += 1;
-        retry = setTimeout(open, Math.min(50 * attempt, longestRetryMs));
-      },
-    });
-    closeOpened = opened.close;
+    let isGivenUp = false;
+    closeOpened = () => {
+      isGivenUp = true;
+    };
+    target.dial().then((socket) => {
+      const opened = openConnection(socket, target, commandTimeoutMs, {
+        onReady: () => {
+          connection = opened;
+          attempt = 0;
+          onceReady.emit('ready');
+          if (away) log.info('Redis is back');
+          away = false;
+        },
+        onClose: closed,
+      });
+      closeOpened = opened.close;
+      if (isGivenUp || isStopped) opened.close();
+    }, closed);
   };
   let closeOpened: () => void = nothing;
   open();
@@ -100,51 +105,9 @@ export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptio
       if (connection === null) closeOpened();
       else connection.end();
       connection = null;
+      target.stop();
     },
   };
-}
-
-interface RedisTarget {
-  readonly connect: () => Socket;
-  /** The event when the socket can be written to. */
-  readonly connected: 'connect' | 'secureConnect';
-  /** Commands before all others. */
-  readonly hello: readonly Command[];
-}
-
-function atSocket(url: string): RedisTarget {
-  const [path = url, query] = url.split('?', 2);
-  const asked = new URLSearchParams(query);
-  const [user, password] = ['username', 'password'].map((name) => asked.get(name));
-  const auth = password ? [['AUTH', ...(user ? [user] : []), password]] : [];
-  return { connect: () => createConnection(path), connected: 'connect', hello: auth };
-}
-
-/** Throws for a URL of another protocol. */
-function targetOf(url: string): RedisTarget {
-  if (url.startsWith('/')) return atSocket(url);
-  const { hostname, password, pathname, port, protocol, username } = new URL(url);
-  if (protocol !== 'redis:' && protocol !== 'rediss:') throw new Error(`Redis cannot be reached by ${protocol}.`);
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  const at = { host, port: Number(port || 6379) };
-  const user = username === '' ? [] : [decodeURIComponent(username)];
-  const auth = password === '' ? [] : [['AUTH', ...user, decodeURIComponent(password)]];
-  const database = pathname.slice(1);
-  const hello = [...auth, ...(database === '' ? [] : [['SELECT', database]])];
-  return protocol === 'redis:'
-    ? {
-        connect: () => createConnection({ ...at, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }),
-        connected: 'connect',
-        hello,
-      }
-    : {
-        connect: () =>
-          connectTls({ ...at, ...(isIP(host) === 0 && { servername: host }) })
-            .setNoDelay(true)
-            .setKeepAlive(true, keepAliveMs),
-        connected: 'secureConnect',
-        hello,
-      };
 }
 
 interface Connection {
@@ -160,11 +123,11 @@ interface ConnectionEvents {
 }
 
 function openConnection(
-  target: RedisTarget,
+  socket: Socket,
+  target: Pick<RedisTarget, 'connected' | 'hello'>,
   commandTimeoutMs: number,
   { onClose, onReady }: ConnectionEvents,
 ): Connection {
-  const socket = target.connect();
   const waiting = openQueue();
   let out = '';
   let failure = new Error('Redis closed the connection.');
@@ -201,7 +164,7 @@ function openConnection(
     if (now - (waiting.oldestSentAt() ?? now) > longestSilenceMs) fail(new Error('Redis does not answer.'));
   }, timeoutEveryMs);
   socket.setEncoding('latin1');
-  socket.on('data', readReplies(waiting.take, fail));
+  socket.on('data', readReplies(unlessReplica(waiting.take, fail), fail));
   socket.on('error', (error) => {
     failure = error;
   });
@@ -212,9 +175,10 @@ function openConnection(
     onClose(failure);
   });
   socket.once(target.connected, () => {
-    // A server that is still loading its data answers with an error and is not ready.
-    send([...target.hello, ['PING']], false)
-      .then(() => {
+    // A server that is still loading its data answers with an error and is not ready; neither is a replica.
+    send([...target.hello, ['INFO', 'replication']], false)
+      .then((replies) => {
+        expectPrimary(replies.at(-1));
         clearTimeout(connecting);
         onReady();
       })
@@ -227,3 +191,18 @@ function openConnection(
   };
   return { send, close: () => socket.destroy(), end };
 }
+
+function expectPrimary(info: Reply | undefined): void {
+  if (/^role:slave/m.test(String(info))) throw new Error('This Redis is a replica, and takes no writes.');
+}
+
+type Take = (reply: Reply) => boolean;
+
+/** A primary that becomes a replica is left, since another one is in its place. */
+const unlessReplica =
+  (take: Take, fail: (error: Error) => void): Take =>
+  (reply) => {
+    const isAwaited = take(reply);
+    if (reply instanceof Error && reply.message.startsWith('READONLY')) fail(reply);
+    return isAwaited;
+  };

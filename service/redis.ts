@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Logger } from './log.ts';
+import { connectRedis } from './redis-address.ts';
 
 /**
  * Opens a connection to Redis (Valkey) that always reconnects.
@@ -12,7 +13,7 @@ export function openRedis(
   log: Logger,
   options: { commandTimeoutMs?: number; autoPipelining?: boolean } = {},
 ): Redis {
-  const redis = new Redis(url, {
+  const redis = connectRedis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     // Subscribers subscribe themselves at each `ready`: the client's own resubscription causes an unhandled rejection, which ends the

@@ -121,11 +121,11 @@ export const readInternalToken = (settings: SettingReader): string =>
   );
 
 /**
- * The address of Redis (Valkey): `redis://…`, `rediss://…` over TLS, or the path of a Unix socket, with `?username=…&password=…` if it asks for
+ * The address of Redis (Valkey): `redis://…`, `rediss://…` over TLS, `redis+sentinel://…` (service/redis-address.ts), or the path of a Unix socket, with `?username=…&password=…` if it asks for
  * them. It can contain a password.
  */
 export const readRedisUrl = (settings: SettingReader): string =>
-  settings.secret('GW_REDIS_URL', /^(?:rediss?:\/\/.|\/)/, 'redis://localhost:6379');
+  settings.secret('GW_REDIS_URL', /^(?:rediss?(?:\+sentinel)?:\/\/.|\/)/, 'redis://localhost:6379');
 
 /** Certificate files for connections between Envoy and the services across machines. */
 export interface InternalTls {

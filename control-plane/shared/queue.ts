@@ -4,6 +4,7 @@
  * Invariant: what is in a queue may be lost with Redis; whoever uses one looks after it and fills it again.
  */
 import type { EventEmitter } from 'node:events';
+import { connectRedis } from '@gw/service/redis-address';
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 
@@ -29,10 +30,10 @@ export interface QueueSettings<Data> {
 export async function openQueue<Data>(settings: QueueSettings<Data>): Promise<OpenQueue<Data>> {
   const { name, redisUrl, run } = settings;
   // Loaded here, so that a gateway without jobs does not pay its memory.
-  const [{ Queue, Worker }, { Redis: Connection }] = await Promise.all([import('bullmq'), import('ioredis')]);
+  const { Queue, Worker } = await import('bullmq');
   // BullMQ waits inside Redis and wants its commands never to be given up; so its connections are its own.
   const connect = () =>
-    new Connection(redisUrl, { maxRetriesPerRequest: null, retryStrategy: (attempt) => Math.min(50 * attempt, 1000) });
+    connectRedis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: (attempt) => Math.min(50 * attempt, 1000) });
   const [queueRedis, workerRedis] = [connect(), connect()];
   const queue = new Queue<Data>(name, { connection: queueRedis, prefix });
   const worker = new Worker<Data>(name, run, { ...settings.worker, connection: workerRedis, prefix });

@@ -1,0 +1,74 @@
+/** Connects the lean writer to where `GW_REDIS_URL` leads. */
+import { createConnection, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { SentinelConnector } from 'ioredis';
+import { type SentinelOptions, sentinelOptions } from './redis-address.ts';
+import type { Command } from './redis-commands.ts';
+
+export const connectTimeoutMs = 2000;
+/** Keeps NAT and load balancers from dropping a connection, or reveals that they have. */
+const keepAliveMs = 30_000;
+
+const nothing = (): void => undefined;
+
+export interface RedisTarget {
+  /** Begins to connect, once it is known where the primary is. */
+  readonly dial: () => Promise<Socket>;
+  readonly stop: () => void;
+  /** The event when the socket can be written to. */
+  readonly connected: 'connect' | 'secureConnect';
+  /** Commands before all others. */
+  readonly hello: readonly Command[];
+}
+
+function atSocket(url: string): RedisTarget {
+  const [path = url, query] = url.split('?', 2);
+  const asked = new URLSearchParams(query);
+  const [user, password] = ['username', 'password'].map((name) => asked.get(name));
+  const auth = password ? [['AUTH', ...(user ? [user] : []), password]] : [];
+  return { dial: async () => createConnection(path), stop: nothing, connected: 'connect', hello: auth };
+}
+
+/** Sentinels are asked for the primary at each connection. */
+function behindSentinels({ db, password, username, ...options }: SentinelOptions): RedisTarget {
+  const connector = new SentinelConnector({ disconnectTimeout: connectTimeoutMs, ...options });
+  const auth = password ? [['AUTH', ...(username ? [username] : []), password]] : [];
+  return {
+    dial: async () => ((await connector.connect(nothing)) as Socket).setNoDelay(true).setKeepAlive(true, keepAliveMs),
+    stop: () => connector.disconnect(),
+    connected: options.tls === undefined ? 'connect' : 'secureConnect',
+    hello: [...auth, ...(db === 0 ? [] : [['SELECT', String(db)]])],
+  };
+}
+
+/** Throws for a URL of another protocol. */
+export function targetOf(url: string): RedisTarget {
+  if (url.startsWith('/')) return atSocket(url);
+  const sentinel = sentinelOptions(url);
+  if (sentinel !== null) return behindSentinels(sentinel);
+  const { hostname, password, pathname, port, protocol, username } = new URL(url);
+  if (protocol !== 'redis:' && protocol !== 'rediss:') throw new Error(`Redis cannot be reached by ${protocol}.`);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const at = { host, port: Number(port || 6379) };
+  const user = username === '' ? [] : [decodeURIComponent(username)];
+  const auth = password === '' ? [] : [['AUTH', ...user, decodeURIComponent(password)]];
+  const database = pathname.slice(1);
+  const hello = [...auth, ...(database === '' ? [] : [['SELECT', database]])];
+  return protocol === 'redis:'
+    ? {
+        dial: async () =>
+          createConnection({ ...at, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }),
+        stop: nothing,
+        connected: 'connect',
+        hello,
+      }
+    : {
+        dial: async () =>
+          connectTls({ ...at, ...(isIP(host) === 0 && { servername: host }) })
+            .setNoDelay(true)
+            .setKeepAlive(true, keepAliveMs),
+        stop: nothing,
+        connected: 'secureConnect',
+        hello,
+      };
+}
