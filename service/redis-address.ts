@@ -15,7 +15,7 @@ export type SentinelOptions = Omit<Options, 'sentinels'> & {
 const sentinelForm =
   /^redis(?<tls>s?)\+sentinel:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?]+)\/(?<name>[^/?]+)(?:\/(?<db>\d+))?(?:\?(?<query>.*))?$/;
 
-/** Sentinels are asked again by whoever connects, and no longer than this, ms. */
+/** A Sentinel is given up after this, ms. */
 const patienceMs = 2000;
 
 /** Returns null for an address without Sentinels. Throws for one that cannot be read. */
@@ -41,7 +41,6 @@ export function sentinelOptions(url: string): SentinelOptions | null {
     ...(tls === 's' ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
     connectTimeout: patienceMs,
     sentinelCommandTimeout: patienceMs,
-    sentinelRetryStrategy: () => null,
     // A primary that hangs keeps its connections; the Sentinels say when another one has taken its place.
     failoverDetector: true,
   };
@@ -60,5 +59,7 @@ function sentinelAt(address: string): { host: string; port: number } {
 export function connectRedis(url: string, options: Options): Redis {
   const all = { ...options, reconnectOnError: ({ message }: Error) => message.startsWith('READONLY') };
   const sentinel = sentinelOptions(url);
-  return sentinel === null ? new Redis(url, all) : new Redis({ ...all, ...sentinel });
+  // Without it a client ends for good once each Sentinel was asked in vain.
+  const sentinelRetryStrategy = (attempt: number) => Math.min(50 * attempt, 1000);
+  return sentinel === null ? new Redis(url, all) : new Redis({ ...all, ...sentinel, sentinelRetryStrategy });
 }

@@ -31,7 +31,12 @@ function atSocket(url: string): RedisTarget {
 
 /** Sentinels are asked for the primary at each connection. */
 function behindSentinels({ db, password, username, ...options }: SentinelOptions): RedisTarget {
-  const connector = new SentinelConnector({ disconnectTimeout: connectTimeoutMs, ...options });
+  const connector = new SentinelConnector({
+    disconnectTimeout: connectTimeoutMs,
+    ...options,
+    // The writer tries again by itself.
+    sentinelRetryStrategy: () => null,
+  });
   const auth = password ? [['AUTH', ...(username ? [username] : []), password]] : [];
   return {
     dial: async () => ((await connector.connect(nothing)) as Socket).setNoDelay(true).setKeepAlive(true, keepAliveMs),
