@@ -155,6 +155,7 @@ test('operators see which part is missing', async () => {
       redis: true,
       catalogue: true,
       audit_chain_faults: 0,
+      degraded: {},
       receipt_integrity_faults: 0,
       receipt_batch_faults: 0,
       receipt_archive_faults: 0,
