@@ -23,14 +23,14 @@ test('a Valkey says what it is, and when its settings change', async () => {
   const { facts } = await look();
   expect(facts).toMatchObject({
     server: expect.stringMatching(/^(valkey|redis) \d+\.\d/),
-    mode: 'standalone',
+    mode: 'cluster',
     role: 'master',
   });
   expect(Math.abs(Number(facts.ahead_s))).toBeLessThan(2);
-  // Stores of tests keep nothing.
-  expect(await names()).toEqual(['valkey_persistence']);
+  // Stores of tests keep nothing, and are a node of a cluster.
+  expect(await names()).toEqual(['valkey_cluster', 'valkey_persistence']);
   await redis.config('SET', 'maxmemory-policy', 'volatile-ttl');
-  expect(await names()).toEqual(['valkey_eviction', 'valkey_persistence']);
+  expect(await names()).toEqual(['valkey_cluster', 'valkey_eviction', 'valkey_persistence']);
 });
 
 test('each role of Postgres can say what it stands on', async () => {

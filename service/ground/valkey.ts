@@ -35,7 +35,7 @@ const judged: readonly ((info: Info) => Finding | null)[] = [
     cluster_enabled === '1' || server_mode === 'cluster'
       ? refusal(
           'valkey_cluster',
-          'Valkey runs as a cluster, over which the scripts of the gateway cannot reach. Give it one primary, with replicas and Sentinel if you like: cluster-enabled no.',
+          'Valkey runs as a cluster, and the gateway speaks to one server. Give it one primary, with replicas and Sentinel if you like: cluster-enabled no.',
         )
       : null,
   (info) => {
