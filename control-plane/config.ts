@@ -73,6 +73,8 @@ export interface Config {
   readonly currency: string;
   readonly addresses: Addresses;
   readonly logLevel: string;
+  /** What to warn of at the start: variables without an effect. */
+  readonly ignored: readonly string[];
 }
 
 /** Reads and checks all settings. Throws one error that names everything that is wrong. */
@@ -104,6 +106,7 @@ export function loadConfig(environment: Environment): Config {
     currency: readCurrency(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
+    ignored: settings.ignored('control-plane'),
   };
   settings.finish();
   return Object.freeze(config);

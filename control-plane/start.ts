@@ -61,6 +61,7 @@ export interface Overrides {
 export async function startControlPlane(config: Config, overrides: Overrides = {}) {
   const { now = () => new Date(), runJobs = true } = overrides;
   const log = overrides.log ?? openLog('control-plane', config.logLevel);
+  for (const text of config.ignored) log.warn(text);
   const stores = overrides.stores ?? (await openStores(config, log));
   const { addresses, currency } = config;
   const own = ownListeners(config);

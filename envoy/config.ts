@@ -5,7 +5,7 @@ import { readProbeListen } from '@gw/contract/internal/probe';
 import type { EnvoySettings } from './render.ts';
 import { addressProblem, readServiceAddresses } from './service-clusters.ts';
 
-export const edgeDefaults = {
+const edgeDefaults = {
   maxConnections: 20_000,
   /** An eighth of all, see connection-groups.ts. */
   maxConnectionsPerAddress: 2500,
@@ -13,8 +13,12 @@ export const edgeDefaults = {
   maxHeapMb: 1024,
 } as const;
 
-/** Reads Envoy's settings. Throws a ConfigurationError that names every problem. */
-export function loadEnvoySettings(environment: Environment, templateDir: string): EnvoySettings {
+/** Reads Envoy's settings. Throws a ConfigurationError that names every problem. `warn` is told which variables have no effect. */
+export function loadEnvoySettings(
+  environment: Environment,
+  templateDir: string,
+  warn: (text: string) => void = () => undefined,
+): EnvoySettings {
   const settings = readSettings(environment);
   const { host, port } = parseHostPort(settings.hostPort('GW_PUBLIC_LISTEN', '0.0.0.0:8080'));
   const instances = (name: string, example: string): string[] => {
@@ -58,6 +62,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     templateDir,
   };
   settings.finish();
+  for (const text of settings.ignored('envoy')) warn(text);
   return Object.freeze(loaded);
 }
 
@@ -69,7 +74,7 @@ function readSwitch(settings: ReturnType<typeof readSettings>, name: string): bo
 }
 
 /** `https://a.example.com,https://b.example.com` */
-export const readOrigins = (text: string): string[] =>
+const readOrigins = (text: string): string[] =>
   text
     .split(',')
     .map((origin) => origin.trim())

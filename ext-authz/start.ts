@@ -34,6 +34,7 @@ const graceMs = 60_000;
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only connects the parts, in the order of their dependencies.
 export async function startExtAuthz(config: Config) {
   const log = openLog('ext-authz', config.logLevel);
+  for (const text of config.ignored) log.warn(text);
   const db = openStatements(config.databaseUrl, {
     connections: 4,
     queryTimeoutMs: queryTimeoutMs('ext_authz'),

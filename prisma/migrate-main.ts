@@ -1,6 +1,8 @@
 /** `migrate`: brings the database up to date, then seeds it if asked. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { errorText } from '@gw/contract/internal/error-text';
+import { ignoredSettings } from '@gw/contract/internal/ignored-settings';
+import { settingsOf } from '@gw/contract/internal/settings';
 import { openDatabase } from './client.ts';
 import { readMigrateConfig, type SeedConfig } from './config.ts';
 import { grantRoles } from './grant.ts';
@@ -11,6 +13,7 @@ const log = (line: string): void => void process.stderr.write(`migrate: ${line}\
 
 try {
   const config = readMigrateConfig(process.env);
+  for (const text of ignoredSettings(process.env, 'migrate', new Set(settingsOf.migrate))) log(text);
   await migrate(config.databaseUrl, log);
   await grantRoles(config.databaseUrl, config.roles, log);
   if (config.seed !== null) await seedDemo(config.databaseUrl, config.seed);

@@ -58,6 +58,8 @@ export interface Config {
   readonly threads: number;
   /** The most combinations of account, model and region whose usage is counted separately. */
   readonly mostUsageSeries: number;
+  /** What to warn of at the start: variables without an effect. */
+  readonly ignored: readonly string[];
 }
 
 /** As long as a provider may take by default: another instance has the new calls meanwhile. */
@@ -94,6 +96,7 @@ export function loadConfig(environment: Environment): Config {
     classifier: readClassifier(settings),
     threads: Math.max(1, settings.integer('GW_SIDECAR_THREADS', defaultThreads())),
     mostUsageSeries: settings.integer('GW_USAGE_SERIES_MAX', 2000),
+    ignored: settings.ignored('receipt-sidecar'),
   };
   settings.finish();
   return Object.freeze(config);

@@ -62,6 +62,7 @@ const spoolReserveBytes = 16 * 1024 * 1024;
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
 export async function startSidecar(config: Config) {
   const log = openLog('receipt-sidecar', config.logLevel);
+  for (const text of config.ignored) log.warn(text);
   warmUp();
   await startFirstThread();
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000, autoPipelining: true });

@@ -7,15 +7,21 @@
  */
 import { isIP } from 'node:net';
 
-/** Returns whether a request with this `Host` is meant for us. `names` are further ones, without a port. */
+/** Returns whether a request with this `Host` is meant for us. `names` are further ones, without a port; `*.a.b` is all names below a.b. */
 export function ownHosts(names: readonly string[]): (host: string | undefined) => boolean {
   const known = new Set(names.map((name) => name.toLowerCase()));
+  const suffixes = [...known].filter((name) => name.startsWith('*.')).map((name) => name.slice(1));
   return (host) => {
     // Every browser sends it; HTTP/1.0 does not demand it.
     if (host === undefined) return true;
     if (!URL.canParse(`http://${host}/`)) return false;
     const name = new URL(`http://${host}/`).hostname.replace(/^\[|\]$|\.$/g, '');
-    return isIP(name) !== 0 || !name.includes('.') || known.has(name);
+    return (
+      isIP(name) !== 0 ||
+      !name.includes('.') ||
+      known.has(name) ||
+      suffixes.some((suffix) => name.length > suffix.length && name.endsWith(suffix))
+    );
   };
 }
 

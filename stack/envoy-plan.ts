@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { findCertificateBundle, installCertificateBundle } from '@gw/envoy/certificate-bundle';
-import { edgeDefaults, readOrigins } from '@gw/envoy/config';
-import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
+import { loadEnvoySettings } from '@gw/envoy/config';
+import { writeEnvoyConfig } from '@gw/envoy/render';
 import { replyEndModule } from './machine/binaries.ts';
 import { checkout, inCheckout } from './machine/checkout.ts';
 import { startChild } from './machine/child.ts';
@@ -18,7 +18,9 @@ import {
   logFileOf,
   orderly,
   passedOn,
+  settingsFor,
   socketAddress,
+  type Variables,
 } from './stack-plans.ts';
 import type { PartPlan } from './supervise.ts';
 
@@ -34,9 +36,9 @@ export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: 
     rendered = from;
     // A file that is already there would keep its mode.
     rmSync(configFile, { force: true });
-    const given = settings(name, layout, binary, tls);
-    if (from === checkout) writeEnvoyConfig(given, configFile);
-    else renderElsewhere(from, given, configFile);
+    const variables = envoyVariables(name, layout, binary, tls);
+    if (from === checkout) writeEnvoyConfig(loadEnvoySettings(variables, inCheckout('envoy')), configFile);
+    else renderElsewhere(from, variables, configFile);
   };
   const logFile = logFileOf(layout.logs, name);
   const concurrency = String(Math.min(availableParallelism(), 8));
@@ -76,63 +78,31 @@ export const accessLog = (name: EnvoyName, logs: string): string =>
   join(logs, `${name.replace('envoy', 'access')}.log`);
 
 /** Renders with the program that a container of that release runs. */
-function renderElsewhere(from: string, given: EnvoySettings, configFile: string): void {
-  const variables = {
-    GW_NODE_ID: given.nodeId,
-    GW_PUBLIC_LISTEN: `${given.publicAddress}:${given.publicPort}`,
-    GW_AUTHZ_LISTEN: given.extAuthz.join(','),
-    GW_SIDECAR_LISTEN: given.receiptSidecar.join(','),
-    GW_CONTROL_INTERNAL_LISTEN: given.controlPlane.join(','),
-    GW_ENVOY_ADMIN_SOCKET: given.adminSocket,
-    GW_PROBE_LISTEN: given.probeListen,
-    GW_ACCESS_LOG: given.accessLog,
-    GW_BASE_URL: given.addresses.baseUrl,
-    GW_EVIDENCE_PUBLIC_KEYS: given.evidenceKeys.join(','),
-    GW_REPLY_END_MODULE: given.replyEndModule ?? '',
-  };
+function renderElsewhere(from: string, variables: Variables, configFile: string): void {
   execFileSync(process.execPath, [join(from, 'dist', 'render-envoy.js'), configFile], {
     env: { ...fromUser(passedOn), ...variables },
   });
 }
 
-/** Bounds of the edge, as the containers have them; the variables are for tests. */
-function edgeSettings(layout: Layout) {
-  const { GW_ENVOY_MAX_HEAP_MB: heap, GW_MAX_CONNECTIONS_PER_ADDRESS: perAddress } = layout.overrides.envoy ?? {};
+/** The environment that Envoy's configuration is rendered from. */
+export function envoyVariables(name: EnvoyName, layout: Layout, binary: string, tls: Tls | null): Variables {
+  const addressesOf = (names: readonly string[]) => names.map((each) => socketAddress(layout, each)).join(',');
   return {
-    ...edgeDefaults,
-    ...(heap !== undefined && { maxHeapMb: Number(heap) }),
-    ...(perAddress !== undefined && { maxConnectionsPerAddress: Number(perAddress) }),
-  };
-}
-
-function settings(name: EnvoyName, layout: Layout, binary: string, tls: Tls | null): EnvoySettings {
-  return {
-    nodeId: name.replace('envoy', 'gw-local'),
-    publicAddress: '127.0.0.1',
-    publicPort: layout.furtherPorts[name] ?? layout.ports.public,
-    tls: tls ? { ...tls, sdsFile: join(layout.dir, 'tls.sds.json') } : null,
-    extAuthz: instanceNames('ext-authz', layout.instances).map((each) => socketAddress(layout, each)),
-    receiptSidecar: instanceNames('receipt-sidecar', layout.instances).map((each) => socketAddress(layout, each)),
-    controlPlane: instanceNames('control-plane', layout.controlPlanes).map((each) => socketAddress(layout, each)),
-    adminSocket: adminSocket(name, layout),
-    probeListen: socketAddress(layout, `${name}-probe`),
-    accessLog: accessLog(name, layout.logs),
-    addresses: {
-      baseUrl: process.env.GW_BASE_URL ?? layout.publicUrl,
-      ...(process.env.GW_DOCS_URL && { docsUrl: process.env.GW_DOCS_URL }),
-      statusUrl: process.env.GW_STATUS_URL ?? 'https://status.example.com',
-      auditEmail: process.env.GW_AUDIT_EMAIL ?? 'audit@example.com',
-      securityEmail: process.env.GW_SECURITY_EMAIL ?? 'security@example.com',
-    },
-    evidenceKeys: [signingKeyOf(layout.secrets.evidenceKey).publicJwk.x],
-    // All parts of this machine talk over Unix sockets.
-    internalTls: null,
-    corsOrigins: readOrigins(layout.overrides.envoy?.GW_CORS_ORIGINS ?? process.env.GW_CORS_ORIGINS ?? ''),
-    ...edgeSettings(layout),
-    streamIdleTimeoutS: 300,
-    sidecarTimeoutMs: 5000,
-    leases: true,
-    replyEndModule: replyEndModule(binary),
-    templateDir: inCheckout('envoy'),
+    GW_BASE_URL: layout.publicUrl,
+    ...settingsFor('envoy'),
+    GW_NODE_ID: name.replace('envoy', 'gw-local'),
+    GW_PUBLIC_LISTEN: `127.0.0.1:${layout.furtherPorts[name] ?? layout.ports.public}`,
+    GW_TLS_CERT_FILE: tls?.certFile,
+    GW_TLS_KEY_FILE: tls?.keyFile,
+    GW_TLS_SDS_FILE: join(layout.dir, 'tls.sds.json'),
+    GW_AUTHZ_LISTEN: addressesOf(instanceNames('ext-authz', layout.instances)),
+    GW_SIDECAR_LISTEN: addressesOf(instanceNames('receipt-sidecar', layout.instances)),
+    GW_CONTROL_INTERNAL_LISTEN: addressesOf(instanceNames('control-plane', layout.controlPlanes)),
+    GW_ENVOY_ADMIN_SOCKET: adminSocket(name, layout),
+    GW_PROBE_LISTEN: socketAddress(layout, `${name}-probe`),
+    GW_ACCESS_LOG: accessLog(name, layout.logs),
+    GW_EVIDENCE_PUBLIC_KEYS: signingKeyOf(layout.secrets.evidenceKey).publicJwk.x,
+    GW_REPLY_END_MODULE: replyEndModule(binary) ?? '',
+    ...layout.overrides.envoy,
   };
 }

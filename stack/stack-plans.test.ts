@@ -2,7 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ignoredSettings } from '@gw/contract/internal/ignored-settings';
+import { reasonAgainstUp, settingReaders, settingsOf } from '@gw/contract/internal/settings';
 import { afterEach, expect, it, vi } from 'vitest';
+import { envoyVariables } from './envoy-plan.ts';
 import { loadSecrets } from './secrets.ts';
 import { environmentOf, type Layout } from './stack-plans.ts';
 
@@ -59,4 +62,35 @@ it.each([
 ])('gives %s to %j alone', (name, holders) => {
   const layout = layoutOf();
   expect(parts.filter((part) => environmentOf(part, layout)[name] !== undefined)).toEqual(holders);
+});
+
+/** The reader of a part, and the variables that it is started with. */
+const started = (layout: Layout) => [
+  ...(['ext-authz', 'receipt-sidecar', 'control-plane'] as const).map(
+    (reader) => [reader, environmentOf(reader, layout)] as const,
+  ),
+  ['envoy', envoyVariables('envoy', layout, 'envoy', null)] as const,
+];
+
+it('passes each setting of its user on to the parts that read it, and chooses the others itself', () => {
+  const all = [...new Set(settingReaders.flatMap((reader) => settingsOf[reader]))];
+  for (const name of all) vi.stubEnv(name, "the user's");
+  vi.stubEnv('GW_CREDENTIAL_ACME', "the user's");
+  const layout = layoutOf();
+  for (const [reader, variables] of started(layout)) {
+    const passed = Object.keys(variables).filter((name) => variables[name] === "the user's");
+    // The certificate is checked before (public-tls.ts).
+    const others = reader === 'envoy' ? ['GW_TLS_CERT_FILE', 'GW_TLS_KEY_FILE'] : [];
+    const wanted = settingsOf[reader].filter((name) => reasonAgainstUp(name) === null && !others.includes(name));
+    expect(passed.sort(), reader).toEqual(
+      [...wanted, ...(reader === 'control-plane' ? ['GW_CREDENTIAL_ACME'] : [])].sort(),
+    );
+  }
+});
+
+it('gives no part a variable that this part ignores', () => {
+  for (const name of Object.keys(process.env)) if (name.startsWith('GW_')) vi.stubEnv(name, '');
+  const layout = layoutOf();
+  for (const [reader, variables] of started(layout))
+    expect(ignoredSettings(variables, reader, new Set(settingsOf[reader])), reader).toEqual([]);
 });

@@ -7,6 +7,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RedisUser, redisUserName } from '@gw/contract/internal/redis-users';
+import { isCredential, reasonAgainstUp, type SettingReaderName, settingsOf } from '@gw/contract/internal/settings';
 import { type DatabaseRole, databaseSettings } from '@gw/prisma/roles';
 import { startChild } from './machine/child.ts';
 import { memoryOf } from './memory.ts';
@@ -80,35 +81,23 @@ export const passedOn = [
   ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NIX_SSL_CERT_FILE', 'NODE_COMPILE_CACHE'],
 ];
-/** Settings of the user that the services read themselves. */
-const settings = [
-  ...['GW_LOG_LEVEL', 'GW_GRPC_SERVER', 'GW_ALLOWED_HOSTS', 'GW_IDEMPOTENCY_MAX_MB'],
-  ...['GW_BASE_URL', 'GW_DOCS_URL', 'GW_STATUS_URL', 'GW_AUDIT_EMAIL', 'GW_SECURITY_EMAIL'],
-];
-
 export function fromUser(names: readonly string[]): Variables {
   return Object.fromEntries(names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined));
 }
 
-/** Credentials of providers, of grid sources and of Prometheus, and what applications are screened by. */
-function controlPlaneSettings(): Variables {
-  const own =
-    /^GW_(CREDENTIALS?|GRID|GPU|SANCTIONS|ONBOARDING|INTEGRITY|OBJECTS)_|^GW_(USE_POLICY_FILE|CURRENCY|LEDGER_ROWS)$/;
+/** The settings of the user that a program reads, but for those that are chosen here (`ignoredByUp`). */
+export const settingsFor = (reader: SettingReaderName): Variables =>
+  fromUser(settingsOf[reader].filter((name) => reasonAgainstUp(name) === null));
+
+function controlPlaneSettings({ dir }: Layout): Variables {
   return {
     // Invented names, so that onboarding can be tried out.
     GW_SANCTIONS_FILES: 'synthetic',
-    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => own.test(name))),
+    ...(process.env.GW_OBJECTS_URL ? {} : { GW_OBJECTS_DIR: join(dir, 'objects') }),
+    ...settingsFor('control-plane'),
+    ...fromUser(Object.keys(process.env).filter(isCredential)),
   };
 }
-
-/** The classifier of requests, whose key is a secret, and how long receipts are kept. */
-const sidecarSettings = [
-  'GW_LEDGER_KEEP_S',
-  'GW_CLASSIFIER_URL',
-  'GW_CLASSIFIER_KEY',
-  'GW_CLASSIFIER_MODEL',
-  'GW_CLASSIFIER_TIMEOUT_MS',
-] as const;
 
 const onLoopback = (port = 0): string => `127.0.0.1:${port}`;
 
@@ -138,7 +127,6 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       };
     case 'receipt-sidecar':
       return {
-        ...fromUser(sidecarSettings),
         GW_REDIS_URL: redisUrlOf(layout, 'sidecar'),
         GW_SIDECAR_LISTEN: socketAddress(layout, name),
         GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
@@ -151,8 +139,6 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       };
     case 'control-plane':
       return {
-        ...(process.env.GW_OBJECTS_URL ? {} : { GW_OBJECTS_DIR: join(layout.dir, 'objects') }),
-        ...controlPlaneSettings(),
         ...databaseSettings(databaseUrl),
         GW_REDIS_URL: redisUrlOf(layout, 'control_plane'),
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
@@ -183,7 +169,8 @@ export function environmentOf(name: ServiceName, layout: Layout): Variables {
   return {
     ...memoryOf[program].env,
     GW_BASE_URL: layout.publicUrl,
-    ...fromUser([...passedOn, ...settings]),
+    ...fromUser(passedOn),
+    ...(program === 'control-plane' ? controlPlaneSettings(layout) : settingsFor(program)),
     ...ownVariables(name, layout),
     ...layout.overrides[program],
     ...(name === program ? {} : layout.overrides[name]),

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { errorText } from '@gw/contract/internal/error-text';
+import { ignoredByUp } from '@gw/contract/internal/ignored-settings';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import { inCheckout, stateFolder } from '@gw/stack/checkout';
 import { openLog } from '@gw/stack/child';
@@ -146,6 +147,7 @@ async function supervise(options: Options): Promise<number> {
   try {
     const startedAt = Date.now();
     log('Starting…');
+    for (const text of ignoredByUp(process.env)) log(text);
     stack = await startStack({
       dir,
       publicPort: options.publicPort,

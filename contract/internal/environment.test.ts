@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRedisUrl, readSettings } from './environment.ts';
+import { readAllowedHosts, readRedisUrl, readSettings } from './environment.ts';
 
 const read = (environment: Record<string, string>) => {
   const settings = readSettings(environment);
@@ -62,3 +62,24 @@ test.each(['ab'.repeat(31), 'ab'.repeat(33), `${'ab'.repeat(31)}xy`, `${'ab'.rep
     }
   },
 );
+
+test('further hosts are names, and suffixes of two labels or more', () => {
+  const settings = readSettings({ GW_ALLOWED_HOSTS: 'ops.internal, ,.gw.internal,*.svc.cluster.local' });
+  expect(readAllowedHosts(settings)).toEqual(['ops.internal', '*.gw.internal', '*.svc.cluster.local']);
+  expect(() => settings.finish()).not.toThrow();
+});
+
+test.each([
+  '*',
+  '*.com',
+  '.com',
+  '*.',
+  'a.*.example.com',
+  '*.*.example.com',
+  'ops.example.com:8081',
+  'https://ops.example.com',
+])('a further host is not %s', (host) => {
+  const settings = readSettings({ GW_ALLOWED_HOSTS: host });
+  readAllowedHosts(settings);
+  expect(() => settings.finish()).toThrow('neither a name without a port nor *. and a suffix of at least two labels');
+});

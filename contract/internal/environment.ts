@@ -4,7 +4,9 @@
  * Invariant: all problems are reported together, each with the variable's name and an example, and never with a secret.
  */
 import type { Addresses } from '../errors.ts';
+import { ignoredSettings } from './ignored-settings.ts';
 import { readHostPort, readListen } from './listen.ts';
+import type { SettingReaderName } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,6 +34,8 @@ export interface SettingReader {
   /** Reads `host:port`; the example is for a fallback of null. */
   hostPort<Fallback extends string | null>(name: string, fallback: Fallback, example?: string): string | Fallback;
   addresses(): Addresses;
+  /** Returns a sentence for each variable that has no effect in this program. Call it when all are read. */
+  ignored(reader: SettingReaderName): string[];
   /** Adds a problem that a service found itself. Name the variable, give an example, and never include a secret. */
   problem(text: string): void;
   /** Throws a ConfigurationError if there were problems. Call it last. */
@@ -42,12 +46,17 @@ export const hexKeyExample = '<64 hex digits, e.g. from: openssl rand -hex 32>';
 
 export function readSettings(environment: Environment): SettingReader {
   const problems: string[] = [];
+  const asked = new Set<string>();
+  const read = (name: string): string | undefined => {
+    asked.add(name);
+    return environment[name];
+  };
   const required = (name: string, example: string): string => {
-    const value = environment[name];
+    const value = read(name);
     if (!value) problems.push(`${name} is not set. Example: ${name}=${example}`);
     return value ?? '';
   };
-  const optional = (name: string, fallback: string): string => environment[name] || fallback;
+  const optional = (name: string, fallback: string): string => read(name) || fallback;
   const secret = (name: string, pattern: RegExp, example: string): string => {
     const value = required(name, example);
     if (value && !pattern.test(value))
@@ -59,7 +68,7 @@ export function readSettings(environment: Environment): SettingReader {
     required,
     optional,
     integer(name, fallback) {
-      const text = environment[name];
+      const text = read(name);
       if (!text) return fallback;
       const value = Number(text);
       if (!Number.isSafeInteger(value) || value < 0)
@@ -68,7 +77,7 @@ export function readSettings(environment: Environment): SettingReader {
     },
     secret,
     hexKey,
-    optionalHexKey: (name) => (environment[name] ? hexKey(name) : null),
+    optionalHexKey: (name) => (read(name) ? hexKey(name) : null),
     listen(name, example) {
       const value = required(name, example);
       if (value && readListen(value) === null)
@@ -76,7 +85,7 @@ export function readSettings(environment: Environment): SettingReader {
       return value;
     },
     hostPort(name, fallback, example = '127.0.0.1:9001') {
-      const value = environment[name];
+      const value = read(name);
       if (!value) return fallback;
       if (readHostPort(value) !== null) return value;
       problems.push(`${name} is "${value}", which is not host:port. Example: ${name}=${fallback ?? example}`);
@@ -84,11 +93,12 @@ export function readSettings(environment: Environment): SettingReader {
     },
     addresses: () => ({
       baseUrl: optional('GW_BASE_URL', 'http://localhost:8080').replace(/\/$/, ''),
-      ...readDocsUrl(environment.GW_DOCS_URL, problems),
+      ...readDocsUrl(read('GW_DOCS_URL'), problems),
       statusUrl: optional('GW_STATUS_URL', 'https://status.example.com'),
       auditEmail: optional('GW_AUDIT_EMAIL', 'audit@example.com'),
       securityEmail: optional('GW_SECURITY_EMAIL', 'security@example.com'),
     }),
+    ignored: (reader) => ignoredSettings(environment, reader, asked),
     problem: (text) => void problems.push(text),
     finish() {
       if (problems.length > 0) throw new ConfigurationError(problems);
@@ -104,13 +114,25 @@ function readDocsUrl(value: string | undefined, problems: string[]): Pick<Addres
   return { docsUrl: value };
 }
 
-/** Further names, without a port, by which the operators' port and the health ports are reached (service/own-host.ts). */
-export const readAllowedHosts = (settings: SettingReader): readonly string[] =>
-  settings
+/** A name, or `*.` and a suffix of two labels or more: whoever owns a name below a shorter one could lead a web page here. */
+const allowedHost = /^(\*\.[a-z0-9_-]+(?=\.)|[a-z0-9_-]+)(\.[a-z0-9_-]+)*$/i;
+
+/**
+ * Further names, without a port, by which the operators' port and the health ports are reached (service/own-host.ts). `*.svc.cluster.local`,
+ * also written `.svc.cluster.local`, stands for all names below that.
+ */
+export function readAllowedHosts(settings: SettingReader): readonly string[] {
+  const hosts = settings
     .optional('GW_ALLOWED_HOSTS', '')
     .split(',')
-    .map((name) => name.trim())
+    .map((name) => name.trim().replace(/^\./, '*.'))
     .filter((name) => name !== '');
+  for (const host of hosts.filter((name) => !allowedHost.test(name)))
+    settings.problem(
+      `GW_ALLOWED_HOSTS: "${host}" is neither a name without a port nor *. and a suffix of at least two labels. Example: GW_ALLOWED_HOSTS=ops.example.com,*.gw.svc.cluster.local`,
+    );
+  return hosts;
+}
 
 /** The token by which Envoy authenticates to the services. */
 export const readInternalToken = (settings: SettingReader): string =>

@@ -1,0 +1,240 @@
+/**
+ * Every setting of the gateway: who reads it, and which of them `./gw up` chooses itself.
+ *
+ * Invariant: these are the settings that the code reads, that docs/ describes and that docker-compose.yml passes on
+ * (deploy/settings.test.ts).
+ */
+
+/** The programs that read settings. `envoy` renders Envoy's configuration, and `envoy-image` runs Envoy. */
+export const settingReaders = [
+  'ext-authz',
+  'receipt-sidecar',
+  'control-plane',
+  'envoy',
+  'envoy-image',
+  'migrate',
+  'simulator',
+] as const;
+export type SettingReaderName = (typeof settingReaders)[number];
+
+const addresses = ['GW_BASE_URL', 'GW_DOCS_URL', 'GW_STATUS_URL', 'GW_AUDIT_EMAIL', 'GW_SECURITY_EMAIL'];
+const internalTls = ['GW_INTERNAL_TLS_CERT_FILE', 'GW_INTERNAL_TLS_KEY_FILE', 'GW_INTERNAL_TLS_CA_FILE'];
+const ofEachService = [
+  ...addresses,
+  ...internalTls,
+  'GW_ALLOWED_HOSTS',
+  'GW_INTERNAL_TOKEN',
+  'GW_LOG_LEVEL',
+  'GW_REDIS_URL',
+];
+const peppers = ['GW_KEY_PEPPER', 'GW_KEY_PEPPER_VERSION', 'GW_KEY_PEPPER_PREVIOUS', 'GW_KEY_PEPPER_PREVIOUS_VERSION'];
+const witness = ['GW_WITNESS_KEY', 'GW_WITNESS_KEY_PREVIOUS'];
+const idempotency = ['GW_IDEMPOTENCY_KEY', 'GW_IDEMPOTENCY_KEY_PREVIOUS', 'GW_IDEMPOTENCY_MAX_MB'];
+const entryKey = ['GW_LEDGER_ENTRY_KEY', 'GW_LEDGER_ENTRY_KEY_ID'];
+
+/** The settings that each program reads. Credentials of providers come on top, see `isCredential`. */
+export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> = {
+  'ext-authz': [
+    ...ofEachService,
+    ...peppers,
+    ...witness,
+    'GW_AUTHZ_HEALTH_LISTEN',
+    'GW_AUTHZ_INSTANCES',
+    'GW_AUTHZ_LISTEN',
+    'GW_DATABASE_URL',
+    'GW_GRPC_SERVER',
+  ],
+  'receipt-sidecar': [
+    ...ofEachService,
+    ...idempotency,
+    ...entryKey,
+    'GW_CLASSIFIER_KEY',
+    'GW_CLASSIFIER_MODEL',
+    'GW_CLASSIFIER_TIMEOUT_MS',
+    'GW_CLASSIFIER_URL',
+    'GW_FIRST_BYTE_TIMEOUT_S',
+    'GW_GRPC_SERVER',
+    'GW_LEDGER_KEEP_S',
+    'GW_LEDGER_STREAM_MAX',
+    'GW_SIDECAR_DRAIN_S',
+    'GW_SIDECAR_HEALTH_LISTEN',
+    'GW_SIDECAR_INSTANCES',
+    'GW_SIDECAR_LISTEN',
+    'GW_SIDECAR_THREADS',
+    'GW_SPOOL_DIR',
+    'GW_UPSTREAM_TIMEOUT_S',
+    'GW_USAGE_SERIES_MAX',
+  ],
+  'control-plane': [
+    ...ofEachService,
+    ...peppers,
+    ...witness,
+    ...idempotency,
+    ...entryKey,
+    'GW_AUTHZ_HEALTH_LISTEN',
+    'GW_AUTHZ_LISTEN',
+    'GW_CONTROL_CONTAINED',
+    'GW_CONTROL_INTERNAL_LISTEN',
+    'GW_CONTROL_LISTEN',
+    'GW_CONTROL_TRUSTED_PROXIES',
+    'GW_CONTROL_URL',
+    'GW_CREDENTIALS_DIR',
+    'GW_CREDENTIALS_KEY',
+    'GW_CREDENTIALS_KEY_PREVIOUS',
+    'GW_CURRENCY',
+    'GW_DATABASE_URL_CATALOGUE',
+    'GW_DATABASE_URL_CUSTOMERS',
+    'GW_DATABASE_URL_LEDGER',
+    'GW_DATABASE_URL_PEOPLE',
+    'GW_DATABASE_URL_READER',
+    'GW_EVIDENCE_BUILDS',
+    'GW_EVIDENCE_KEY',
+    'GW_EVIDENCE_PUBLIC_KEYS',
+    'GW_EVIDENCE_QUOTA_MB',
+    'GW_FIRST_OPERATOR_CREDENTIAL',
+    'GW_FIRST_OPERATOR_TOKEN',
+    'GW_FIRST_OPERATOR_TOKEN_DAYS',
+    'GW_GPU_COUNTERS',
+    'GW_GPU_GIVE_UP_S',
+    'GW_GPU_MARGIN_S',
+    'GW_GPU_MAX_GAP_S',
+    'GW_GPU_PROMETHEUS_HEADERS',
+    'GW_GPU_PROMETHEUS_LOCAL',
+    'GW_GPU_PROMETHEUS_TOKEN',
+    'GW_GPU_PROMETHEUS_URL',
+    'GW_GPU_REFRESH_S',
+    'GW_GRID_ELECTRICITY_MAPS_KEY',
+    'GW_GRID_ELECTRICITY_MAPS_LOCAL',
+    'GW_GRID_ELECTRICITY_MAPS_URL',
+    'GW_GRID_ENTSOE_LOCAL',
+    'GW_GRID_ENTSOE_TOKEN',
+    'GW_GRID_ENTSOE_URL',
+    'GW_GRID_NESO_LOCAL',
+    'GW_GRID_NESO_URL',
+    'GW_GRID_REFRESH_S',
+    'GW_GRID_RESTATE_EARLIER',
+    'GW_GRID_SOURCES',
+    'GW_GRID_WATTTIME_LOCAL',
+    'GW_GRID_WATTTIME_PASSWORD',
+    'GW_GRID_WATTTIME_URL',
+    'GW_GRID_WATTTIME_USER',
+    'GW_INTEGRITY_CHECK_S',
+    'GW_INTEGRITY_FULL_CHECK_S',
+    'GW_LEDGER_ENTRY_KEYS_PREVIOUS',
+    'GW_LEDGER_KEY',
+    'GW_LEDGER_KEYS_PREVIOUS',
+    'GW_LEDGER_KEY_ID',
+    'GW_NAMES_KEY',
+    'GW_NAMES_KEYS_PREVIOUS',
+    'GW_NAMES_KEY_ID',
+    'GW_OBJECTS_ACCESS_KEY',
+    'GW_OBJECTS_BUCKET',
+    'GW_OBJECTS_DIR',
+    'GW_OBJECTS_REGION',
+    'GW_OBJECTS_SECRET_KEY',
+    'GW_OBJECTS_URL',
+    'GW_OIDC_CLIENT_ID',
+    'GW_OIDC_CLIENT_SECRET',
+    'GW_OIDC_ISSUER',
+    'GW_ONBOARDING_IDLE_DAYS',
+    'GW_PROBE_LISTEN',
+    'GW_PUBLIC_LISTEN',
+    'GW_SANCTIONS_FILES',
+    'GW_SANCTIONS_THRESHOLD_PERCENT',
+    'GW_SIDECAR_HEALTH_LISTEN',
+    'GW_SIDECAR_LISTEN',
+    'GW_USE_POLICY_FILE',
+  ],
+  envoy: [
+    ...addresses,
+    ...internalTls,
+    'GW_ACCESS_LOG',
+    'GW_AUTHZ_LISTEN',
+    'GW_CONNECTION_IDLE_TIMEOUT_S',
+    'GW_CONTROL_INTERNAL_LISTEN',
+    'GW_CORS_ORIGINS',
+    'GW_ENVOY_ADMIN_SOCKET',
+    'GW_ENVOY_MAX_HEAP_MB',
+    'GW_EVIDENCE_PUBLIC_KEYS',
+    'GW_LEASES',
+    'GW_MAX_CONNECTIONS',
+    'GW_MAX_CONNECTIONS_PER_ADDRESS',
+    'GW_NODE_ID',
+    'GW_PROBE_LISTEN',
+    'GW_PUBLIC_LISTEN',
+    'GW_REPLY_END_MODULE',
+    'GW_SIDECAR_LISTEN',
+    'GW_SIDECAR_TIMEOUT_MS',
+    'GW_STREAM_IDLE_TIMEOUT_S',
+    'GW_TLS_CERT_FILE',
+    'GW_TLS_KEY_FILE',
+    'GW_TLS_SDS_FILE',
+  ],
+  'envoy-image': ['GW_ENVOY_ADMIN_SOCKET', 'GW_ENVOY_DRAIN_NOTICE_S', 'GW_ENVOY_DRAIN_S', 'GW_INTERNAL_TOKEN'],
+  migrate: [
+    'GW_DATABASE_PASSWORD_CATALOGUE',
+    'GW_DATABASE_PASSWORD_CUSTOMERS',
+    'GW_DATABASE_PASSWORD_EXT_AUTHZ',
+    'GW_DATABASE_PASSWORD_LEDGER',
+    'GW_DATABASE_PASSWORD_PEOPLE',
+    'GW_DATABASE_PASSWORD_READER',
+    'GW_DATABASE_ROLE_PREFIX',
+    'GW_DATABASE_URL',
+    'GW_KEY_PEPPER',
+    'GW_KEY_PEPPER_VERSION',
+    'GW_PROVIDER_CREDENTIAL_REF',
+    'GW_PROVIDER_GRID_ZONE',
+    'GW_PROVIDER_MODELS',
+    'GW_PROVIDER_URL',
+    'GW_SEED',
+    'GW_SEED_FILE',
+    'GW_SIM_URL',
+  ],
+  simulator: ['GW_SIM_LISTEN'],
+};
+
+/** What the commands of `./gw` read; a shell that has them also starts gateways. */
+export const settingsOfCommands: readonly string[] = [
+  'GW_DIR',
+  'GW_ENVOY_BIN',
+  'GW_KEY',
+  'GW_OPERATOR_CODE',
+  'GW_OPERATOR_CREDENTIAL',
+  'GW_OPERATOR_EMAIL',
+  'GW_OPERATOR_TOKEN',
+  'GW_POSTGRES_BIN',
+  'GW_PROVIDER_KEY',
+  'GW_VALKEY_BIN',
+];
+/** Those of the tests and of the benchmarks. */
+export const isOfTests = (name: string): boolean => /^GW_(TEST|CHAOS|SOAK|BENCH|AIGW)_/.test(name);
+
+/** `GW_CREDENTIAL_<NAME>`, for the control plane. */
+export const isCredential = (name: string): boolean => /^GW_CREDENTIAL_./.test(name);
+
+/** What Kubernetes tells each pod of a service whose name begins with `gw-`. */
+export const isOfKubernetes = (name: string): boolean =>
+  /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP)(_(ADDR|PORT|PROTO))?)?$/.test(name);
+
+/** Why `./gw up` does not take a setting from its user. */
+const chosenByUp: readonly (readonly [reason: string, names: RegExp])[] = [
+  [
+    'it makes keys and passwords of its own, in .gw/secrets.json',
+    /^GW_((INTERNAL_TOKEN|(KEY_PEPPER|LEDGER_KEY|LEDGER_ENTRY_KEY|NAMES_KEY|WITNESS_KEY|IDEMPOTENCY_KEY|CREDENTIALS_KEY|EVIDENCE_(PUBLIC_)?KEY)(S?_.*|S)?)|LEDGER_(ENTRY_)?KEYS_PREVIOUS|NAMES_KEYS_PREVIOUS|FIRST_OPERATOR_.*|DATABASE_PASSWORD_.*)$/,
+  ],
+  [
+    'its parts listen on sockets and ports of their own: --port and --control-port choose the two for people',
+    /^GW_((AUTHZ|SIDECAR|PUBLIC|CONTROL|CONTROL_INTERNAL|PROBE|SIM)(_HEALTH)?_LISTEN|ENVOY_ADMIN_SOCKET|CONTROL_(URL|CONTAINED)|INTERNAL_TLS_.*|NODE_ID|SIM_URL)$/,
+  ],
+  ['it starts stores of its own', /^GW_(DATABASE_URL(_.*)?|DATABASE_ROLE_PREFIX|REDIS_URL)$/],
+  ['it has files of its own in .gw', /^GW_(SPOOL_DIR|ACCESS_LOG|TLS_SDS_FILE|REPLY_END_MODULE|SEED|SEED_FILE)$/],
+  [
+    'its own options choose it: --instances, --provider',
+    /^GW_((AUTHZ|SIDECAR)_INSTANCES|PROVIDER_(URL|MODELS|CREDENTIAL_REF|GRID_ZONE))$/,
+  ],
+  ['it does not wait for calls that are under way', /^GW_(SIDECAR_DRAIN_S|ENVOY_DRAIN_S|ENVOY_DRAIN_NOTICE_S)$/],
+];
+
+/** Returns why `./gw up` does not pass on a setting, or null if it does. */
+export const reasonAgainstUp = (name: string): string | null =>
+  chosenByUp.find(([, names]) => names.test(name))?.[0] ?? null;
