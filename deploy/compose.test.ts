@@ -4,9 +4,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { redisUsersFile } from '@gw/contract/internal/redis-users';
+import { isCredential, settingReaders, settingsOf } from '@gw/contract/internal/settings';
 import { defaultRoomBytes } from '@gw/service/idempotency';
 import { envoyPackage } from '@gw/stack/binaries';
 import { memoryOf } from '@gw/stack/internals/memory';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -44,24 +46,18 @@ const bundles = new Map(
 );
 const typescript = services.filter(([, service]) => service.image === 'gw-services');
 
-/** Every `GW_…` name in the sources of a folder. */
-function namesIn(folder: string): Set<string> {
-  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  const sources = files.filter((file) => /(^|\/)config\.ts$/.test(file)).map((file) => read(join(folder, file)));
-  const shared = ['environment', 'pepper'].map((file) => read(`contract/internal/${file}.ts`));
-  if (sources.some((source) => source.includes('readPublicKeys')))
-    shared.push(read('contract/internal/evidence-keys.ts'));
-  if (sources.some((source) => source.includes('readWitnessKeys'))) shared.push(read('contract/internal/witness.ts'));
-  if (sources.some((source) => source.includes('readProbeListen'))) shared.push(read('contract/internal/probe.ts'));
-  // What serves Envoy's calls reads its own setting.
-  if (sources.some((source) => source.includes('@gw/grpc/server'))) shared.push(read('grpc/server.ts'));
-  if (sources.some((source) => source.includes('@gw/service/idempotency-settings')))
-    shared.push(read('service/idempotency/settings.ts'));
-  return new Set([...sources, ...shared].join('\n').match(/GW_[A-Z_]+/g) ?? []);
-}
-
 const partOf = (command: readonly string[]): string =>
   /^dist\/([a-z-]+)\.js$/.exec(command.find((word) => word.startsWith('dist/')) ?? '')?.[1] ?? '';
+
+const readerOf = (command: readonly string[]) =>
+  z.enum(settingReaders).parse(partOf(command).replace('render-envoy', 'envoy'));
+
+test('the file is one of the Compose Specification', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  const isCompose = ajv.compile(JSON.parse(read('deploy/testdata/compose-spec.json')));
+  expect(isCompose(parse(composeText, { merge: true })), ajv.errorsText(isCompose.errors)).toBe(true);
+  expect(isCompose({ services: { envoy: { image: 'envoy', prots: [] } } })).toBe(false);
+});
 
 test('the stores keep what they acknowledged as those of ./gw up do (stack/services/services.pg.test.ts)', () => {
   const commandOf = (name: string) => compose.services[name]?.command?.join(' ');
@@ -142,13 +138,11 @@ test('the services have the memory that those of ./gw up have', () => {
 test('each part gets the variables that its configuration requires, and none that it does not know', () => {
   for (const [name, { command = [], environment = {} }] of typescript) {
     const folder = (bundles.get(partOf(command)) ?? '').split('/')[0] ?? '';
-    const known = namesIn(folder);
+    const known = new Set(settingsOf[readerOf(command)]);
     for (const variable of Object.keys(environment)) {
-      const isKnown = known.has(variable) || (variable.startsWith('GW_CREDENTIAL_') && known.has('GW_CREDENTIAL_'));
-      // The addresses and the log level are one block for all parts.
-      const isShared = variable === 'GW_LOG_LEVEL' && folder === 'envoy';
+      const isKnown = known.has(variable) || (isCredential(variable) && folder === 'control-plane');
       const isOfC = variable.startsWith('MALLOC_');
-      expect(isKnown || isShared || isOfC, `${name}: ${variable}`).toBe(true);
+      expect(isKnown || isOfC, `${name}: ${variable}`).toBe(true);
     }
     const required = new Set(
       [
@@ -208,7 +202,8 @@ test('ports that are checked, published or connected to are those that are liste
 test('volumes and dependencies exist', () => {
   for (const [name, { volumes, depends_on }] of services) {
     for (const volume of volumes) {
-      const [from = ''] = volume.split(':');
+      // A folder of the machine or, by default, a volume.
+      const [from = ''] = volume.replace(/^\$\{GW_TLS_DIR:-(\w+)\}/, '$1').split(':');
       if (from.startsWith('./')) expect(existsSync(join(root, from)), from).toBe(true);
       else expect(Object.keys(compose.volumes), name).toContain(from);
     }

@@ -216,6 +216,37 @@ export const isCredential = (name: string): boolean => /^GW_CREDENTIAL_./.test(n
 export const isOfKubernetes = (name: string): boolean =>
   /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP)(_(ADDR|PORT|PROTO))?)?$/.test(name);
 
+/** What docker-compose.yml gives to no container, and why. */
+export const notInCompose: Readonly<Record<string, string>> = {
+  GW_INTERNAL_TLS_CERT_FILE: 'Envoy and the services talk over Unix sockets',
+  GW_INTERNAL_TLS_KEY_FILE: 'Envoy and the services talk over Unix sockets',
+  GW_INTERNAL_TLS_CA_FILE: 'Envoy and the services talk over Unix sockets',
+  GW_ACCESS_LOG: 'containers log to standard output',
+  GW_NODE_ID: 'there is one Envoy',
+  GW_DATABASE_ROLE_PREFIX: 'the database is its own',
+  GW_PROVIDER_URL: 'providers are added by the operator API',
+  GW_PROVIDER_MODELS: 'providers are added by the operator API',
+  GW_PROVIDER_GRID_ZONE: 'providers are added by the operator API',
+  GW_PROVIDER_CREDENTIAL_REF: 'providers are added by the operator API',
+};
+
+/** What docker-compose.yml reads itself, from `.env`. No container gets them. */
+export const settingsOfCompose: readonly string[] = [
+  'GW_DOMAIN',
+  'GW_ENVOY_MEMORY',
+  'GW_OPERATOR_DOMAIN',
+  'GW_OPERATOR_PORT',
+  'GW_PAIRS',
+  'GW_POSTGRES_MEMORY',
+  'GW_PROMETHEUS_PORT',
+  'GW_PUBLIC_ADDRESS',
+  'GW_PUBLIC_PORT',
+  'GW_SIDECAR_MEMORY',
+  'GW_TLS_DIR',
+  'GW_VALKEY_MAXMEMORY',
+  'GW_VALKEY_MEMORY',
+];
+
 /** Why `./gw up` does not take a setting from its user. */
 const chosenByUp: readonly (readonly [reason: string, names: RegExp])[] = [
   [
