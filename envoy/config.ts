@@ -1,7 +1,14 @@
-import { type Environment, readInternalTls, readSettings } from '@gw/contract/internal/environment';
+import {
+  type Environment,
+  readInternalTls,
+  readNetworks,
+  readSettings,
+  type SettingReader,
+} from '@gw/contract/internal/environment';
 import { readPublicKeys } from '@gw/contract/internal/evidence-keys';
 import { parseHostPort } from '@gw/contract/internal/listen';
 import { readProbeListen } from '@gw/contract/internal/probe';
+import type { ClientAddressSettings } from './client-address.ts';
 import type { EnvoySettings } from './render.ts';
 import { addressProblem, readServiceAddresses } from './service-clusters.ts';
 
@@ -57,7 +64,8 @@ export function loadEnvoySettings(
     maxHeapMb: settings.integer('GW_ENVOY_MAX_HEAP_MB', edgeDefaults.maxHeapMb),
     streamIdleTimeoutS: settings.integer('GW_STREAM_IDLE_TIMEOUT_S', 300),
     sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 5000),
-    leases: readSwitch(settings, 'GW_LEASES'),
+    leases: readSwitch(settings, 'GW_LEASES', 'on'),
+    ...readClientAddress(settings),
     replyEndModule: settings.optional('GW_REPLY_END_MODULE', '') || null,
     templateDir,
   };
@@ -66,9 +74,19 @@ export function loadEnvoySettings(
   return Object.freeze(loaded);
 }
 
-/** Reads `on` or `off`; default `on`. */
-function readSwitch(settings: ReturnType<typeof readSettings>, name: string): boolean {
-  const value = settings.optional(name, 'on');
+function readClientAddress(settings: SettingReader): ClientAddressSettings {
+  const trustedProxies = readNetworks(settings, 'GW_TRUSTED_PROXIES');
+  const proxyProtocol = readSwitch(settings, 'GW_PROXY_PROTOCOL', 'off');
+  if (proxyProtocol && trustedProxies.length === 0)
+    settings.problem(
+      'GW_PROXY_PROTOCOL is on, and GW_TRUSTED_PROXIES does not say who may state addresses. Example: GW_TRUSTED_PROXIES=10.0.0.0/8',
+    );
+  return { trustedProxies, proxyProtocol };
+}
+
+/** Reads `on` or `off`. */
+function readSwitch(settings: SettingReader, name: string, fallback: 'on' | 'off'): boolean {
+  const value = settings.optional(name, fallback);
   if (value !== 'on' && value !== 'off') settings.problem(`${name} is neither "on" nor "off". Example: ${name}=off`);
   return value === 'on';
 }

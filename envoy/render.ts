@@ -11,6 +11,12 @@ import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { callerAttribute, callerField, identityNamespace } from '@gw/contract/internal/identity';
 import { leasedLimitsField } from '@gw/contract/internal/lease';
 import { bundleFile } from './certificate-bundle.ts';
+import {
+  type ClientAddressSettings,
+  onlyFromProxies,
+  originalAddress,
+  proxyProtocolFilters,
+} from './client-address.ts';
 import { systemAuthorities } from './clusters.ts';
 import { connectionGroups } from './connection-groups.ts';
 import { corsPolicy } from './cors.ts';
@@ -24,7 +30,7 @@ import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
 import { typed } from './typed.ts';
 
-export interface EnvoySettings extends RouteSettings {
+export interface EnvoySettings extends RouteSettings, ClientAddressSettings {
   readonly nodeId: string;
   readonly publicAddress: string;
   readonly publicPort: number;
@@ -125,12 +131,14 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['AUTHORITIES_FILE', bundleFile(settings.adminSocket)],
     ['MAX_CONNECTIONS', settings.maxConnections],
     ['MAX_HEAP_BYTES', settings.maxHeapMb * 1024 * 1024],
-    ['CONNECTION_GROUPS', connectionGroups(settings.maxConnectionsPerAddress > 0)],
+    ['CONNECTION_GROUPS', onlyFromProxies(settings, connectionGroups(settings.maxConnectionsPerAddress > 0))],
+    ['USE_REMOTE_ADDRESS', settings.trustedProxies.length === 0],
+    ['ORIGINAL_ADDRESS', originalAddress(settings)],
     ['CONNECTIONS_OF_A_GROUP', settings.maxConnectionsPerAddress || settings.maxConnections],
     ['CONNECTION_IDLE_TIMEOUT', `${settings.connectionIdleTimeoutS}s`],
     ['PUBLIC_ADDRESS', settings.publicAddress],
     ['PUBLIC_PORT', settings.publicPort],
-    ['LISTENER_FILTERS', settings.tls ? [tlsInspector] : []],
+    ['LISTENER_FILTERS', [...proxyProtocolFilters(settings), ...(settings.tls ? [tlsInspector] : [])]],
     ['DOWNSTREAM_TLS', downstreamTls(settings.tls)],
     ['HELD_BODY_BYTES', heldBodyBytes],
     ['STREAM_IDLE_TIMEOUT', `${settings.streamIdleTimeoutS}s`],

@@ -3,6 +3,7 @@
  *
  * Invariant: all problems are reported together, each with the variable's name and an example, and never with a secret.
  */
+import { isIP } from 'node:net';
 import type { Addresses } from '../errors.ts';
 import { ignoredSettings } from './ignored-settings.ts';
 import { readHostPort, readListen } from './listen.ts';
@@ -132,6 +133,22 @@ export function readAllowedHosts(settings: SettingReader): readonly string[] {
       `GW_ALLOWED_HOSTS: "${host}" is neither a name without a port nor *. and a suffix of at least two labels. Example: GW_ALLOWED_HOSTS=ops.example.com,*.gw.svc.cluster.local`,
     );
   return hosts;
+}
+
+/** Addresses and networks in CIDR form, separated by commas. */
+export function readNetworks(settings: SettingReader, name: string): readonly string[] {
+  const networks = settings
+    .optional(name, '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+  if (!networks.every(isNetwork)) settings.problem(`${name} takes addresses or networks. Example: ${name}=10.0.0.0/8`);
+  return networks;
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 6 ? 128 : 32);
 }
 
 /** The token by which Envoy authenticates to the services. */

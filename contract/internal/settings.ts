@@ -161,6 +161,7 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
     'GW_MAX_CONNECTIONS_PER_ADDRESS',
     'GW_NODE_ID',
     'GW_PROBE_LISTEN',
+    'GW_PROXY_PROTOCOL',
     'GW_PUBLIC_LISTEN',
     'GW_REPLY_END_MODULE',
     'GW_SIDECAR_LISTEN',
@@ -169,6 +170,7 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
     'GW_TLS_CERT_FILE',
     'GW_TLS_KEY_FILE',
     'GW_TLS_SDS_FILE',
+    'GW_TRUSTED_PROXIES',
   ],
   'envoy-image': ['GW_ENVOY_ADMIN_SOCKET', 'GW_ENVOY_DRAIN_NOTICE_S', 'GW_ENVOY_DRAIN_S', 'GW_INTERNAL_TOKEN'],
   migrate: [

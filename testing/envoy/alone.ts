@@ -49,11 +49,11 @@ export async function startEnvoyAlone(
     rmSync(dir, { recursive: true, force: true });
   };
   const scheme = settings.tls ? 'https' : 'http';
-  // A refusal is an answer as well, and so is a certificate that nobody vouches for.
+  // A refusal is an answer as well, and so is a certificate that nobody vouches for, or the end of a connection from elsewhere.
   const answers = () =>
     fetch(`${scheme}://127.0.0.1:${port}/healthz`).then(
       () => true,
-      ({ cause }) => /CERT|SIGNED/.test(String(cause?.code)),
+      ({ cause }) => /CERT|SIGNED|ECONNRESET|UND_ERR_SOCKET/.test(String(cause?.code)),
     );
   while (!(await answers())) {
     if (!envoy.alive()) throw new Error(readFileSync(logFile, 'utf8').slice(-1000));

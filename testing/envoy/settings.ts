@@ -31,6 +31,8 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     streamIdleTimeoutS: 300,
     sidecarTimeoutMs: 5000,
     leases: true,
+    trustedProxies: [],
+    proxyProtocol: false,
     replyEndModule: null,
     templateDir: inCheckout('envoy'),
     ...changes,

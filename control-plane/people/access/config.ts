@@ -1,6 +1,5 @@
 /** Settings of the operators' port and of those who log in there. */
-import { isIP } from 'node:net';
-import { readAllowedHosts, type SettingReader } from '@gw/contract/internal/environment';
+import { readAllowedHosts, readNetworks, type SettingReader } from '@gw/contract/internal/environment';
 import { readHostPort } from '@gw/contract/internal/listen';
 import { isConfidentialUrl, isLoopback } from '@gw/contract/internal/loopback';
 import { refusedHost } from '@gw/contract/internal/refused-host';
@@ -56,7 +55,7 @@ export function readAccessSettings(settings: SettingReader): AccessSettings {
   checkListener(settings, controlUrl);
   return {
     controlUrl,
-    trustedProxies: readProxies(settings),
+    trustedProxies: readNetworks(settings, 'GW_CONTROL_TRUSTED_PROXIES'),
     allowedHosts: readAllowedHosts(settings),
     oidc: readOidc(settings),
     firstOperator: readFirstOperator(settings),
@@ -112,15 +111,4 @@ function readTokenDays(settings: SettingReader): number | null {
       'GW_FIRST_OPERATOR_TOKEN_DAYS takes 1 to 365, or unlimited. Example: GW_FIRST_OPERATOR_TOKEN_DAYS=90',
     );
   return days;
-}
-
-/** Addresses and networks in CIDR form, separated by commas. */
-function readProxies(settings: SettingReader): string[] {
-  const proxies = settings.optional('GW_CONTROL_TRUSTED_PROXIES', '').split(',');
-  const given = proxies.map((each) => each.trim()).filter(Boolean);
-  if (!given.every((each) => isIP(each.replace(/\/\d{1,3}$/, '')) !== 0))
-    settings.problem(
-      'GW_CONTROL_TRUSTED_PROXIES takes addresses or networks. Example: GW_CONTROL_TRUSTED_PROXIES=10.0.0.0/8',
-    );
-  return given;
 }
