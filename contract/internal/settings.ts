@@ -76,6 +76,8 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
     'GW_CONTROL_CONTAINED',
     'GW_CONTROL_INTERNAL_LISTEN',
     'GW_CONTROL_LISTEN',
+    'GW_CONTROL_TLS_CERT_FILE',
+    'GW_CONTROL_TLS_KEY_FILE',
     'GW_CONTROL_TRUSTED_PROXIES',
     'GW_CONTROL_URL',
     'GW_CREDENTIALS_DIR',
@@ -257,7 +259,7 @@ const chosenByUp: readonly (readonly [reason: string, names: RegExp])[] = [
   ],
   [
     'its parts listen on sockets and ports of their own: --port and --control-port choose the two for people',
-    /^GW_((AUTHZ|SIDECAR|PUBLIC|CONTROL|CONTROL_INTERNAL|PROBE|SIM)(_HEALTH)?_LISTEN|ENVOY_ADMIN_SOCKET|CONTROL_(URL|CONTAINED)|INTERNAL_TLS_.*|NODE_ID|SIM_URL)$/,
+    /^GW_((AUTHZ|SIDECAR|PUBLIC|CONTROL|CONTROL_INTERNAL|PROBE|SIM)(_HEALTH)?_LISTEN|ENVOY_ADMIN_SOCKET|CONTROL_(URL|CONTAINED|TLS_.*)|INTERNAL_TLS_.*|NODE_ID|SIM_URL)$/,
   ],
   ['it starts stores of its own', /^GW_(DATABASE_URL(_.*)?|DATABASE_ROLE_PREFIX|REDIS_URL)$/],
   ['it has files of its own in .gw', /^GW_(SPOOL_DIR|ACCESS_LOG|TLS_SDS_FILE|REPLY_END_MODULE|SEED|SEED_FILE)$/],

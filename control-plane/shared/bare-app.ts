@@ -22,6 +22,14 @@ const keepAliveTimeoutMs = 3_660_000;
  * words.
  */
 const maxHeaderSize = 64 * 1024;
+const requestTimeoutMs = 30_000;
+
+/** For servers that are not made by Fastify. */
+export const serverLimits = {
+  maxHeaderSize,
+  keepAliveTimeout: keepAliveTimeoutMs,
+  requestTimeout: requestTimeoutMs,
+} as const;
 
 function listener(tls: InternalTls): (handle: RequestListener) => Server {
   const options = { ...internalTlsOptions(tls), maxHeaderSize };
@@ -34,7 +42,10 @@ function listener(tls: InternalTls): (handle: RequestListener) => Server {
 }
 
 export interface BareOptions
-  extends Pick<FastifyServerOptions, 'requestIdHeader' | 'genReqId' | 'trustProxy' | 'exposeHeadRoutes'> {
+  extends Pick<
+    FastifyServerOptions,
+    'requestIdHeader' | 'genReqId' | 'trustProxy' | 'exposeHeadRoutes' | 'serverFactory'
+  > {
   /** With it both sides show a certificate; null means plain HTTP, or a Unix socket. */
   readonly tls?: InternalTls | null;
 }
@@ -56,7 +67,7 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     requestIdHeader: 'x-request-id',
     bodyLimit: 64 * 1024,
     keepAliveTimeout: keepAliveTimeoutMs,
-    requestTimeout: 30_000,
+    requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 1024 },
     ...options,

@@ -27,11 +27,14 @@ test('what is set is read', () => {
       GW_OIDC_CLIENT_SECRET: 's',
       GW_FIRST_OPERATOR_CREDENTIAL: 'x'.repeat(20),
       GW_FIRST_OPERATOR_TOKEN: token,
+      GW_CONTROL_TLS_CERT_FILE: '/tls/ops.crt',
+      GW_CONTROL_TLS_KEY_FILE: '/tls/ops.key',
     }),
   ).toEqual({
     controlUrl: 'https://ops.example',
     trustedProxies: ['10.0.0.0/8', '192.0.2.1'],
     allowedHosts: ['ops.internal', 'gw.internal'],
+    tls: { certFile: '/tls/ops.crt', keyFile: '/tls/ops.key' },
     oidc: { issuer: 'https://login.example', clientId: 'gw', clientSecret: 's' },
     firstOperator: { credential: 'x'.repeat(20), token, tokenDays: 90 },
     credentialCost: defaultAccessSettings.credentialCost,
@@ -56,6 +59,17 @@ test('the token of the first operator expires, unless that is asked for by name'
 });
 
 const wrong: [string, Record<string, string>, RegExp][] = [
+  [
+    'TLS behind an address that is plain HTTP',
+    { GW_CONTROL_TLS_CERT_FILE: '/c', GW_CONTROL_TLS_KEY_FILE: '/k' },
+    /GW_CONTROL_URL is plain HTTP/,
+  ],
+  [
+    'a certificate without its key',
+    { GW_CONTROL_URL: 'https://ops.example', GW_CONTROL_TLS_CERT_FILE: '/c' },
+    /GW_CONTROL_TLS_KEY_FILE is not set/,
+  ],
+  ['a network with too many bits', { GW_CONTROL_TRUSTED_PROXIES: '10.0.0.0/33' }, /GW_CONTROL_TRUSTED_PROXIES takes/],
   ['plain HTTP beyond loopback', { GW_CONTROL_URL: 'http://ops.example' }, /GW_CONTROL_URL/],
   [
     'a provider on plain HTTP',

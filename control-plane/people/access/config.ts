@@ -13,6 +13,12 @@ export interface OidcSettings {
   readonly clientSecret: string;
 }
 
+/** Certificate files of the operators' port. */
+export interface OperatorTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 /** The login of the operator who is made on an empty database. */
 export interface FirstOperator {
   readonly credential: string;
@@ -29,6 +35,8 @@ export interface AccessSettings {
   readonly trustedProxies: readonly string[];
   /** Further names by which the port is reached, as behind a proxy that names it otherwise. */
   readonly allowedHosts: readonly string[];
+  /** Null: the port speaks plain HTTP, on loopback or behind a proxy. */
+  readonly tls: OperatorTls | null;
   readonly oidc: OidcSettings | null;
   /** Made only if there is no operator at all; null makes none. */
   readonly firstOperator: FirstOperator | null;
@@ -40,6 +48,7 @@ export const defaultAccessSettings: AccessSettings = {
   controlUrl: 'http://127.0.0.1:8081',
   trustedProxies: [],
   allowedHosts: [],
+  tls: null,
   oidc: null,
   firstOperator: null,
   credentialCost: recommendedCost,
@@ -57,6 +66,7 @@ export function readAccessSettings(settings: SettingReader): AccessSettings {
     controlUrl,
     trustedProxies: readNetworks(settings, 'GW_CONTROL_TRUSTED_PROXIES'),
     allowedHosts: readAllowedHosts(settings),
+    tls: readTls(settings, controlUrl),
     oidc: readOidc(settings),
     firstOperator: readFirstOperator(settings),
     credentialCost: recommendedCost,
@@ -72,6 +82,16 @@ function checkListener(settings: SettingReader, controlUrl: string): void {
   settings.problem(
     'GW_CONTROL_LISTEN is open beyond loopback while GW_CONTROL_URL is plain HTTP. Example: GW_CONTROL_URL=https://ops.example.com, or in a container whose port is published on loopback alone GW_CONTROL_CONTAINED=true',
   );
+}
+
+function readTls(settings: SettingReader, controlUrl: string): OperatorTls | null {
+  const certFile = settings.optional('GW_CONTROL_TLS_CERT_FILE', '');
+  if (!certFile) return null;
+  if (!controlUrl.startsWith('https:'))
+    settings.problem(
+      'GW_CONTROL_TLS_CERT_FILE is set, and GW_CONTROL_URL is plain HTTP. Example: GW_CONTROL_URL=https://ops.example.com',
+    );
+  return { certFile, keyFile: settings.required('GW_CONTROL_TLS_KEY_FILE', '/etc/gw/tls/operators.key') };
 }
 
 function readOidc(settings: SettingReader): OidcSettings | null {

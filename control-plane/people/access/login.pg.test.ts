@@ -172,6 +172,7 @@ test('who logs in again in the same browser ends the session that was there, and
   const [started, ended] = (await auditOf()).reverse();
   expect(ended).toMatchObject({ action: 'session.ended', target: 'operator:op_viewer' });
   expect(started).toMatchObject({ action: 'session.started', actor: { id: 'op_admin' } });
+  expect(started?.after).toEqual({ address: '198.51.100.16' });
 });
 
 test('what is done in a session is told apart by the session, and not by its secret', async () => {

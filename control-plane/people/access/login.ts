@@ -42,7 +42,10 @@ export const logIn = (
     const ended = { ...fact, action: 'session.ended', after: { by: 'another login' } };
     const entries = [
       ...(replaced === null ? [] : [{ whose: replaced.principal, fact: ended }]),
-      { whose: { ...principal, proof }, fact: { ...fact, action: 'session.started' } },
+      {
+        whose: { ...principal, proof },
+        fact: { ...fact, action: 'session.started', after: { address: claim.address } },
+      },
     ];
     // Chains are held in one order by all: those of accounts, then that of the operators.
     for (const { whose, fact } of entries.sort((a, b) => inOrder(chainOf(a.whose), chainOf(b.whose))))
