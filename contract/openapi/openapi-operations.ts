@@ -13,6 +13,7 @@ import {
   proofQuerySchema,
   receiptProofSchema,
 } from '../evidence.ts';
+import { inferenceQuerySchema } from '../inference-query.ts';
 import {
   issuedKeySchema,
   keyCreateSchema,
@@ -56,17 +57,24 @@ const rotateKey = { id: 'rotateKey', request: keyRotateSchema, requestOptional: 
 export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/chat/completions': {
     id: 'createChatCompletion',
+    query: inferenceQuerySchema,
     request: chatRequestSchema,
     response: chatResponseSchema,
     chunk: chatChunkSchema,
   },
   'POST /v1/completions': {
     id: 'createCompletion',
+    query: inferenceQuerySchema,
     request: completionRequestSchema,
     response: completionResponseSchema,
     chunk: completionChunkSchema,
   },
-  'POST /v1/embeddings': { id: 'createEmbedding', request: embeddingRequestSchema, response: embeddingResponseSchema },
+  'POST /v1/embeddings': {
+    id: 'createEmbedding',
+    query: inferenceQuerySchema,
+    request: embeddingRequestSchema,
+    response: embeddingResponseSchema,
+  },
   'GET /v1/models': { id: 'listModels', response: modelListSchema },
   'GET /v1/models/{model_id}': { id: 'readModel', response: modelSchema },
   'GET /v1/regions': { id: 'listRegions', response: regionListSchema },

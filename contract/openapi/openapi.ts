@@ -35,7 +35,7 @@ export function openApiDocument(baseUrl: string): Json {
       title: 'Inference gateway',
       version: '1',
       description:
-        'An inference gateway that speaks the OpenAI API and attaches an environmental receipt to every call. Where no provider answers, a parameter of the query that is not listed is 400 and named.',
+        'An inference gateway that speaks the OpenAI API and attaches an environmental receipt to every call. A parameter of the query that is not listed is 400 and named.',
     },
     servers: [{ url: baseUrl }],
     paths: paths(),

@@ -81,6 +81,21 @@ describe('the request phase', () => {
     expect(ledger.begun).toEqual([]);
   });
 
+  test('refuses a parameter of the query that nobody sends, and passes over what SDKs add', () => {
+    const answeredTo = (query: string) => {
+      const call = callForTests(contextForTests().context);
+      call.ask(chatBody(), {}, { ':path': `/v1/chat/completions${query}` });
+      const body = call.answers[0]?.immediateResponse?.body;
+      return body && JSON.parse(String(body)).error;
+    };
+    for (const query of ['', '?', '?api-version=2025-01-01', '?beta=true&api-version=preview'])
+      expect(answeredTo(query), query).toBeUndefined();
+    const error = answeredTo('?api-version=1&stream=true');
+    expect(error).toMatchObject({ code: 'invalid_stream', param: 'stream', type: 'validation_error' });
+    expect(error.message).toContain('This endpoint takes api-version, beta.');
+    expect(JSON.stringify(answeredTo('?api_key=gw_secret'))).not.toContain('gw_secret');
+  });
+
   test('waits for a check that takes time', async () => {
     const slow = slowCheck();
     const { context, ledger } = contextForTests({ read: slow.read });

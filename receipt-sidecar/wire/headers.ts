@@ -1,7 +1,9 @@
 /** Checks the headers of a request and decides which of them are forwarded to a provider. */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { inferenceQuerySchema } from '@gw/contract/inference-query';
 import { headPatience, headPatienceHeader } from '@gw/contract/internal/first-event';
 import { idempotencyKeyHeader, isIdempotencyKey } from '@gw/contract/internal/idempotency-key';
+import { queryRefusal } from '@gw/contract/internal/query-refusal';
 import { type Headers, setHeader } from './ext-proc.ts';
 
 /** 10 MiB; a larger body is refused. */
@@ -21,8 +23,12 @@ const forwarded = new Set([
   'x-forwarded-proto',
 ]);
 
-/** Returns null if the headers are acceptable. */
+const takenParameters = Object.keys(inferenceQuerySchema.shape);
+
+/** Returns null if the headers and the query of the path are acceptable. */
 export function refusedHeaders(headers: Headers): ApiError | null {
+  const refusedQuery = queryRefusal(headers.get(':path') ?? '/', takenParameters);
+  if (refusedQuery !== null) return refusedQuery;
   const type = (headers.get('content-type') ?? '').split(';');
   if (type[0]?.trim().toLowerCase() !== 'application/json')
     return apiError('invalid_content_type', { param: 'Content-Type' });

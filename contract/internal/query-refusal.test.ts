@@ -1,7 +1,7 @@
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { queryRefusal } from './query.ts';
+import { queryRefusal } from './query-refusal.ts';
 
 const taken = ['model', 'limit'];
 const refusal = (query: string) => {
