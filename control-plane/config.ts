@@ -73,7 +73,7 @@ export interface Config {
   readonly currency: string;
   readonly addresses: Addresses;
   readonly logLevel: string;
-  /** What to warn of at the start: variables without an effect. */
+  /** Warnings for the start: variables without an effect. */
   readonly ignored: readonly string[];
 }
 

@@ -27,7 +27,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const all = new Set(settingReaders.flatMap((reader) => settingsOf[reader]));
 const namesIn = (text: string): string[] => text.match(/\bGW_[A-Z0-9_]*[A-Z0-9](?![A-Z0-9_*…<])/g) ?? [];
 
-/** What makes the reading of one setting lead to that of others; each problem is only noted. */
+/** With these values the reading of one setting leads to that of others; each problem is only noted. */
 const everythingIsOn = {
   GW_GRID_SOURCES: 'SWE=electricity-maps:SE,GBR=neso,FRA=entsoe:10YFR-RTE------C,USA=watttime:CAISO_NORTH',
   GW_GPU_COUNTERS: '{"gpu":{"energy":"e","tokens":["t"]}}',
@@ -97,7 +97,7 @@ test('what the documentation names is read by somebody', () => {
   expect(others).toEqual([]);
 });
 
-/** What CONTRIBUTING.md tells developers. */
+/** CONTRIBUTING.md names these for developers. */
 const ofDevelopers = ['GW_SCREENSHOTS', 'GW_AIGW_BIN'];
 
 /** The labels of the column "Read by" in docs/operations.md. */
@@ -176,7 +176,8 @@ test('images are named by their exact versions', () => {
     ...[...dockerfiles.matchAll(/^(?:FROM |COPY --from=)([a-z/]+:\S+)/gm)].map(([, image = '']) => image),
   ];
   expect(named.length).toBeGreaterThan(6);
-  for (const image of named.filter((each) => !each.startsWith('gw-'))) expect(image).toMatch(/:v?\d+\.\d+(\.\d+|-bookworm)/);
+  for (const image of named.filter((each) => !each.startsWith('gw-')))
+    expect(image).toMatch(/:v?\d+\.\d+(\.\d+|-bookworm)/);
 });
 
 test('the alerts ask for metrics that docs/operations.md describes', () => {

@@ -13,7 +13,7 @@ interface Call {
   readonly proxyHeader?: string | Buffer;
 }
 
-/** What Envoy has logged as the client's address of each call, or null where it has closed the connection without an answer. */
+/** The client's address of each call as Envoy has logged it, or null where it has closed the connection without an answer. */
 async function addressesOf(settings: Parameters<typeof startEnvoyAlone>[0], calls: readonly Call[]) {
   const dir = mkdtempSync(join(tmpdir(), 'gw-client-address-'));
   const accessLog = join(dir, 'access.log');

@@ -34,7 +34,7 @@ export function loadConfig(environment: Environment) {
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
     /** Number of instances that share the limits while Redis is unavailable. */
     instances: Math.max(1, settings.integer('GW_AUTHZ_INSTANCES', 1)),
-    /** What to warn of at the start. */
+    /** Warnings for the start: variables without an effect. */
     ignored: settings.ignored('ext-authz'),
   };
   settings.finish();

@@ -58,7 +58,7 @@ export interface Config {
   readonly threads: number;
   /** The most combinations of account, model and region whose usage is counted separately. */
   readonly mostUsageSeries: number;
-  /** What to warn of at the start: variables without an effect. */
+  /** Warnings for the start: variables without an effect. */
   readonly ignored: readonly string[];
 }
 

@@ -7,7 +7,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RedisUser, redisUserName } from '@gw/contract/internal/redis-users';
-import { isCredential, reasonAgainstUp, type SettingReaderName, settingsOf } from '@gw/contract/internal/settings';
+import { isCredential, type SettingReaderName, settingsOf } from '@gw/contract/internal/settings';
+import { reasonAgainstUp } from '@gw/contract/internal/settings-of-up';
 import { type DatabaseRole, databaseSettings } from '@gw/prisma/roles';
 import { startChild } from './machine/child.ts';
 import { memoryOf } from './memory.ts';

@@ -23,8 +23,8 @@ describe('a service names each variable without an effect', () => {
 
   it('one of another part', () => {
     expect(ofSidecar({ GW_OIDC_ISSUER: 'x', GW_CREDENTIAL_ACME: 'x' })).toEqual([
-      'GW_CREDENTIAL_ACME is not for this part (but for control-plane), which ignores it.',
-      'GW_OIDC_ISSUER is not for this part (but for control-plane), which ignores it.',
+      'GW_CREDENTIAL_ACME has no effect here: it is a setting of control-plane.',
+      'GW_OIDC_ISSUER has no effect here: it is a setting of control-plane.',
     ]);
   });
 

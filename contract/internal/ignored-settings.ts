@@ -8,12 +8,12 @@ import {
   isCredential,
   isOfKubernetes,
   isOfTests,
-  reasonAgainstUp,
   type SettingReaderName,
   settingReaders,
   settingsOf,
   settingsOfCommands,
 } from './settings.ts';
+import { reasonAgainstUp } from './settings-of-up.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,7 +37,7 @@ export const ignoredSettings = (
     if (asked.has(name) || (reader === 'control-plane' && isCredential(name))) return [];
     if (settingsOf[reader].includes(name))
       return [`${name} has no effect: it belongs to a setting that is not set, or not to this value.`];
-    return [unknownSetting(name) ?? `${name} is not for this part (${readersOf(name)}), which ignores it.`];
+    return [unknownSetting(name) ?? `${name} has no effect here: it is a setting of ${readersOf(name)}.`];
   });
 
 /** Returns a sentence for each variable that `./gw up` does not pass on. */
@@ -53,7 +53,7 @@ function readersOf(name: string): string {
   const readers = isCredential(name)
     ? ['control-plane']
     : settingReaders.filter((each) => settingsOf[each].includes(name));
-  return readers.length > 0 ? `but for ${readers.join(', ')}` : 'but for ./gw';
+  return readers.length > 0 ? readers.join(', ') : './gw';
 }
 
 function unknownSetting(name: string): string | null {

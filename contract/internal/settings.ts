@@ -1,5 +1,5 @@
 /**
- * Every setting of the gateway: who reads it, and which of them `./gw up` chooses itself.
+ * Every setting of the gateway, and who reads it.
  *
  * Invariant: these are the settings that the code reads, that docs/ describes and that docker-compose.yml passes on
  * (deploy/settings.test.ts).
@@ -197,7 +197,7 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
   simulator: ['GW_SIM_LISTEN'],
 };
 
-/** What the commands of `./gw` read; a shell that has them also starts gateways. */
+/** The commands of `./gw` read these; a shell that has them also starts gateways. */
 export const settingsOfCommands: readonly string[] = [
   'GW_DIR',
   'GW_ENVOY_BIN',
@@ -210,17 +210,17 @@ export const settingsOfCommands: readonly string[] = [
   'GW_PROVIDER_KEY',
   'GW_VALKEY_BIN',
 ];
-/** Those of the tests and of the benchmarks. */
+/** True for the settings of the tests and of the benchmarks. */
 export const isOfTests = (name: string): boolean => /^GW_(TEST|CHAOS|SOAK|BENCH|AIGW)_/.test(name);
 
 /** `GW_CREDENTIAL_<NAME>`, for the control plane. */
 export const isCredential = (name: string): boolean => /^GW_CREDENTIAL_./.test(name);
 
-/** What Kubernetes tells each pod of a service whose name begins with `gw-`. */
+/** True for what Kubernetes tells each pod of a service whose name begins with `gw-`. */
 export const isOfKubernetes = (name: string): boolean =>
   /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP)(_(ADDR|PORT|PROTO))?)?$/.test(name);
 
-/** What docker-compose.yml gives to no container, and why. */
+/** The settings that docker-compose.yml gives to no container, with the reason. */
 export const notInCompose: Readonly<Record<string, string>> = {
   GW_INTERNAL_TLS_CERT_FILE: 'Envoy and the services talk over Unix sockets',
   GW_INTERNAL_TLS_KEY_FILE: 'Envoy and the services talk over Unix sockets',
@@ -234,7 +234,7 @@ export const notInCompose: Readonly<Record<string, string>> = {
   GW_PROVIDER_CREDENTIAL_REF: 'providers are added by the operator API',
 };
 
-/** What docker-compose.yml reads itself, from `.env`. No container gets them. */
+/** docker-compose.yml reads these itself, from `.env`. No container gets them. */
 export const settingsOfCompose: readonly string[] = [
   'GW_DOMAIN',
   'GW_ENVOY_MEMORY',
@@ -250,26 +250,3 @@ export const settingsOfCompose: readonly string[] = [
   'GW_VALKEY_MAXMEMORY',
   'GW_VALKEY_MEMORY',
 ];
-
-/** Why `./gw up` does not take a setting from its user. */
-const chosenByUp: readonly (readonly [reason: string, names: RegExp])[] = [
-  [
-    'it makes keys and passwords of its own, in .gw/secrets.json',
-    /^GW_((INTERNAL_TOKEN|(KEY_PEPPER|LEDGER_KEY|LEDGER_ENTRY_KEY|NAMES_KEY|WITNESS_KEY|IDEMPOTENCY_KEY|CREDENTIALS_KEY|EVIDENCE_(PUBLIC_)?KEY)(S?_.*|S)?)|LEDGER_(ENTRY_)?KEYS_PREVIOUS|NAMES_KEYS_PREVIOUS|FIRST_OPERATOR_.*|DATABASE_PASSWORD_.*)$/,
-  ],
-  [
-    'its parts listen on sockets and ports of their own: --port and --control-port choose the two for people',
-    /^GW_((AUTHZ|SIDECAR|PUBLIC|CONTROL|CONTROL_INTERNAL|PROBE|SIM)(_HEALTH)?_LISTEN|ENVOY_ADMIN_SOCKET|CONTROL_(URL|CONTAINED|TLS_.*)|INTERNAL_TLS_.*|NODE_ID|SIM_URL)$/,
-  ],
-  ['it starts stores of its own', /^GW_(DATABASE_URL(_.*)?|DATABASE_ROLE_PREFIX|REDIS_URL)$/],
-  ['it has files of its own in .gw', /^GW_(SPOOL_DIR|ACCESS_LOG|TLS_SDS_FILE|REPLY_END_MODULE|SEED|SEED_FILE)$/],
-  [
-    'its own options choose it: --instances, --provider',
-    /^GW_((AUTHZ|SIDECAR)_INSTANCES|PROVIDER_(URL|MODELS|CREDENTIAL_REF|GRID_ZONE))$/,
-  ],
-  ['it does not wait for calls that are under way', /^GW_(SIDECAR_DRAIN_S|ENVOY_DRAIN_S|ENVOY_DRAIN_NOTICE_S)$/],
-];
-
-/** Returns why `./gw up` does not pass on a setting, or null if it does. */
-export const reasonAgainstUp = (name: string): string | null =>
-  chosenByUp.find(([, names]) => names.test(name))?.[0] ?? null;

@@ -1,4 +1,4 @@
-/** What `docker compose config` makes of docker-compose.yml. That needs no engine. */
+/** `docker compose config` reads docker-compose.yml, for which it needs no engine. */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

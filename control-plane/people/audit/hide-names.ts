@@ -20,7 +20,7 @@ interface NamingFact {
 /** Values that name somebody, or are words of people about them. */
 const namingFields = new Set([
   ...['name', 'email', 'reason', 'note', 'url', 'reference', 'project', 'billing_contact', 'technical_contact'],
-  ...['issuer', 'subject', 'addresses'],
+  ...['issuer', 'subject', 'address', 'addresses'],
 ]);
 
 /** Returns the facts as they are hashed. */
