@@ -172,10 +172,9 @@ test('who logs in again in the same browser ends the session that was there, and
   const [started, ended] = (await auditOf()).reverse();
   expect(ended).toMatchObject({ action: 'session.ended', target: 'operator:op_viewer' });
   expect(started).toMatchObject({ action: 'session.started', actor: { id: 'op_admin' } });
+  expect(started?.after).toEqual({ address: `198.51.100.${address}` });
   // Whoever is erased is not found by where they came from.
-  expect(started?.after).toEqual({ address: expect.stringMatching(/^\{gw-name:operator:op_admin:/) });
-  const shown = (await here.call('GET', '/operator/v1/audit?limit=1')).json();
-  expect(shown.data[0]).toMatchObject({ action: 'session.started', after: { address: '198.51.100.16' } });
+  expect(started?.hidden?.['/after/address']).toMatch(/^\{gw-name:operator:op_admin:/);
 });
 
 test('what is done in a session is told apart by the session, and not by its secret', async () => {
