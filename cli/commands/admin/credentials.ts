@@ -1,7 +1,7 @@
 /** `./gw admin credentials list|set|restore|remove`. A credential comes on standard input, never in an argument. */
-import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import { type AdminCall, type AdminCommand, given } from './command.ts';
+import { standardInput } from './standard-input.ts';
 import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/credentials';
@@ -9,18 +9,12 @@ const columns = ['name', 'source', 'origin', 'set_at', 'has_previous', 'readable
 const at = ({ arg }: AdminCall): string => `${path}/${encodeURIComponent(arg(0))}`;
 const inForce = 'Envoy has it within 3 s; calls that are under way end with the one before.\n';
 
-async function standardInput(): Promise<string> {
-  const usage = './gw admin credentials set <name> < the-file-that-holds-it';
-  if (process.stdin.isTTY) throw new Problem(`The credential is read from standard input: ${usage}`);
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  const value = Buffer.concat(chunks).toString('utf8').trim();
-  if (value === '') throw new Problem(`Standard input is empty: ${usage}`);
-  return value;
-}
+const usage = './gw admin credentials set <name> < the-file-that-holds-it';
 
 /** `readValue` is for tests. */
-export const credentialCommands = (readValue: () => Promise<string> = standardInput): readonly AdminCommand[] => [
+export const credentialCommands = (
+  readValue: () => Promise<string> = () => standardInput('The credential', usage),
+): readonly AdminCommand[] => [
   {
     name: 'credentials list',
     args: [],
