@@ -57,14 +57,6 @@ export const operatorErrorCatalogue = defineErrors({
     when: 'Too many logins have failed for one person, from one address or in all, or too many wait to be checked.',
     action: 'Wait for the seconds in Retry-After.',
   },
-  identity_provider_unavailable: {
-    type: 'internal_error',
-    status: 502,
-    retry: 'with_backoff',
-    message: 'The identity provider does not answer. Log in with a credential, or try again.',
-    when: 'The identity provider is unavailable or slow, or its answer cannot be read.',
-    action: 'Log in with a credential, or try again.',
-  },
   provider_unavailable: {
     type: 'internal_error',
     status: 502,
@@ -82,6 +74,7 @@ export const operatorErrorCatalogue = defineErrors({
     action: 'Read the current state, then decide.',
   },
   invalid_account: missing('account'),
+  invalid_account_issuer: missing('account issuer'),
   invalid_alias: missing('alias'),
   invalid_price: missing('price'),
   invalid_application: missing('application'),

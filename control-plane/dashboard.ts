@@ -10,26 +10,44 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import files from '@fastify/static';
 import { pageWalls } from '@gw/contract/internal/html-text';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const path = '/dashboard/';
 const noncePlace = '{nonce}';
+
+interface PageQuery {
+  readonly login_failed?: unknown;
+}
 
 /** Beside the bundle of the service, or where the build puts them when the source runs. */
 const folders = [new URL('./dashboard/', import.meta.url), new URL('../dist/dashboard/', import.meta.url)];
 
 const anybody = { config: { access: { kind: 'public' }, reply: null, described: false } } as const;
 
-/** Registers the pages, and the way to them from `/`. Where they were not built, nothing is registered. `hasOidc`: whether operators can log in with an identity provider. */
-export function dashboardRoutes(app: FastifyInstance, { hasOidc }: { readonly hasOidc: boolean }): void {
+/** The page of the login has to know this. */
+export interface LoginWords {
+  /** Who can log in with an identity provider. */
+  kinds(): Promise<readonly string[]>;
+  /** Why a login failed, in a fixed sentence without characters that mean something in HTML; empty if none has. */
+  failure(parameter: unknown): string;
+}
+
+/** Registers the pages, and the way to them from `/`. Where they were not built, nothing is registered. */
+export function dashboardRoutes(app: FastifyInstance, login: LoginWords): void {
   const folder = folders.map((url) => fileURLToPath(url)).find((each) => existsSync(`${each}index.html`));
   if (folder === undefined) {
     app.log.warn('the pages of the dashboard were not built: node cli/prepare.mjs builds them');
     return;
   }
   // Read each time: a build that goes on beside a running gateway names other files in it.
-  const page = async (reply: FastifyReply): Promise<FastifyReply> => {
-    const index = (await readFile(`${folder}index.html`, 'utf8')).replace('{oidc}', String(hasOidc));
+  const page = async (
+    request: FastifyRequest<{ Querystring: PageQuery }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const kinds = await login.kinds();
+    const index = (await readFile(`${folder}index.html`, 'utf8'))
+      .replace('{oidc}', kinds.join(' '))
+      .replace('{login-failed}', login.failure(request.query.login_failed));
     const nonce = randomBytes(16).toString('base64');
     return reply
       .headers({ 'content-security-policy': policyOf(nonce), ...pageWalls })
@@ -46,7 +64,7 @@ export function dashboardRoutes(app: FastifyInstance, { hasOidc }: { readonly ha
       .sendFile(request.params['*'], { maxAge: '365d', immutable: true }),
   );
   // The pages have addresses of their own; the script shows the one that is asked for.
-  app.get(`${path}*`, anybody, (_request, reply) => page(reply));
+  app.get<{ Querystring: PageQuery }>(`${path}*`, { config: { ...anybody.config, anyQuery: true } }, page);
 }
 
 /** A worker has the policy that its own script came with. To what is part of a page it means nothing. */

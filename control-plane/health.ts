@@ -1,7 +1,6 @@
 /** `GET /healthz`, and for operators `GET /metrics`. */
 import { apiError } from '@gw/contract/errors';
 import { healthSchema } from '@gw/contract/management';
-import type { Ground } from '@gw/service/ground';
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -12,6 +11,7 @@ import {
 } from './catalogue/index.ts';
 import { unscreenedCount } from './customers/index.ts';
 import { countFaults, countWaiting, isCheckOverdue, readAlarm, registerMetrics } from './ledger/index.ts';
+import { registerMetrics as registerPeopleMetrics } from './people/index.ts';
 import type { Services } from './services.ts';
 import { type Context, inRole } from './shared/context.ts';
 import { refuse } from './shared/replies.ts';
@@ -84,7 +84,7 @@ export function shortHealthRoute(app: FastifyInstance, { addresses }: Context, i
 export function operatorHealthRoutes(
   app: FastifyInstance,
   context: Context,
-  { catalogue, ledger }: Services,
+  { catalogue, ledger, people }: Services,
   stays: () => boolean,
   ground: Pick<Ground, 'register'> | null,
 ): void {
@@ -127,6 +127,7 @@ export function operatorHealthRoutes(
   registerMetrics(metrics, context, ledger);
   troubles.register(metrics);
   ground?.register(metrics);
+  registerPeopleMetrics(metrics, people);
   app.get('/metrics', { config: { ...config, reply: null } }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),
   );

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import cookies from '@fastify/cookie';
 import { apiError } from '@gw/contract/errors';
-import type { Ground } from '@gw/service/ground';
 import { foreignHost, ownHosts } from '@gw/service/own-host';
 import type { FastifyInstance } from 'fastify';
 import * as catalogue from './catalogue/index.ts';
@@ -55,7 +54,7 @@ export function buildOperatorApp(
   demandReplySchemas(app);
   people.guard(app, context, services.people, services.idempotency);
   openApiRoute(app, access.settings.controlUrl);
-  dashboardRoutes(app, { hasOidc: access.oidc !== null });
+  dashboardRoutes(app, people.loginWords(services.people));
   operatorHealthRoutes(app, context, services, stays, ground);
   liveRoute(app, context);
   people.operatorRoutes(app, context, services.people);

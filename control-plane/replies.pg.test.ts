@@ -32,11 +32,16 @@ import type { Decision } from './customers/onboarding/steps.ts';
 import { openLook } from './ledger/ground/ground.ts';
 import { buildOperatorApp } from './operator-app.ts';
 
+const issuer = {
+  GW_OIDC_ISSUER: 'http://127.0.0.1:9',
+  GW_OIDC_CLIENT_ID: 'gw',
+  GW_OIDC_CLIENT_SECRET: 'a secret of the tests',
+};
 const objects = mkdtempSync(join(tmpdir(), 'gw-replies-'));
 let running: TestApp;
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 beforeAll(async () => {
-  running = await startTestApp(undefined, undefined, { GW_OBJECTS_DIR: objects });
+  running = await startTestApp(undefined, undefined, { GW_OBJECTS_DIR: objects, ...issuer });
   tokens = await seedOperators(running.context);
   await openFirstVersion(running.context)();
 }, 120_000);
@@ -129,6 +134,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await running.context.db.operator.update({ where: { id: ada.id }, data: bound });
   for (const verb of ['disable', 'enable', 'reset-credential', 'unbind-identity'])
     await post(`${operators}/${ada.id}/${verb}`);
+  await post(`${operators}/${ada.id}/bind-identity`, { subject: 'ada' });
   const token = await post(`${operators}/op_admin/tokens`, { name: 'nightly' });
   await get(`${operators}/op_admin/tokens`);
   await done(ask('DELETE', `${operators}/op_admin/tokens/${token.id}`));
@@ -160,6 +166,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get(`${account}/admins`);
   await post(`${account}/admins/${admin.id}/disable`);
   await post(`${account}/admins/${admin.id}/enable`);
+  await askIssuer(ask, account, admin.id);
   const { credential } = await post(`${account}/admins/${admin.id}/reset-credential`);
   await askAsAdmin(app, 'lin@customer.example', credential);
   await post(`${account}/suspend`, { reason: 'a test' });
@@ -176,6 +183,24 @@ async function done(asked: Promise<LightMyRequestResponse>) {
   const { body, headers, raw, statusCode } = await asked;
   expect(statusCode, `${raw.req.url}: ${body}`).toBeLessThan(300);
   return headers['content-type']?.toString().startsWith('application/json') ? JSON.parse(body) : null;
+}
+
+async function askIssuer(ask: Ask, account: string, adminId: string): Promise<void> {
+  const path = `${account}/issuer`;
+  await done(
+    ask('PUT', path, {
+      issuer: 'http://127.0.0.1:9',
+      client_id: 'gw',
+      client_secret: 'a secret of the tests',
+      domain: 'customer.example',
+    }),
+  );
+  await done(ask('GET', path));
+  await done(ask('POST', `${path}/verify`, { reason: 'a test' }));
+  const person = `${account}/admins/${adminId}`;
+  await done(ask('POST', `${person}/bind-identity`, { subject: 'lin' }));
+  await done(ask('POST', `${person}/unbind-identity`));
+  await done(ask('DELETE', path));
 }
 
 type Ask = (method: Method, url: string, body?: object) => Promise<LightMyRequestResponse>;

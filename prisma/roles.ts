@@ -91,6 +91,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   operators: { people: changes },
   operator_tokens: { people: marks },
   organisation_admins: { people: changes },
+  account_issuers: { people: whole },
   second_factors: { people: whole },
   sessions: { people: whole },
 

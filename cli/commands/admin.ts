@@ -17,6 +17,7 @@ import { energyContractCommands } from './admin/energy-contracts.ts';
 import { eraseCommands } from './admin/erase.ts';
 import { holdCommands } from './admin/holds.ts';
 import { integrityCommands } from './admin/integrity.ts';
+import { issuerCommands } from './admin/issuers.ts';
 import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
@@ -34,6 +35,7 @@ import { type Ends, openProgram } from './program.ts';
 const commands: readonly AdminCommand[] = [
   ...onboardingCommands,
   ...accountCommands,
+  ...issuerCommands(),
   ...keyCommands,
   ...operatorCommands,
   ...catalogueCommands,

@@ -135,6 +135,7 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
     'GW_OBJECTS_REGION',
     'GW_OBJECTS_SECRET_KEY',
     'GW_OBJECTS_URL',
+    'GW_OIDC_CLAIM',
     'GW_OIDC_CLIENT_ID',
     'GW_OIDC_CLIENT_SECRET',
     'GW_OIDC_ISSUER',

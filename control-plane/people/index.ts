@@ -8,6 +8,7 @@ import { hourMs } from '@gw/contract/internal/durations';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import type { Peppers } from '@gw/contract/internal/pepper';
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import { type Context, inRole } from '../shared/context.ts';
 import { type Idempotent, makeChangesIdempotent } from '../shared/idempotent-changes.ts';
 import { setNameKeys } from '../shared/names/names.ts';
@@ -15,10 +16,12 @@ import { openNamesOfReplies } from '../shared/names/open-replies.ts';
 import { wrapAgain } from '../shared/names/wrap-again.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import type { Vault } from '../shared/vault.ts';
+import { accountIssuerRoutes } from './access/account-issuer-routes.ts';
 import { peopleActors } from './access/change-actors.ts';
 import type { AccessSettings } from './access/config.ts';
 import { guardRoutes } from './access/guard.ts';
 import { identify } from './access/identify.ts';
+import { failedLoginText } from './access/oidc-failure.ts';
 import { oidcRoutes } from './access/oidc-routes.ts';
 import { operatorRoutes as operatorsRoutes } from './access/operator-routes.ts';
 import { secondFactorRoutes } from './access/second-factor-routes.ts';
@@ -111,12 +114,27 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { access,
   const own = inRole(context, 'people');
   sessionRoutes(app, own, access);
   secondFactorRoutes(app, own, access);
-  if (access.oidc !== null) oidcRoutes(app, own, access, access.oidc);
+  oidcRoutes(app, own, access);
+  accountIssuerRoutes(app, own, access);
   operatorsRoutes(app, own, access);
   auditOperatorRoutes(app, context);
   keyPeopleRoutes(app, inRole(context, 'customers'), keys);
   organisationAuditRoutes(app, context);
 }
+
+/** Tells the page of the login about identity providers. */
+export const loginWords = ({ access }: Pick<PeopleServices, 'access'>) => ({
+  // While Postgres is away the page is shown all the same: it says so itself.
+  kinds: async () => [
+    ...(access.oidc.of(null) === null ? [] : ['operator']),
+    ...((await access.accountIssuers.any().catch(() => false)) ? ['organisation_admin'] : []),
+  ],
+  failure: failedLoginText,
+});
+
+/** Adds the metrics of this wing. */
+export const registerMetrics = (registry: Registry, { access }: Pick<PeopleServices, 'access'>): void =>
+  registry.registerMetric(access.oidcLogins);
 
 /** Starts the jobs of this wing. Resolves after the first attempt to make the first operator. */
 export async function startJobs(context: Context, { access, nameKeys }: PeopleServices): Promise<RepeatedJob> {

@@ -1,4 +1,4 @@
-import { Button, Card, Center, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Button, Card, Center, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, must } from './api/client.ts';
@@ -11,16 +11,35 @@ import { words } from './words/words.ts';
 type Kind = 'operator' | 'organisation_admin';
 
 /** The server says it with the page. */
-const hasOidc = document.querySelector<HTMLMetaElement>('meta[name=oidc]')?.content === 'true';
+const said = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content;
+const hasProvider = (kind: Kind): boolean => said('oidc')?.split(' ').includes(kind) === true;
+
+/** Why a login with an identity provider has just failed, and whose it was. Forgotten with the first login that succeeds. */
+let lastFailure = said('login-failed');
+const firstKind: Kind = location.search.includes('as=operator') ? 'operator' : 'organisation_admin';
+// A page that is loaded again tells nothing old.
+if (lastFailure) history.replaceState(null, '', location.pathname);
+
+/** To the provider of the organisation, which the domain of the e-mail names. */
+function logInWithOrganisation(form: HTMLFormElement): void {
+  const email = form.elements.namedItem('email') as HTMLInputElement;
+  if (!email.reportValidity()) return;
+  location.assign(
+    `/session/oidc?${new URLSearchParams({ domain: email.value.slice(email.value.lastIndexOf('@') + 1) })}`,
+  );
+}
 
 export function Login() {
-  const [kind, setKind] = useState<Kind>('organisation_admin');
+  const [kind, setKind] = useState<Kind>(firstKind);
   const lookAgain = useLookAgain();
   const code = useAskedCode();
   const logIn = useMutation({
     mutationFn: (body: { email: string; credential: string; as: Kind; code?: string }) =>
       must(api.POST('/session', { body })),
-    onSuccess: lookAgain,
+    onSuccess: () => {
+      lastFailure = undefined;
+      return lookAgain();
+    },
     onError: code.hear,
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -42,6 +61,11 @@ export function Login() {
             <Title order={1} size="h2">
               {words.login.title}
             </Title>
+            {logIn.isIdle && lastFailure && (
+              <Alert color="red" title={words.login.providerFailed} role="alert">
+                {lastFailure}
+              </Alert>
+            )}
             <SegmentedControl
               aria-label="Log in as"
               value={kind}
@@ -68,9 +92,17 @@ export function Login() {
             <Button type="submit" loading={logIn.isPending}>
               Log in
             </Button>
-            {kind === 'operator' && hasOidc && (
+            {kind === 'operator' && hasProvider(kind) && (
               <Button component="a" href="/session/oidc" variant="default">
-                Log in with the identity provider
+                {words.login.withProvider}
+              </Button>
+            )}
+            {kind === 'organisation_admin' && hasProvider(kind) && (
+              <Button
+                variant="default"
+                onClick={({ currentTarget: { form } }) => form !== null && logInWithOrganisation(form)}
+              >
+                {words.login.withOrganisation}
               </Button>
             )}
             <Text size="xs" c="dimmed">

@@ -82,7 +82,10 @@ const reinstate: AdminCommand = {
   },
 };
 
-const adminMove = (verb: 'disable' | 'enable' | 'reset-credential', summary: string): AdminCommand => ({
+const adminMove = (
+  verb: 'disable' | 'enable' | 'reset-credential' | 'unbind-identity',
+  summary: string,
+): AdminCommand => ({
   name: `admins ${verb}`,
   args: ['account', 'admin'],
   options: {},
@@ -151,4 +154,15 @@ export const accountCommands: readonly AdminCommand[] = [
   adminMove('disable', 'end a login and its sessions'),
   adminMove('enable', 'let a disabled person log in again'),
   adminMove('reset-credential', 'make a new credential, shown once; sessions end'),
+  {
+    name: 'admins bind-identity',
+    args: ['account', 'admin'],
+    options: { 'subject!': "the claim sub of the person, or oid where the account's issuer is set to it" },
+    summary: "bind an identity of the account's identity provider before its first login",
+    run: async (call) =>
+      shown(
+        await call.api.send('POST', at(call.arg(0), 'admins', call.arg(1), 'bind-identity'), given(call, 'subject')),
+      ),
+  },
+  adminMove('unbind-identity', 'let the next login with the identity provider bind anew; sessions end'),
 ];

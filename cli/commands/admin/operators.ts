@@ -54,6 +54,13 @@ export const operatorCommands: readonly AdminCommand[] = [
   move('reset-credential', 'make a new credential, shown once; sessions and tokens end'),
   move('unbind-identity', 'let the next login with the identity provider bind anew; sessions end'),
   {
+    name: 'operators bind-identity',
+    args: ['operator'],
+    options: { 'subject!': 'the claim sub of the person, or oid where GW_OIDC_CLAIM is oid' },
+    summary: 'bind an identity of the identity provider before its first login',
+    run: async (call) => shown(await call.api.send('POST', at(call.arg(0), 'bind-identity'), given(call, 'subject'))),
+  },
+  {
     name: 'operators tokens',
     args: ['operator'],
     options: {},

@@ -11,8 +11,17 @@ import { z } from 'zod';
 import { type ChangeContext, makeId } from '../../people/access/change.ts';
 import type { Credentials } from '../../people/access/credential.ts';
 import { emailDigestOf, hidePerson } from '../../people/access/hidden-person.ts';
+import { issuerNameOf } from '../../people/access/oidc-issuer.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
-import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from '../../people/access/refusals.ts';
+import {
+  alreadyBound,
+  type ChangeResult,
+  invalidTransition,
+  noIssuer,
+  notFound,
+  subjectTaken,
+  tooManyAtOnce,
+} from '../../people/access/refusals.ts';
 import { removeSecondFactor, secondFactorField, withSecondFactor } from '../../people/access/second-factor.ts';
 import { endSessionsOf } from '../../people/access/sessions.ts';
 import { appendAudit } from '../../people/audit/append.ts';
@@ -29,6 +38,7 @@ export const adminSchema = z
     name: z.string(),
     email: z.string(),
     state: z.enum(['enabled', 'disabled']),
+    logins: z.array(z.enum(['credential', 'oidc'])).describe('How the person can log in'),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'OrganisationAdmin' });
@@ -49,6 +59,10 @@ export interface OrganisationAdmins {
   ): Promise<ChangeResult<AdminWithCredential>>;
   /** Disabling ends all sessions of the person. */
   setEnabled(change: ChangeContext, accountId: string, id: string, enabled: boolean): Promise<ChangeResult<AdminView>>;
+  /** Binds an identity of the account's issuer before its first login. */
+  bindIdentity(change: ChangeContext, accountId: string, id: string, subject: string): Promise<ChangeResult<AdminView>>;
+  /** Frees the person of the identity that is bound, and ends the sessions. */
+  unbindIdentity(change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<AdminView>>;
   /** Replaces the credential, removes the second factor, and ends all sessions of the person. */
   resetCredential(change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<AdminWithCredential>>;
 }
@@ -119,6 +133,36 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
       return outcome.ok ? ok(viewOf(outcome.value)) : outcome;
     },
 
+    bindIdentity: async (change, accountId, id, subject) => {
+      const outcome = await changed(change, accountId, id, async (tx, before) => {
+        // Held, so that whoever changes the issuer at this moment unbinds this one too.
+        await tx.$executeRaw`SELECT 1 FROM account_issuers WHERE account_id = ${accountId} FOR SHARE`;
+        const issuer = await tx.accountIssuer.findUnique({ where: { accountId } });
+        if (issuer === null) return err(noIssuer());
+        if (before.oidcSubject !== null) return err(alreadyBound());
+        const data = { oidcIssuer: issuerNameOf(issuer.issuer), oidcSubject: subject };
+        if ((await tx.organisationAdmin.count({ where: { accountId, ...data } })) > 0) return err(subjectTaken());
+        const row = await tx.organisationAdmin.update({ where: { id }, data });
+        const after = { issuer: data.oidcIssuer, subject };
+        await audit(tx, change, row, 'organisation_admin.identity_bound', null, after);
+        return ok(row);
+      });
+      return outcome.ok ? ok(viewOf(outcome.value)) : outcome;
+    },
+
+    unbindIdentity: async (change, accountId, id) => {
+      const outcome = await changed(change, accountId, id, async (tx, { oidcIssuer, oidcSubject }) => {
+        if (oidcSubject === null) return err(invalidTransition('No identity is bound to this person.'));
+        const data = { oidcIssuer: null, oidcSubject: null };
+        const row = await tx.organisationAdmin.update({ where: { id }, data });
+        const ended = await endSessionsOf(tx, { kind: 'organisation_admin', id });
+        const before = { issuer: oidcIssuer, subject: oidcSubject };
+        await audit(tx, change, row, 'organisation_admin.identity_unbound', before, { sessions_ended: ended });
+        return ok(row);
+      });
+      return outcome.ok ? ok(viewOf(outcome.value)) : outcome;
+    },
+
     resetCredential: async (change, accountId, id) => {
       const issued = await credentials.issue();
       if (issued === null) return tooManyAtOnce();
@@ -157,5 +201,9 @@ const viewOf = (row: AdminRow): AdminView => ({
   name: row.name,
   email: row.email,
   state: row.disabledAt === null ? 'enabled' : 'disabled',
+  logins: [
+    ...(row.credentialHash === null ? [] : ['credential' as const]),
+    ...(row.oidcSubject === null ? [] : ['oidc' as const]),
+  ],
   created_at: row.createdAt.toISOString(),
 });

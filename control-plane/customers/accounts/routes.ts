@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answer, changeOf } from '../../people/access/change.ts';
-import { emailSchema, idSchema, nameSchema, noBody } from '../../people/access/fields.ts';
+import { emailSchema, idSchema, nameSchema, noBody, subjectBody } from '../../people/access/fields.ts';
 import { notFound } from '../../people/access/refusals.ts';
 import type { AccessServices } from '../../people/access/services.ts';
 import type { Context } from '../../shared/context.ts';
@@ -160,6 +160,21 @@ export function organisationAdminRoutes(
       const { accountId, id } = request.params;
       return answer(reply, await admins.setEnabled(changeOf(request, context), accountId, id, enabled), context);
     });
+
+  const changed = { ...admin, reply: adminSchema };
+  app.post(
+    `${list}/:id/bind-identity`,
+    { config: changed, schema: { params: adminParams, body: subjectBody } },
+    async (request, reply) => {
+      const { accountId, id } = request.params;
+      const change = changeOf(request, context);
+      return answer(reply, await admins.bindIdentity(change, accountId, id, request.body.subject), context);
+    },
+  );
+  app.post(`${list}/:id/unbind-identity`, { config: changed, schema }, async (request, reply) => {
+    const { accountId, id } = request.params;
+    return answer(reply, await admins.unbindIdentity(changeOf(request, context), accountId, id), context);
+  });
 
   app.post(`${list}/:id/reset-credential`, { config: withCredential, schema }, async (request, reply) => {
     const { accountId, id } = request.params;

@@ -176,7 +176,7 @@ async function eraseAdmin(tx: Queryable, id: string, at: Date): Promise<void> {
   await destroyKey(tx, `organisation_admin:${id}`, at);
   await tx.$executeRaw`
     UPDATE organisation_admins SET name = ${erased}, email = ${erased}, email_digest = NULL, credential_hash = NULL,
-      disabled_at = coalesce(disabled_at, ${at})
+      oidc_issuer = NULL, oidc_subject = NULL, disabled_at = coalesce(disabled_at, ${at})
     WHERE id = ${id}`;
   await endAccess(tx, 'organisation_admin', id);
 }

@@ -25,6 +25,7 @@ test('what is set is read', () => {
       GW_OIDC_ISSUER: 'https://login.example',
       GW_OIDC_CLIENT_ID: 'gw',
       GW_OIDC_CLIENT_SECRET: 's',
+      GW_OIDC_CLAIM: 'oid',
       GW_FIRST_OPERATOR_CREDENTIAL: 'x'.repeat(20),
       GW_FIRST_OPERATOR_TOKEN: token,
       GW_CONTROL_TLS_CERT_FILE: '/tls/ops.crt',
@@ -35,7 +36,7 @@ test('what is set is read', () => {
     trustedProxies: ['10.0.0.0/8', '192.0.2.1'],
     allowedHosts: ['ops.internal', 'gw.internal'],
     tls: { certFile: '/tls/ops.crt', keyFile: '/tls/ops.key' },
-    oidc: { issuer: 'https://login.example', clientId: 'gw', clientSecret: 's' },
+    oidc: { issuer: 'https://login.example', clientId: 'gw', clientSecret: 's', claim: 'oid', domain: null },
     firstOperator: { credential: 'x'.repeat(20), token, tokenDays: 90 },
     credentialCost: defaultAccessSettings.credentialCost,
   });

@@ -2,16 +2,11 @@
 import { readAllowedHosts, readNetworks, type SettingReader } from '@gw/contract/internal/environment';
 import { readHostPort } from '@gw/contract/internal/listen';
 import { isConfidentialUrl, isLoopback } from '@gw/contract/internal/loopback';
-import { refusedHost } from '@gw/contract/internal/refused-host';
 import { type HashCost, recommendedCost } from './credential.ts';
+import type { OidcSettings } from './oidc.ts';
+import { issuerProblem } from './oidc-issuer.ts';
+import { personClaims } from './oidc-person.ts';
 import { isOperatorToken } from './token-hash.ts';
-
-/** The identity provider that operators can log in with. */
-export interface OidcSettings {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
 
 /** Certificate files of the operators' port. */
 export interface OperatorTls {
@@ -37,6 +32,7 @@ export interface AccessSettings {
   readonly allowedHosts: readonly string[];
   /** Null: the port speaks plain HTTP, on loopback or behind a proxy. */
   readonly tls: OperatorTls | null;
+  /** The identity provider that operators can log in with. */
   readonly oidc: OidcSettings | null;
   /** Made only if there is no operator at all; null makes none. */
   readonly firstOperator: FirstOperator | null;
@@ -97,16 +93,19 @@ function readTls(settings: SettingReader, controlUrl: string): OperatorTls | nul
 function readOidc(settings: SettingReader): OidcSettings | null {
   const issuer = settings.optional('GW_OIDC_ISSUER', '');
   if (!issuer) return null;
-  if (!isConfidentialUrl(issuer))
-    settings.problem('GW_OIDC_ISSUER has to be https. Example: GW_OIDC_ISSUER=https://login.example.com');
-  else if (refusedHost(issuer) !== null)
-    settings.problem(
-      `GW_OIDC_ISSUER names a host that is not allowed (${refusedHost(issuer)}). Example: GW_OIDC_ISSUER=https://login.example.com`,
-    );
+  const wrong = issuerProblem(issuer);
+  if (wrong !== null) settings.problem(`GW_OIDC_ISSUER ${wrong}. Example: GW_OIDC_ISSUER=https://login.example.com`);
+  const named = settings.optional('GW_OIDC_CLAIM', 'email');
+  const claim = personClaims.find((each) => each === named);
+  if (claim === undefined)
+    settings.problem(`GW_OIDC_CLAIM takes one of ${personClaims.join(', ')}. Example: GW_OIDC_CLAIM=email`);
   return {
     issuer,
     clientId: settings.required('GW_OIDC_CLIENT_ID', 'gw-operators'),
     clientSecret: settings.required('GW_OIDC_CLIENT_SECRET', '<from the provider>'),
+    claim: claim ?? 'email',
+    // Each operator is named by an admin, so that no domain has to be.
+    domain: null,
   };
 }
 

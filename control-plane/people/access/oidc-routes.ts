@@ -1,89 +1,133 @@
 /**
- * `GET /session/oidc`: login of operators with an identity provider, where one is configured.
+ * `GET /session/oidc`: login with an identity provider, of operators and, with `?domain=`, of the admins of the account whose issuer has
+ * that domain. Whatever goes wrong leads back to the page of the login, which says why.
  *
  * A second factor of the gateway is not asked for here: the provider has its own.
  *
- * Invariant: it lets in only operators whom an admin has made. The first login binds the provider's subject to the
- * operator with that verified e-mail; from then on the subject alone decides, whatever the e-mail becomes.
+ * Invariant: each issuer has a callback of its own, and a code goes only to the issuer that the browser began with and that this callback
+ * belongs to. So no issuer gets, or can pass off as its own, what another one has sent (RFC 9700, 4.4).
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import { jsonIn } from '@gw/contract/internal/json-in';
-import type { Prisma } from '@gw/prisma/client';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ok, type Result } from '@gw/contract/internal/result';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import type { OperatorPrincipal } from '../../shared/principal.ts';
-import { refuse } from '../../shared/replies.ts';
 import { type Attempt, networkOf } from './attempts.ts';
-import { answer } from './change.ts';
-import { emailDigestOf } from './hidden-person.ts';
-import { auditPerson } from './login.ts';
-import { callbackPath, flowSchema, type Oidc, type OidcFlow, type OidcIdentity } from './oidc.ts';
-import { identityProviderAway, loginFailed, type Refusal, slowDown } from './refusals.ts';
+import { idSchema } from './fields.ts';
+import { flowSchema } from './oidc.ts';
+import { failedLoginPage, type OidcFailure, type OidcKind, oidcFailed } from './oidc-failure.ts';
+import { logInAs } from './oidc-login.ts';
+import { callbackPathOf } from './oidc-providers.ts';
 import type { AccessServices } from './services.ts';
-import { sessionIdOf, startSession } from './sessions.ts';
 
-type Tx = Prisma.TransactionClient;
-
-// A redirect, and a page for people.
-const config = { access: { kind: 'public' }, reply: null } as const;
+/** Redirects, and a page for people; providers may add parameters of their own. */
+const config = { access: { kind: 'public' }, reply: null, anyQuery: true, described: false } as const;
 const flowMaxAgeS = 600;
 /** The way here began on another site, which a strict cookie does not follow; from this page on it is our own. */
 const welcomePage =
   '<!doctype html><meta charset="utf-8"><title>Logged in</title><meta http-equiv="refresh" content="0;url=/"><p>You are logged in. <a href="/">Go on</a></p>';
 
-export function oidcRoutes(app: FastifyInstance, context: Context, access: AccessServices, oidc: Oidc): void {
-  const { addresses, db, log, now } = context;
+const begunSchema = flowSchema.extend({ account: z.string().nullable() });
+const query = z.object({ domain: z.string().trim().toLowerCase().min(1).max(253).optional() });
+const params = z.object({ accountId: idSchema });
+
+export function oidcRoutes(base: FastifyInstance, context: Context, access: AccessServices): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const { accountIssuers, oidc: providers, oidcLogins } = access;
   const secure = access.settings.controlUrl.startsWith('https:');
   const cookieName = secure ? '__Host-gw_oidc' : 'gw_oidc';
   // Lax: the browser comes back from another site.
   const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
+  const told = teller(context, access);
 
-  app.get('/session/oidc', { config }, async (_request, reply) => {
-    try {
-      const { flow, url } = await oidc.begin();
+  app.get('/session/oidc', { config, schema: { querystring: query } }, (request, reply) => {
+    const { domain } = request.query;
+    const isForeign = ['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']));
+    // Another site could have the browser log in with an issuer of its own, to an account of its own.
+    if (domain !== undefined && isForeign) return reply.redirect('/dashboard/');
+    return told(request, reply, domain === undefined ? 'operator' : 'organisation_admin', async () => {
+      const issuer = domain === undefined ? null : await accountIssuers.ofDomain(domain);
+      const oidc = domain !== undefined && issuer === null ? null : providers.of(issuer);
+      if (oidc === null) return oidcFailed('no_provider', 'none is set up');
+      const begun = await oidc.begin();
+      if (!begun.ok) return begun;
+      const flow = { ...begun.value.flow, account: issuer?.accountId ?? null };
       void reply.setCookie(cookieName, JSON.stringify(flow), { ...cookie, maxAge: flowMaxAgeS });
-      return reply.redirect(url);
-    } catch (error) {
-      log.warn({ err: error }, 'the identity provider does not answer');
-      return refuse(reply, identityProviderAway(), addresses);
-    }
+      return ok(reply.redirect(begun.value.url));
+    });
   });
 
-  // Providers may add parameters of their own.
-  app.get(callbackPath, { config: { ...config, anyQuery: true } }, async (request, reply) => {
+  const finish = (request: FastifyRequest, reply: FastifyReply, accountId: string | null) => {
     const flow = readFlow(app.parseCookie(request.headers.cookie ?? '')[cookieName]);
     // One try: what was begun cannot be finished twice.
     void reply.clearCookie(cookieName, cookie);
-    const token = flow && (await logInWith(request, flow));
-    if (token !== null && typeof token === 'object') return answer(reply, token, context);
-    if (token === null) {
-      access.failedLogins.note(null, request.ip);
-      return refuse(reply, loginFailed(), addresses);
-    }
-    access.cookie.set(reply, token);
-    return reply.type('text/html; charset=utf-8').send(welcomePage);
+    const kind = accountId === null ? 'operator' : 'organisation_admin';
+    return told(request, reply, kind, async () => {
+      if (flow === null || flow.account !== accountId)
+        return oidcFailed('expired', 'this browser has not begun a login with this issuer, or too long ago');
+      const token = await logInWith(context, access, request, flow);
+      if (!token.ok) return token;
+      oidcLogins.inc({ kind, outcome: 'logged_in' });
+      access.cookie.set(reply, token.value);
+      return ok(reply.type('text/html; charset=utf-8').send(welcomePage));
+    });
+  };
+  app.get(callbackPathOf(null), { config }, (request, reply) => finish(request, reply, null));
+  app.get(callbackPathOf(':accountId'), { config, schema: { params } }, (request, reply) =>
+    finish(request, reply, request.params.accountId),
+  );
+}
+
+/**
+ * Leads from a login that failed to its page, which tells the reason in words of its own: nothing of the request goes there. Fail-closed:
+ * an error of a store is such a reason.
+ */
+const teller =
+  ({ log }: Context, { failedLogins, oidcLogins }: AccessServices) =>
+  async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    kind: OidcKind,
+    work: () => Promise<Result<FastifyReply, OidcFailure>>,
+  ): Promise<FastifyReply> => {
+    const outcome = await work().catch((error: unknown) => {
+      log.error({ err: error, requestId: request.id }, 'a login with an identity provider met an error');
+      return oidcFailed('unavailable', 'see the error that was logged with it');
+    });
+    if (outcome.ok) return outcome.value;
+    const { detail, reason } = outcome.error;
+    oidcLogins.inc({ kind, outcome: reason });
+    log.warn({ kind, reason, detail, requestId: request.id }, 'a login with an identity provider failed');
+    failedLogins.note(null, request.ip);
+    return reply.redirect(failedLoginPage(kind, reason));
+  };
+
+type Begun = z.infer<typeof begunSchema>;
+
+/** The token of a new session. Each try asks the provider, so that made-up ones are slowed down. */
+async function logInWith(
+  { db, now }: Context,
+  { accountIssuers, attempts, oidc: providers }: AccessServices,
+  { id, ip, url }: FastifyRequest,
+  flow: Begun,
+): Promise<Result<string, OidcFailure>> {
+  const { account } = flow;
+  const issuer = account === null ? null : await accountIssuers.ofAccount(account);
+  const oidc = account !== null && issuer === null ? null : providers.of(issuer);
+  if (oidc === null) return oidcFailed('no_provider', 'it was taken away meanwhile');
+  const attempt = attemptOf(ip);
+  const { waitMs } = await attempts.admit(attempt);
+  if (waitMs > 0) return oidcFailed('too_many_logins', `the next one is heard in ${Math.ceil(waitMs / 1000)} s`);
+  const identity = await oidc.finish(url.slice(url.indexOf('?')), flow);
+  if (!identity.ok) return identity;
+  const token = await db.$transaction(async (tx) => {
+    if (issuer !== null && !(await accountIssuers.hold(tx, issuer)))
+      return oidcFailed('no_provider', 'it was changed meanwhile');
+    return logInAs(tx, identity.value, account, { at: now(), requestId: id });
   });
-
-  /** The token of a new session, or null. Each try asks the provider, so that made-up ones are slowed down. */
-  async function logInWith({ id, ip, url }: FastifyRequest, flow: OidcFlow): Promise<string | Refusal | null> {
-    const attempt = attemptOf(ip);
-    const { waitMs } = await access.attempts.admit(attempt);
-    if (waitMs > 0) return slowDown(waitMs);
-    const identity = await finish(url, flow);
-    const token = identity && (await db.$transaction((tx) => logIn(tx, identity, now(), id)));
-    if (token !== null) await access.attempts.succeeded(attempt);
-    return token;
-  }
-
-  async function finish(url: string, flow: OidcFlow): Promise<OidcIdentity | null> {
-    try {
-      return await oidc.finish(url.slice(url.indexOf('?')), flow);
-    } catch (error) {
-      // Without its causes: of a reply that is not JSON they quote the beginning, which may be that of a token.
-      log.info({ reason: errorText(error) }, 'a login with the identity provider failed');
-      return null;
-    }
-  }
+  if (token.ok) await attempts.succeeded(attempt);
+  return token;
 }
 
 /**
@@ -95,45 +139,5 @@ function attemptOf(address: string): Attempt {
   return { subject: network, address: network };
 }
 
-const readFlow = (text: string | undefined): OidcFlow | null =>
-  text === undefined ? null : (flowSchema.safeParse(jsonIn(text)).data ?? null);
-
-/** The token of a new session, or null: no enabled operator belongs to this identity. */
-async function logIn(tx: Tx, identity: OidcIdentity, at: Date, requestId: string): Promise<string | null> {
-  const principal = await findOrBind(tx, identity, at, requestId);
-  if (principal === null) return null;
-  const token = await startSession(tx, principal, at);
-  const person = { ...principal, proof: { kind: 'session', id: sessionIdOf(token) } as const };
-  await auditPerson(tx, person, { action: 'session.started', at, requestId, after: { by: 'oidc' } });
-  return token;
-}
-
-async function findOrBind(
-  tx: Tx,
-  { email, issuer, subject }: OidcIdentity,
-  at: Date,
-  requestId: string,
-): Promise<OperatorPrincipal | null> {
-  const where = { oidcIssuer_oidcSubject: { oidcIssuer: issuer, oidcSubject: subject } };
-  // Held until the session is there: whoever disables or unbinds the operator at this moment finds it, or it is not made.
-  await tx.$executeRaw`
-    SELECT 1 FROM operators WHERE oidc_issuer = ${issuer} AND oidc_subject = ${subject} FOR UPDATE`;
-  const bound = await tx.operator.findUnique({ where });
-  if (bound !== null) return bound.disabledAt === null ? principalFrom(bound) : null;
-  if (email === null) return null;
-  const free = { emailDigest: await emailDigestOf(tx, email), disabledAt: null, oidcSubject: null };
-  const { count } = await tx.operator.updateMany({ where: free, data: { oidcIssuer: issuer, oidcSubject: subject } });
-  if (count === 0) return null;
-  const principal = principalFrom(await tx.operator.findUniqueOrThrow({ where }));
-  const after = { issuer, subject };
-  await auditPerson(tx, principal, { action: 'operator.identity_bound', at, requestId, after });
-  return principal;
-}
-
-const principalFrom = ({ id, name, role }: Prisma.OperatorGetPayload<object>): OperatorPrincipal => ({
-  kind: 'operator',
-  id,
-  name,
-  role,
-  proof: null,
-});
+const readFlow = (text: string | undefined): Begun | null =>
+  text === undefined ? null : (begunSchema.safeParse(jsonIn(text)).data ?? null);

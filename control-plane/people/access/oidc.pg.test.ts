@@ -10,6 +10,7 @@ import { buildOperatorApp } from '../../operator-app.ts';
 import { readAudit } from '../audit/read.ts';
 import { defaultAccessSettings } from './config.ts';
 import { openCredentials } from './credential.ts';
+import { type OidcReason, oidcReasons } from './oidc-failure.ts';
 import { openAccess } from './services.ts';
 
 const running = forFile(() => startTestApp(() => clock));
@@ -20,7 +21,10 @@ let clock = new Date('2026-11-21T09:00:00.000Z');
 
 const appWith = (issuer: string): FastifyInstance => {
   const { clientId, clientSecret } = provider;
-  const settings = { ...defaultAccessSettings, oidc: { issuer, clientId, clientSecret } };
+  const settings = {
+    ...defaultAccessSettings,
+    oidc: { issuer, clientId, clientSecret, claim: 'email' as const, domain: null },
+  };
   const access = openAccess(running.context, settings, null);
   return buildOperatorApp(running.context, { ...running.services, people: { ...running.services.people, access } });
 };
@@ -56,72 +60,94 @@ async function begin() {
 const comeBack = (query: string, cookie: string) =>
   app.inject({ url: `/session/oidc/callback${query}`, headers: { cookie } });
 
-/** The status of the callback, and the session's cookie. */
+/** Why it failed, as the page of the login is told; null: it did not. */
+const reasonOf = ({ headers, statusCode }: Awaited<ReturnType<typeof comeBack>>): string | null => {
+  if (statusCode === 200) return null;
+  const at = new URL(String(headers.location), 'http://page');
+  expect([statusCode, at.pathname, at.searchParams.get('as')]).toEqual([302, '/dashboard/', 'operator']);
+  return at.searchParams.get('login_failed');
+};
+
+/** The reason of a login that failed, and the session's cookie. */
 async function logIn() {
   const { cookie, url } = await begin();
   const reply = await comeBack(provider.authorize(url), cookie);
-  return { status: reply.statusCode, cookie: cookieOf(reply.headers['set-cookie'], 'gw_session') };
+  return { reason: reasonOf(reply), cookie: cookieOf(reply.headers['set-cookie'], 'gw_session') };
 }
 const whoIs = async (cookie: string) => (await app.inject({ url: '/session', headers: { cookie } })).json().id;
 
 test('an operator with that verified e-mail gets in, and from then on by the subject alone', async () => {
   const first = await logIn();
-  expect([first.status, await whoIs(first.cookie)]).toEqual([200, 'op_viewer']);
+  expect([first.reason, await whoIs(first.cookie)]).toEqual([null, 'op_viewer']);
   provider.claims = { sub: 'subject-1', email: 'renamed@elsewhere.example', email_verified: false };
   expect(await whoIs((await logIn()).cookie)).toBe('op_viewer');
   // Somebody else who is given the old address at the provider is not the operator.
   provider.claims = { sub: 'subject-2', email: 'viewer@ops.example', email_verified: true };
-  expect(await logIn()).toEqual({ status: 401, cookie: '' });
+  expect(await logIn()).toEqual({ reason: 'bound_otherwise', cookie: '' });
   const actions = (await readAudit(running.context.db, 'operators', { order: 'asc', limit: 100 })).map(
     ({ action }) => action,
   );
   expect(actions).toEqual(['operator.identity_bound', 'session.started', 'session.started']);
 });
 
-const strangers: [string, Record<string, unknown>][] = [
-  ['whom no admin has made', { sub: 's', email: 'eve@ops.example', email_verified: true }],
-  ['whose e-mail is not verified', { sub: 's', email: 'admin@ops.example', email_verified: false }],
-  ['whose e-mail is not said to be verified', { sub: 's', email: 'admin@ops.example' }],
-  ['whose token is for another client', { sub: 's', email: 'admin@ops.example', email_verified: true, aud: 'other' }],
-  ['whose token is of another login', { sub: 's', email: 'admin@ops.example', email_verified: true, nonce: 'other' }],
-  [
-    'whose token is of another issuer',
-    { sub: 's', email: 'admin@ops.example', email_verified: true, iss: 'https://x' },
-  ],
-  ['whose token has expired', { sub: 's', email: 'admin@ops.example', email_verified: true, exp: 1 }],
-];
-test.each(strangers)('a person %s does not get in', async (_, claims) => {
+const admin = { sub: 's', email: 'admin@ops.example', email_verified: true };
+test.each([
+  ['whom no admin has made', { ...admin, email: 'eve@ops.example' }, 'unknown_person'],
+  ['whose e-mail is not verified', { ...admin, email_verified: false }, 'not_verified'],
+  ['whose e-mail is not said to be verified', { sub: 's', email: 'admin@ops.example' }, 'not_verified'],
+  ['without an e-mail', { sub: 's' }, 'claim_missing'],
+  ['whose token is for another client', { ...admin, aud: 'other' }, 'token_invalid'],
+  ['whose token is of another login', { ...admin, nonce: 'other' }, 'token_invalid'],
+  ['whose token is of another issuer', { ...admin, iss: 'https://x' }, 'token_invalid'],
+  ['whose token has expired', { ...admin, exp: 1 }, 'clock'],
+])('a person %s does not get in, and is told why', async (_, claims, reason) => {
   provider.claims = claims;
-  expect(await logIn()).toEqual({ status: 401, cookie: '' });
+  expect(await logIn()).toEqual({ reason, cookie: '' });
+  const page = await app.inject(`/dashboard/?login_failed=${reason}&as=operator`);
+  expect(page.body).toContain(`name="login-failed" content="${oidcReasons[reason as OidcReason]}"`);
+  const { body: metrics } = await app.inject('/metrics');
+  expect(metrics).toMatch(new RegExp(`^gw_oidc_logins_total{kind="operator",outcome="${reason}",.* [1-9]`, 'm'));
+});
+
+test('the page of the login says nothing but its own sentences', async () => {
+  for (const query of [
+    '',
+    '?login_failed=',
+    '?login_failed=<b>',
+    '?login_failed=constructor',
+    '?login_failed=a&login_failed=b',
+  ])
+    expect((await app.inject(`/dashboard/${query}`)).body).toContain('name="login-failed" content=""');
+  for (const text of Object.values(oidcReasons)) expect(text).not.toMatch(/[<>"&]/);
 });
 
 test('the page of the login offers the provider only where there is one', async () => {
   const pages = await Promise.all([app, running.operator].map((each) => each.inject('/dashboard/')));
-  expect(pages.map(({ body }) => /name="oidc" content="(\w+)"/.exec(body)?.[1])).toEqual(['true', 'false']);
+  expect(pages.map(({ body }) => /name="oidc" content="([\w ]*)"/.exec(body)?.[1])).toEqual(['operator', '']);
 });
 
 test('a token that the provider has not signed lets nobody in', async () => {
   provider.forge = true;
-  expect(await logIn()).toEqual({ status: 401, cookie: '' });
+  expect(await logIn()).toEqual({ reason: 'token_invalid', cookie: '' });
 });
 
 test('a disabled operator does not get in, bound or not', async () => {
   await running.context.db.operator.update({ where: { id: 'op_viewer' }, data: { disabledAt: clock } });
-  expect((await logIn()).status).toBe(401);
+  expect((await logIn()).reason).toBe('disabled');
   await running.context.db.operator.update({ where: { id: 'op_viewer' }, data: { disabledAt: null } });
-  expect((await logIn()).status).toBe(200);
+  expect((await logIn()).reason).toBeNull();
   await running.context.db.operator.update({ where: { id: 'op_viewer' }, data: { disabledAt: clock } });
-  expect((await logIn()).status).toBe(401);
+  expect((await logIn()).reason).toBe('disabled');
 });
 
 test('a login can be finished only by the browser that began it, and once', async () => {
   const [mine, theirs] = [await begin(), await begin()];
   const query = provider.authorize(theirs.url);
-  expect((await comeBack(query, mine.cookie)).statusCode).toBe(401);
-  expect((await comeBack(query, '')).statusCode).toBe(401);
-  expect((await comeBack(query, theirs.cookie)).statusCode).toBe(200);
-  expect((await comeBack(query, theirs.cookie)).statusCode).toBe(401);
-  expect((await comeBack('?error=access_denied', (await begin()).cookie)).statusCode).toBe(401);
+  expect(reasonOf(await comeBack(query, mine.cookie))).toBe('expired');
+  expect(reasonOf(await comeBack(query, ''))).toBe('expired');
+  expect(reasonOf(await comeBack(query, theirs.cookie))).toBeNull();
+  expect(reasonOf(await comeBack(query, theirs.cookie))).toBe('expired');
+  expect(reasonOf(await comeBack('?error=access_denied', (await begin()).cookie))).toBe('expired');
 });
 
 test('an admin can unbind an identity, which ends its sessions', async () => {
@@ -132,16 +158,16 @@ test('an admin can unbind an identity, which ends its sessions', async () => {
   expect((await app.inject({ url: '/session', headers: { cookie } })).statusCode).toBe(401);
   expect((await unbind()).statusCode).toBe(409);
   provider.claims = { sub: 'subject-9', email: 'viewer@ops.example', email_verified: true };
-  expect((await logIn()).status).toBe(200);
+  expect((await logIn()).reason).toBeNull();
 });
 
 test('made-up logins are slowed down before the provider is asked, and those who get in are not', async () => {
-  for (let i = 0; i < 12; i += 1) expect((await logIn()).status).toBe(200);
+  for (let i = 0; i < 12; i += 1) expect((await logIn()).reason).toBeNull();
   const { cookie } = await begin();
   const made = Array.from({ length: 20 }, () => comeBack('?code=x&state=y', cookie));
-  const statuses = (await Promise.all(made)).map((reply) => reply.statusCode);
-  expect(statuses.filter((status) => status === 401)).toHaveLength(6);
-  expect(statuses.filter((status) => status === 429)).toHaveLength(14);
+  const reasons = (await Promise.all(made)).map(reasonOf);
+  expect(reasons.filter((reason) => reason === 'expired')).toHaveLength(6);
+  expect(reasons.filter((reason) => reason === 'too_many_logins')).toHaveLength(14);
 });
 
 test('a provider that does not answer is told, asked once in 5 s however many ask, and asked again then', async () => {
@@ -155,10 +181,10 @@ test('a provider that does not answer is told, asked once in 5 s however many as
   const begun = clock;
   const ask = async () => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => away.inject('/session/oidc')));
-    return new Set(replies.map((reply) => `${reply.statusCode} ${reply.json().error.code}`));
+    return new Set(replies.map(reasonOf));
   };
   try {
-    for (let i = 0; i < 3; i += 1) expect(await ask()).toEqual(new Set(['502 identity_provider_unavailable']));
+    for (let i = 0; i < 3; i += 1) expect(await ask()).toEqual(new Set(['provider_away']));
     expect(asked).toBe(1);
     clock = new Date(begun.getTime() + 5000);
     await ask();
@@ -172,13 +198,13 @@ test('a provider that does not answer is told, asked once in 5 s however many as
 
 test('logins that fail with the provider keep nobody at that address from a credential', async () => {
   const begun = clock;
-  let last = 0;
+  let last: string | null = null;
   // Each as soon as it is heard.
   for (let i = 0; i < 20; i += 1) {
     clock = new Date(clock.getTime() + 31_000);
-    last = (await comeBack('?code=x&state=y', (await begin()).cookie)).statusCode;
+    last = reasonOf(await comeBack('?code=x&state=y', (await begin()).cookie));
   }
-  expect(last).toBe(429);
+  expect(last).toBe('too_many_logins');
   const credentialHash = await openCredentials(testCost).hash('the credential of the admin');
   await running.context.db.operator.update({ where: { id: 'op_admin' }, data: { credentialHash } });
   const payload = { email: 'admin@ops.example', credential: 'the credential of the admin' };
@@ -208,10 +234,24 @@ test.each([
     }
     await tx.session.deleteMany({ where: { subjectId: 'op_viewer' } });
   });
-  expect((await reply)?.statusCode).toBe(401);
+  expect(reply && reasonOf(await reply)).not.toBeNull();
   expect(await db.session.count()).toBe(0);
 });
 
-test('without a provider there is no such route', async () => {
-  expect((await running.operator.inject('/session/oidc')).statusCode).toBe(404);
+test('without a provider the page of the login says so', async () => {
+  expect(reasonOf(await running.operator.inject('/session/oidc'))).toBe('no_provider');
+  const unbegun = await running.operator.inject('/session/oidc/callback?code=x');
+  expect(reasonOf(unbegun)).toBe('expired');
+});
+
+test('an admin can bind an identity before its first login, which no e-mail takes', async () => {
+  const ask = withToken(app, tokens.admin);
+  const bind = (id: string) => ask('POST', `/operator/v1/operators/${id}/bind-identity`, { subject: 'subject-7' });
+  expect((await bind('op_support')).json()).toMatchObject({ logins: ['oidc'] });
+  expect((await bind('op_support')).statusCode).toBe(409);
+  expect((await bind('op_viewer')).json().error).toMatchObject({ param: 'subject' });
+  provider.claims = { sub: 'subject-7' };
+  provider.claims.email = 'viewer@ops.example';
+  provider.claims.email_verified = true;
+  expect(await whoIs((await logIn()).cookie)).toBe('op_support');
 });

@@ -7,11 +7,12 @@ import type { Context } from '../../shared/context.ts';
 import { operatorOf, operatorRoles } from '../../shared/principal.ts';
 import { refuse } from '../../shared/replies.ts';
 import { answer, changeOf } from './change.ts';
-import { emailSchema, idSchema, nameSchema, noBody } from './fields.ts';
+import { emailSchema, idSchema, nameSchema, noBody, subjectBody } from './fields.ts';
 import { refusalOfRole } from './guard.ts';
+import { issuerNameOf } from './oidc-issuer.ts';
 import { createToken, listTokens, revokeToken, tokenSchema, tokenWithPlaintextSchema } from './operator-tokens.ts';
 import { listedOperatorSchema, openOperators, operatorSchema, operatorWithCredentialSchema } from './operators.ts';
-import { notYours, roleNeeded } from './refusals.ts';
+import { noIssuer, notYours, roleNeeded } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 
 const viewer = { access: { kind: 'operator', role: 'viewer' } } as const;
@@ -23,7 +24,11 @@ const updateBody = z
   .refine((body) => Object.keys(body).length > 0, 'names nothing to change');
 const tokenBody = z.strictObject({ name: nameSchema, days: z.int().min(1).max(365).default(90) });
 
-export function operatorRoutes(base: FastifyInstance, context: Context, { credentials }: AccessServices): void {
+export function operatorRoutes(
+  base: FastifyInstance,
+  context: Context,
+  { credentials, settings }: AccessServices,
+): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
   const operators = openOperators(context, credentials);
   const path = '/operator/v1/operators';
@@ -63,6 +68,18 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
     { config: changed, schema: { params, body: noBody } },
     async (request, reply) =>
       answer(reply, await operators.unbindIdentity(changeOf(request, context), request.params.id), context),
+  );
+
+  const { oidc } = settings;
+  app.post(
+    `${path}/:id/bind-identity`,
+    { config: changed, schema: { params, body: subjectBody } },
+    async (request, reply) => {
+      if (oidc === null) return refuse(reply, noIssuer(), context.addresses);
+      const identity = { issuer: issuerNameOf(oidc.issuer), subject: request.body.subject };
+      const change = changeOf(request, context);
+      return answer(reply, await operators.bindIdentity(change, request.params.id, identity), context);
+    },
   );
 
   tokenRoutes(app, context, `${path}/:id/tokens`);

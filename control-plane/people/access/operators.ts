@@ -17,11 +17,22 @@ import type { Credentials } from './credential.ts';
 import { emailDigestOf, hidePerson } from './hidden-person.ts';
 import { endTokensOf } from './operator-tokens.ts';
 import { reauthorize } from './reauthorize.ts';
-import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from './refusals.ts';
+import {
+  alreadyBound,
+  type ChangeResult,
+  invalidTransition,
+  notFound,
+  subjectTaken,
+  tooManyAtOnce,
+} from './refusals.ts';
 import { removeSecondFactor, secondFactorField, secondFactorSetAt, withSecondFactor } from './second-factor.ts';
 import { endSessionsOf } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+}
 type OperatorRow = Prisma.OperatorGetPayload<object>;
 
 export const operatorSchema = z
@@ -61,6 +72,8 @@ export interface Operators {
   setEnabled(change: ChangeContext, id: string, enabled: boolean): Promise<ChangeResult<OperatorView>>;
   /** Frees an operator of the identity that is bound: the next login with a verified e-mail binds another one. */
   unbindIdentity(change: ChangeContext, id: string): Promise<ChangeResult<OperatorView>>;
+  /** Binds an identity of the operators' issuer before its first login. */
+  bindIdentity(change: ChangeContext, id: string, identity: Identity): Promise<ChangeResult<OperatorView>>;
   /** Replaces a credential that was lost. Sessions, tokens and the second factor end with the old one. */
   resetCredential(change: ChangeContext, id: string): Promise<ChangeResult<OperatorWithCredential>>;
 }
@@ -156,6 +169,19 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
           const ended = await endSessionsOf(tx, { kind: 'operator', id });
           const before = { issuer: oidcIssuer, subject: oidcSubject };
           await audit(tx, change, 'operator.identity_unbound', id, before, { sessions_ended: ended });
+          return ok(row);
+        }),
+        viewOf,
+      ),
+
+    bindIdentity: async (change, id, { issuer, subject }) =>
+      mapped(
+        await changed(change, id, async (tx, before) => {
+          const data = { oidcIssuer: issuer, oidcSubject: subject };
+          if (before.oidcSubject !== null) return err(alreadyBound());
+          if ((await tx.operator.count({ where: data })) > 0) return err(subjectTaken());
+          const row = await tx.operator.update({ where: { id }, data });
+          await audit(tx, change, 'operator.identity_bound', id, null, { issuer, subject });
           return ok(row);
         }),
         viewOf,

@@ -1,5 +1,5 @@
 /** The errors of the operator listener beside those of the public API, with the same error object. */
-import { type ApiError, apiError } from '@gw/contract/errors';
+import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { err, type Result } from '@gw/contract/internal/result';
 import type { OperatorThing } from '@gw/contract/operator-errors';
 import type { OperatorRole } from '../../shared/principal.ts';
@@ -31,8 +31,6 @@ export const secondFactorLocked = (): ApiError =>
 /** A request that another site may have made the browser send. */
 export const crossSite = (): ApiError => apiError('invalid_origin');
 
-export const identityProviderAway = (): ApiError => apiError('identity_provider_unavailable');
-
 export const roleNeeded = (role: OperatorRole): ApiError =>
   apiError('insufficient_scope', { message: `This needs the operator role ${role}.` });
 
@@ -59,6 +57,12 @@ export const tooManyLogins = (retryAfterS: number): ApiError =>
 
 /** 409: the state that the thing is in does not allow this change. */
 export const invalidTransition = (message: string): ApiError => apiError('invalid_transition', { message });
+
+/** No identity provider is set up whose identities could be bound. */
+export const noIssuer = (): ApiError => invalidTransition('No identity provider is set up for this login.');
+export const alreadyBound = (): ApiError =>
+  invalidTransition('An identity is bound to this person already. Unbind it first.');
+export const subjectTaken = (): ApiError => fieldError('subject', 'subject: is bound to somebody else already.');
 
 /** The code names the kind of thing: `invalid_account`, `invalid_operator`. */
 export const notFound = (thing: OperatorThing, message = `There is no such ${thing.replaceAll('_', ' ')}.`): ApiError =>

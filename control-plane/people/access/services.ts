@@ -3,12 +3,15 @@ import { hourMs } from '@gw/contract/internal/durations';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import type { Vault } from '../../shared/vault.ts';
+import { type AccountIssuers, openAccountIssuers, sealIssuersAgain } from './account-issuers.ts';
 import { type Attempts, openAttempts } from './attempts.ts';
 import type { AccessSettings } from './config.ts';
 import { type Credentials, openCredentials } from './credential.ts';
+import { lookUpTxt } from './domain-record.ts';
 import { FailedLogins } from './failed-logins.ts';
 import { makeFirstOperator } from './first-operator.ts';
-import { type Oidc, openOidc } from './oidc.ts';
+import { oidcLogins } from './oidc-failure.ts';
+import { type OidcProviders, openOidcProviders } from './oidc-providers.ts';
 import { openSecondFactors, type SecondFactors } from './second-factor.ts';
 import { type SessionCookie, sessionCookie } from './session-cookie.ts';
 
@@ -19,12 +22,23 @@ export interface AccessServices {
   readonly attempts: Attempts;
   readonly failedLogins: FailedLogins;
   readonly secondFactors: SecondFactors;
-  /** Null: not configured. */
-  readonly oidc: Oidc | null;
+  readonly accountIssuers: AccountIssuers;
+  readonly oidc: OidcProviders;
+  /** How logins with identity providers ended. */
+  readonly oidcLogins: ReturnType<typeof oidcLogins>;
+  /** Seals again with the current key what the one before has sealed. */
+  sealAgain(): Promise<void>;
 }
 
-/** `vault` seals second factors; null: none can be set. */
-export function openAccess(context: Context, settings: AccessSettings, vault: Vault | null): AccessServices {
+/** `vault` seals second factors and the secrets of issuers; null: none can be set. `txt` is for tests. */
+export function openAccess(
+  context: Context,
+  settings: AccessSettings,
+  vault: Vault | null,
+  txt = lookUpTxt,
+): AccessServices {
+  const secondFactors = openSecondFactors(vault, new URL(settings.controlUrl).hostname);
+  const accountIssuers = openAccountIssuers(context, vault, txt);
   return {
     settings,
     // Plain HTTP is for loopback alone, where a browser may not keep a cookie that demands TLS.
@@ -32,8 +46,14 @@ export function openAccess(context: Context, settings: AccessSettings, vault: Va
     credentials: openCredentials(settings.credentialCost),
     attempts: openAttempts(context.redis, context.now),
     failedLogins: new FailedLogins(context),
-    secondFactors: openSecondFactors(vault, new URL(settings.controlUrl).hostname),
-    oidc: settings.oidc && openOidc(settings.oidc, settings.controlUrl, context),
+    secondFactors,
+    accountIssuers,
+    oidc: openOidcProviders(settings, accountIssuers, context),
+    oidcLogins: oidcLogins(),
+    sealAgain: async () => {
+      await secondFactors.sealAgain(context.db);
+      await sealIssuersAgain(context.db, vault);
+    },
   };
 }
 
@@ -43,7 +63,7 @@ export function openAccess(context: Context, settings: AccessSettings, vault: Va
  */
 export async function startAccessJobs(context: Context, access: AccessServices): Promise<RepeatedJob> {
   const { log } = context;
-  const { failedLogins, secondFactors, settings } = access;
+  const { failedLogins, settings } = access;
   let pending = settings.firstOperator;
   const makeFirst = async (): Promise<void> => {
     if (pending === null) return;
@@ -55,7 +75,7 @@ export async function startAccessJobs(context: Context, access: AccessServices):
   const jobs = [
     repeat({ name: 'first operator', everyMs: 5000, log, run: makeFirst }),
     repeat({ name: 'failed logins', everyMs: 5000, log, run: () => failedLogins.write() }),
-    repeat({ name: 'seals of second factors', everyMs: hourMs, log, run: () => secondFactors.sealAgain(context.db) }),
+    repeat({ name: 'seals of second factors and issuers', everyMs: hourMs, log, run: () => access.sealAgain() }),
   ];
   return {
     stop: async () => {

@@ -101,6 +101,9 @@ export const words = {
     title: 'Log in',
     email: 'E-mail',
     credential: 'Credential',
+    withProvider: 'Log in with the identity provider',
+    withOrganisation: 'Log in with your organisation',
+    providerFailed: 'The login with the identity provider failed',
   },
 
   pages: {

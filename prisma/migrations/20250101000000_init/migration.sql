@@ -194,11 +194,32 @@ CREATE TABLE "organisation_admins" (
   "email" TEXT NOT NULL,
   "email_digest" BYTEA,
   "credential_hash" TEXT CHECK ("credential_hash" LIKE '$argon2id$%'),
+  "oidc_issuer" TEXT,
+  "oidc_subject" TEXT,
   "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  "disabled_at" TIMESTAMPTZ(3)
+  "disabled_at" TIMESTAMPTZ(3),
+  CONSTRAINT "admin_oidc_whole" CHECK (("oidc_issuer" IS NULL) = ("oidc_subject" IS NULL))
 );
+CREATE UNIQUE INDEX "organisation_admins_account_id_oidc_issuer_oidc_subject_key" ON "organisation_admins" ("account_id", "oidc_issuer", "oidc_subject");
 CREATE UNIQUE INDEX "organisation_admins_email_digest_key" ON "organisation_admins" ("email_digest");
 CREATE INDEX "organisation_admins_account_id_idx" ON "organisation_admins" ("account_id");
+
+-- The identity provider of an account's own, for its admins.
+CREATE TABLE "account_issuers" (
+  "account_id" TEXT PRIMARY KEY REFERENCES "accounts" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  "issuer" TEXT NOT NULL,
+  "client_id" TEXT NOT NULL,
+  "sealed" BYTEA NOT NULL,
+  "claim" TEXT NOT NULL CHECK ("claim" IN ('email', 'preferred_username', 'oid', 'sub')),
+  "domain" TEXT NOT NULL CHECK ("domain" = lower("domain")),
+  "domain_token" TEXT NOT NULL,
+  "verified_at" TIMESTAMPTZ(3),
+  "verified_by" TEXT CHECK ("verified_by" IN ('dns', 'operator')),
+  "set_at" TIMESTAMPTZ(3) NOT NULL,
+  CONSTRAINT "verified_whole" CHECK (("verified_at" IS NULL) = ("verified_by" IS NULL))
+);
+-- Whoever only claims a domain keeps nobody from verifying it.
+CREATE UNIQUE INDEX "account_issuers_verified_domain" ON "account_issuers" ("domain") WHERE "verified_at" IS NOT NULL;
 
 CREATE TABLE "sessions" (
   "token_hash" BYTEA PRIMARY KEY CHECK (octet_length("token_hash") = 32),
