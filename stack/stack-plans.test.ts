@@ -54,6 +54,20 @@ it('tells the classifier and its key to each sidecar, and to nobody else', () =>
   for (const part of parts) expect(ofClassifier(part), part).toEqual(part.startsWith('receipt-sidecar') ? told : {});
 });
 
+it('tells the identity provider of operators to the control plane, and to nobody else', () => {
+  const told = {
+    GW_OIDC_ISSUER: 'http://127.0.0.1:9400',
+    GW_OIDC_CLIENT_ID: 'gw',
+    GW_OIDC_CLIENT_SECRET: 'a secret of the tests',
+    GW_OIDC_CLAIM: 'oid',
+  };
+  for (const [name, value] of Object.entries(told)) vi.stubEnv(name, value);
+  const layout = layoutOf();
+  const ofLogins = (part: (typeof parts)[number]) =>
+    Object.fromEntries(Object.entries(environmentOf(part, layout)).filter(([name]) => name.startsWith('GW_OIDC_')));
+  for (const part of parts) expect(ofLogins(part), part).toEqual(part === 'control-plane' ? told : {});
+});
+
 it.each([
   ['GW_LEDGER_ENTRY_KEY', ['control-plane', 'receipt-sidecar', 'receipt-sidecar-2']],
   ['GW_WITNESS_KEY', ['control-plane', 'ext-authz']],

@@ -244,6 +244,20 @@ test('without a provider the page of the login says so', async () => {
   expect(reasonOf(unbegun)).toBe('expired');
 });
 
+test('a store that does not answer leads back to the page of the login too', async () => {
+  const access = openAccess(running.context, defaultAccessSettings, null);
+  const away = () => Promise.reject(new Error('Postgres is away'));
+  const accountIssuers = { ...access.accountIssuers, ofDomain: away, any: away };
+  const broken = buildOperatorApp(running.context, {
+    ...running.services,
+    people: { ...running.services.people, access: { ...access, accountIssuers } },
+  });
+  const reply = await broken.inject('/session/oidc?domain=customer.example');
+  expect(reply.headers.location).toBe('/dashboard/?login_failed=unavailable&as=organisation_admin');
+  expect((await broken.inject('/dashboard/')).body).toContain('name="oidc" content=""');
+  await broken.close();
+});
+
 test('an admin can bind an identity before its first login, which no e-mail takes', async () => {
   const ask = withToken(app, tokens.admin);
   const bind = (id: string) => ask('POST', `/operator/v1/operators/${id}/bind-identity`, { subject: 'subject-7' });
