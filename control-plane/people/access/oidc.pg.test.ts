@@ -147,7 +147,8 @@ test('a login can be finished only by the browser that began it, and once', asyn
   expect(reasonOf(await comeBack(query, ''))).toBe('expired');
   expect(reasonOf(await comeBack(query, theirs.cookie))).toBeNull();
   expect(reasonOf(await comeBack(query, theirs.cookie))).toBe('expired');
-  expect(reasonOf(await comeBack('?error=access_denied', (await begin()).cookie))).toBe('expired');
+  expect(reasonOf(await comeBack('?error=access_denied', (await begin()).cookie))).toBe('denied');
+  expect(reasonOf(await comeBack('?error=access_denied', ''))).toBe('expired');
 });
 
 test('an admin can unbind an identity, which ends its sessions', async () => {

@@ -198,7 +198,10 @@ describe('with a provider', () => {
       reason: 'denied',
       detail: 'the provider answers access_denied',
     });
+    const { flow } = await begun(oidc);
+    expect((await failureOf(oidc.finish('?error=access_denied', flow))).reason).toBe('denied');
     expect((await answered('error=temporarily_unavailable')).reason).toBe('provider_error');
+    expect((await answered('error=constructor')).reason).toBe('provider_error');
     expect(JSON.stringify(await answered('error=%3Cscript%3E'))).not.toContain('script');
     expect((await answered('code=unknown')).reason).toBe('expired');
     expect((await answered('state=other&code=x')).reason).toBe('expired');

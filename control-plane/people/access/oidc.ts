@@ -113,8 +113,11 @@ export function openOidc(
       }
     },
     finish: async (query, { nonce, state, verifier }) => {
-      if (new URLSearchParams(query).get('state') !== state)
-        return oidcFailed('expired', 'the state is not that of this browser');
+      const given = new URLSearchParams(query);
+      const error = given.get('error');
+      // Some providers leave the state out of an error, which lets nobody in anyway.
+      if (error !== null && !given.has('state')) return said(error);
+      if (given.get('state') !== state) return oidcFailed('expired', 'the state is not that of this browser');
       try {
         const config = await configuration();
         const tokens = await authorizationCodeGrant(config, new URL(`${callback}${query}`), {
@@ -206,20 +209,20 @@ const fetchThrough =
     return new Response(reply.value.body || null, { status: reply.value.status, headers: given });
   };
 
-const reasonByCode: Readonly<Record<string, OidcReason>> = {
-  access_denied: 'denied',
-  invalid_client: 'client_refused',
-  unauthorized_client: 'client_refused',
+const reasonByCode: ReadonlyMap<string, OidcReason> = new Map([
+  ['access_denied', 'denied'],
+  ['invalid_client', 'client_refused'],
+  ['unauthorized_client', 'client_refused'],
   // The code: it lives for a minute or so, and is taken once.
-  invalid_grant: 'expired',
+  ['invalid_grant', 'expired'],
   // The subject of the userinfo endpoint.
-  OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED: 'token_invalid',
-  OAUTH_JWT_TIMESTAMP_CHECK_FAILED: 'clock',
-  OAUTH_JWT_CLAIM_COMPARISON_FAILED: 'token_invalid',
-  OAUTH_KEY_SELECTION_FAILED: 'token_invalid',
-  OAUTH_INVALID_RESPONSE: 'token_invalid',
-  OAUTH_UNSUPPORTED_OPERATION: 'token_invalid',
-};
+  ['OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED', 'token_invalid'],
+  ['OAUTH_JWT_TIMESTAMP_CHECK_FAILED', 'clock'],
+  ['OAUTH_JWT_CLAIM_COMPARISON_FAILED', 'token_invalid'],
+  ['OAUTH_KEY_SELECTION_FAILED', 'token_invalid'],
+  ['OAUTH_INVALID_RESPONSE', 'token_invalid'],
+  ['OAUTH_UNSUPPORTED_OPERATION', 'token_invalid'],
+]);
 
 /** Without the causes that the library gives: of a reply that is not JSON they quote the beginning, which may be that of a token. */
 function failureOf(error: unknown): Extract<Result<never, OidcFailure>, { ok: false }> {
@@ -228,12 +231,15 @@ function failureOf(error: unknown): Extract<Result<never, OidcFailure>, { ok: fa
   if (own !== null) return refused('provider_away', own.message);
   if (error instanceof WWWAuthenticateChallengeError)
     return refused('client_refused', `the provider answers ${error.status} to the client`);
-  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
-    const code = /^[a-z_]{1,40}$/.test(error.error) ? error.error : 'an unknown error';
-    return refused(reasonByCode[code] ?? 'provider_error', `the provider answers ${code}`);
-  }
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) return said(error.error);
   const code = codeOf(error);
-  return refused(reasonByCode[code] ?? 'provider_away', [errorText(error), code].filter(Boolean).join(': '));
+  return refused(reasonByCode.get(code) ?? 'provider_away', [errorText(error), code].filter(Boolean).join(': '));
+}
+
+/** The provider says so itself; anybody may have written it. */
+function said(error: string) {
+  const code = /^[a-z_]{1,40}$/.test(error) ? error : 'an unknown error';
+  return refused(reasonByCode.get(code) ?? 'provider_error', `the provider answers ${code}`);
 }
 
 const refused = (reason: OidcReason, detail: string) => ({ ok: false, error: { reason, detail } }) as const;
