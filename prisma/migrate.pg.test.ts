@@ -164,6 +164,7 @@ test('every model of the Prisma schema can be read from the migrated database, c
   await Promise.all([db.gridReading.findMany(), db.publishedGrid.findMany()]);
   await Promise.all([db.policyVersion.findMany(), db.policyExemption.findMany()]);
   await Promise.all([db.onboarding.findMany(), db.onboardingStep.findMany(), db.organisationAdmin.findMany()]);
+  await db.accountIssuer.findMany();
   await Promise.all([
     db.session.findMany(),
     db.operatorToken.findMany(),
@@ -182,7 +183,9 @@ function tablesOf(schema: string): string[] {
       if (
         field === null ||
         line.includes('@relation') ||
-        /\s(ApiKey|Budget|Deployment|OrganisationAdmin|OperatorToken|PolicyExemption)\[\]|\sOnboarding\?/.test(line)
+        /\s(ApiKey|Budget|Deployment|OrganisationAdmin|OperatorToken|PolicyExemption)\[\]|\s(AccountIssuer|Onboarding)\?/.test(
+          line,
+        )
       )
         continue;
       const column = /@map\("(\w+)"\)/.exec(line)?.[1] ?? field[1];
