@@ -20,6 +20,8 @@ const bundles = {
   'hash-worker': 'control-plane/people/access/hash-worker.js',
   // The thread that reads large bodies; the sidecar starts it as a file.
   'body-worker': 'receipt-sidecar/call/body-worker.ts',
+  // The thread that serves the health of a service, which starts it as a file.
+  'health-worker': 'service/health/health-worker.js',
   // Prints the OpenAPI document of the operators' port, of which the pages' types are made.
   'operator-document': 'control-plane/operator-document-main.ts',
   simulator: 'simulator/main.ts',

@@ -3,6 +3,7 @@ import type { Addresses } from '@gw/contract/errors';
 import {
   type Environment,
   type InternalTls,
+  readAllowedHosts,
   readInternalTls,
   readInternalToken,
   readRedisUrl,
@@ -14,6 +15,7 @@ import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { readProbeListen } from '@gw/contract/internal/probe';
 import type { ControlPlaneRole } from '@gw/prisma/roles';
+import type { HealthListeners } from '@gw/service/health';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher, readReplyRoom } from '@gw/service/idempotency-settings';
 import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
@@ -31,6 +33,7 @@ import type { ObjectStore } from './shared/objects/objects.ts';
 export interface Config {
   /** `unix:/path` or `host:port`; only Envoy may reach it. */
   readonly internalListen: string;
+  readonly health: HealthListeners;
   /** `host:port` of the operator API. */
   readonly operatorListen: string;
   /** Where other parts of the gateway listen, as far as it was said here; only to know them as our own. */
@@ -84,6 +87,11 @@ export function loadConfig(environment: Environment): Config {
   const config: Config = {
     internalListen: settings.listen('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
     operatorListen: settings.hostPort('GW_CONTROL_LISTEN', '127.0.0.1:8081'),
+    health: {
+      healthListen: settings.hostPort('GW_CONTROL_HEALTH_LISTEN', null),
+      metricsListen: settings.hostPort('GW_CONTROL_METRICS_LISTEN', null),
+      allowedHosts: readAllowedHosts(settings),
+    },
     otherListen: readOtherListen(settings),
     probeListen: readProbeListen(settings, internalTls),
     databaseUrls: readDatabaseUrls(settings),
@@ -124,8 +132,10 @@ const others = [
   'GW_PUBLIC_LISTEN',
   'GW_AUTHZ_LISTEN',
   'GW_AUTHZ_HEALTH_LISTEN',
+  'GW_AUTHZ_METRICS_LISTEN',
   'GW_SIDECAR_LISTEN',
   'GW_SIDECAR_HEALTH_LISTEN',
+  'GW_SIDECAR_METRICS_LISTEN',
   'GW_PROBE_LISTEN',
 ];
 

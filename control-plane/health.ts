@@ -3,6 +3,7 @@ import { apiError } from '@gw/contract/errors';
 import { healthSchema } from '@gw/contract/management';
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import {
   type CatalogueView,
@@ -16,7 +17,7 @@ import type { Services } from './services.ts';
 import { type Context, inRole } from './shared/context.ts';
 import { refuse } from './shared/replies.ts';
 
-/** Which parts answer within 2 s, and whether a catalogue is loaded. */
+/** Which stores answer within 2 s and take writes, and whether a catalogue is loaded. */
 export interface Health {
   readonly postgres: boolean;
   readonly redis: boolean;
@@ -55,7 +56,9 @@ const operatorHealthSchema = z.strictObject({
     ),
   degraded: z
     .record(z.string(), z.string())
-    .describe('What else is wrong at the moment, by its name in `gw_degraded`: a sentence with its cause and its cure'),
+    .describe(
+      'What else is wrong at the moment, by its name in `gw_degraded`: a sentence with its cause and its cure. `redis` and `postgres` take no writes',
+    ),
   integrity_check_overdue: z.boolean().nullable().describe('Null: not known'),
   postgres_went_back: z
     .boolean()
@@ -80,13 +83,26 @@ export function shortHealthRoute(app: FastifyInstance, { addresses }: Context, i
   );
 }
 
-/** Registers the health for operators, which is 503 if a part is missing or this instance leaves, and the metrics for Prometheus. */
+/** The metrics for Prometheus. */
+export function controlPlaneMetrics(context: Context, { catalogue, ledger, people }: Services): Registry {
+  const metrics = serviceMetrics('control-plane', async () => ({
+    ...(await probe(context, catalogue.keeper)),
+    event_loop: true,
+  }));
+  metrics.registerMetric(unscreenedCount(inRole(context, 'customers').db));
+  registerCatalogueMetrics(metrics, catalogue);
+  registerMetrics(metrics, context, ledger);
+  context.troubles.register(metrics);
+  registerPeopleMetrics(metrics, people);
+  return metrics;
+}
+
+/** Registers the health for operators, which is 503 if a part is missing or this instance leaves, and the metrics unless they are elsewhere. */
 export function operatorHealthRoutes(
   app: FastifyInstance,
   context: Context,
-  { catalogue, ledger, people }: Services,
-  stays: () => boolean,
-  ground: Pick<Ground, 'register'> | null,
+  { catalogue, ledger }: Services,
+  { stays, metrics }: { readonly stays: () => boolean; readonly metrics: Registry | null },
 ): void {
   const { db, redis, troubles } = context;
   app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
@@ -121,21 +137,21 @@ export function operatorHealthRoutes(
     const status = ok ? (isWhole ? 'ok' : 'degraded') : 'unavailable';
     return reply.code(ok ? 200 : 503).send({ status, ...health, ...integrity });
   });
-  const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context, catalogue.keeper)) }));
-  metrics.registerMetric(unscreenedCount(inRole(context, 'customers').db));
-  registerCatalogueMetrics(metrics, catalogue);
-  registerMetrics(metrics, context, ledger);
-  troubles.register(metrics);
-  ground?.register(metrics);
-  registerPeopleMetrics(metrics, people);
+  if (metrics === null) return;
   app.get('/metrics', { config: { ...config, reply: null } }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),
   );
 }
 
-async function probe({ db, redis }: Context, catalogue: CatalogueView): Promise<Health> {
-  const [postgres, redisAnswers] = await Promise.all([answers(db.$queryRaw`SELECT 1`), answers(redis.ping())]);
-  return { postgres, redis: redisAnswers, catalogue: catalogue.current() !== null };
+async function probe({ db, redis, troubles }: Context, catalogue: CatalogueView): Promise<Health> {
+  const answering = await Promise.all([answers(db.$queryRaw`SELECT 1`), answers(redis.ping())]);
+  const refused = troubles.current();
+  const [postgres, redisAnswers] = answering;
+  return {
+    postgres: postgres && !('postgres' in refused),
+    redis: redisAnswers && !('redis' in refused),
+    catalogue: catalogue.current() !== null,
+  };
 }
 
 const answers = async (question: PromiseLike<unknown>): Promise<boolean> => (await bounded(question)) !== null;

@@ -18,6 +18,7 @@ afterAll(() => running?.stop());
 
 const reportAt = (at: number, more: object = {}) =>
   JSON.stringify({
+    instance: 'host unix:/run/gw/receipt-sidecar.sock',
     calls: 20,
     failed: 2,
     aborted: 1,

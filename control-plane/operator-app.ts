@@ -7,10 +7,11 @@ import cookies from '@fastify/cookie';
 import { apiError } from '@gw/contract/errors';
 import { foreignHost, ownHosts } from '@gw/service/own-host';
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import * as catalogue from './catalogue/index.ts';
 import * as customers from './customers/index.ts';
 import { dashboardRoutes } from './dashboard.ts';
-import { operatorHealthRoutes } from './health.ts';
+import { controlPlaneMetrics, operatorHealthRoutes } from './health.ts';
 import * as ledger from './ledger/index.ts';
 import { liveRoute } from './live.ts';
 import { openApiRoute } from './operator-openapi.ts';
@@ -22,12 +23,18 @@ import { type Context, inRole } from './shared/context.ts';
 import { refuse } from './shared/replies.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
 
-/** Builds the application without listening. `stays` is false when it is about to end. Its routes throw here if they do not state their access or their reply. */
+export interface OperatorAppOptions {
+  /** False when it is about to end. */
+  readonly stays?: () => boolean;
+  /** What `/metrics` shows; null: it is elsewhere. */
+  readonly metrics?: Registry | null;
+}
+
+/** Builds the application without listening. Its routes throw here if they do not state their access or their reply. */
 export function buildOperatorApp(
   context: Context,
   services: Services,
-  stays = () => true,
-  ground: Pick<Ground, 'register'> | null = null,
+  { metrics = controlPlaneMetrics(context, services), stays = () => true }: OperatorAppOptions = {},
 ): FastifyInstance {
   const { access } = services.people;
   const app = bareApp(context, {
@@ -55,7 +62,7 @@ export function buildOperatorApp(
   people.guard(app, context, services.people, services.idempotency);
   openApiRoute(app, access.settings.controlUrl);
   dashboardRoutes(app, people.loginWords(services.people));
-  operatorHealthRoutes(app, context, services, stays, ground);
+  operatorHealthRoutes(app, context, services, { stays, metrics });
   liveRoute(app, context);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);

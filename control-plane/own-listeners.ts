@@ -6,18 +6,20 @@ import type { Config } from './config.ts';
 
 type ListenerSettings = Pick<
   Config,
-  'addresses' | 'databaseUrls' | 'internalListen' | 'operatorListen' | 'otherListen' | 'redisUrl'
+  'addresses' | 'databaseUrls' | 'health' | 'internalListen' | 'operatorListen' | 'otherListen' | 'redisUrl'
 > & {
   readonly access: Pick<Config['access'], 'controlUrl'>;
 };
 
 export function ownListeners(config: ListenerSettings): readonly OwnListener[] {
-  const { access, addresses, databaseUrls, internalListen, operatorListen, otherListen, redisUrl } = config;
+  const { access, addresses, databaseUrls, health, internalListen, operatorListen, otherListen, redisUrl } = config;
   return [
     ...atUrl('public address (GW_BASE_URL): calls would come back to it, again and again', addresses.baseUrl),
     ...atUrl("operators' port (GW_CONTROL_URL)", access.controlUrl),
     ...atListen("operators' port (GW_CONTROL_LISTEN)", operatorListen),
     ...atListen('internal listener (GW_CONTROL_INTERNAL_LISTEN)', internalListen),
+    ...atListen('health port (GW_CONTROL_HEALTH_LISTEN)', health.healthListen ?? ''),
+    ...atListen('metrics port (GW_CONTROL_METRICS_LISTEN)', health.metricsListen ?? ''),
     ...otherListen.flatMap(({ listen, name }) => atListen(`listener (${name})`, listen)),
     ...[...new Set(Object.values(databaseUrls))].flatMap((url) => atStore('Postgres (GW_DATABASE_URL_…)', url, 5432)),
     ...atStore('Redis (GW_REDIS_URL)', redisUrl, 6379),

@@ -2,49 +2,35 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { elementAt } from '@gw/contract/internal/defined';
-import { isUnixSocket } from '@gw/contract/internal/listen';
-import { openDatabase } from '@gw/prisma/client';
-import { readGround } from '@gw/prisma/ground';
-import { byControlPlaneRole, type ControlPlaneRole, queryTimeoutMs } from '@gw/prisma/roles';
+import { isUnixSocket, parseHostPort } from '@gw/contract/internal/listen';
+import { isLoopback } from '@gw/contract/internal/loopback';
 import { openAddressGuard } from '@gw/service/address-guard';
-import { type GroundOptions, openGround } from '@gw/service/ground';
-import { postgresGround } from '@gw/service/ground/postgres';
-import { valkeyGround } from '@gw/service/ground/valkey';
+import { type HealthEndpoint, type HealthListeners, serveHealth } from '@gw/service/health';
 import { openTroubles } from '@gw/service/health/troubles';
 import { type Logger, openLog } from '@gw/service/log';
-import { openRedis, untilReady } from '@gw/service/redis';
-import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
 import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
+import type { Registry } from 'prom-client';
 import { buildInternalApp } from './app.ts';
 import * as catalogue from './catalogue/index.ts';
 import type { Config } from './config.ts';
 import * as customers from './customers/index.ts';
+import { controlPlaneMetrics } from './health.ts';
 import * as ledger from './ledger/index.ts';
 import { listen } from './listen.ts';
 import { buildOperatorApp } from './operator-app.ts';
 import { ownListeners } from './own-listeners.ts';
 import * as people from './people/index.ts';
 import { openServices, type Services } from './services.ts';
-import { type Context, type Databases, inRole } from './shared/context.ts';
+import { type Context, inRole } from './shared/context.ts';
 import type { RepeatedJob } from './shared/repeat.ts';
+import { openStores, openStoresGround, type Stores, watchGround } from './stores.ts';
 
 /** How long it takes, ms, until Envoy has heard that it leaves: it asks for health every 0.5 s (envoy.template.yaml). */
 const heardWithinMs = 750;
 
 /** How long, ms, an end waits for requests that are under way: what it has to do after them needs time as well. */
 const closeWithinMs = 5000;
-
-interface Stores {
-  readonly databases: Databases;
-  readonly redis: Redis;
-  /** The connection for reads that block. */
-  readonly blockingRedis: Redis;
-  /** The one for claims of idempotency keys. */
-  readonly claims: RedisWriter;
-  close(): Promise<void>;
-}
 
 /** The parts that tests replace by their own. */
 export interface Overrides {
@@ -63,12 +49,11 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const log = overrides.log ?? openLog('control-plane', config.logLevel);
   for (const text of config.ignored) log.warn(text);
   const stores = overrides.stores ?? (await openStores(config, log));
-  const { addresses, currency } = config;
+  const { addresses, currency, objects } = config;
   const own = ownListeners(config);
   // An identity provider can share its host with us: its calls do not come back as those of a provider would.
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
   const providerGuard = openAddressGuard(own);
-  const { objects } = config;
   const troubles = openTroubles(log, () => performance.now());
   const ground = overrides.stores ? null : await openStoresGround(stores, { troubles, log });
   const context = contextOf(stores, { log, troubles, addresses, guard, providerGuard, currency, now, objects });
@@ -86,7 +71,13 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
     internalToken: config.internalToken,
     tls: isUnixSocket(config.internalListen) ? null : config.internalTls,
   });
-  const operator = buildOperatorApp(context, services, () => stays, ground);
+  const metrics = controlPlaneMetrics(context, services);
+  stores.registerPools?.(metrics);
+  ground?.register(metrics);
+  const showsMetrics = config.health.metricsListen === null && isLoopback(parseHostPort(config.operatorListen).host);
+  const operator = buildOperatorApp(context, services, { stays: () => stays, metrics: showsMetrics ? metrics : null });
+  const watches = runJobs ? watchGround(context, stores) : [];
+  const health = await serveOwnHealth(context, services, { listeners: config.health, metrics, stays: () => stays });
   await listen(internal, config.internalListen);
   const operatorUrl = await listen(operator, config.operatorListen);
   log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane is listening');
@@ -107,11 +98,35 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
       await Promise.all([closeSoon(internal), closeSoon(operator)]);
       await services.idempotency.freeHeld();
       services.idempotency.stop();
-      ground?.stop();
-      await Promise.all(jobs.map((job) => job.stop()));
+      await health.close();
+      await Promise.all([...jobs, ...watches, ground].map((job) => job?.stop()));
       await stores.close();
     },
   };
+}
+
+interface OwnHealth {
+  readonly listeners: HealthListeners;
+  readonly metrics: Registry;
+  readonly stays: () => boolean;
+}
+
+/** For probes of the process. Whoever has to look at the ledger asks the operators' port. */
+function serveOwnHealth(
+  { log, troubles }: Context,
+  { catalogue: { keeper } }: Services,
+  { listeners, metrics, stays }: OwnHealth,
+): Promise<HealthEndpoint> {
+  const isWell = (store: string): boolean => !(store in troubles.current());
+  const report = () => {
+    const hasCatalogue = keeper.current() !== null;
+    // Stores are no reason to send calls elsewhere: all instances have the same.
+    return {
+      ok: stays() && hasCatalogue,
+      details: { catalogue: hasCatalogue, postgres: isWell('postgres'), redis: isWell('redis') },
+    };
+  };
+  return serveHealth({ part: 'control-plane', listeners, log, metrics, troubles, report });
 }
 
 const contextOf = ({ databases, redis }: Stores, rest: Omit<Context, 'databases' | 'db' | 'redis'>): Context => ({
@@ -126,61 +141,6 @@ async function closeSoon(app: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);
   await app.close().finally(() => clearTimeout(cut));
 }
-
-/**
- * Connections of an instance to Postgres by role, 28 in all (docs/operations.md). One role cannot use up the connections of another: where
- * many wait for the key of an account, receipts are stored all the same.
- */
-const connectionsOf: Readonly<Record<ControlPlaneRole, number>> = {
-  people: 4,
-  customers: 6,
-  catalogue: 4,
-  ledger: 8,
-  reader: 6,
-};
-
-function openDatabases(urls: Config['databaseUrls'], log: Logger): Databases {
-  const onConnectionLost = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
-  return byControlPlaneRole((role) => {
-    const options = { connections: connectionsOf[role], queryTimeoutMs: queryTimeoutMs(role), onConnectionLost };
-    return openDatabase(urls[role], options);
-  });
-}
-
-async function openStores({ databaseUrls, redisUrl }: Config, log: Logger): Promise<Stores> {
-  const databases = openDatabases(databaseUrls, log);
-  const redis = openRedis(redisUrl, log, { commandTimeoutMs: 2000 });
-  // Longer than the ingester blocks; a connection that died in silence is noticed too.
-  const blockingRedis = openRedis(redisUrl, log, { commandTimeoutMs: 10_000 });
-  const claims = openRedisWriter({ url: redisUrl, log, commandTimeoutMs: 2000 });
-  await Promise.all([...[redis, blockingRedis].map((each) => untilReady(each, 5000)), claims.untilReady(5000)]);
-  return {
-    databases,
-    redis,
-    blockingRedis,
-    claims,
-    close: async () => {
-      redis.disconnect();
-      blockingRedis.disconnect();
-      claims.stop();
-      await Promise.all(Object.values(databases).map((db) => db.$disconnect()));
-    },
-  };
-}
-
-/** The first role that cannot work speaks for the database. */
-const openStoresGround = ({ databases, redis }: Pick<Stores, 'databases' | 'redis'>, options: GroundOptions) =>
-  openGround(
-    [
-      valkeyGround((command) => redis.call(command)),
-      postgresGround(async () => {
-        const read = await Promise.all(Object.values(databases).map((db) => readGround(db)));
-        const wrong = read.find((each) => typeof each === 'string' || !each.mayRead);
-        return wrong ?? elementAt(read, 0);
-      }),
-    ],
-    options,
-  );
 
 async function startJobs(
   context: Context,

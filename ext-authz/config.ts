@@ -17,9 +17,11 @@ export function loadConfig(environment: Environment) {
   const settings = readSettings(environment);
   const config = {
     listen: settings.listen('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
-    /** For `GET /healthz`; null: none. */
-    healthListen: settings.hostPort('GW_AUTHZ_HEALTH_LISTEN', null),
-    allowedHosts: readAllowedHosts(settings),
+    health: {
+      healthListen: settings.hostPort('GW_AUTHZ_HEALTH_LISTEN', null),
+      metricsListen: settings.hostPort('GW_AUTHZ_METRICS_LISTEN', null),
+      allowedHosts: readAllowedHosts(settings),
+    },
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),

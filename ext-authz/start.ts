@@ -2,13 +2,16 @@ import { serveEnvoy } from '@gw/grpc/server';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
 import { readGround } from '@gw/prisma/ground';
 import { queryTimeoutMs } from '@gw/prisma/roles';
-import { openStatements } from '@gw/prisma/statements';
+import { commitNothing, openStatements } from '@gw/prisma/statements';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { openGround } from '@gw/service/ground';
 import { postgresGround } from '@gw/service/ground/postgres';
 import { valkeyGround } from '@gw/service/ground/valkey';
 import { serveHealth } from '@gw/service/health';
+import { createPoolMetrics } from '@gw/service/health/pool-metrics';
+import { watchPostgres } from '@gw/service/health/postgres-watch';
 import { openTroubles } from '@gw/service/health/troubles';
+import { watchValkey } from '@gw/service/health/valkey-watch';
 import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
 import { limitTimes, openLimiter } from '@gw/service/limits/limiter';
 import { openLog } from '@gw/service/log';
@@ -35,10 +38,12 @@ const graceMs = 60_000;
 export async function startExtAuthz(config: Config) {
   const log = openLog('ext-authz', config.logLevel);
   for (const text of config.ignored) log.warn(text);
+  const pools = createPoolMetrics();
   const db = openStatements(config.databaseUrl, {
     connections: 4,
     queryTimeoutMs: queryTimeoutMs('ext_authz'),
     onConnectionLost: (error) => log.warn({ err: error }, 'a Postgres connection broke'),
+    onStatement: (seconds) => pools.took('ext_authz', seconds),
   });
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 250, autoPipelining: true });
   const subscriber = openRedis(config.redisUrl, log);
@@ -51,6 +56,8 @@ export async function startExtAuthz(config: Config) {
     [valkeyGround((command) => redis.call(command)), postgresGround(() => readGround(db))],
     { troubles, log },
   );
+  const valkey = watchValkey((command) => limitsRedis.send(command), troubles, monotonic);
+  const postgres = watchPostgres(() => commitNothing(db), troubles, monotonic);
   const directory = new KeyDirectory({ now: monotonic, load: () => allPublicIds(db) });
   const cache = new KeyCache(
     { find: (publicId) => findKey(db, publicId) },
@@ -113,29 +120,27 @@ export async function startExtAuthz(config: Config) {
     onError,
   );
   let isEnding = false;
-  const health = config.healthListen
-    ? await serveHealth(
-        'ext-authz',
-        config.healthListen,
-        () => ({
-          ok: watch.confirmed() && !isEnding,
-          details: {
-            keys_confirmed: watch.confirmed(),
-            postgres_current: !watch.inDoubt(),
-            limits_exact: !limiter.local(),
-          },
-          degraded: troubles.current(),
-        }),
-        (registry) => {
-          metrics.register(registry);
-          shownReceipts.register(registry);
-          witness.register(registry);
-          ground.register(registry);
-          troubles.register(registry);
-        },
-        config.allowedHosts,
-      )
-    : null;
+  await Promise.all([valkey.first, postgres.first]);
+  const health = await serveHealth({
+    part: 'ext-authz',
+    listeners: config.health,
+    log,
+    report: () => ({
+      ok: watch.confirmed() && !isEnding,
+      details: {
+        keys_confirmed: watch.confirmed(),
+        postgres_current: !watch.inDoubt(),
+        limits_exact: !limiter.local(),
+        postgres: postgres.isWell(),
+        redis: valkey.isWell(),
+      },
+    }),
+    troubles,
+    register: (registry) => {
+      for (const each of [metrics, shownReceipts, witness, ground]) each.register(registry);
+      pools.register(registry, { ext_authz: db.pool });
+    },
+  });
   log.info({ listen: config.listen }, 'ready');
 
   return {
@@ -148,7 +153,8 @@ export async function startExtAuthz(config: Config) {
       limiter.stop();
       clearInterval(flushing);
       await server.close(2000);
-      await health?.close();
+      await health.close();
+      for (const store of [valkey, postgres]) store.stop();
       await notes.flush();
       await shownReceipts.stop();
       await witness.stop();

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Prisma, PrismaClient } from './generated/client.ts';
 import { openPool, type PoolOptions } from './pool.ts';
+import type { PoolState } from './pool-watch.ts';
 
 export { Prisma };
 /** Thrown when Postgres refuses a statement of `queryTexts` or `runOverCopy`. */
@@ -15,14 +16,17 @@ export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 
 /** Opens a pool; connects on first use (`openPool`). */
 export function openDatabase(url: string, options: PoolOptions = {}): Database {
-  const pool = openPool(url, options);
+  const { pool, state } = openPool(url, options);
   const adapter = new PrismaPg(pool, { disposeExternalPool: true });
   const database = new PrismaClient({ adapter, errorFormat: 'minimal' });
-  pools.set(database, pool);
+  pools.set(database, { pool, state });
   return database;
 }
 
-const pools = new WeakMap<Database, pg.Pool>();
+const pools = new WeakMap<Database, ReturnType<typeof openPool>>();
+
+/** The state of its connections. */
+export const poolStateOf = (database: Database): PoolState => openedAs(database).state();
 
 /**
  * Runs one statement, outside of transactions, whose parameters are long texts, as their bytes (UTF-8): Prisma would write them as
@@ -78,8 +82,10 @@ export async function runOverCopy<Rows extends readonly object[][]>(
 
 const nothing = (): void => undefined;
 
-function poolOf(database: Database): pg.Pool {
-  const pool = pools.get(database);
-  if (pool === undefined) throw new Error('A statement was run on a database that nobody opened.');
-  return pool;
+const poolOf = (database: Database): pg.Pool => openedAs(database).pool;
+
+function openedAs(database: Database): ReturnType<typeof openPool> {
+  const opened = pools.get(database);
+  if (opened === undefined) throw new Error('A statement was run on a database that nobody opened.');
+  return opened;
 }

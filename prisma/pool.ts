@@ -1,6 +1,7 @@
 /** Connections to Postgres: how many, and how long anything waits. */
 import { defined } from '@gw/contract/internal/defined';
 import pg from 'pg';
+import { type PoolState, watchPool } from './pool-watch.ts';
 import { statementTimeoutMs } from './roles.ts';
 
 export interface PoolOptions {
@@ -13,6 +14,8 @@ export interface PoolOptions {
   readonly queryTimeoutMs?: number;
   /** Told when an idle connection breaks; the pool replaces it, so nothing is lost. */
   readonly onConnectionLost?: (error: Error) => void;
+  /** Told how long each statement took. */
+  readonly onStatement?: (seconds: number) => void;
 }
 
 declare module 'pg' {
@@ -80,7 +83,11 @@ async function admit(client: pg.ClientBase, queryTimeoutMs = 0): Promise<void> {
  * Opens a pool; connects on first use. A Unix socket is written `postgresql://user@/database?host=/directory`.
  * A query waits at most 5 s for a connection, so that a database that is away gives an error instead of a queue.
  */
-export function openPool(url: string, { connections = 10, onConnectionLost, queryTimeoutMs }: PoolOptions): pg.Pool {
+export function openPool(
+  url: string,
+  options: PoolOptions,
+): { readonly pool: pg.Pool; readonly state: () => PoolState } {
+  const { connections = 10, onConnectionLost, onStatement, queryTimeoutMs } = options;
   const pool = new pg.Pool({
     connectionString: url,
     Client: UtcClient,
@@ -93,5 +100,5 @@ export function openPool(url: string, { connections = 10, onConnectionLost, quer
   });
   // An error that nobody hears ends the process.
   pool.on('error', (error) => onConnectionLost?.(error));
-  return pool;
+  return { pool, state: watchPool(pool, onStatement) };
 }

@@ -12,6 +12,7 @@ import {
 } from '@gw/contract/internal/environment';
 import { type NumberedKey, readNumberedKey } from '@gw/contract/internal/key-ring';
 import { type Implementation, readImplementation } from '@gw/grpc/server';
+import type { HealthListeners } from '@gw/service/health';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher, readReplyRoom } from '@gw/service/idempotency-settings';
 import type { ClassifierSettings } from './admission/classifier.ts';
@@ -20,10 +21,7 @@ import { defaultThreads } from './wire/threads/body-threads.ts';
 export interface Config {
   /** `unix:/path` or `host:port`. */
   readonly listen: string;
-  /** `host:port` of GET /healthz, or null. */
-  readonly healthListen: string | null;
-  /** Further names of its host. */
-  readonly allowedHosts: readonly string[];
+  readonly health: HealthListeners;
   readonly redisUrl: string;
   readonly internalToken: string;
   /** For `listen` on `host:port`; null means plain. */
@@ -73,8 +71,11 @@ export function loadConfig(environment: Environment): Config {
   const instances = Math.max(1, settings.integer('GW_SIDECAR_INSTANCES', 1));
   const config: Config = {
     listen: settings.listen('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
-    healthListen: settings.hostPort('GW_SIDECAR_HEALTH_LISTEN', null),
-    allowedHosts: readAllowedHosts(settings),
+    health: {
+      healthListen: settings.hostPort('GW_SIDECAR_HEALTH_LISTEN', null),
+      metricsListen: settings.hostPort('GW_SIDECAR_METRICS_LISTEN', null),
+      allowedHosts: readAllowedHosts(settings),
+    },
     redisUrl: readRedisUrl(settings),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),

@@ -13,8 +13,6 @@ import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
 import { limitTimes, openLimiter } from '@gw/service/limits/limiter';
 import { openLog } from '@gw/service/log';
-import { openRedis, untilReady } from '@gw/service/redis';
-import { openRedisWriter } from '@gw/service/redis-writer';
 import { openClassifier } from './admission/classifier.ts';
 import { openPolicyEvents } from './admission/policy-events.ts';
 import { createPromptMetrics } from './admission/prompt-metrics.ts';
@@ -39,6 +37,7 @@ import { StreamSlots } from './guards/slots/slots.ts';
 import { openOwnGround } from './ledger/own-ground.ts';
 import { openSpool } from './ledger/spool.ts';
 import { watchDamage } from './ledger/spool-damage.ts';
+import { createSpoolMetrics } from './ledger/spool-metrics.ts';
 import { openStoreClock } from './ledger/store-clock.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import { openEnds, redisEnds } from './receipt/ends.ts';
@@ -46,6 +45,7 @@ import { LiveWindow, tellLive } from './receipt/live.ts';
 import { createReceiptMetrics } from './receipt/receipt-metrics.ts';
 import { createUsageMetrics } from './receipt/usage-metrics.ts';
 import { replyReader } from './reply/reply-reader.ts';
+import { openStores } from './stores.ts';
 import { createOverheadMetrics } from './wire/overhead.ts';
 import { Room } from './wire/room.ts';
 import { openBodyThreads, startFirstThread } from './wire/threads/body-threads.ts';
@@ -65,23 +65,12 @@ export async function startSidecar(config: Config) {
   for (const text of config.ignored) log.warn(text);
   warmUp();
   await startFirstThread();
-  const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000, autoPipelining: true });
-  // The ledger has a shorter patience of its own.
-  const writes = openRedisWriter({ url: config.redisUrl, log, commandTimeoutMs: 1000 });
-  // The catalogue is read over a connection of its own, with time for a large value.
-  const subscriber = openRedis(config.redisUrl, log);
-  const reader = openRedis(config.redisUrl, log, { commandTimeoutMs: 5000 });
-  // A large reply holds up no receipt.
-  const claims = openRedisWriter({ url: config.redisUrl, log, commandTimeoutMs: 1000 });
-  await Promise.all([
-    ...[redis, subscriber, reader].map((connection) => untilReady(connection, 2000)),
-    ...[writes, claims].map((connection) => connection.untilReady(2000)),
-  ]);
-
+  const { claims, reader, redis, subscriber, troubles, valkey, writes } = await openStores(config, log);
   const clock = () => performance.now();
-  const { ground, troubles } = await openOwnGround({ redis, spoolDir: config.spoolDir, clock, log });
+  const ground = await openOwnGround({ redis, spoolDir: config.spoolDir, troubles, log });
   const { onDamaged, damagedLines } = watchDamage(log);
   const spool = await openSpool(config.spoolDir, hostname(), { onDamaged, reserveBytes: spoolReserveBytes });
+  const spoolMetrics = createSpoolMetrics(config.spoolDir);
   const catalogue = holdCatalogue({
     redis: reader,
     subscriber,
@@ -117,7 +106,11 @@ export async function startSidecar(config: Config) {
     metrics: slotMetrics,
     log,
   });
-  const stopTelling = tellLive(redis, live, { now: storeClock.now, streams: () => slots.open });
+  const stopTelling = tellLive(redis, live, {
+    instance: `${hostname()} ${config.listen}`,
+    now: storeClock.now,
+    streams: () => slots.open,
+  });
   const budgetMetrics = createBudgetMetrics(() => budgets.local());
   const budgets = openBudgets({
     use: redisBudgetUse(redis),
@@ -206,30 +199,36 @@ export async function startSidecar(config: Config) {
     ok: catalogue.current() !== null && !isEnding,
     details: {
       catalogue: catalogue.current() !== null,
-      redis: redis.status === 'ready',
+      redis: valkey.isWell(),
       streams_exact: !slots.local,
       budgets_exact: !budgets.local(),
       limits_exact: !limiter.local(),
       published_rules: !isPolicyUnusable(),
       stream_room: !ledger.counts().full,
     },
-    degraded: troubles.current(),
   });
-  const health = config.healthListen
-    ? await serveHealth(
-        'receipt-sidecar',
-        config.healthListen,
-        report,
-        (registry) => {
-          const { addedFields, health: deployments, notices } = attempts;
-          const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults, ground, troubles];
-          const ofAttempts = [deployments, notices, addedFields];
-          const ofSteps = [slotMetrics, budgetMetrics, idempotencyMetrics, screenMetrics, promptMetrics, threads];
-          for (const metrics of [...ofCalls, ...ofAttempts, ...ofSteps]) metrics.register(registry);
-        },
-        config.allowedHosts,
-      )
-    : null;
+  const health = await serveHealth({
+    part: 'receipt-sidecar',
+    listeners: config.health,
+    log,
+    report,
+    troubles,
+    register: (registry) => {
+      const { addedFields, health: deployments, notices } = attempts;
+      const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults, ground];
+      const ofAttempts = [deployments, notices, addedFields];
+      const ofSteps = [
+        spoolMetrics,
+        slotMetrics,
+        budgetMetrics,
+        idempotencyMetrics,
+        screenMetrics,
+        promptMetrics,
+        threads,
+      ];
+      for (const metrics of [...ofCalls, ...ofAttempts, ...ofSteps]) metrics.register(registry);
+    },
+  });
   log.info({ listen: config.listen }, 'ready');
 
   return {
@@ -238,9 +237,9 @@ export async function startSidecar(config: Config) {
     stop: async (hurry?: AbortSignal) => {
       isEnding = true;
       await endCalls({ server, instances, drainS: config.drainS, slots, idempotency, ends }, hurry);
-      await health?.close();
-      stopTelling();
-      for (const part of [slots, budgets, catalogue, ground]) part.stop();
+      await health.close();
+      await stopTelling();
+      for (const part of [ground, valkey, spoolMetrics, slots, budgets, catalogue]) part.stop();
       await ledger.stop();
       for (const part of [storeClock, limiter, writes, claims]) part.stop();
       await policyEvents.stop();

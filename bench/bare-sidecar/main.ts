@@ -10,6 +10,7 @@ import { serveEnvoy } from '@gw/grpc/server';
 import { holdCatalogue } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import { loadConfig } from '@gw/receipt-sidecar/internals/config';
 import { serveHealth } from '@gw/service/health';
+import { openTroubles } from '@gw/service/health/troubles';
 import { openLog } from '@gw/service/log';
 import { runService } from '@gw/service/process';
 import { openRedis } from '@gw/service/redis';
@@ -41,13 +42,14 @@ async function start() {
     },
     (error) => log.error({ err: error }, 'a call failed'),
   );
-  const report = () => ({ ok: catalogue.current() !== null, details: {}, degraded: {} });
-  const health = config.healthListen ? await serveHealth('bare-sidecar', config.healthListen, report) : null;
+  const report = () => ({ ok: catalogue.current() !== null, details: {} });
+  const troubles = openTroubles(log, () => performance.now());
+  const health = await serveHealth({ part: 'bare-sidecar', listeners: config.health, log, report, troubles });
   return {
     log,
     stop: async () => {
       await server.close(1000);
-      await health?.close();
+      await health.close();
       catalogue.stop();
       for (const connection of [reader, subscriber]) connection.disconnect();
     },

@@ -10,6 +10,8 @@ const timesSchema = z.array(z.tuple([count, count]));
 export type Times = z.infer<typeof timesSchema>;
 
 export const liveReportSchema = z.object({
+  /** The host and the listener of the sidecar, which stay when it is started again. */
+  instance: z.string(),
   /** Measured by the clock of Redis, ms since 1970. */
   at: z.number(),
   /** The period of the counts, s: less than `liveWindowS` just after a start. */

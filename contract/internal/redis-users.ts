@@ -26,6 +26,7 @@ import {
   snapshotKey,
   snapshotSealKey,
   snapshotVersionKey,
+  storeProbeKeys,
   streamEpochKey,
   usedKeysKey,
 } from './redis.ts';
@@ -60,6 +61,7 @@ const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
     ...work,
     ...read(keyGenerationKey, keyChangesKey, keyTombstonesKey, groundAlarmKey),
     ...readAndWrite(usedKeysKey('*'), failedMinutesKey, `${failedMinutesKey}:*`, 'gw:limit:*'),
+    ...write(...storeProbeKeys),
     ...channels(keyChangedChannel),
     // It keeps the receipts that clients were shown although their sidecar was gone.
     append,
@@ -79,6 +81,7 @@ const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
       callEndKey('*'),
     ),
     ...readAndWrite(receiptKey('*'), pendingReceiptsKey, liveKey, deploymentTroublesKey, ledgerProbeKey, ...epochs),
+    ...write(...storeProbeKeys),
     ...channels(snapshotChannel, failedAttemptChannel, lostAttemptChannel),
     append,
     only(

@@ -54,6 +54,12 @@ export const streamEpochKey = (stream: string): string => `{${stream}}:epoch`;
 export const ledgerProbeKey = '{gw:ledger}:probe';
 
 /**
+ * Each part writes them every two seconds, to find out whether Redis takes writes. Their slots lie in the first, second and last third of a
+ * cluster, so that a connection that reaches one node alone is told.
+ */
+export const storeProbeKeys = ['b', 'c', 'a'].map((tag) => `gw:probe:{${tag}}`);
+
+/**
  * Where a receipt is that Postgres may not have yet: the id of its entry in the stream. While its call runs, and if it could not be
  * ingested, the bytes of the sealed entry themselves.
  */

@@ -5,6 +5,7 @@
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { priceOf } from '@gw/contract/internal/catalogue/prices';
+import { errorText } from '@gw/contract/internal/error-text';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import type { NumberedKey } from '@gw/contract/internal/key-ring';
 import { snapshotChannel, snapshotKey, snapshotSealKey, snapshotVersionKey } from '@gw/contract/internal/redis';
@@ -85,6 +86,7 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, key, log }: Cat
   let catalogue: Catalogue | null = null;
   /** The catalogue that an offered one must not be older than. */
   let newest: Snapshot | null = null;
+  const failures = tellFailures(log);
   const genuine = (text: string, seals: string | null | undefined): Snapshot => {
     if (!seals || !isSealedSnapshot(text, seals, key)) throw new Error('no control plane has written it');
     return snapshotSchema.parse(JSON.parse(text));
@@ -132,15 +134,33 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, key, log }: Cat
   const readQuietly = async (): Promise<void> => {
     const kept = newest === null ? await readKept() : null;
     newest ??= kept;
-    await read().catch((error: unknown) => {
-      log.error({ err: error }, 'the catalogue could not be read; the last one stays');
-    });
+    await read().then(failures.over, failures.failed);
     if (catalogue === null && newest !== null) takeUp(newest, 'file');
   };
   listenTo(subscriber, snapshotChannel, () => void readQuietly());
   void readQuietly();
   const timer = setInterval(() => void readQuietly(), pollMs);
   return { current: () => catalogue, stop: () => clearInterval(timer) };
+}
+
+/** How many different failures of one outage are logged. */
+const mostFailures = 5;
+
+/** An outage lasts, and each of its failures is told once. */
+function tellFailures(log: Logger) {
+  const told = new Set<string>();
+  return {
+    failed(error: unknown): void {
+      const message = errorText(error);
+      if (told.has(message) || told.size >= mostFailures) return;
+      told.add(message);
+      log.error({ err: error }, 'the catalogue could not be read; the last one stays');
+    },
+    over(): void {
+      if (told.size > 0) log.info('the catalogue is read again');
+      told.clear();
+    },
+  };
 }
 
 /**

@@ -20,7 +20,7 @@ const reports = async () => Object.values(await redis.hgetall(liveKey)).map((tex
 
 test('each sidecar leaves one report, anew every two seconds, and it goes when nobody writes any more', async () => {
   const window = new LiveWindow();
-  const stop = [1, 2].map((at) => tellLive(redis, window, { now: () => at, streams: () => at }));
+  const stop = [1, 2].map((at) => tellLive(redis, window, { instance: `${at}`, now: () => at, streams: () => at }));
   window.ended({ status: 'complete', isDegraded: false, ms: 5 });
   later(3);
   const told = (await reports()).map((report) => liveReportSchema.parse(report));
@@ -29,16 +29,16 @@ test('each sidecar leaves one report, anew every two seconds, and it goes when n
     [2, 2],
   ]);
   expect(await redis.pttl(liveKey)).toBeGreaterThan(50_000);
-  for (const each of stop) each();
-  await redis.flushall();
+  // An orderly end takes it away at once.
+  await Promise.all(stop.map((each) => each()));
   later(3);
   expect(await reports()).toEqual([]);
 });
 
 test('a sidecar takes away what others have left that are gone', async () => {
   await redis.hset(liveKey, { gone: '{"at":1}', young: '{"at":99000}' });
-  const stop = tellLive(redis, new LiveWindow(), { now: () => 100_000, streams: () => 0 });
+  const stop = tellLive(redis, new LiveWindow(), { instance: 'it', now: () => 100_000, streams: () => 0 });
   later(30);
   await expect.poll(async () => (await reports()).map(({ at }) => at).sort()).toEqual([100_000, 99_000]);
-  stop();
+  await stop();
 });

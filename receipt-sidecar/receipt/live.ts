@@ -73,7 +73,7 @@ export class LiveWindow implements LiveCounts {
   }
 
   /** Returns the counts of the window, and begins its next slice. */
-  turn(): Omit<LiveReport, 'at' | 'streams'> {
+  turn(): Omit<LiveReport, 'at' | 'instance' | 'streams'> {
     const slices = this.#slices;
     const sum = (of: (slice: Slice) => number): number => slices.reduce((all, slice) => all + of(slice), 0);
     const report = {
@@ -106,16 +106,20 @@ function added(maps: readonly Map<number, number>[]): Times {
 /** Every how many reports it looks for those of sidecars that are gone. */
 const tidyEvery = 30;
 
-/** Returns a function that ends it; what it has told last holds until it is too old. `now`: by the clock of Redis. */
-export function tellLive(
-  redis: Redis,
-  window: LiveWindow,
-  { now, streams }: { readonly now: () => number; readonly streams: () => number },
-): () => void {
+interface Teller {
+  /** The host and the listener of this sidecar. */
+  readonly instance: string;
+  /** By the clock of Redis. */
+  readonly now: () => number;
+  readonly streams: () => number;
+}
+
+/** Returns a function that ends it, and takes back what was told last: others see that this is an orderly end. */
+export function tellLive(redis: Redis, window: LiveWindow, { instance, now, streams }: Teller): () => Promise<void> {
   const name = randomUUID();
   let told = 0;
   const timer = setInterval(() => {
-    const report: LiveReport = { at: now(), ...window.turn(), streams: streams() };
+    const report: LiveReport = { instance, at: now(), ...window.turn(), streams: streams() };
     const written = redis.multi().hset(liveKey, name, JSON.stringify(report));
     written
       .pexpire(liveKey, liveKeptS * 1000)
@@ -124,7 +128,10 @@ export function tellLive(
     told += 1;
     if (told % tidyEvery === 0) tidy(redis, now() - liveKeptS * 1000).catch(() => undefined);
   }, liveEveryS * 1000);
-  return () => clearInterval(timer);
+  return async () => {
+    clearInterval(timer);
+    await redis.hdel(liveKey, name).catch(() => undefined);
+  };
 }
 
 const ageSchema = liveReportSchema.pick({ at: true });

@@ -1,0 +1,28 @@
+/** Opens the connections of the sidecar to Redis, and watches whether it takes writes. */
+import { openTroubles } from '@gw/service/health/troubles';
+import { watchValkey } from '@gw/service/health/valkey-watch';
+import type { Logger } from '@gw/service/log';
+import { openRedis, untilReady } from '@gw/service/redis';
+import { openRedisWriter } from '@gw/service/redis-writer';
+import type { Config } from './config.ts';
+
+/** Resolves even if Redis is away. */
+export async function openStores({ redisUrl }: Pick<Config, 'redisUrl'>, log: Logger) {
+  const redis = openRedis(redisUrl, log, { commandTimeoutMs: 1000, autoPipelining: true });
+  // The ledger has a shorter patience of its own.
+  const writes = openRedisWriter({ url: redisUrl, log, commandTimeoutMs: 1000 });
+  // The catalogue is read over a connection of its own, with time for a large value.
+  const subscriber = openRedis(redisUrl, log);
+  const reader = openRedis(redisUrl, log, { commandTimeoutMs: 5000 });
+  // A large reply holds up no receipt.
+  const claims = openRedisWriter({ url: redisUrl, log, commandTimeoutMs: 1000 });
+  await Promise.all([
+    ...[redis, subscriber, reader].map((connection) => untilReady(connection, 2000)),
+    ...[writes, claims].map((connection) => connection.untilReady(2000)),
+  ]);
+  const clock = () => performance.now();
+  const troubles = openTroubles(log, clock);
+  const valkey = watchValkey((command) => writes.send(command), troubles, clock);
+  await valkey.first;
+  return { redis, writes, subscriber, reader, claims, troubles, valkey };
+}
