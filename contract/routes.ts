@@ -125,4 +125,5 @@ export const routes: readonly Route[] = [
   { ...open, path: errorPagePath, summary: 'One error code, as a page for people: `doc_url` of an error leads there' },
   { ...open, path: '/openapi.json', summary: 'This document' },
   { ...open, path: '/healthz', summary: 'Whether the gateway answers' },
+  { ...open, path: '/readyz', summary: 'Whether calls should be sent here: 503 while none could be served' },
 ];

@@ -100,7 +100,7 @@ it('says that it leaves and goes on for a while, then accepts nothing more, ends
   await vi.waitUntil(() => held.length === 1, { timeout: 10_000 });
   envoy.kill('SIGTERM');
   await vi.waitUntil(async () => (await health()) === 503, { timeout: 10_000, interval: 20 });
-  expect(JSON.parse((await ask('/healthz')).text).error.code).toBe('overloaded');
+  for (const path of ['/healthz', '/readyz']) expect(JSON.parse((await ask(path)).text).error.code).toBe('overloaded');
   // The connection that was open is told, and a new one is still served.
   expect(await ask('/v1/models', agent)).toMatchObject({ status: 200, connection: 'close' });
   expect(await ask('/v1/models')).toMatchObject({ status: 200, connection: 'close' });

@@ -1,5 +1,5 @@
 /** Which of two instances Envoy asks: a running Envoy, and services that answer just enough. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,9 @@ import { writeEnvoyConfig } from './render.ts';
 const dir = mkdtempSync(join(tmpdir(), 'gw-instances-'));
 const sockets = ['a', 'b'].map((name) => `unix:${join(dir, `${name}.sock`)}`);
 const controlSockets = ['c', 'd'].map((name) => join(dir, `${name}.sock`));
-const settings = testSettings(dir, { extAuthz: sockets, controlPlane: controlSockets.map((path) => `unix:${path}`) });
+const controlPlane = controlSockets.map((path) => `unix:${path}`);
+// They stand for sidecars, too, whose health they can tell.
+const settings = testSettings(dir, { extAuthz: sockets, receiptSidecar: sockets, controlPlane });
 const token = 'a-token-of-the-tests-that-is-long-enough';
 /** Keyed by instance. */
 const serves = [true, true];
@@ -113,6 +115,44 @@ it('where none serves all are asked, since no answer would be worse than theirs'
   // Both were out, and not only not heard yet: one alone that comes back has them all.
   serves[0] = true;
   await untilShares([40, 0]);
+});
+
+const ready = async (path = '/readyz') => {
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`);
+  return { status: reply.status, headers: [...reply.headers.keys()].sort(), text: await reply.text() };
+};
+const plain = ['content-length', 'content-type', 'date', 'server', 'x-content-type-options', 'x-request-id'];
+
+it('should have calls while one instance of each part is well, and says so without a key and without any part', async () => {
+  const well = { status: 200, headers: plain, text: '{"status":"ok"}' };
+  serves[1] = false;
+  await untilShares([40, 0]);
+  expect(await ready()).toEqual(well);
+  serves[0] = false;
+  await vi.waitFor(async () => expect((await ready()).status).toBe(503), { timeout: 10_000, interval: 100 });
+  for (const path of ['/readyz', '/readyz?x=1']) {
+    const { headers, text } = await ready(path);
+    expect(headers).toEqual([...plain, 'retry-after'].sort());
+    expect(JSON.parse(text).error).toMatchObject({ code: 'overloaded', message: expect.stringContaining('ext-authz') });
+  }
+  // It lives: to start it again would bring nobody back.
+  expect((await ready('/healthz')).text).toBe('{"status":"ok"}');
+  serves.fill(true);
+  await vi.waitFor(async () => expect(await ready()).toEqual(well), { timeout: 10_000, interval: 100 });
+  const events = readFileSync(join(dir, 'access.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('eject_unhealthy_event'))
+    .map((line) => JSON.parse(line).cluster_name);
+  expect(new Set(events)).toEqual(new Set(['ext_authz', 'receipt_sidecar']));
+});
+
+it('lets nothing pass that only looks like the question for it', async () => {
+  asked.fill(0);
+  for (const path of ['/readyz/', '/readyz/v1/models', '/readyz%2e', '/v1/readyz', '//readyz'])
+    expect([path, (await ready(path)).status]).toEqual([path, 404]);
+  const post = await fetch(`http://127.0.0.1:${port}/readyz`, { method: 'POST', body: '{}' });
+  expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  expect(asked).toEqual([0, 0]);
 });
 
 it('one that leaves in order loses no call, and neither does its successor', async () => {

@@ -10,6 +10,7 @@ import { requestIdField } from '@gw/contract/internal/first-attempt';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import { credentialMissingHeader, unhealthyHeader, unreachedHeader } from '@gw/contract/internal/snapshot';
 import { statusIs } from './attempt-filters.ts';
+import { notReady, readinessReasons } from './readiness.ts';
 import { refusedRequests } from './refused-requests.ts';
 import { typed } from './typed.ts';
 
@@ -69,6 +70,11 @@ const limits = ['limit', 'remaining', 'reset'].flatMap((what) =>
   }),
 );
 
+const json = {
+  text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' },
+  content_type: 'application/json',
+};
+
 export function localReplies(addresses: Addresses): object[] {
   const mapper = (filter: object, error: ApiError, headers: object[] = []) => {
     const own = [...errorHeaders(error)].filter(([name]) => name !== 'content-type');
@@ -77,10 +83,7 @@ export function localReplies(addresses: Addresses): object[] {
       status_code: error.status,
       headers_to_add: [...headers, requestId, notSniffed, ...own.map(([name, value]) => addIfMissing(name, value))],
       body: { inline_string: errorBody(error, addresses) },
-      body_format_override: {
-        text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' },
-        content_type: 'application/json',
-      },
+      body_format_override: json,
     };
   };
   const known = (filter: object, code: CatalogueCode, headers: object[] = []) =>
@@ -91,6 +94,13 @@ export function localReplies(addresses: Addresses): object[] {
     known(both(toProvider, filter), code, [keptRequestId, receiptId]),
   ];
   return [
+    {
+      filter: details(readinessReasons.ready),
+      headers_to_add: [requestId, notSniffed],
+      body: { inline_string: '{"status":"ok"}' },
+      body_format_override: json,
+    },
+    mapper(details(readinessReasons.notReady), notReady),
     known(statusIs('EQ', 413), 'request_too_large'),
     ...refusedRequests.map(({ reasons, error }) => mapper(details(...reasons), error)),
     // Most of these match one of the reasons above.

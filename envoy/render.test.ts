@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { localReplies } from './local-replies.ts';
+import { readinessReasons } from './readiness.ts';
 import { type EnvoySettings, luaErrors, renderEnvoy, writeEnvoyConfig } from './render.ts';
 import { envoyRoutes } from './routes.ts';
 
@@ -249,13 +250,17 @@ it('every local reply is our error object, as JSON, with the status of its code,
     body_format_override: z.looseObject({ content_type: z.literal('application/json') }),
   });
   const replies = localReplies(addresses);
+  // The one that is no refusal: /readyz, 200.
+  const [isReady] = replies;
+  expect(JSON.stringify(isReady)).toContain(`response.code_details.startsWith('${readinessReasons.ready}')`);
+  expect(isReady).toMatchObject({ body: { inline_string: '{"status":"ok"}' } });
   const asTheyAre = replies.filter((reply) => !('body' in reply));
   expect(asTheyAre.map((reply) => 'status_code' in reply)).toEqual([false]);
   expect(JSON.stringify(asTheyAre)).toContain("response.code_details.startsWith('gw_')");
   const mappers = z
     .array(mapper)
     .min(5)
-    .parse(replies.filter((reply) => !asTheyAre.includes(reply)));
+    .parse(replies.filter((reply) => reply !== isReady && !asTheyAre.includes(reply)));
   for (const { status_code: status, body } of mappers) {
     const { error } = errorObject.parse(JSON.parse(body.inline_string));
     expect(status).toBe(errorCatalogue[error.code].status);

@@ -24,6 +24,7 @@ import { leaseLua } from './lease-lua.ts';
 import { localReplies } from './local-replies.ts';
 import { luaString } from './lua-string.ts';
 import { probeListener } from './probe-listener.ts';
+import { readinessFilter } from './readiness.ts';
 import { replyEndFilter } from './reply-end.ts';
 import { envoyRoutes, type RouteSettings } from './routes.ts';
 import { plainSocket, serviceCluster } from './service-clusters.ts';
@@ -147,6 +148,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['ACCESS_LOG', settings.accessLog],
     ['LOCAL_REPLIES', localReplies(addresses)],
     ['ROUTES', envoyRoutes(settings)],
+    ['READINESS', readinessFilter],
     ['CORS', corsPolicy(settings.corsOrigins)],
     ['CALLER_ATTRIBUTE', callerAttribute],
     ['IDENTITY', identityNamespace],

@@ -14,6 +14,7 @@ import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import { overwriting } from './attempt-filters.ts';
 import { withLease } from './lease-lua.ts';
 import { replyRequestId, requestTime, toOneProvider, toProviders } from './provider-routes.ts';
+import { notReady, readinessPath } from './readiness.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { bodyActions, keyAndScope, patience, perRoute, rateLimits } from './route-parts.ts';
 import { directJson, refusal, sinkPaths } from './sink.ts';
@@ -171,6 +172,10 @@ const behindSink = (name: string, path: string) => ({
 /** Routes without a key. */
 const open: Readonly<Record<string, (addresses: Addresses) => object[]>> = {
   '/healthz': (addresses) => [leaving(addresses), health],
+  // The filter for health answers; if it ever did not, nobody is to send calls here.
+  [readinessPath]: (addresses) => [
+    directError('readiness', { path: readinessPath, ...methodMatch('GET') }, notReady, addresses),
+  ],
   '/openapi.json': () => [behindSink('document', '/openapi.json')],
   [keySetPath]: () => [behindSink('key set', keySetPath)],
   [errorPagesPath]: () => [behindSink('error codes', errorPagesPath)],

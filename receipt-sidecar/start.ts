@@ -206,6 +206,7 @@ export async function startSidecar(config: Config) {
       published_rules: !isPolicyUnusable(),
       stream_room: !ledger.counts().full,
     },
+    degraded: attempts.degraded(),
   });
   const health = await serveHealth({
     part: 'receipt-sidecar',

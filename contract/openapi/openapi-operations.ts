@@ -133,4 +133,5 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /errors/{code}': { id: 'readError', response: null, isPage: true },
   'GET /openapi.json': { id: 'readOpenApi', response: null },
   'GET /healthz': { id: 'readHealth', response: healthSchema },
+  'GET /readyz': { id: 'readReadiness', response: healthSchema },
 };

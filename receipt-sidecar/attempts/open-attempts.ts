@@ -26,11 +26,18 @@ export function openAttempts({ clock, isShared, log, redis, subscriber }: Attemp
   const shared = <T>(channel: string, schema: z.ZodType<T>) =>
     isShared ? sharedByRedis({ redis, subscriber }, channel, schema) : null;
   const show = showTrouble(redis, Date.now);
+  const health = createDeploymentHealth(clock, log);
+  const degraded = (): Record<string, string> => {
+    const sentence = health.sentence();
+    return sentence === null ? {} : { deployments_failing: sentence };
+  };
   return {
     failedAttempts: createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema)),
     firstAttempts: createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema)),
     addedFields: createAddedFields(clock, log),
-    health: createDeploymentHealth(clock, log),
+    health,
+    /** What `/healthz` says of them. */
+    degraded,
     notices: createOperatorNotices(log, show),
     trouble: createMeasuredTrouble(clock, show),
     accountTrouble: createMeasuredTrouble(clock),

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import type { AttemptResult } from './attempt-outcome.ts';
 import { createDeploymentHealth } from './resting-deployments.ts';
@@ -34,6 +35,34 @@ function healthAt() {
 }
 
 describe('a deployment', () => {
+  it('is named by the metric and by the health while it fails and has not answered since', async () => {
+    const { answers, fails, health, waits } = healthAt();
+    const registry = new Registry();
+    health.register(registry);
+    const series = async () => (await registry.metrics()).split('\n').filter((line) => /^gw_/.test(line));
+    expect([await series(), health.sentence()]).toEqual([['gw_deployments_failing{deployment=""} 0'], null]);
+    fails(3);
+    expect(await series()).toEqual(['gw_deployments_failing{deployment="d"} 1']);
+    expect(health.sentence()).toContain('Calls to d fail');
+    // Its rest is over, and nobody knows yet whether it is well.
+    waits(30_000);
+    expect(await series()).toEqual(['gw_deployments_failing{deployment="d"} 1']);
+    answers();
+    expect([await series(), health.sentence()]).toEqual([['gw_deployments_failing{deployment=""} 0'], null]);
+  });
+
+  it('has no series of its own where very many fail', async () => {
+    const { at, health } = healthAt();
+    for (let nth = 0; nth < 150; nth++)
+      for (let time = 0; time < 3; time++) health.note({ ...failure, deployment: `d${nth}`, beganAt: at() });
+    const registry = new Registry();
+    health.register(registry);
+    const series = (await registry.metrics()).split('\n').filter((line) => /^gw_/.test(line));
+    expect(series).toHaveLength(101);
+    expect(series.at(-1)).toBe('gw_deployments_failing{deployment="other"} 50');
+    expect(health.sentence()).toContain('d0, d1, d2, d3, d4 and 145 more');
+  });
+
   it('rests after three failures in a row, and longer with each further one', () => {
     const { fails, health, restsFor } = healthAt();
     fails(2);

@@ -5,8 +5,8 @@
  * rests, calls are routed as if none did. Calls that can go nowhere else are refused by unavailable-deployments.ts.
  */
 import type { Logger } from '@gw/service/log';
-import { gauge, registering } from '@gw/service/metric';
-import type { Registry } from 'prom-client';
+import { registering } from '@gw/service/metric';
+import { Gauge, type Registry } from 'prom-client';
 import type { AttemptVerdict } from './attempt-outcome.ts';
 
 /** One bad answer must not move traffic. */
@@ -36,6 +36,8 @@ export interface DeploymentHealth {
   begins(deployment: string): boolean;
   /** The probe ended without a result, so another call may probe. */
   givesUp(deployment: string): void;
+  /** Says for `/healthz` which deployments have failed and not answered since; null: none. */
+  sentence(): string | null;
   register(registry: Registry): void;
 }
 
@@ -90,6 +92,11 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
     if (record.restsUntil > 0) log.info({ deployment }, 'a deployment answers again');
   };
 
+  const failing = (): string[] =>
+    [...records]
+      .filter(([, { lastAt, restsUntil }]) => restsUntil > 0 && now() - Math.max(lastAt, restsUntil) <= staleMs)
+      .map(([deployment]) => deployment);
+
   const givesUp = (deployment: string): void => {
     const record = records.get(deployment);
     if (record) record.probedUntil = 0;
@@ -111,14 +118,39 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
     answeredPinned: (attempt) => {
       if (records.get(attempt.deployment)?.needsOperator) answered(attempt);
     },
-    register: registering(
-      gauge(
-        'gw_deployments_failing',
-        'Deployments that fail here at the moment, so that free calls go elsewhere first',
-        () => [...records.keys()].filter(isResting).length,
-      ),
-    ),
+    sentence: () => sentenceOf(failing()),
+    register: registering(failingGauge(failing)),
   };
+}
+
+const mostInSentence = 5;
+
+function sentenceOf(failing: readonly string[]): string | null {
+  if (failing.length === 0) return null;
+  const further = failing.length - mostInSentence;
+  const names = failing.slice(0, mostInSentence).join(', ') + (further > 0 ? ` and ${further} more` : '');
+  return `Calls to ${names} fail, so free calls go elsewhere first. Look at the provider; the log says when it began.`;
+}
+
+/** How many deployments the metric names; further ones are one series, `other`. */
+const mostNamed = 100;
+
+/** A series for each deployment that fails, and one with an empty name while none does, so that the metric is always there. */
+function failingGauge(failing: () => readonly string[]): Gauge {
+  return new Gauge({
+    name: 'gw_deployments_failing',
+    help: 'Deployments that have failed here and not answered since, so that free calls go elsewhere first',
+    labelNames: ['deployment'],
+    registers: [],
+    collect() {
+      this.reset();
+      const names = failing();
+      for (const deployment of names.slice(0, mostNamed)) this.set({ deployment }, 1);
+      const others = names.length - mostNamed;
+      if (others > 0) this.set({ deployment: 'other' }, others);
+      if (names.length === 0) this.set({ deployment: '' }, 0);
+    },
+  });
 }
 
 /** Returns how long a deployment rests after this many consecutive failures, ms. */

@@ -19,6 +19,8 @@ export interface HealthReport {
   readonly ok: boolean;
   /** Whether each dependency is available, by name. */
   readonly details: Readonly<Record<string, boolean>>;
+  /** What is wrong beside `troubles`, and has a metric and a line in the log of its own: its name and a sentence. */
+  readonly degraded?: Readonly<Record<string, string>>;
 }
 
 export interface HealthListeners {
@@ -65,8 +67,8 @@ export async function serveHealth({ listeners, log, register, ...options }: Heal
   const metrics = options.metrics ?? ownMetrics();
   const answerTo = async (path: AskedPath): Promise<HealthReply> => {
     if (path === '/metrics') return { status: 200, contentType: metrics.contentType, body: await metrics.metrics() };
-    const { ok } = report();
-    const degraded = troubles.current();
+    const { ok, degraded: others } = report();
+    const degraded = { ...others, ...troubles.current() };
     const status = ok ? (Object.keys(degraded).length > 0 ? 'degraded' : 'ok') : 'unavailable';
     const body = path === '/readyz' ? { status: ok ? 'ok' : status } : { status, ...details(), degraded };
     return { status: ok ? 200 : 503, contentType: 'application/json', body: JSON.stringify(body) };
