@@ -154,6 +154,7 @@ test('operators see which part is missing', async () => {
       postgres: true,
       redis: true,
       catalogue: true,
+      degraded: {},
       audit_chain_faults: 0,
       degraded: {},
       receipt_integrity_faults: 0,

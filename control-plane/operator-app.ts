@@ -26,7 +26,7 @@ import { demandReplySchemas } from './shared/reply-schemas.ts';
 export interface OperatorAppOptions {
   /** False when it is about to end. */
   readonly stays?: () => boolean;
-  /** What `/metrics` shows; null: it is elsewhere. */
+  /** The metrics that `/metrics` shows; null: they are elsewhere. */
   readonly metrics?: Registry | null;
 }
 

@@ -191,7 +191,7 @@ test('ports that are checked, published or connected to are those that are liste
   const listening = (name: string): string => Object.values(compose.services[name]?.environment ?? {}).join(' ');
   expect(listening('envoy-config')).toContain('0.0.0.0:8080');
   for (const [name, { healthcheck, ports }] of typescript) {
-    const port = /127\.0\.0\.1:(\d+)\/healthz/.exec(healthcheck?.test.join(' ') ?? '')?.[1];
+    const port = /127\.0\.0\.1:(\d+)\/(?:health|ready)z/.exec(healthcheck?.test.join(' ') ?? '')?.[1];
     if (port) expect(listening(name), name).toContain(`:${port}`);
     for (const published of ports) expect(listening(name)).toContain(`0.0.0.0:${published.split(':').at(-1)}`);
   }

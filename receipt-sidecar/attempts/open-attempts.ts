@@ -36,7 +36,7 @@ export function openAttempts({ clock, isShared, log, redis, subscriber }: Attemp
     firstAttempts: createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema)),
     addedFields: createAddedFields(clock, log),
     health,
-    /** What `/healthz` says of them. */
+    /** For `/healthz`: the deployments that fail. */
     degraded,
     notices: createOperatorNotices(log, show),
     trouble: createMeasuredTrouble(clock, show),

@@ -25,7 +25,7 @@ export function createSpoolMetrics(folder: string): SpoolMetrics {
   const look = oneAtATime(async () => {
     waiting = await waitingFiles(folder);
   });
-  // What was seen last stays while the disk fails.
+  // The last figures stay while the disk fails.
   const lookQuietly = () => void look().catch(() => undefined);
   const timer = setInterval(lookQuietly, lookEveryMs);
   lookQuietly();

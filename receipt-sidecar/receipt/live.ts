@@ -109,7 +109,7 @@ const tidyEvery = 30;
 interface Teller {
   /** The host and the listener of this sidecar. */
   readonly instance: string;
-  /** By the clock of Redis. */
+  /** Follows the clock of Redis. */
   readonly now: () => number;
   readonly streams: () => number;
 }

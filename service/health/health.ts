@@ -19,7 +19,7 @@ export interface HealthReport {
   readonly ok: boolean;
   /** Whether each dependency is available, by name. */
   readonly details: Readonly<Record<string, boolean>>;
-  /** What is wrong beside `troubles`, and has a metric and a line in the log of its own: its name and a sentence. */
+  /** Further troubles, by name, which have a metric and a line in the log of their own. */
   readonly degraded?: Readonly<Record<string, string>>;
 }
 

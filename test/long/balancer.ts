@@ -1,4 +1,4 @@
-/** A load balancer as they are: connections go in turn to those whose `/healthz` says 200, and stay where they are. */
+/** A load balancer as they are: connections go in turn to those whose `/readyz` says 200, and stay where they are. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -23,7 +23,7 @@ export async function startBalancer(urls: readonly string[]): Promise<Balancer> 
   let isWanted = true;
   const check = async (url: string): Promise<void> => {
     while (isWanted) {
-      const isOk = await fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
+      const isOk = await fetch(`${url}/readyz`, { headers: { connection: 'close' } }).then(
         ({ status }) => status === 200,
         () => false,
       );
