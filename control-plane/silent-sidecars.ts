@@ -42,8 +42,12 @@ async function readAll(redis: Redis): Promise<{ readonly reports: LiveReport[]; 
 
 export function watchSidecars({ log, redis, troubles }: Context): RepeatedJob {
   const sidecars = new SilentSidecars();
+  let blindUntil = 0;
   const run = async (): Promise<void> => {
     const { now, reports } = await readAll(redis);
+    // A Redis that takes no writes takes no reports either, and they come back some seconds after it.
+    if ('redis' in troubles.current()) blindUntil = now + silentAfterMs;
+    if (now < blindUntil) return;
     const silent = sidecars.look(reports, now).sort();
     if (silent.length === 0) return troubles.over(name);
     troubles.tell(
