@@ -199,7 +199,7 @@ export async function startSidecar(config: Config) {
     ok: catalogue.current() !== null && !isEnding,
     details: {
       catalogue: catalogue.current() !== null,
-      redis: valkey.isWell(),
+      redis: redis.status === 'ready' && valkey.isWell(),
       streams_exact: !slots.local,
       budgets_exact: !budgets.local(),
       limits_exact: !limiter.local(),
