@@ -68,10 +68,9 @@ async function measured(what: string, signals: Signals, begin: () => Promise<() 
       seen('log', () => signals.log.test(newLog())),
     ]);
     figures.push(`${what} (${signals.part}): health ${health} s, metric ${metric} s, log ${log} s`);
-    // A line for its begin, or one for each deployment, however long it goes on.
+    // A line for its begin, however long it goes on.
     await delay(5000);
-    const lines = newLog().match(new RegExp(signals.log, 'gm'));
-    expect(new Set(lines).size, what).toBe(lines?.length);
+    expect(newLog().match(new RegExp(signals.log, 'gm')), what).toHaveLength(1);
   } finally {
     await end();
     isOver = true;
@@ -115,20 +114,6 @@ test.each(['receipt-sidecar', 'control-plane'] as const)(
   },
   300_000,
 );
-
-test('a provider is down', async () => {
-  const signals: Signals = {
-    part: 'receipt-sidecar',
-    name: 'deployments_failing',
-    sentence: /Calls to .+ fail/,
-    metric: /^gw_deployments_failing\{deployment="[^"]+"[^}]*\} 1$/m,
-    log: /"deployment":"[^"]+","restMs":\d+,"msg":"a deployment fails/,
-  };
-  await measured('provider down', signals, async () => {
-    await gateway.stack.part('simulator').stop();
-    return () => gateway.stack.part('simulator').start();
-  });
-}, 300_000);
 
 test('Postgres is slow, since somebody holds a lock of the ledger', async () => {
   const other = openDatabase(gateway.stack.databaseUrl, { connections: 1 });
