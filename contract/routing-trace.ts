@@ -29,7 +29,7 @@ export const routingTraceSchema = z
           outcome: z
             .string()
             .describe(
-              'no_connection, connection_lost, timed_out, rate_limited, server_error, auth_failed, quota_exhausted, model_missing, no_credential, at_capacity, unhealthy; failed: not known',
+              'no_connection, connection_lost, timed_out, rate_limited, server_error, auth_failed, quota_exhausted, model_missing, no_credential, at_capacity, unhealthy, not_ready; failed: not known',
             ),
         }),
       ),

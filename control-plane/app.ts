@@ -1,5 +1,6 @@
 /** Builds the HTTP application that only Envoy may reach. Listening is the server's business. */
-import type { InternalTls } from '@gw/contract/internal/environment';
+import type { InternalTokens } from '@gw/contract/internal/environment';
+import type { InternalCertificates } from '@gw/service/certificates';
 import type { FastifyInstance } from 'fastify';
 import type { CatalogueView, CredentialView } from './catalogue/index.ts';
 import * as catalogue from './catalogue/index.ts';
@@ -21,10 +22,9 @@ export interface InternalServices {
   readonly idempotency: Idempotent;
 }
 
-export interface InternalOptions {
-  readonly internalToken: string;
+export interface InternalOptions extends InternalTokens {
   /** With it both sides show a certificate; null means plain HTTP, or a Unix socket. */
-  readonly tls?: InternalTls | null;
+  readonly tls?: InternalCertificates | null;
   /** False once it is about to end. */
   readonly stays?: () => boolean;
 }
@@ -38,7 +38,7 @@ export function buildInternalApp(
   const { credentials, keeper } = services.catalogue;
   // Envoy lets HEAD pass wherever it lets GET pass.
   const app = bareApp(context, { tls: options.tls ?? null, exposeHeadRoutes: true });
-  demandToken(app, options.internalToken, context);
+  demandToken(app, options, context);
   people.idempotentChanges(app, context, services.idempotency);
   demandReplySchemas(app);
   const { stays = () => true } = options;

@@ -63,6 +63,15 @@ test('the settings of evidence packs have defaults and bounds, and what is wrong
   );
 });
 
+test('a second internal token is taken while the two are exchanged, and has the same form', () => {
+  expect(loadConfig(good)).toMatchObject({ internalToken: 'x'.repeat(32), previousInternalToken: null });
+  const previous = 'y'.repeat(32);
+  expect(loadConfig({ ...good, GW_INTERNAL_TOKEN_PREVIOUS: previous })).toMatchObject({
+    previousInternalToken: previous,
+  });
+  expect(() => loadConfig({ ...good, GW_INTERNAL_TOKEN_PREVIOUS: 'y' })).toThrow(/GW_INTERNAL_TOKEN_PREVIOUS does not/);
+});
+
 test('every problem is reported at once, and no secret is', () => {
   const secret = 'short-secret';
   expect(() => loadConfig({ GW_INTERNAL_TOKEN: secret })).toThrow(

@@ -3,9 +3,10 @@ import type { Addresses } from '@gw/contract/errors';
 import {
   type Environment,
   type InternalTls,
+  type InternalTokens,
   readAllowedHosts,
   readInternalTls,
-  readInternalToken,
+  readInternalTokens,
   readRedisUrl,
   readSettings,
   type SettingReader,
@@ -30,7 +31,7 @@ import { readNameKeys } from './shared/names/config.ts';
 import { readObjects } from './shared/objects/config.ts';
 import type { ObjectStore } from './shared/objects/objects.ts';
 
-export interface Config {
+export interface Config extends Required<InternalTokens> {
   /** `unix:/path` or `host:port`; only Envoy may reach it. */
   readonly internalListen: string;
   readonly health: HealthListeners;
@@ -45,9 +46,10 @@ export interface Config {
   readonly redisUrl: string;
   /** Where evidence packs and archived months are. */
   readonly objects: ObjectStore;
-  readonly internalToken: string;
   /** For the internal listener on `host:port`; null means plain HTTP. */
   readonly internalTls: InternalTls | null;
+  /** Certificates of Envoy whose end is watched here. */
+  readonly watchedCertificates: readonly string[];
   /** The secrets that keys are hashed with; ext-authz needs the same. */
   readonly peppers: Peppers;
   /** Encrypts the replies that are kept for idempotency keys; the sidecar needs the same. */
@@ -97,8 +99,9 @@ export function loadConfig(environment: Environment): Config {
     databaseUrls: readDatabaseUrls(settings),
     redisUrl: readRedisUrl(settings),
     objects: readObjects(settings),
-    internalToken: readInternalToken(settings),
+    ...readInternalTokens(settings),
     internalTls,
+    watchedCertificates: [settings.optional('GW_TLS_CERT_FILE', '')].filter(Boolean),
     peppers: readPeppers(settings),
     replyCipher: readReplyCipher(settings),
     replyRoom: readReplyRoom(settings),

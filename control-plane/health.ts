@@ -33,7 +33,7 @@ const operatorHealthSchema = z.strictObject({
   status: z
     .enum(['ok', 'degraded', 'unavailable'])
     .describe(
-      '`degraded`: records were altered, were not checked for too long, could not be stored, or were lost by a Postgres that went back in time; `unavailable`: a part is missing',
+      '`degraded`: records were altered, were not checked for too long, could not be stored, were lost by a Postgres that went back in time, or `degraded` names something else; `unavailable`: a part is missing',
     ),
   postgres: z.boolean(),
   redis: z.boolean(),
@@ -84,11 +84,13 @@ export function shortHealthRoute(app: FastifyInstance, { addresses }: Context, i
 }
 
 /** The metrics for Prometheus. */
-export function controlPlaneMetrics(context: Context, { catalogue, ledger, people }: Services): Registry {
+export function controlPlaneMetrics(context: Context, { catalogue, certificates, ledger, people }: Services): Registry {
   const metrics = serviceMetrics('control-plane', async () => ({
     ...(await probe(context, catalogue.keeper)),
+    ...certificates.details(),
     event_loop: true,
   }));
+  certificates.register(metrics);
   metrics.registerMetric(unscreenedCount(inRole(context, 'customers').db));
   registerCatalogueMetrics(metrics, catalogue);
   registerMetrics(metrics, context, ledger);

@@ -2,6 +2,7 @@
 import { openDatabase } from '@gw/prisma/client';
 import { byControlPlaneRole, databaseSettings } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
+import { openCertificates } from '@gw/service/certificates';
 import { openTroubles } from '@gw/service/health/troubles';
 import { openLog } from '@gw/service/log';
 import { Redis } from 'ioredis';
@@ -47,7 +48,8 @@ export async function operatorDocument(): Promise<string> {
     currency: config.currency,
     now: () => new Date(),
   };
-  const unasked = { send: () => Promise.reject(new Error('There is no store.')) };
-  const app = buildOperatorApp(context, openServices(context, config, unasked));
+  const claims = { send: () => Promise.reject(new Error('There is no store.')) };
+  const certificates = await openCertificates({ internal: null, log: context.log, troubles: context.troubles });
+  const app = buildOperatorApp(context, openServices(context, config, { claims, certificates }));
   return (await app.inject('/openapi.json')).body;
 }

@@ -1,4 +1,5 @@
 /** The services that the routes and jobs share beside the stores; one of each per process. */
+import type { Certificates } from '@gw/service/certificates';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import type { RedisWriter } from '@gw/service/redis-writer';
 import { type CatalogueServices, openCatalogue } from './catalogue/index.ts';
@@ -14,10 +15,17 @@ export interface Services {
   readonly catalogue: CatalogueServices;
   readonly ledger: LedgerServices;
   readonly idempotency: Idempotency;
+  readonly certificates: Certificates;
 }
 
-/** `claims`: the connection for those of idempotency keys. Throws if a file that the settings name is missing or malformed. */
-export function openServices(context: Context, config: Config, claims: Pick<RedisWriter, 'send'>): Services {
+interface ServiceParts {
+  /** The connection for claims of idempotency keys. */
+  readonly claims: Pick<RedisWriter, 'send'>;
+  readonly certificates: Certificates;
+}
+
+/** Throws if a file that the settings name is missing or malformed. */
+export function openServices(context: Context, config: Config, { certificates, claims }: ServiceParts): Services {
   const people = openPeople(context, config);
   const names = {
     gpuDeployments: config.gpu.deployments.keys(),
@@ -26,12 +34,17 @@ export function openServices(context: Context, config: Config, claims: Pick<Redi
   return {
     people,
     customers: openCustomers(inRole(context, 'customers'), people.keys, config.screening),
-    catalogue: openCatalogue(inRole(context, 'catalogue'), names, { ...config, entryKeys: config.integrity.entryKeys }),
+    catalogue: openCatalogue(inRole(context, 'catalogue'), names, {
+      ...config,
+      entryKeys: config.integrity.entryKeys,
+      certificates: certificates.internal,
+    }),
     ledger: openLedger(context, config.integrity, { ...config, vault: config.credentials.vault }),
     idempotency: new Idempotency({
       claims: redisClaims(claims, config.replyRoom),
       cipher: config.replyCipher,
       now: () => performance.now(),
     }),
+    certificates,
   };
 }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isUnixSocket, parseHostPort } from '@gw/contract/internal/listen';
 import { isLoopback } from '@gw/contract/internal/loopback';
 import { openAddressGuard } from '@gw/service/address-guard';
+import { openCertificates } from '@gw/service/certificates';
 import { type HealthEndpoint, type HealthListeners, serveHealth } from '@gw/service/health';
 import { openTroubles } from '@gw/service/health/troubles';
 import { type Logger, openLog } from '@gw/service/log';
@@ -55,9 +56,15 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
   const providerGuard = openAddressGuard(own);
   const troubles = openTroubles(log, () => performance.now());
+  const certificates = await openCertificates({
+    internal: config.internalTls,
+    watched: config.watchedCertificates,
+    log,
+    troubles,
+  });
   const ground = overrides.stores ? null : await openStoresGround(stores, { troubles, log });
   const context = contextOf(stores, { log, troubles, addresses, guard, providerGuard, currency, now, objects });
-  const services = openServices(context, config, stores.claims);
+  const services = openServices(context, config, { claims: stores.claims, certificates });
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});
   await services.catalogue.credentials.refresh().catch(() => {});
@@ -69,7 +76,8 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const internal = buildInternalApp(context, services, {
     stays: () => stays,
     internalToken: config.internalToken,
-    tls: isUnixSocket(config.internalListen) ? null : config.internalTls,
+    previousInternalToken: config.previousInternalToken,
+    tls: isUnixSocket(config.internalListen) ? null : certificates.internal,
   });
   const metrics = controlPlaneMetrics(context, services);
   stores.registerPools?.(metrics);
@@ -98,6 +106,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
       await Promise.all([closeSoon(internal), closeSoon(operator)]);
       await services.idempotency.freeHeld();
       services.idempotency.stop();
+      certificates.stop();
       await health.close();
       await Promise.all([...jobs, ...watches, ground].map((job) => job?.stop()));
       await stores.close();

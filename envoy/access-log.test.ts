@@ -25,7 +25,7 @@ const loggerSchema = z.looseObject({
 const managerSchema = z.looseObject({ access_log_options: z.unknown(), access_log: z.array(loggerSchema) });
 
 function publicManager(): z.infer<typeof managerSchema> {
-  const { static_resources: resources } = parse(renderEnvoy(testSettings(tmpdir())));
+  const { static_resources: resources } = parse(renderEnvoy(testSettings(tmpdir()), tmpdir()));
   return managerSchema.parse(resources.listeners[0].filter_chains[0].filters[1].typed_config);
 }
 

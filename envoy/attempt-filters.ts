@@ -8,6 +8,7 @@ import { requestTimeHeader } from '@gw/contract/internal/overhead';
 import {
   atCapacityHeader,
   credentialMissingHeader,
+  notReadyHeader,
   unhealthyHeader,
   unreachedHeader,
 } from '@gw/contract/internal/snapshot';
@@ -19,6 +20,7 @@ export const trustedHeaders = [
   atCapacityHeader,
   unhealthyHeader,
   unreachedHeader,
+  notReadyHeader,
   operatorFaultHeader,
   firstAttemptHeader,
   lostSoonHeader,

@@ -45,7 +45,6 @@ export function loadEnvoySettings(
       ? {
           certFile,
           keyFile: settings.required('GW_TLS_KEY_FILE', '/etc/gw/tls/tls.key'),
-          sdsFile: settings.optional('GW_TLS_SDS_FILE', '/run/gw/tls.sds.json'),
         }
       : null,
     extAuthz: instances('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),

@@ -21,7 +21,7 @@ local LIMIT_SHOWN = 'x-ratelimit-limit-requests'
 local ALLOWED = { [':status'] = true, ['content-type'] = true, ['content-length'] = true, ['date'] = true }
 
 -- On Envoy's own replies, for the sidecar.
-local OWN_WORDS = { 'x-gw-credential-missing', 'x-gw-unhealthy', 'x-gw-request-us' }
+local OWN_WORDS = { 'x-gw-credential-missing', 'x-gw-unhealthy', 'x-gw-not-ready', 'x-gw-request-us' }
 
 local function state(handle)
   return handle:streamInfo():dynamicMetadata():get('gw')

@@ -68,7 +68,7 @@ describe('time-outs', () => {
     const [certFile, keyFile] = [join(dir, 'tls.crt'), join(dir, 'tls.key')];
     writeFileSync(certFile, certificate);
     writeFileSync(keyFile, key);
-    const tls = { certFile, keyFile, sdsFile: join(dir, 'sds.json') };
+    const tls = { certFile, keyFile };
     const port = await started({ tls }, { '&handshake 10s': '&handshake 1s' });
     expect(await open(port, await clientHello()).closed).not.toContain('HTTP');
   });

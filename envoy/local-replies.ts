@@ -8,7 +8,12 @@ import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { requestIdField } from '@gw/contract/internal/first-attempt';
 import { identityNamespace } from '@gw/contract/internal/identity';
-import { credentialMissingHeader, unhealthyHeader, unreachedHeader } from '@gw/contract/internal/snapshot';
+import {
+  credentialMissingHeader,
+  notReadyHeader,
+  unhealthyHeader,
+  unreachedHeader,
+} from '@gw/contract/internal/snapshot';
 import { statusIs } from './attempt-filters.ts';
 import { notReady, readinessReasons } from './readiness.ts';
 import { refusedRequests } from './refused-requests.ts';
@@ -34,6 +39,12 @@ const expression = (text: string) => ({
 });
 /** Refusals before a route is chosen have no response flag, only details. */
 const details = (...reasons: string[]) => expression(startsWith(reasons));
+
+/** There is no cluster, or a cluster leads to an internal listener that is not there: no other connection to a listener fails. */
+const isNotReady = either(
+  flags('NC'),
+  both(flags('UF'), expression("response.code_details.contains('envoy://deployment:')")),
+);
 
 /** The provider's headers have arrived, according to Envoy or to the sidecar, which waits for the body. */
 const replyHadBegun = either(details('upstream_reset_after_response_started', 'response_payload_too_large'), {
@@ -122,8 +133,8 @@ export function localReplies(addresses: Addresses): object[] {
       keptRequestId,
       addIfMissing(credentialMissingHeader, '1'),
     ]),
-    // No healthy host or no cluster.
-    known(both(toProvider, flags('UH', 'NC')), 'upstream_error', [keptRequestId, addIfMissing(unhealthyHeader, '1')]),
+    known(both(toProvider, isNotReady), 'overloaded', [keptRequestId, addIfMissing(notReadyHeader, '1')]),
+    known(both(toProvider, flags('UH')), 'upstream_error', [keptRequestId, addIfMissing(unhealthyHeader, '1')]),
     ...fromProvider('upstream_timeout', either(statusIs('EQ', 504), flags('UT', 'SI'))),
     ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
     // The last attempt got no connection, and no other was left.

@@ -5,7 +5,6 @@
  * Invariant: nobody but the control plane gets there: it is a Unix socket of mode 0600, or asks for a certificate of the private authority. No
  * credential is added here, and none is needed to reach a provider that takes none.
  */
-import type { InternalTls } from '@gw/contract/internal/environment';
 import { parseListen } from '@gw/contract/internal/listen';
 import { probeClusterHeader, probeFailureHeader, probeUpstreamHeader } from '@gw/contract/internal/probe';
 import { overwriting } from './attempt-filters.ts';
@@ -22,18 +21,14 @@ function place(listen: string): object {
   return { socket_address: { address: where.host, port_value: where.port } };
 }
 
-function transport(listen: string, tls: InternalTls | null): object {
+function transport(listen: string, tls: object | null): object {
   if ('path' in parseListen(listen)) return plainSocket;
   if (tls === null) throw new Error('A probe listener on the network needs the internal certificates.');
   return {
     name: 'envoy.transport_sockets.tls',
     typed_config: typed('envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext', {
       require_client_certificate: true,
-      common_tls_context: {
-        tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
-        tls_certificates: [{ certificate_chain: { filename: tls.certFile }, private_key: { filename: tls.keyFile } }],
-        validation_context: { trusted_ca: { filename: tls.caFile } },
-      },
+      common_tls_context: tls,
     }),
   };
 }
@@ -52,7 +47,8 @@ const ownReplies = {
   ],
 };
 
-export function probeListener(listen: string, tls: InternalTls | null): object {
+/** `tls`: the context of the internal certificates. */
+export function probeListener(listen: string, tls: object | null): object {
   const route = {
     // No other cluster: some add the credentials of providers.
     match: { prefix: '/', headers: [{ name: probeClusterHeader, string_match: { prefix: 'probe:' } }] },

@@ -30,7 +30,7 @@ describe('envoy --mode validate', () => {
     writeFileSync(join(dir, 'tls.key'), key);
   }, 120_000);
 
-  const files = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key'), sdsFile: join(dir, 'sds.json') };
+  const files = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key') };
   const awkward = `quote" dollar$& \${NODE_ID} {brace} # hash \n line: break`;
   it.each<[string, Partial<EnvoySettings>]>([
     ['plain HTTP and Unix sockets', {}],
@@ -65,20 +65,20 @@ describe('envoy --mode validate', () => {
   );
 
   it('no key stands twice in one map, where Envoy would silently take the last', () => {
-    expect(() => parse(renderEnvoy(testSettings(dir)))).not.toThrow();
+    expect(() => parse(renderEnvoy(testSettings(dir), dir))).not.toThrow();
     expect(() => parse('a: 1\na: 2')).toThrow('unique');
   });
 
   it('does not give a sidecar up before its patience with one answer is over', () => {
     for (const sidecarTimeoutMs of [500, 5000, 20_000]) {
-      const text = renderEnvoy(testSettings(dir, { sidecarTimeoutMs }));
+      const text = renderEnvoy(testSettings(dir, { sidecarTimeoutMs }), dir);
       const keepAlive = /connection_keepalive: \{ interval: 2s, timeout: "([\d.]+)s" \}/.exec(text);
       expect(Number(keepAlive?.[1]) * 1000).toBeGreaterThan(sidecarTimeoutMs);
     }
   });
 
   it('what two reads may bring of a body whose key is checked lies below half of what the buffer filter takes', () => {
-    const text = renderEnvoy(testSettings(dir));
+    const text = renderEnvoy(testSettings(dir), dir);
     const limit = Number(/per_connection_buffer_limit_bytes: (\d+)/.exec(text)?.[1]);
     const buffer = Number(/max_request_bytes: (\d+)/.exec(text)?.[1]);
     const oneRead = 128 * 1024;
@@ -88,7 +88,7 @@ describe('envoy --mode validate', () => {
   it('a placeholder that nobody fills is refused', () => {
     writeFileSync(join(dir, 'envoy.template.yaml'), `a: \${UNKNOWN}`);
     for (const filter of ['degraded.lua', 'lease.lua']) writeFileSync(join(dir, filter), '');
-    expect(() => renderEnvoy(testSettings(dir, { templateDir: dir }))).toThrow('UNKNOWN');
+    expect(() => renderEnvoy(testSettings(dir, { templateDir: dir }), dir)).toThrow('UNKNOWN');
   });
 });
 

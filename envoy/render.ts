@@ -4,6 +4,7 @@
  * Invariant: a value enters the template only as JSON, so no setting can change the structure around it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { heldBodyBytes } from '@gw/contract/access';
 import { apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
@@ -30,13 +31,14 @@ import { envoyRoutes, type RouteSettings } from './routes.ts';
 import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
 import { typed } from './typed.ts';
+import { internalContext, publicCertificate, writeSecretFiles } from './watched-certificates.ts';
 
 export interface EnvoySettings extends RouteSettings, ClientAddressSettings {
   readonly nodeId: string;
   readonly publicAddress: string;
   readonly publicPort: number;
   /** PEM files, reloaded on change; null serves plain HTTP (loopback, or behind a load balancer). */
-  readonly tls: { readonly certFile: string; readonly keyFile: string; readonly sdsFile: string } | null;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Addresses of the instances of each service: `unix:/path` or `host:port`. */
   readonly extAuthz: readonly string[];
   readonly receiptSidecar: readonly string[];
@@ -66,8 +68,7 @@ export interface EnvoySettings extends RouteSettings, ClientAddressSettings {
   readonly templateDir: string;
 }
 
-/** Certificates come from files by SDS, so that Envoy reloads them without a restart. */
-function downstreamTls(tls: EnvoySettings['tls']): object {
+function downstreamTls({ tls }: EnvoySettings, base: string): object {
   if (!tls) return plainSocket;
   return {
     name: 'envoy.transport_sockets.tls',
@@ -75,12 +76,7 @@ function downstreamTls(tls: EnvoySettings['tls']): object {
       common_tls_context: {
         alpn_protocols: ['h2', 'http/1.1'],
         tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
-        tls_certificate_sds_secret_configs: [
-          {
-            name: 'public',
-            sds_config: { resource_api_version: 'V3', path_config_source: { path: tls.sdsFile } },
-          },
-        ],
+        ...publicCertificate(base),
       },
     }),
   };
@@ -91,32 +87,15 @@ const tlsInspector = {
   typed_config: typed('envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector'),
 };
 
-/** The content of the SDS file that `downstreamTls` names. */
-function certificateSecret(tls: { certFile: string; keyFile: string }): string {
-  const folder = tls.certFile.slice(0, Math.max(tls.certFile.lastIndexOf('/'), 0)) || '.';
-  return JSON.stringify({
-    resources: [
-      typed('envoy.extensions.transport_sockets.tls.v3.Secret', {
-        name: 'public',
-        tls_certificate: {
-          certificate_chain: { filename: tls.certFile },
-          private_key: { filename: tls.keyFile },
-          // A rotation moves new files into this folder; Envoy reloads on the move.
-          watched_directory: { path: folder },
-        },
-      }),
-    ],
-  });
-}
-
-/** Writes the configuration to `path`, readable only by its owner, and the SDS file. It contains no secret. */
+/** Writes the configuration to `path`, readable only by its owner, and the files of SDS beside it. They contain no secret. */
 export function writeEnvoyConfig(settings: EnvoySettings, path: string): void {
-  if (settings.tls) writeFileSync(settings.tls.sdsFile, certificateSecret(settings.tls), { mode: 0o600 });
-  writeFileSync(path, renderEnvoy(settings), { mode: 0o600 });
+  const base = resolve(path).replace(/\.yaml$/, '');
+  writeSecretFiles(settings, base);
+  writeFileSync(path, renderEnvoy(settings, base), { mode: 0o600 });
 }
 
-/** Returns the configuration as YAML. */
-export function renderEnvoy(settings: EnvoySettings): string {
+/** Returns the configuration as YAML. `base`: of the files of SDS (watched-certificates.ts). */
+export function renderEnvoy(settings: EnvoySettings, base: string): string {
   const { addresses } = settings;
   const lua = degradedLua(
     {
@@ -125,6 +104,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     },
     settings.templateDir,
   );
+  const internal = settings.internalTls && internalContext(base);
   const values = new Map<string, unknown>([
     ['NODE_ID', settings.nodeId],
     ['ADMIN_SOCKET', settings.adminSocket],
@@ -140,7 +120,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['PUBLIC_ADDRESS', settings.publicAddress],
     ['PUBLIC_PORT', settings.publicPort],
     ['LISTENER_FILTERS', [...proxyProtocolFilters(settings), ...(settings.tls ? [tlsInspector] : [])]],
-    ['DOWNSTREAM_TLS', downstreamTls(settings.tls)],
+    ['DOWNSTREAM_TLS', downstreamTls(settings, base)],
     ['HELD_BODY_BYTES', heldBodyBytes],
     ['STREAM_IDLE_TIMEOUT', `${settings.streamIdleTimeoutS}s`],
     ['SIDECAR_TIMEOUT', `${settings.sidecarTimeoutMs / 1000}s`],
@@ -156,11 +136,11 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['REPLY_END', replyEndFilter(settings.replyEndModule)],
     ['LEASE_LUA', leaseLua(settings.templateDir)],
     ['DEGRADED_LUA', lua],
-    ['PROBE_LISTENER', probeListener(settings.probeListen, settings.internalTls)],
+    ['PROBE_LISTENER', probeListener(settings.probeListen, internal)],
     ['SINK_ROUTES', sinkRoutes(addresses, settings.evidenceKeys)],
-    ...serviceCluster('ext_authz', settings.extAuthz, settings.internalTls),
-    ...serviceCluster('receipt_sidecar', settings.receiptSidecar, settings.internalTls),
-    ...serviceCluster('control_plane', settings.controlPlane, settings.internalTls),
+    ...serviceCluster('ext_authz', settings.extAuthz, internal),
+    ...serviceCluster('receipt_sidecar', settings.receiptSidecar, internal),
+    ...serviceCluster('control_plane', settings.controlPlane, internal),
   ]);
   const template = readFileSync(`${settings.templateDir}/envoy.template.yaml`, 'utf8');
   return template.replace(/\$\{([A-Z_]+)\}/g, (found, name: string) => {

@@ -5,7 +5,6 @@
  * way.
  */
 import { isIP } from 'node:net';
-import type { InternalTls } from '@gw/contract/internal/environment';
 import { isUnixSocket, type Listen, parseListen, readListen } from '@gw/contract/internal/listen';
 import { typed } from './typed.ts';
 
@@ -43,17 +42,11 @@ export const plainSocket = {
   typed_config: typed('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer'),
 };
 
-function internalSocket(addresses: readonly string[], tls: InternalTls | null): object {
+function internalSocket(addresses: readonly string[], tls: object | null): object {
   if (!tls || addresses.every(isUnixSocket)) return plainSocket;
   return {
     name: 'envoy.transport_sockets.tls',
-    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
-      common_tls_context: {
-        tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
-        tls_certificates: [{ certificate_chain: { filename: tls.certFile }, private_key: { filename: tls.keyFile } }],
-        validation_context: { trusted_ca: { filename: tls.caFile } },
-      },
-    }),
+    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', { common_tls_context: tls }),
   };
 }
 
@@ -87,12 +80,8 @@ function retries(addresses: readonly string[]): object {
   };
 }
 
-/** The values of the cluster `name` for the template. */
-export function serviceCluster(
-  name: string,
-  addresses: readonly string[],
-  tls: InternalTls | null,
-): [string, unknown][] {
+/** The values of the cluster `name` for the template. `tls`: the context of the internal certificates; null: plain. */
+export function serviceCluster(name: string, addresses: readonly string[], tls: object | null): [string, unknown][] {
   const problem = addressProblem(addresses);
   if (problem) throw new Error(`The address of ${name} ${problem}.`);
   const lbEndpoints = addresses.map((address) => ({ endpoint: { address: endpoint(address) } }));

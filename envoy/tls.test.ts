@@ -56,7 +56,7 @@ beforeAll(async () => {
   const binary = await envoyBinary(() => undefined);
   [port = 0] = await freePorts(1);
   install(first);
-  const tls = { certFile: at('tls.crt'), keyFile: at('tls.key'), sdsFile: at('sds.json') };
+  const tls = { certFile: at('tls.crt'), keyFile: at('tls.key') };
   writeEnvoyConfig(testSettings(dir, { publicPort: port, tls }), at('envoy.yaml'));
   const args = ['-c', at('envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'warning'];
   envoy = await startChild({ command: binary, args, env: { PATH: process.env.PATH }, logFile: at('envoy.log') });

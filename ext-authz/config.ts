@@ -3,7 +3,7 @@ import {
   type Environment,
   readAllowedHosts,
   readInternalTls,
-  readInternalToken,
+  readInternalTokens,
   readRedisUrl,
   readSettings,
 } from '@gw/contract/internal/environment';
@@ -24,7 +24,7 @@ export function loadConfig(environment: Environment) {
     },
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: readRedisUrl(settings),
-    internalToken: readInternalToken(settings),
+    ...readInternalTokens(settings),
     /** Applies to a `listen` on `host:port`; null: plain. */
     internalTls: readInternalTls(settings),
     grpcServer: readImplementation(settings),

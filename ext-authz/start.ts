@@ -3,6 +3,7 @@ import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find
 import { readGround } from '@gw/prisma/ground';
 import { queryTimeoutMs } from '@gw/prisma/roles';
 import { commitNothing, openStatements } from '@gw/prisma/statements';
+import { openCertificates } from '@gw/service/certificates';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { openGround } from '@gw/service/ground';
 import { postgresGround } from '@gw/service/ground/postgres';
@@ -52,6 +53,7 @@ export async function startExtAuthz(config: Config) {
 
   const monotonic = () => performance.now();
   const troubles = openTroubles(log, monotonic);
+  const certificates = await openCertificates({ internal: config.internalTls, log, troubles });
   const ground = await openGround(
     [valkeyGround((command) => redis.call(command)), postgresGround(() => readGround(db))],
     { troubles, log },
@@ -106,7 +108,7 @@ export async function startExtAuthz(config: Config) {
   const keys = { cache, peppers: config.peppers, renew, now: Date.now };
   const onError = (error: unknown) => log.error({ err: error }, 'a call failed');
   const server = await serveEnvoy(
-    config,
+    { ...config, certificates: certificates.internal },
     {
       check: makeCheck({ ...keys, notes, addresses: config.addresses, errors, admission }),
       grantLease: makeGrantLease({ ...keys, notes, limiter, instances: config.instances }),
@@ -133,11 +135,12 @@ export async function startExtAuthz(config: Config) {
         limits_exact: !limiter.local(),
         postgres: postgres.isWell(),
         redis: valkey.isWell(),
+        ...certificates.details(),
       },
     }),
     troubles,
     register: (registry) => {
-      for (const each of [metrics, shownReceipts, witness, ground]) each.register(registry);
+      for (const each of [metrics, shownReceipts, witness, ground, certificates]) each.register(registry);
       pools.register(registry, { ext_authz: db.pool });
     },
   });
@@ -151,6 +154,7 @@ export async function startExtAuthz(config: Config) {
       ground.stop();
       watch.stop();
       limiter.stop();
+      certificates.stop();
       clearInterval(flushing);
       await server.close(2000);
       await health.close();

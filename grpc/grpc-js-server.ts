@@ -24,6 +24,7 @@ import { status } from './calls.ts';
 import { asBuffer, maxMessageBytes } from './framing.ts';
 import { tickMs } from './http2/socket.ts';
 import type { GrpcServer, Method, ServerOptions } from './methods.ts';
+import { bind, openTlsServer } from './own-server.ts';
 
 const refused = { code: status.unauthenticated, details: '' };
 const broken = { code: status.internal, details: '' };
@@ -87,15 +88,24 @@ export async function openGrpcJsServer({ listen, tls, tokenCheck, methods }: Ser
   const server = new Server(options);
   const trusts = (metadata: Metadata) => tokenCheck()(metadata.get(internalTokenHeader)[0]?.toString());
   for (const [path, method] of methods) register(server, path, method, trusts);
-  const credentials = tls
-    ? ServerCredentials.createSsl(tls.ca, [{ private_key: tls.key, cert_chain: tls.cert }], true)
-    : ServerCredentials.createInsecure();
-  const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync(listen, credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
-  );
-  return {
-    port: isUnixSocket(listen) ? null : port,
-    drain: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
+  const insecure = ServerCredentials.createInsecure();
+  const shutDown = {
+    drain: () => new Promise<void>((resolve) => server.tryShutdown(() => resolve())),
     cut: () => server.forceShutdown(),
   };
+  if (tls !== null) {
+    // The library's own TLS keeps the certificates that it began with.
+    const injector = server.createConnectionInjector(insecure);
+    const outer = openTlsServer(tls, (socket) => injector.injectConnection(socket));
+    const port = await bind(outer, listen);
+    const drain = () => {
+      outer.close();
+      return shutDown.drain();
+    };
+    return { ...shutDown, port, drain };
+  }
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync(listen, insecure, (error, bound) => (error ? reject(error) : resolve(bound))),
+  );
+  return { ...shutDown, port: isUnixSocket(listen) ? null : port };
 }

@@ -4,7 +4,7 @@
  * Invariants: a handler that throws ends only its own call; a processor is closed exactly once.
  */
 import { leasePath, leaseText, readLeaseQuestion } from '@gw/contract/internal/lease';
-import type { InternalTlsOptions } from '@gw/service/internal-tls';
+import type { InternalCertificates } from '@gw/service/certificates';
 import { logBodies } from './log-bodies.ts';
 import { bodyOpening, type Codec, codec } from './messages.ts';
 import type {
@@ -45,7 +45,7 @@ export interface ServerOptions {
   /** `unix:/path` or `host:port`. */
   readonly listen: string;
   /** Mutual TLS; null: plain. */
-  readonly tls: InternalTlsOptions | null;
+  readonly tls: InternalCertificates | null;
   /** Creates the check of the internal token for a connection or a call. */
   readonly tokenCheck: () => (sent: string | undefined) => boolean;
   readonly methods: ReadonlyMap<string, Method>;

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
 import { parseListen } from '@gw/contract/internal/listen';
+import type { InternalCertificates } from '@gw/service/certificates';
 import { fail, openCall, status } from './calls.ts';
 import { Http2Connection } from './http2/connection.ts';
 import type { StreamHandler } from './http2/stream.ts';
@@ -40,7 +41,7 @@ export async function openOwnServer({
       if (isEnvoys) connectionEnded?.();
     });
   };
-  const server = tls ? createTlsServer({ ...tls, ALPNProtocols: ['h2'] }, accept) : createServer(accept);
+  const server = tls ? openTlsServer(tls, accept) : createServer(accept);
   const port = await bind(server, listen);
   return {
     port,
@@ -55,7 +56,14 @@ export async function openOwnServer({
   };
 }
 
-async function bind(server: Server, listen: string): Promise<number | null> {
+/** Without listening. */
+export function openTlsServer(certificates: InternalCertificates, accept: (socket: Socket) => void): Server {
+  const server = createTlsServer({ ...certificates.current(), ALPNProtocols: ['h2'] }, accept);
+  certificates.follow(server);
+  return server;
+}
+
+export async function bind(server: Server, listen: string): Promise<number | null> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(parseListen(listen), resolve);

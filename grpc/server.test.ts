@@ -238,6 +238,20 @@ describe.each(implementations)('the gRPC server (%s)', (implementation) => {
     expect(closed).toBe(2);
   });
 
+  it('takes two tokens while one is exchanged for the other, and no third', async () => {
+    const next = 'b-token-of-at-least-thirty-two-characters';
+    const tokens = { internalToken: token, previousInternalToken: next };
+    const listener = { listen: '127.0.0.1:0', ...tokens, grpcServer: implementation };
+    const server = await serveEnvoy(listener, echo, () => undefined);
+    cleanUp.push(() => server.close(100));
+    const from = client(`127.0.0.1:${server.port}`);
+    // Over one connection, which remembers what it was shown.
+    for (const shown of [token, next, token])
+      expect(await check(from, asking('x'), metadata(`Bearer ${shown}`))).toMatchObject({ status: { message: 'x' } });
+    const refused = expect.objectContaining({ code: grpc.status.UNAUTHENTICATED });
+    await expect(check(from, asking('x'), metadata(`Bearer ${token}x`))).rejects.toEqual(refused);
+  });
+
   it('lets open streams end for a while when it is to close, and says so before it cuts those that have not', async () => {
     const events: string[] = [];
     const processor = { message: () => events.push('open'), close: () => events.push('closed') };

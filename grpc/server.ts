@@ -3,12 +3,12 @@
  *
  * Invariant: a call without the internal token reaches no handler.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { InternalTls, SettingReader } from '@gw/contract/internal/environment';
+import type { InternalTokens, SettingReader } from '@gw/contract/internal/environment';
 import { parseListen } from '@gw/contract/internal/listen';
-import { internalTlsOptions } from '@gw/service/internal-tls';
+import type { InternalCertificates } from '@gw/service/certificates';
+import { tokenTest } from '@gw/service/internal-token';
 import { methodsOf, OpenCalls, type ServerOptions } from './methods.ts';
 import { openOwnServer } from './own-server.ts';
 import type { EnvoyServices, RpcServer } from './service.ts';
@@ -24,12 +24,11 @@ export function readImplementation(settings: SettingReader): Implementation {
 }
 
 /** Where and how a service listens for Envoy. */
-export interface Listener {
+export interface Listener extends InternalTokens {
   /** `unix:/path` (mode 0600) or `host:port`. */
   readonly listen: string;
-  readonly internalToken: string;
   /** Only for `host:port`, since a Unix socket does not leave the machine. */
-  readonly internalTls?: InternalTls | null;
+  readonly certificates?: InternalCertificates | null;
   readonly grpcServer?: Implementation;
 }
 
@@ -56,7 +55,7 @@ async function open(implementation: Implementation, options: ServerOptions) {
 
 /** Listens for Envoy's calls. `onError` gets the errors of handlers. Rejects if the address is in use. */
 export async function serveEnvoy(
-  { listen, internalToken, internalTls = null, grpcServer = 'own' }: Listener,
+  { listen, certificates = null, grpcServer = 'own', ...tokens }: Listener,
   services: EnvoyServices,
   onError: (error: unknown) => void,
 ): Promise<RpcServer> {
@@ -69,8 +68,8 @@ export async function serveEnvoy(
   const calls = new OpenCalls();
   const server = await open(grpcServer, {
     listen,
-    tls: internalTls && path === null ? internalTlsOptions(internalTls) : null,
-    tokenCheck: tokenChecks(internalToken),
+    tls: path === null ? certificates : null,
+    tokenCheck: tokenChecks(tokens),
     methods: methodsOf(services, isServing, onError, calls),
     connectionEnded: services.connectionEnded,
   });
@@ -97,20 +96,18 @@ export async function serveEnvoy(
   };
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest();
-
 /**
  * Returns a function that creates the check for one connection. The check compares in constant time until the connection has sent the
  * right token. After that a plain comparison reveals nothing new, and Envoy sends the same token with every call.
  */
-function tokenChecks(internalToken: string): () => (sent: string | undefined) => boolean {
-  const expected = digest(`Bearer ${internalToken}`);
+function tokenChecks(tokens: InternalTokens): () => (sent: string | undefined) => boolean {
+  const isToken = tokenTest(tokens);
   return () => {
     let shown: string | null = null;
     return (sent) => {
       if (sent === undefined) return false;
       if (sent === shown) return true;
-      if (!timingSafeEqual(digest(sent), expected)) return false;
+      if (!isToken(sent)) return false;
       shown = sent;
       return true;
     };

@@ -3,9 +3,10 @@ import type { Addresses } from '@gw/contract/errors';
 import {
   type Environment,
   type InternalTls,
+  type InternalTokens,
   readAllowedHosts,
   readInternalTls,
-  readInternalToken,
+  readInternalTokens,
   readRedisUrl,
   readSettings,
   type SettingReader,
@@ -18,12 +19,11 @@ import { readReplyCipher, readReplyRoom } from '@gw/service/idempotency-settings
 import type { ClassifierSettings } from './admission/classifier.ts';
 import { defaultThreads } from './wire/threads/body-threads.ts';
 
-export interface Config {
+export interface Config extends Required<InternalTokens> {
   /** `unix:/path` or `host:port`. */
   readonly listen: string;
   readonly health: HealthListeners;
   readonly redisUrl: string;
-  readonly internalToken: string;
   /** For `listen` on `host:port`; null means plain. */
   readonly internalTls: InternalTls | null;
   /** Which gRPC implementation is used. */
@@ -77,7 +77,7 @@ export function loadConfig(environment: Environment): Config {
       allowedHosts: readAllowedHosts(settings),
     },
     redisUrl: readRedisUrl(settings),
-    internalToken: readInternalToken(settings),
+    ...readInternalTokens(settings),
     internalTls: readInternalTls(settings),
     grpcServer: readImplementation(settings),
     spoolDir: settings.required('GW_SPOOL_DIR', '/var/lib/gw/spool'),

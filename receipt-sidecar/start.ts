@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { EntrySealer } from '@gw/contract/internal/sealed-entry';
 import { serveEnvoy } from '@gw/grpc/server';
 import { redisBudgetUse } from '@gw/service/budgets';
+import { openCertificates } from '@gw/service/certificates';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { createFaultLog } from '@gw/service/fault-log';
 import { serveHealth } from '@gw/service/health';
@@ -67,6 +68,7 @@ export async function startSidecar(config: Config) {
   await startFirstThread();
   const { claims, reader, redis, subscriber, troubles, valkey, writes } = await openStores(config, log);
   const clock = () => performance.now();
+  const certificates = await openCertificates({ internal: config.internalTls, log, troubles });
   const ground = await openOwnGround({ redis, spoolDir: config.spoolDir, troubles, log });
   const { onDamaged, damagedLines } = watchDamage(log);
   const spool = await openSpool(config.spoolDir, hostname(), { onDamaged, reserveBytes: spoolReserveBytes });
@@ -93,7 +95,7 @@ export async function startSidecar(config: Config) {
   const live = new LiveWindow();
   const overhead = createOverheadMetrics(clock, (ms) => live.overhead(ms));
   const limitsRedis = { ...writes.patient, renew: writes.renew };
-  const { instances } = config;
+  const { instances, replyCipher, replyRoom } = config;
   const limiter = openLimiter({ redis: limitsRedis, now: Date.now, monotonic: clock, instances, log, ...limitTimes });
   const limitMetrics = createLimitMetrics({ log, now: clock, local: limiter.local });
   const receiptMetrics = createReceiptMetrics(ledger.counts, damagedLines);
@@ -121,7 +123,6 @@ export async function startSidecar(config: Config) {
     metrics: budgetMetrics,
     log,
   });
-  const { replyCipher, replyRoom } = config;
   const idempotency = new Idempotency({ claims: redisClaims(claims, replyRoom), cipher: replyCipher, now: clock });
   const idempotencyMetrics = createIdempotencyMetrics();
   const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname(), { onDamaged });
@@ -177,7 +178,7 @@ export async function startSidecar(config: Config) {
   };
 
   const server = await serveEnvoy(
-    config,
+    { ...config, certificates: certificates.internal },
     {
       openProcessor: (call) => new Call(context, call),
       accessLog: (message) =>
@@ -205,6 +206,7 @@ export async function startSidecar(config: Config) {
       limits_exact: !limiter.local(),
       published_rules: !isPolicyUnusable(),
       stream_room: !ledger.counts().full,
+      ...certificates.details(),
     },
     degraded: attempts.degraded(),
   });
@@ -216,7 +218,7 @@ export async function startSidecar(config: Config) {
     troubles,
     register: (registry) => {
       const { addedFields, health: deployments, notices } = attempts;
-      const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults, ground];
+      const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults, ground, certificates];
       const ofAttempts = [deployments, notices, addedFields];
       const ofSteps = [
         spoolMetrics,
@@ -242,7 +244,7 @@ export async function startSidecar(config: Config) {
       await stopTelling();
       for (const part of [ground, valkey, spoolMetrics, slots, budgets, catalogue]) part.stop();
       await ledger.stop();
-      for (const part of [storeClock, limiter, writes, claims]) part.stop();
+      for (const part of [storeClock, limiter, writes, claims, certificates]) part.stop();
       await policyEvents.stop();
       await threads.pool.stop();
       for (const connection of [redis, subscriber, reader]) connection.disconnect();

@@ -7,11 +7,11 @@
 import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http';
 import { Agent as HttpsAgent, request as overHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 import { elementAt } from '@gw/contract/internal/defined';
 import { errorText } from '@gw/contract/internal/error-text';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type AddressGuard, AddressRefused, targetOf } from './address-guard.ts';
-import type { internalTlsOptions } from './internal-tls.ts';
 
 export interface GuardedRequest {
   readonly method: 'GET' | 'POST';
@@ -32,7 +32,7 @@ export interface GuardedRequest {
 /** A Unix socket, or a host that shows and asks for certificates. */
 export type Via =
   | { readonly socketPath: string }
-  | { readonly host: string; readonly port: number; readonly tls: ReturnType<typeof internalTlsOptions> };
+  | { readonly host: string; readonly port: number; readonly tls: SecureContextOptions };
 
 export interface GuardedReply {
   readonly status: number;

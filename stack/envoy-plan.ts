@@ -7,6 +7,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { findCertificateBundle, installCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { loadEnvoySettings } from '@gw/envoy/config';
 import { writeEnvoyConfig } from '@gw/envoy/render';
+import { certificateVariables, internalAddress } from './internal-network.ts';
 import { replyEndModule } from './machine/binaries.ts';
 import { checkout, inCheckout } from './machine/checkout.ts';
 import { startChild } from './machine/child.ts';
@@ -19,7 +20,6 @@ import {
   orderly,
   passedOn,
   settingsFor,
-  socketAddress,
   type Variables,
 } from './stack-plans.ts';
 import type { PartPlan } from './supervise.ts';
@@ -86,7 +86,7 @@ function renderElsewhere(from: string, variables: Variables, configFile: string)
 
 /** The environment that Envoy's configuration is rendered from. */
 export function envoyVariables(name: EnvoyName, layout: Layout, binary: string, tls: Tls | null): Variables {
-  const addressesOf = (names: readonly string[]) => names.map((each) => socketAddress(layout, each)).join(',');
+  const addressesOf = (names: readonly string[]) => names.map((each) => internalAddress(layout, each)).join(',');
   return {
     GW_BASE_URL: layout.publicUrl,
     ...settingsFor('envoy'),
@@ -94,12 +94,12 @@ export function envoyVariables(name: EnvoyName, layout: Layout, binary: string, 
     GW_PUBLIC_LISTEN: `127.0.0.1:${layout.furtherPorts[name] ?? layout.ports.public}`,
     GW_TLS_CERT_FILE: tls?.certFile,
     GW_TLS_KEY_FILE: tls?.keyFile,
-    GW_TLS_SDS_FILE: join(layout.dir, 'tls.sds.json'),
     GW_AUTHZ_LISTEN: addressesOf(instanceNames('ext-authz', layout.instances)),
     GW_SIDECAR_LISTEN: addressesOf(instanceNames('receipt-sidecar', layout.instances)),
     GW_CONTROL_INTERNAL_LISTEN: addressesOf(instanceNames('control-plane', layout.controlPlanes)),
     GW_ENVOY_ADMIN_SOCKET: adminSocket(name, layout),
-    GW_PROBE_LISTEN: socketAddress(layout, `${name}-probe`),
+    GW_PROBE_LISTEN: internalAddress(layout, `${name}-probe`),
+    ...certificateVariables(name, layout),
     GW_ACCESS_LOG: accessLog(name, layout.logs),
     GW_EVIDENCE_PUBLIC_KEYS: signingKeyOf(layout.secrets.evidenceKey).publicJwk.x,
     GW_REPLY_END_MODULE: replyEndModule(binary) ?? '',

@@ -1,5 +1,6 @@
 /** The names of a stack's parts, the order in which they end, and their ports. */
 import { elementAt } from '@gw/contract/internal/defined';
+import type { InternalTls } from '@gw/contract/internal/environment';
 import { freePorts, takePort } from './ports.ts';
 import {
   type ControlPlaneName,
@@ -22,6 +23,8 @@ export interface Wanted {
   readonly envoys?: number;
   /** Default 1. */
   readonly controlPlanes?: number;
+  /** The internal certificates of a part, with which it listens on a port of loopback. Default: Unix sockets. */
+  readonly internalTls?: (part: string) => InternalTls;
 }
 
 /** The names of parts that can have several instances. */
@@ -47,9 +50,11 @@ export const stopOrder = ({ shared, envoys, controlPlanes }: Names): readonly (r
 
 export async function takePorts(options: Wanted, { shared, envoys, controlPlanes }: Names) {
   const further = [...envoys, ...controlPlanes].filter((name) => name !== 'envoy' && name !== 'control-plane');
-  const count = 3 + shared.length + further.length;
+  const probes = envoys.map((name) => `${name}-probe`);
+  const internal = options.internalTls ? [...shared, ...controlPlanes, ...probes] : [];
+  const count = 3 + shared.length + further.length + internal.length;
   const [simulator = 0, freePublic = 0, freeControl = 0, ...others] = await freePorts(count);
-  const withPorts = (names: readonly PartName[], from: number) =>
+  const withPorts = (names: readonly string[], from: number) =>
     Object.fromEntries(names.map((name, index) => [name, elementAt(others, from + index)]));
   return {
     public: await takePort(options.publicPort || freePublic, '--port'),
@@ -57,5 +62,6 @@ export async function takePorts(options: Wanted, { shared, envoys, controlPlanes
     simulator,
     health: withPorts(shared, 0),
     further: withPorts(further, shared.length) as Layout['furtherPorts'],
+    internal: withPorts(internal, shared.length + further.length),
   };
 }

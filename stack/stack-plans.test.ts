@@ -23,6 +23,8 @@ const layoutOf = (): Layout => ({
   secrets: loadSecrets(dir),
   ports: { public: 1, control: 2, simulator: 3 },
   furtherPorts: {},
+  internalPorts: {},
+  internalTls: null,
   instances: 2,
   envoys: 1,
   controlPlanes: 1,

@@ -10,6 +10,7 @@ import { type RedisUser, redisUserName } from '@gw/contract/internal/redis-users
 import { isCredential, type SettingReaderName, settingsOf } from '@gw/contract/internal/settings';
 import { reasonAgainstUp } from '@gw/contract/internal/settings-of-up';
 import { type DatabaseRole, databaseSettings } from '@gw/prisma/roles';
+import { certificateVariables, type InternalNetwork, internalAddress } from './internal-network.ts';
 import { startChild } from './machine/child.ts';
 import { memoryOf } from './memory.ts';
 import { ledgerKeysOf, type Secrets } from './secrets.ts';
@@ -46,10 +47,9 @@ const programOf = (name: ServiceName) => name.replace(/-\d+$/, '') as Program;
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Everything that the plans are made from. */
-export interface Layout {
+export interface Layout extends InternalNetwork {
   readonly dir: string;
   readonly logs: string;
-  readonly sockets: string;
   readonly secrets: Secrets;
   readonly ports: { readonly public: number; readonly control: number; readonly simulator: number };
   /** The ports of further Envoys and control planes. */
@@ -102,9 +102,6 @@ function controlPlaneSettings({ dir }: Layout): Variables {
 
 const onLoopback = (port = 0): string => `127.0.0.1:${port}`;
 
-export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): string =>
-  `unix:${join(layout.sockets, `${name}.sock`)}`;
-
 const redisUrlOf = ({ secrets, valkeyUrl }: Layout, user: RedisUser): string =>
   valkeyUrlAs(valkeyUrl, redisUserName(user), valkeyPasswordsOf(secrets)[user]);
 
@@ -119,7 +116,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       return {
         GW_DATABASE_URL: databaseUrl('ext_authz'),
         GW_REDIS_URL: redisUrlOf(layout, 'ext_authz'),
-        GW_AUTHZ_LISTEN: socketAddress(layout, name),
+        GW_AUTHZ_LISTEN: internalAddress(layout, name),
         GW_AUTHZ_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
         GW_AUTHZ_INSTANCES: String(layout.instances),
         GW_INTERNAL_TOKEN: secrets.internalToken,
@@ -129,7 +126,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
     case 'receipt-sidecar':
       return {
         GW_REDIS_URL: redisUrlOf(layout, 'sidecar'),
-        GW_SIDECAR_LISTEN: socketAddress(layout, name),
+        GW_SIDECAR_LISTEN: internalAddress(layout, name),
         GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
         GW_SIDECAR_INSTANCES: String(layout.instances),
         GW_SIDECAR_DRAIN_S: String(layout.drainS ?? quickDrainS),
@@ -142,12 +139,12 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       return {
         ...databaseSettings(databaseUrl),
         GW_REDIS_URL: redisUrlOf(layout, 'control_plane'),
-        GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
+        GW_CONTROL_INTERNAL_LISTEN: internalAddress(layout, name),
         GW_CONTROL_LISTEN: onLoopback(layout.furtherPorts[name as ControlPlaneName] ?? ports.control),
         // It listens on none of these; it refuses them as providers.
         GW_PUBLIC_LISTEN: [ports.public, ...Object.values(layout.furtherPorts)].map(onLoopback).join(','),
         GW_AUTHZ_HEALTH_LISTEN: Object.values(healthPorts).map(onLoopback).join(','),
-        GW_PROBE_LISTEN: socketAddress(layout, 'envoy-probe'),
+        GW_PROBE_LISTEN: internalAddress(layout, 'envoy-probe'),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_CONTROL_URL: `http://127.0.0.1:${ports.control}`,
         GW_FIRST_OPERATOR_CREDENTIAL: secrets.operatorCredential,
@@ -173,6 +170,7 @@ export function environmentOf(name: ServiceName, layout: Layout): Variables {
     ...fromUser(passedOn),
     ...(program === 'control-plane' ? controlPlaneSettings(layout) : settingsFor(program)),
     ...ownVariables(name, layout),
+    ...(program === 'simulator' ? {} : certificateVariables(name, layout)),
     ...layout.overrides[program],
     ...(name === program ? {} : layout.overrides[name]),
   };

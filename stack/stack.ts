@@ -153,6 +153,8 @@ async function assemble(
     secrets,
     ports,
     furtherPorts: ports.further,
+    internalPorts: ports.internal,
+    internalTls: options.internalTls ?? null,
     instances: options.instances ?? 1,
     envoys: envoys.length,
     controlPlanes: controlPlanes.length,
@@ -177,7 +179,8 @@ async function assemble(
   const patience = { parts, ...(options.signal ? { signal: options.signal } : {}) };
   if (parts.has('control-plane')) {
     // Envoy asks the control plane for its clusters at once, and after that only with pauses.
-    const listens = (name: PartName) => !parts.has(name) || existsSync(join(sockets, `${name}.sock`));
+    const listens = (name: PartName) =>
+      !parts.has(name) || ports.internal[name] !== undefined || existsSync(join(sockets, `${name}.sock`));
     await until('the control plane to listen', () => controlPlanes.every(listens), patience);
   }
   if (!without.has('envoy')) {

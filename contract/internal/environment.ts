@@ -151,13 +151,22 @@ function isNetwork(text: string): boolean {
   return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 6 ? 128 : 32);
 }
 
-/** The token by which Envoy authenticates to the services. */
-export const readInternalToken = (settings: SettingReader): string =>
-  settings.secret(
-    'GW_INTERNAL_TOKEN',
-    /^[A-Za-z0-9_-]{32,}$/,
-    '<at least 32 of A-Z a-z 0-9 _ ->, e.g. from: openssl rand -hex 32',
-  );
+/** The tokens by which Envoy authenticates to the services. */
+export interface InternalTokens {
+  readonly internalToken: string;
+  /** Accepted as well while the token is exchanged. */
+  readonly previousInternalToken?: string | null;
+}
+
+export function readInternalTokens(settings: SettingReader): Required<InternalTokens> {
+  const read = (name: string) =>
+    settings.secret(name, /^[A-Za-z0-9_-]{32,}$/, '<at least 32 of A-Z a-z 0-9 _ ->, e.g. from: openssl rand -hex 32');
+  const isExchanged = settings.optional('GW_INTERNAL_TOKEN_PREVIOUS', '') !== '';
+  return {
+    internalToken: read('GW_INTERNAL_TOKEN'),
+    previousInternalToken: isExchanged ? read('GW_INTERNAL_TOKEN_PREVIOUS') : null,
+  };
+}
 
 /**
  * The address of Redis (Valkey): `redis://…`, `rediss://…` over TLS, `redis+sentinel://…` (service/redis-address.ts), or the path of a Unix socket, with `?username=…&password=…` if it asks for

@@ -121,5 +121,11 @@ export const atCapacityHeader = 'x-gw-at-capacity';
 /** Set only by Envoy, on its own reply if a deployment has no healthy server or its name was never resolved. */
 export const unhealthyHeader = 'x-gw-unhealthy';
 
+/**
+ * Set only by Envoy, on its own reply if it has not been told yet of the cluster or the listener of a deployment, as soon after its start. It is told
+ * of all listeners at once.
+ */
+export const notReadyHeader = 'x-gw-not-ready';
+
 /** Set only by Envoy, on its own reply if it could not connect to the provider, so that nothing was sent there. */
 export const unreachedHeader = 'x-gw-unreached';

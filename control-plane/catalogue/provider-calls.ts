@@ -5,14 +5,13 @@
  * Invariant: an address that the guard refuses is never asked by what its name means here, and is told of as refused where Envoy was led
  * there by another name service.
  */
-import type { InternalTls } from '@gw/contract/internal/environment';
 import { isUnixSocket, parseListen } from '@gw/contract/internal/listen';
 import { probeClusterHeader, probeFailureHeader, probeUpstreamHeader } from '@gw/contract/internal/probe';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { probeCluster } from '@gw/envoy/clusters';
 import { type AddressGuard, AddressRefused, targetOf } from '@gw/service/address-guard';
+import type { InternalCertificates } from '@gw/service/certificates';
 import { type GuardedReply, guardedRequest, type Via } from '@gw/service/guarded-request';
-import { internalTlsOptions } from '@gw/service/internal-tls';
 import type { ProviderEntry } from './entries/provider-entry.ts';
 import { envoyFailure, notThereYet } from './envoy-failure.ts';
 
@@ -41,15 +40,15 @@ const pauseMs = 250;
 export interface ProbeSettings {
   /** Where Envoy takes test calls. */
   readonly probeListen: string;
-  readonly internalTls: InternalTls | null;
+  readonly certificates: InternalCertificates | null;
 }
 
-export function openProviderCalls(guard: AddressGuard, { internalTls, probeListen }: ProbeSettings): ProviderCalls {
+export function openProviderCalls(guard: AddressGuard, { certificates, probeListen }: ProbeSettings): ProviderCalls {
   const via = (): Via => {
     const where = parseListen(probeListen);
     if ('path' in where) return { socketPath: where.path };
-    if (internalTls === null) throw new Error('GW_PROBE_LISTEN on the network needs the internal certificates.');
-    return { ...where, tls: internalTlsOptions(internalTls) };
+    if (certificates === null) throw new Error('GW_PROBE_LISTEN on the network needs the internal certificates.');
+    return { ...where, tls: certificates.current() };
   };
   const scheme = isUnixSocket(probeListen) ? 'http' : 'https';
 

@@ -2,8 +2,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import { apiError } from '@gw/contract/errors';
-import type { InternalTls } from '@gw/contract/internal/environment';
-import { internalTlsOptions } from '@gw/service/internal-tls';
+import type { InternalCertificates } from '@gw/service/certificates';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -31,10 +30,10 @@ export const serverLimits = {
   requestTimeout: requestTimeoutMs,
 } as const;
 
-function listener(tls: InternalTls): (handle: RequestListener) => Server {
-  const options = { ...internalTlsOptions(tls), maxHeaderSize };
+function listener(certificates: InternalCertificates): (handle: RequestListener) => Server {
   return (handle) => {
-    const server = createServer(options, handle);
+    const server = createServer({ ...certificates.current(), maxHeaderSize }, handle);
+    certificates.follow(server);
     server.keepAliveTimeout = keepAliveTimeoutMs;
     // The same for Fastify: it only listens and closes.
     return server as unknown as Server;
@@ -47,7 +46,7 @@ export interface BareOptions
     'requestIdHeader' | 'genReqId' | 'trustProxy' | 'exposeHeadRoutes' | 'serverFactory'
   > {
   /** With it both sides show a certificate; null means plain HTTP, or a Unix socket. */
-  readonly tls?: InternalTls | null;
+  readonly tls?: InternalCertificates | null;
 }
 
 /**

@@ -3,11 +3,12 @@
  *
  * Invariant: identity headers are believed only on a request that shows the internal token, which only Envoy has.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { accountTiers, scopes } from '@gw/contract/access';
 import { apiError } from '@gw/contract/errors';
+import type { InternalTokens } from '@gw/contract/internal/environment';
 import { type Identity, identityHeaders, internalTokenHeader } from '@gw/contract/internal/identity';
+import { tokenTest } from '@gw/service/internal-token';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Context } from './context.ts';
@@ -25,17 +26,14 @@ const identitySchema = z.object({
 });
 
 /** Makes `app` refuse each request that does not show the internal token. */
-export function demandToken(app: FastifyInstance, token: string, context: Context): void {
-  const expected = digest(`Bearer ${token}`);
+export function demandToken(app: FastifyInstance, tokens: InternalTokens, context: Context): void {
+  const isToken = tokenTest(tokens);
   app.addHook('onRequest', async (request, reply) => {
     const shown = request.headers[internalTokenHeader];
-    if (typeof shown === 'string' && timingSafeEqual(digest(shown), expected)) return;
+    if (typeof shown === 'string' && isToken(shown)) return;
     return refuse(reply, apiError('invalid_api_key'), context.addresses);
   });
 }
-
-/** Digests have the same length whatever was sent, which the comparison in constant time needs. */
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
  * Returns who calls. Throws if the headers are missing or malformed: only an error of the gateway itself can cause

@@ -1,7 +1,12 @@
 /** Classifies how an attempt at a deployment ended, from its status, its headers or its entry in Envoy's access log. */
 import { type OperatorFault, operatorFaultHeader, operatorFaults } from '@gw/contract/internal/operator-faults';
 import { waitMs } from '@gw/contract/internal/retry-after';
-import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
+import {
+  atCapacityHeader,
+  credentialMissingHeader,
+  notReadyHeader,
+  unhealthyHeader,
+} from '@gw/contract/internal/snapshot';
 import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
 import type { Headers } from '../wire/ext-proc.ts';
 
@@ -16,6 +21,7 @@ export const attemptOutcomes = [
   'no_credential',
   'at_capacity',
   'unhealthy',
+  'not_ready',
   'failed',
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
@@ -96,6 +102,7 @@ const outcomeByHeader = [
   [credentialMissingHeader, 'no_credential'],
   [atCapacityHeader, 'at_capacity'],
   [unhealthyHeader, 'unhealthy'],
+  [notReadyHeader, 'not_ready'],
 ] as const;
 
 /** Returns why Envoy replied in place of a provider; null if the reply is a provider's. */

@@ -40,6 +40,7 @@ export const settlements: Readonly<Record<AttemptEnd, Settlement>> = {
   no_credential: notCalled,
   at_capacity: notCalled,
   unhealthy: notCalled,
+  not_ready: notCalled,
   no_connection: idle,
   auth_failed: idle,
   quota_exhausted: idle,

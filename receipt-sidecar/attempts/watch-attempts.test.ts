@@ -107,6 +107,22 @@ describe('what came of the attempts', () => {
     expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a busy 7000']);
   });
 
+  it('is told nothing where Envoy has no listener yet, and then nobody was asked through one', () => {
+    const headers = { ':status': '503', 'x-gw-not-ready': '1' };
+    expect(noted(null, 3, headers)).toEqual([]);
+    const { context } = contextForTests();
+    const unasked = (isDirect: boolean) => {
+      const failedAttempts = createFailedAttempts(null);
+      const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
+      const attempts = { order: ['1', '2', '3'], isDirect, form: 'chat' as const, addedFor: () => [] };
+      const watch = watchAttempts({ ...context, failedAttempts }, call, new Map(), attempts);
+      watch.arrived({ deployment: null, attempts: 3, headers: new Map(Object.entries(headers)) });
+      return failedAttempts.of('rcpt').map(({ deployment, outcome }) => `${deployment} ${outcome}`);
+    };
+    expect(unasked(false)).toEqual(['a not_ready', 'b not_ready']);
+    expect(unasked(true)).toEqual(['b not_ready']);
+  });
+
   it('is told nothing of a connection that closed early, where the deployment was sent the call once more', () => {
     const over = routeOver(candidate('a', 'm'));
     const lost = { deployment: 'a', outcome: 'connection_lost', result: 'down', retryAfterMs: null } as const;

@@ -13,7 +13,7 @@
 import { refusedFieldsHeader } from '@gw/contract/internal/attempt-headers';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import { firstAttemptHeader, notRepeatedHeader } from '@gw/contract/internal/first-attempt';
-import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader, notReadyHeader } from '@gw/contract/internal/snapshot';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { isDirected } from '../wire/headers.ts';
@@ -103,6 +103,11 @@ export function watchAttempts(
         failedAttempts.tell(receiptId, attempt);
         if (headers.has(notRepeatedHeader)) lost = attempt.outcome;
       }
+      if (headers.has(notReadyHeader)) {
+        // Without the listener of the last deployment Envoy has none of the others, so nobody was asked through one.
+        const unasked = failedBefore(route.failoverChain, null, attempts).slice(isDirect ? 1 : 0);
+        for (const each of unasked) failedAttempts.tell(receiptId, notReady(each.deployment.id));
+      }
       const candidate = route.failoverChain.find((each) => each.deployment.id === deployment);
       const by = candidate?.deployment;
       const status = Number(headers.get(':status'));
@@ -140,6 +145,13 @@ export function watchAttempts(
   };
 }
 
+const notReady = (deployment: string): FailedAttempt => ({
+  deployment,
+  outcome: 'not_ready',
+  result: 'full',
+  retryAfterMs: null,
+});
+
 type JudgedAttempt = AttemptVerdict & JudgedOutcome & { readonly candidate: Candidate };
 
 /** Returns the result of each attempt whose deployment can be judged by it. */
@@ -149,6 +161,8 @@ function verdicts(
   known: readonly FailedAttempt[],
 ): JudgedAttempt[] {
   const { attempts, deployment, headers } = answer;
+  // It tells of Envoy alone.
+  if (headers.has(notReadyHeader)) return [];
   const failureOf = (candidate: Candidate, result: AttemptResult): JudgedAttempt => {
     const told = known.find((each) => each.deployment === candidate.deployment.id);
     const outcome = told?.outcome ?? 'failed';

@@ -97,6 +97,9 @@ describe('a call whose last deployment was not asked', () => {
     expect(await ended({ ...unwell, pinned: true })).toEqual({ ...saturated, ...unrecorded(503) });
     const all = { ...unwell, known: [failure('a', 'no_credential'), failure('b', 'unhealthy')] };
     expect(await ended(all)).toEqual({ code: 'upstream_error', param: null, ...unrecorded(502) });
+    const notReady = { header: 'x-gw-not-ready', known: [failure('a', 'not_ready'), failure('b', 'not_ready')] };
+    for (const pinned of [false, true])
+      expect(await ended({ ...notReady, pinned })).toEqual({ code: 'overloaded', param: null, ...unrecorded(503) });
     const degraded = { code: 'region_degraded', param: 'gw.region' };
     expect(await ended({ ...all, pinned: true })).toEqual({ ...degraded, ...unrecorded(503) });
   });

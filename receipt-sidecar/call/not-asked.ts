@@ -1,5 +1,6 @@
 /**
- * Answers a call whose last deployment was not asked: it has no credential, or as many calls as it takes at once, or is unhealthy.
+ * Answers a call whose last deployment was not asked: it has no credential, or as many calls as it takes at once, is
+ * unhealthy, or Envoy does not know it yet.
  *
  * Invariant: no receipt where no provider was asked at all. Where that is not known, one counts as asked.
  */
@@ -64,7 +65,9 @@ function answer(
       ? apiError('upstream_credential_missing')
       : last !== undefined
         ? errorAfter(last, waitMs)
-        : nobodyAsked(record.identity, own === 'at_capacity' || outcomes.includes('at_capacity'));
+        : own === 'not_ready'
+          ? apiError('overloaded')
+          : nobodyAsked(record.identity, own === 'at_capacity' || outcomes.includes('at_capacity'));
   const body = errorBody(error, addresses);
   if (last === undefined) {
     record.discard(error.status);

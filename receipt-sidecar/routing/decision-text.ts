@@ -89,6 +89,7 @@ const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
   no_credential: ' (no credential)',
   at_capacity: ' (at capacity)',
   unhealthy: ' (unhealthy)',
+  not_ready: ' (not known to Envoy yet)',
   failed: '',
 };
 

@@ -98,7 +98,7 @@ test('where another one was asked and failed, the trace says of both what they w
   expect(attempts).toEqual({ count: 2, failed });
 });
 
-test.each(['x-gw-unhealthy', 'x-gw-at-capacity', 'x-gw-credential-missing'])(
+test.each(['x-gw-unhealthy', 'x-gw-at-capacity', 'x-gw-credential-missing', 'x-gw-not-ready'])(
   'a provider that sends %s itself was asked all the same',
   async (header) => {
     b.failWith(503, { [header]: '1' });

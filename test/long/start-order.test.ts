@@ -48,6 +48,35 @@ test.each(orders)('%s', async (_name, order) => {
   expect(usual.map((name) => [name, stack.part(name).crashes])).toEqual(usual.map((name) => [name, 0]));
 });
 
+test('an Envoy that starts before the control plane answers 503 with Retry-After and without a receipt, until calls pass', async () => {
+  const { stack, client } = gateway;
+  await stack.part('envoy').stop();
+  const goOn = gateway.pause('control-plane');
+  await stack.part('envoy').start();
+  await eventually('Envoy to be back', async () => (await health(stack.publicUrl)) === 200);
+  expect((await client.chat()).status).toBe(503);
+  goOn();
+  const replies: Awaited<ReturnType<typeof client.chat>>[] = [];
+  // Without a pause: the moments between two answers of the control plane are what matters.
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let status = 0; status !== 200; ) {
+        const reply = await client.chat();
+        status = reply.status;
+        replies.push(reply);
+      }
+    }),
+  );
+  const early = replies.filter(({ status }) => status !== 200);
+  const shown = early.map(({ headers, status }) => [
+    status,
+    headers.get('retry-after'),
+    headers.get('x-gw-receipt-id'),
+  ]);
+  expect(new Set(shown.map(String))).toEqual(new Set([String([503, '1', null])]));
+  await gateway.whole();
+});
+
 test('a sidecar that is ended in order says so, and its stream has its receipt all the same', async () => {
   const { stack, client } = gateway;
   const sim = { 'x-sim-tokens': '80', 'x-sim-tokens-per-second': '10' };

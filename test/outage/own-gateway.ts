@@ -39,7 +39,10 @@ export interface OwnGateway {
 
 /** `env`: more variables for single parts. `instances`: how many there are of ext-authz and of the sidecar. */
 export async function startOwnGateway(
-  options: Pick<StackOptions, 'env' | 'instances' | 'envoys' | 'controlPlanes' | 'drainS' | 'checkoutOf'> = {},
+  options: Pick<
+    StackOptions,
+    'env' | 'instances' | 'envoys' | 'controlPlanes' | 'drainS' | 'checkoutOf' | 'internalTls'
+  > = {},
 ): Promise<OwnGateway> {
   const given = process.env.GW_TEST_DIR;
   const parent = given ?? inCheckout('.gw');

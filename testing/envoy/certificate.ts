@@ -1,5 +1,5 @@
-/** A self-signed certificate for 127.0.0.1, made with Node alone; X.509 in DER, as far as a test needs it. */
-import { generateKeyPairSync, sign } from 'node:crypto';
+/** Certificates for 127.0.0.1, made with Node alone; X.509 in DER, as far as a test needs it. */
+import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { dayMs } from '@gw/contract/internal/durations';
 
 /** DER wants the shortest form of a length. */
@@ -21,34 +21,55 @@ const utcTime = (at: Date) => tlv(0x17, Buffer.from(`${at.toISOString().replace(
 const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
 const commonName = oid('550403');
 const subjectAltName = oid('551d11');
+const basicConstraints = oid('551d13');
+const yes = tlv(0x01, hex('ff'));
 
 export interface TestCertificate {
+  /** Its common name. */
+  readonly name: string;
+  /** In hexadecimal. */
+  readonly serial: string;
   /** PEM. */
   readonly certificate: string;
   readonly key: string;
 }
 
-/** `name` tells one certificate from another: its common name. */
-export function makeCertificate(name: string): TestCertificate {
+interface CertificateOptions {
+  /** Who signs it; default: itself. */
+  readonly by?: TestCertificate;
+  /** Unix time, ms; default: a day before and after now. */
+  readonly from?: number;
+  readonly until?: number;
+}
+
+const named = (name: string) => sequence(tlv(0x31, sequence(commonName, tlv(0x0c, Buffer.from(name)))));
+
+/** `name` tells one certificate from another. One that signs itself can sign others. */
+export function makeCertificate(name: string, options: CertificateOptions = {}): TestCertificate {
+  const { by, from = Date.now() - dayMs, until = Date.now() + dayMs } = options;
+  // A positive number.
+  const serial = `01${randomBytes(8).toString('hex')}`;
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const subject = sequence(tlv(0x31, sequence(commonName, tlv(0x0c, Buffer.from(name)))));
-  const now = Date.now();
   const loopback = sequence(tlv(0x87, Buffer.from([127, 0, 0, 1])));
-  const extensions = tlv(0xa3, sequence(sequence(subjectAltName, tlv(0x04, loopback))));
+  const isAuthority = by === undefined ? [sequence(basicConstraints, yes, tlv(0x04, sequence(yes)))] : [];
+  const extensions = tlv(0xa3, sequence(sequence(subjectAltName, tlv(0x04, loopback)), ...isAuthority));
   const body = sequence(
     tlv(0xa0, tlv(0x02, hex('02'))),
-    tlv(0x02, hex('01')),
+    tlv(0x02, hex(serial)),
     ecdsaWithSha256,
-    subject,
-    sequence(utcTime(new Date(now - dayMs)), utcTime(new Date(now + dayMs))),
-    subject,
+    named(by?.name ?? name),
+    sequence(utcTime(new Date(from)), utcTime(new Date(until))),
+    named(name),
     publicKey.export({ type: 'spki', format: 'der' }),
     extensions,
   );
-  const signature = tlv(0x03, hex('00'), sign('sha256', body, privateKey));
+  const signer = by === undefined ? privateKey : createPrivateKey(by.key);
+  const signature = tlv(0x03, hex('00'), sign('sha256', body, signer));
   const der = sequence(body, ecdsaWithSha256, signature).toString('base64');
   const lines = der.match(/.{1,64}/g) ?? [];
   return {
+    name,
+    serial,
     certificate: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };

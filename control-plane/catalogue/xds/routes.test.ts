@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { InternalTls } from '@gw/contract/internal/environment';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Database } from '@gw/prisma/client';
 import { byControlPlaneRole } from '@gw/prisma/roles';
 import { openAddressGuard } from '@gw/service/address-guard';
+import { type InternalCertificates, openCertificates } from '@gw/service/certificates';
 import { openTroubles } from '@gw/service/health/troubles';
 import { emptySnapshot, plainDeployment } from '@gw/testing/catalogue';
 import { testEntries, testSeals } from '@gw/testing/control-plane/fixtures';
@@ -21,6 +21,7 @@ import type { Keys } from '../../people/keys/keys.ts';
 import type { Catalogue } from '../snapshot/read.ts';
 
 const token = 'a-token-of-the-tests-that-is-long-enough';
+const formerToken = 'another-token-of-the-tests-long-enough';
 const secret = 'sk-very-secret';
 
 const region = (code: string, preference: number): Catalogue['regions'][number] => ({
@@ -78,7 +79,7 @@ const catalogue: Catalogue = {
 function appWith(
   held: Catalogue | null,
   logged: string[] = [],
-  tls: InternalTls | null = null,
+  tls: InternalCertificates | null = null,
   retiring: readonly Catalogue[] = [],
   given: ReadonlyMap<string, string> = new Map([
     ['PAID@https://paid', secret],
@@ -132,6 +133,7 @@ function appWith(
     },
     {
       internalToken: token,
+      previousInternalToken: formerToken,
       tls,
       stays: () => stays,
     },
@@ -145,6 +147,14 @@ const ask = (app: ReturnType<typeof appWith>, path: string, payload: object) =>
     headers: { 'x-gw-internal-token': `Bearer ${token}` },
     payload: { node: { id: 'envoy' }, ...payload },
   });
+
+test('Envoy may show either of two tokens, and nothing else', async () => {
+  const statusFor = async (shown: string) => {
+    const headers = { 'x-gw-internal-token': `Bearer ${shown}` };
+    return (await appWith(catalogue).inject({ method: 'GET', url: '/healthz', headers })).statusCode;
+  };
+  expect([await statusFor(token), await statusFor(formerToken), await statusFor(`${token}x`)]).toEqual([200, 200, 401]);
+});
 
 test('Envoy is told to rather ask another control plane while this one has no catalogue, or is about to end', async () => {
   const health = async (app: ReturnType<typeof appWith>) => {
@@ -296,7 +306,9 @@ test('between machines, only a client with a certificate of the private authorit
   writeFileSync(tls.certFile, certificate);
   writeFileSync(tls.caFile, certificate);
   writeFileSync(tls.keyFile, key);
-  const app = appWith(catalogue, [], tls);
+  const silent = pino({ level: 'silent' });
+  const certificates = await openCertificates({ internal: tls, log: silent, troubles: openTroubles(silent, () => 0) });
+  const app = appWith(catalogue, [], certificates.internal);
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
   const ask = (shown: object, headers: Record<string, string> = {}): Promise<number | string> =>
     new Promise((resolve) => {
