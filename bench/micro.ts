@@ -164,6 +164,7 @@ function warmKeyCheck(): () => Promise<boolean> {
       { now: () => performance.now(), capacity: 50_000, graceMs: 60_000, admit: () => 'look_up' },
     ),
     peppers: { current: pepper, other: null },
+    fits: () => true,
     renew: () => {},
     // Never flushed, so no store is needed.
     notes: openKeyNotes({ redis: undefined as never, now: Date.now }),

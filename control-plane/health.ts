@@ -13,6 +13,7 @@ import {
 import { unscreenedCount } from './customers/index.ts';
 import { countFaults, countWaiting, isCheckOverdue, readAlarm, registerMetrics } from './ledger/index.ts';
 import { registerMetrics as registerPeopleMetrics } from './people/index.ts';
+import { secretNames } from './secrets/watch.ts';
 import type { Services } from './services.ts';
 import { type Context, inRole } from './shared/context.ts';
 import { refuse } from './shared/replies.ts';
@@ -38,6 +39,11 @@ const operatorHealthSchema = z.strictObject({
   postgres: z.boolean(),
   redis: z.boolean(),
   catalogue: z.boolean(),
+  secrets_unfit: z
+    .array(z.enum(secretNames))
+    .describe(
+      'Secrets that are not those of the stored data. The keys of the ledger and of evidence make the instance `unavailable`',
+    ),
   deployments_needing_operator: z
     .int()
     .nullable()
@@ -84,13 +90,14 @@ export function shortHealthRoute(app: FastifyInstance, { addresses }: Context, i
 }
 
 /** The metrics for Prometheus. */
-export function controlPlaneMetrics(context: Context, { catalogue, certificates, ledger, people }: Services): Registry {
+export function controlPlaneMetrics(context: Context, { catalogue, certificates, ledger, people, secrets }: Services): Registry {
   const metrics = serviceMetrics('control-plane', async () => ({
     ...(await probe(context, catalogue.keeper)),
     ...certificates.details(),
     event_loop: true,
   }));
   certificates.register(metrics);
+  secrets.register(metrics);
   metrics.registerMetric(unscreenedCount(inRole(context, 'customers').db));
   registerCatalogueMetrics(metrics, catalogue);
   registerMetrics(metrics, context, ledger);
@@ -103,7 +110,7 @@ export function controlPlaneMetrics(context: Context, { catalogue, certificates,
 export function operatorHealthRoutes(
   app: FastifyInstance,
   context: Context,
-  { catalogue, ledger }: Services,
+  { catalogue, ledger, secrets }: Services,
   { stays, metrics }: { readonly stays: () => boolean; readonly metrics: Registry | null },
 ): void {
   const { db, redis, troubles } = context;
@@ -116,12 +123,19 @@ export function operatorHealthRoutes(
       bounded(deploymentsNeedingOperator(context)),
       bounded(readAlarm(redis).then((alarm) => ({ is: alarm !== null }))),
     ]);
-    const ok = stays() && health.postgres && health.redis && health.catalogue;
+    const unfit = secrets.unfit();
+    const ok = stays() && health.postgres && health.redis && health.catalogue && !secrets.isClosed();
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
     const isUnaltered = (faults === null || Object.values(faults).every((count) => count === 0)) && overdue !== true;
     const degraded = troubles.current();
-    const isWhole = isUnaltered && !waiting?.setAside && back?.is !== true && Object.keys(degraded).length === 0;
+    const isWhole =
+      isUnaltered &&
+      !waiting?.setAside &&
+      unfit.length === 0 &&
+      back?.is !== true &&
+      Object.keys(degraded).length === 0;
     const integrity = {
+      secrets_unfit: [...unfit],
       deployments_needing_operator: needing,
       audit_chain_faults: faults?.audit ?? null,
       receipt_integrity_faults: faults?.receipt ?? null,

@@ -17,6 +17,7 @@ import { liveRoute } from './live.ts';
 import { openApiRoute } from './operator-openapi.ts';
 import { operatorServer } from './operator-tls.ts';
 import * as people from './people/index.ts';
+import { secretRoutes } from './secrets/routes.ts';
 import type { Services } from './services.ts';
 import { bareApp } from './shared/bare-app.ts';
 import { type Context, inRole } from './shared/context.ts';
@@ -64,6 +65,7 @@ export function buildOperatorApp(
   dashboardRoutes(app, people.loginWords(services.people));
   operatorHealthRoutes(app, context, services, { stays, metrics });
   liveRoute(app, context);
+  secretRoutes(app, services.secrets);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);
   catalogue.operatorRoutes(app, inRole(context, 'catalogue'), services.catalogue);

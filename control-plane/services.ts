@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { type CustomerServices, openCustomers } from './customers/index.ts';
 import { type LedgerServices, openLedger } from './ledger/index.ts';
 import { openPeople, type PeopleServices } from './people/index.ts';
+import { openSecretWatch, type SecretWatch } from './secrets/watch.ts';
 import { type Context, inRole } from './shared/context.ts';
 
 export interface Services {
@@ -16,6 +17,7 @@ export interface Services {
   readonly ledger: LedgerServices;
   readonly idempotency: Idempotency;
   readonly certificates: Certificates;
+  readonly secrets: SecretWatch;
 }
 
 interface ServiceParts {
@@ -26,12 +28,14 @@ interface ServiceParts {
 
 /** Throws if a file that the settings name is missing or malformed. */
 export function openServices(context: Context, config: Config, { certificates, claims }: ServiceParts): Services {
-  const people = openPeople(context, config);
+  const secrets = openSecretWatch(context, config);
+  const people = openPeople(context, { ...config, mayWriteAudit: secrets.mayWriteAudit });
   const names = {
     gpuDeployments: config.gpu.deployments.keys(),
     liveZones: config.grid.sources.map(({ zone }) => zone),
   };
   return {
+    secrets,
     people,
     customers: openCustomers(inRole(context, 'customers'), people.keys, config.screening),
     catalogue: openCatalogue(inRole(context, 'catalogue'), names, {
@@ -39,7 +43,11 @@ export function openServices(context: Context, config: Config, { certificates, c
       entryKeys: config.integrity.entryKeys,
       certificates: certificates.internal,
     }),
-    ledger: openLedger(context, config.integrity, { ...config, vault: config.credentials.vault }),
+    ledger: openLedger(context, config.integrity, {
+      ...config,
+      vault: config.credentials.vault,
+      mayNoteFaults: secrets.mayWriteLedger,
+    }),
     idempotency: new Idempotency({
       claims: redisClaims(claims, config.replyRoom),
       cipher: config.replyCipher,

@@ -24,7 +24,7 @@ import { ownListeners } from './own-listeners.ts';
 import * as people from './people/index.ts';
 import { openServices, type Services } from './services.ts';
 import { type Context, inRole } from './shared/context.ts';
-import type { RepeatedJob } from './shared/repeat.ts';
+import { type RepeatedJob, startOnce } from './shared/repeat.ts';
 import { openStores, openStoresGround, type Stores, watchGround } from './stores.ts';
 
 /** How long it takes, ms, until Envoy has heard that it leaves: it asks for health every 0.5 s (envoy.template.yaml). */
@@ -68,13 +68,15 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});
   await services.catalogue.credentials.refresh().catch(() => {});
+  await services.secrets.refresh();
   const { kid, x } = config.evidenceKey.publicJwk;
   log.info({ kid, publicKey: x }, 'evidence packs are signed with this key');
   await people.warnOfRights(context);
   const jobs = runJobs ? await startJobs(context, services, config, stores.blockingRedis) : [];
   let stays = true;
   const internal = buildInternalApp(context, services, {
-    stays: () => stays,
+    // Another instance may have the right secrets.
+    stays: () => stays && !services.secrets.isClosed(),
     internalToken: config.internalToken,
     previousInternalToken: config.previousInternalToken,
     tls: isUnixSocket(config.internalListen) ? null : certificates.internal,
@@ -162,7 +164,13 @@ async function startJobs(
   const ledgerOptions = { blockingRedis, catalogue: keeper, consumer, redisUrl, grid, gpu, integrity };
   return [
     catalogue.startJobs(inRole(context, 'catalogue'), services.catalogue, consumer),
-    ledger.startJobs(inRole(context, 'ledger'), services.ledger, ledgerOptions),
+    services.secrets.start(),
+    startOnce({
+      name: 'start of the work of the ledger',
+      log: context.log,
+      may: services.secrets.mayWriteLedger,
+      start: () => ledger.startJobs(inRole(context, 'ledger'), services.ledger, ledgerOptions),
+    }),
     customers.startJobs(inRole(context, 'customers'), services.customers, redisUrl),
     await people.startJobs(context, services.people),
   ];

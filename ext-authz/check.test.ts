@@ -29,6 +29,7 @@ const checkOf = (find: () => Promise<FoundKey | null>, letIn: Admission['letIn']
   makeCheck({
     cache: new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' }),
     peppers: { current: { version: 1, secret: pepper }, other: null },
+    fits: () => true,
     renew: () => {},
     notes: silentNotes,
     now: () => now,

@@ -36,6 +36,7 @@ function granting({ key = {}, left = [[200, 1e5]] }: GrantCase, instances = 1) {
   const grant = makeGrantLease({
     cache: new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' }),
     peppers: { current: { version: 1, secret: pepper }, other: null },
+    fits: () => true,
     renew: () => {},
     now: () => clock.ms,
     instances,

@@ -25,6 +25,7 @@ import { openErrorLog } from './keys/error-log.ts';
 import { KeyCache } from './keys/key-cache.ts';
 import { KeyDirectory } from './keys/key-directory.ts';
 import { openKeyNotes } from './keys/key-notes.ts';
+import { watchPeppers } from './keys/pepper-watch.ts';
 import { openRenewal } from './keys/renew-hash.ts';
 import { makeGrantLease } from './lease.ts';
 import { openAdmission } from './limits/admission.ts';
@@ -104,8 +105,10 @@ export async function startExtAuthz(config: Config) {
   // Without the list, each key would use the budget for unknown ones.
   await watch.ready;
 
+  const peppers = await watchPeppers({ db, peppers: config.peppers, log });
+
   const errors = openErrorLog({ log, now: monotonic, intervalMs: 10_000 });
-  const keys = { cache, peppers: config.peppers, renew, now: Date.now };
+  const keys = { cache, peppers: config.peppers, fits: peppers.fits, renew, now: Date.now };
   const onError = (error: unknown) => log.error({ err: error }, 'a call failed');
   const server = await serveEnvoy(
     { ...config, certificates: certificates.internal },
@@ -117,7 +120,7 @@ export async function startExtAuthz(config: Config) {
       logTexts: witness.count,
       connectionEnded: witness.connectionEnded,
       // It still accepts cached keys, but another instance may reach a store.
-      isServing: () => watch.confirmed(),
+      isServing: () => watch.confirmed() && peppers.allFit(),
     },
     onError,
   );
@@ -128,9 +131,10 @@ export async function startExtAuthz(config: Config) {
     listeners: config.health,
     log,
     report: () => ({
-      ok: watch.confirmed() && !isEnding,
+      ok: watch.confirmed() && peppers.allFit() && !isEnding,
       details: {
         keys_confirmed: watch.confirmed(),
+        pepper_fits: peppers.allFit(),
         postgres_current: !watch.inDoubt(),
         limits_exact: !limiter.local(),
         postgres: postgres.isWell(),
@@ -153,6 +157,7 @@ export async function startExtAuthz(config: Config) {
       if (config.instances > 1) await server.leave();
       ground.stop();
       watch.stop();
+      peppers.stop();
       limiter.stop();
       certificates.stop();
       clearInterval(flushing);

@@ -126,6 +126,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
     customers: changes,
     catalogue: [selecting('public_id', 'account_id', 'name')],
   },
+  pepper_checks: { ext_authz: read, customers: grows },
   key_uses: { customers: whole },
   // Triggers write these two.
   key_generation: { ext_authz: read, customers: read, ledger: read },

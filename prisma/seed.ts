@@ -22,6 +22,7 @@ import {
   simulatorRegions,
 } from './demo-catalogue.ts';
 import { findKey } from './find-key.ts';
+import { notePepper } from './pepper-check.ts';
 
 export const seededKeyNames = ['audit', 'auditPlus', 'enterprise', 'admin'] as const;
 export type SeededKeyName = (typeof seededKeyNames)[number];
@@ -102,6 +103,7 @@ export function seed(db: Database, options: SeedOptions): Promise<SeededKeys> {
 }
 
 async function seedKeys(tx: Transaction, options: SeedOptions): Promise<SeededKeys> {
+  await notePepper(tx, options.pepper);
   const entries: [string, string][] = [];
   for (const name of seededKeyNames) entries.push([name, await seedKey(tx, name, options)]);
   return Object.fromEntries(entries) as SeededKeys;

@@ -4,7 +4,6 @@
  *
  * Invariant: nobody stays connected to a template, since Postgres copies no database that somebody uses.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +62,7 @@ async function makeTemplates(postgres: string): Promise<void> {
   await migrated.migrate();
   const { url } = await createDatabase('migrated', 'seeded', postgres);
   const owner = openDatabase(url, { connections: 1 });
-  await seed(owner, { pepper: { version: 1, secret: randomBytes(32) }, simulatorUrl: 'http://127.0.0.1:9000' });
+  await seed(owner, { pepper: { version: 1, secret: Buffer.alloc(32, 7) }, simulatorUrl: 'http://127.0.0.1:9000' });
   await owner.$disconnect();
 }
 

@@ -26,7 +26,9 @@ import { priceCommands } from './admin/prices.ts';
 import { providerCommands } from './admin/provider-commands.ts';
 import { receiptCommands } from './admin/receipts.ts';
 import { restoreCommands } from './admin/restore.ts';
+import { restoreCheckCommands } from './admin/restore-check.ts';
 import { retentionCommands } from './admin/retention.ts';
+import { secretCommands } from './admin/secrets.ts';
 import { momentCommands } from './admin/this-moment.ts';
 import { usageCommands } from './admin/usage.ts';
 import { type Ends, openProgram } from './program.ts';
@@ -47,9 +49,11 @@ const commands: readonly AdminCommand[] = [
   ...momentCommands,
   ...policyCommands,
   ...auditCommands,
+  ...secretCommands,
   ...integrityCommands,
   ...receiptCommands,
   ...restoreCommands,
+  ...restoreCheckCommands,
   ...archiveCommands,
   ...usageCommands,
   ...budgetCommands,
@@ -116,6 +120,7 @@ async function runOne(command: AdminCommand, shown: Command, { openApi, print, t
     all,
     arg: (index: number) => elementAt(shown.args, index),
     option: (name: string) => all(name)[0],
+    progress: tell,
   };
   const {
     exitCode = 0,

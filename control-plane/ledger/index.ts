@@ -24,7 +24,7 @@ import { groundRoutes } from './ground/routes.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { faultRoutes } from './integrity/fault-routes.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
-import { openLedgerSeals } from './integrity/open-seals.ts';
+import { type LedgerSealsOptions, openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
 import type { Periods } from './integrity/progress.ts';
 import { proofRoutes } from './log/routes.ts';
@@ -33,10 +33,11 @@ import { keyPlace, type LedgerPlace, personPlace } from './receipts/ledger-place
 import { methodologyRoute } from './receipts/methodology-route.ts';
 import { restoreRoutes } from './receipts/restore.ts';
 import { receiptRoutes } from './receipts/routes.ts';
-import type { Seals } from './receipts/sealed-rows.ts';
+import { type Seals, withoutReport } from './receipts/sealed-rows.ts';
 import { setAsideRoutes } from './receipts/set-aside.ts';
 import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
 import { registerWaiting } from './receipts/waiting.ts';
+import { restoreCheckRoutes } from './restore/check-routes.ts';
 import { eraseRoutes } from './retention/erase-routes.ts';
 import { holdRoutes } from './retention/hold-routes.ts';
 import { policyRoutes } from './retention/policy-routes.ts';
@@ -74,7 +75,14 @@ export interface LedgerServices {
 export function openLedger(
   context: Context,
   { entryKeys, everyS, fullS, keys }: IntegritySettings,
-  { evidenceKey, grid, packs, vault }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'>,
+  {
+    evidenceKey,
+    grid,
+    mayNoteFaults,
+    packs,
+    vault,
+  }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'> &
+    Required<Pick<LedgerSealsOptions, 'mayNoteFaults'>>,
 ): LedgerServices {
   return {
     evidenceKey,
@@ -83,7 +91,7 @@ export function openLedger(
     packPlaces: openPackPlaces(),
     vault,
     // They note what they find.
-    seals: openLedgerSeals({ ...inRole(context, 'ledger'), keys }),
+    seals: openLedgerSeals({ ...inRole(context, 'ledger'), keys, mayNoteFaults }),
     entries: openEntries(entryKeys),
     versionMetrics: createVersionMetrics(context.db),
     deliveryMetrics: createDeliveryMetrics(),
@@ -132,6 +140,7 @@ export function operatorRoutes(
   faultRoutes(app, writing, seals);
   restoreRoutes(app, writing, seals);
   groundRoutes(app, context, { keys, seals });
+  restoreCheckRoutes(app, { ...context, seals: withoutReport(seals) });
   setAsideRoutes(app, writing);
   holdRoutes(app, writing);
   policyRoutes(app, writing);

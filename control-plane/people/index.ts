@@ -59,15 +59,17 @@ export interface PeopleSettings {
   readonly nameKeys: KeyRing;
   /** The keys that seal the audit log. */
   readonly integrity: { readonly keys: KeyRing };
+  /** False while these keys are not known to be those of the stored entries. */
+  readonly mayWriteAudit: () => boolean;
 }
 
 /** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openPeople(
   context: Context,
-  { access, credentials, integrity, nameKeys, peppers }: PeopleSettings,
+  { access, credentials, integrity, mayWriteAudit, nameKeys, peppers }: PeopleSettings,
 ): PeopleServices {
   for (const db of Object.values(context.databases)) {
-    setAuditKeys(db, integrity.keys);
+    setAuditKeys(db, integrity.keys, mayWriteAudit);
     setNameKeys(db, nameKeys);
   }
   const { current: pepper, other: otherPepper } = peppers;

@@ -11,6 +11,32 @@ export const allJobs = (jobs: readonly RepeatedJob[]): RepeatedJob => ({
   stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))),
 });
 
+interface StartOptions extends Pick<RepeatOptions, 'log' | 'name'> {
+  /** Asked again each second. */
+  readonly may: () => boolean;
+  readonly start: () => RepeatedJob;
+}
+
+/** Starts a job at once if it may, or as soon as it may. It goes on then, whatever is said later. */
+export function startOnce({ log, may, name, start }: StartOptions): RepeatedJob {
+  if (may()) return start();
+  let started: RepeatedJob | null = null;
+  const waiting = repeat({
+    name,
+    everyMs: 1000,
+    log,
+    run: async () => {
+      if (started === null && may()) started = start();
+    },
+  });
+  return {
+    stop: async () => {
+      await waiting.stop();
+      await started?.stop();
+    },
+  };
+}
+
 export interface RepeatOptions {
   readonly name: string;
   readonly everyMs: number;

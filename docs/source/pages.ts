@@ -37,6 +37,7 @@ import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
 import { chatEvents, chatReply, chatRequest, chatStream } from './replies.ts';
 import { classifierRule, exampleRules, screenedEntry, screeningSetsTable } from './screening.ts';
+import { secretsTable } from './secrets.ts';
 import { usageReply } from './usage.ts';
 import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
 
@@ -168,6 +169,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'performance-steps': () => ({ text: stepsTable(performanceReport()) }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
   forgeries: () => ({ text: forgeriesTable() }),
+  secrets: () => ({ text: secretsTable() }),
   methodologies: () => ({ text: methodologiesTable() }),
   'methodology-versions': () => ({ text: methodologyVersions() }),
   'formula-grammar': () => ({ text: fenced('text', formulaGrammar()) }),

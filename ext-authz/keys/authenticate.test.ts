@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import type { Pepper } from '@gw/contract/internal/pepper';
+import type { FoundKey } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
 import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { expect, it } from 'vitest';
@@ -11,18 +12,19 @@ import { openRenewal } from './renew-hash.ts';
 const pepper = (version: number): Pepper => ({ version, secret: Buffer.alloc(32, version) });
 const { plaintext, publicId } = generateApiKey(randomBytes);
 
+const cacheOf = (key: FoundKey | null) =>
+  new KeyCache({ find: async () => key }, { now: () => 0, capacity: 10, graceMs: 1, admit: () => 'look_up' });
+
 /** A key that was hashed with the pepper `of`, asked for by an instance that knows `current` and `other`. */
-function setUp(of: number, current: number, other: number | null) {
+function setUp(of: number, current: number, other: number | null, wrong: readonly number[] = []) {
   const key = storedKey({ publicId, hash: hashApiKey(plaintext, pepper(of).secret), pepperVersion: of });
-  const cache = new KeyCache(
-    { find: async () => key },
-    { now: () => 0, capacity: 10, graceMs: 1, admit: () => 'look_up' },
-  );
+  const cache = cacheOf(key);
   const renewed: { hash: Buffer; pepperVersion: number }[] = [];
   const log = { warn: () => {} } as unknown as Logger;
   const renew = openRenewal({ current: pepper(current), log, store: async (_key, to) => void renewed.push(to) });
   const peppers = { current: pepper(current), other: other === null ? null : pepper(other) };
-  return { renewed, ask: () => authenticate(`Bearer ${plaintext}`, { cache, peppers, renew, now: () => 0 }) };
+  const fits = (version: number) => !wrong.includes(version);
+  return { renewed, ask: () => authenticate(`Bearer ${plaintext}`, { cache, peppers, fits, renew, now: () => 0 }) };
 }
 
 it('verifies with the previous pepper, and hashes the key once with the current one', async () => {
@@ -43,14 +45,29 @@ it('refuses a key whose pepper was taken out, and does not judge one whose peppe
   await expect(setUp(3, 1, 2).ask()).rejects.toThrow('version 3');
 });
 
+it('does not judge a key with a pepper that is known to be wrong, lets in what verifies, and hashes nothing with it', async () => {
+  const { ask } = setUp(1, 1, null, [1]);
+  expect((await ask()).ok).toBe(true);
+  const other = { cache: cacheOf(storedKey({ publicId, hash: Buffer.alloc(32), pepperVersion: 1 })), now: () => 0 };
+  const context = { ...other, peppers: { current: pepper(1), other: null }, renew: () => {} };
+  await expect(authenticate(`Bearer ${plaintext}`, { ...context, fits: () => false })).rejects.toThrow('version 1');
+  expect(await authenticate(`Bearer ${plaintext}`, { ...context, fits: () => true })).toMatchObject({ ok: false });
+  const { ask: askAnew, renewed } = setUp(1, 2, 1, [2]);
+  expect((await askAnew()).ok).toBe(true);
+  expect(renewed).toEqual([]);
+});
+
 it('tells apart whose verification failed', async () => {
   const { ask } = setUp(1, 1, null);
   expect(await ask()).toMatchObject({ ok: true });
-  const cache = new KeyCache(
-    { find: async () => null },
-    { now: () => 0, capacity: 10, graceMs: 1, admit: () => 'look_up' },
-  );
-  const context = { cache, peppers: { current: pepper(1), other: null }, renew: () => {}, now: () => 0 };
+  const cache = cacheOf(null);
+  const context = {
+    cache,
+    peppers: { current: pepper(1), other: null },
+    fits: () => true,
+    renew: () => {},
+    now: () => 0,
+  };
   const whose = async (header?: string) => {
     const result = await authenticate(header, context);
     return result.ok ? 'ok' : result.error.whose;

@@ -23,6 +23,8 @@ interface NotVerified {
 export interface AuthenticateContext {
   readonly cache: KeyCache;
   readonly peppers: Peppers;
+  /** False if the pepper of this version is known to be another one than the keys were hashed with. */
+  readonly fits: (version: number) => boolean;
   /** Called for a key that was verified with an older pepper. */
   readonly renew: (key: FoundKey, plaintext: string) => void;
   /** Wall clock, ms since 1970. */
@@ -44,17 +46,28 @@ export async function authenticate(
   if (!parsed) return refused('invalid_api_key', 'malformed');
   const key = await context.cache.find(parsed.publicId);
   if (!key) return refused('invalid_api_key', 'unknown');
-  if (!isGenuine(key, parsed.secretAndAll, context.peppers)) return refused('invalid_api_key', key);
+  if (!isGenuine(key, parsed.secretAndAll, context)) return refused('invalid_api_key', key);
   if (key.state === 'revoked') return refused('revoked_api_key', key);
   if (key.expiresAt && key.expiresAt.getTime() <= context.now()) return refused('expired_api_key', key);
-  if (key.pepperVersion < context.peppers.current.version) context.renew(key, parsed.secretAndAll);
+  const { version } = context.peppers.current;
+  if (key.pepperVersion < version && context.fits(version)) context.renew(key, parsed.secretAndAll);
   return ok(key);
 }
 
-function isGenuine({ hash, pepperVersion }: FoundKey, plaintext: string, peppers: Peppers): boolean {
+function isGenuine(
+  { hash, pepperVersion }: FoundKey,
+  plaintext: string,
+  { fits, peppers }: Pick<AuthenticateContext, 'fits' | 'peppers'>,
+): boolean {
   if (!hash) return false;
   const pepper = pepperOf(peppers, pepperVersion);
-  if (pepper) return timingSafeEqual(hashApiKey(plaintext, pepper.secret), hash);
+  // A key that verifies is genuine, whatever the stored digest of the pepper says.
+  if (pepper && timingSafeEqual(hashApiKey(plaintext, pepper.secret), hash)) return true;
+  if (!fits(pepperVersion))
+    throw new PepperMissingError(
+      `The pepper of version ${pepperVersion} is not the one that the keys were hashed with.`,
+    );
+  if (pepper) return false;
   if (isRetired(peppers, pepperVersion)) return false;
   throw new PepperMissingError(
     `A key was hashed with the pepper of version ${pepperVersion}, which is not configured here.`,

@@ -1,5 +1,5 @@
 /** Real stores and ready-made receipts for the tests of the control plane. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,7 +100,7 @@ export async function startOwnStores(): Promise<OwnStores> {
   const postgres = await startTestPostgres(true);
   await postgres.migrate();
   const owner = openDatabase(postgres.url, { connections: 1 });
-  await seed(owner, { pepper: { version: 1, secret: randomBytes(32) }, simulatorUrl: 'http://127.0.0.1:9000' });
+  await seed(owner, { pepper: { version: 1, secret: Buffer.alloc(32, 7) }, simulatorUrl: 'http://127.0.0.1:9000' });
   await owner.$disconnect();
   return { ...(await withOwnRedis(postgres)), postgres };
 }

@@ -71,7 +71,8 @@ export async function startInstance(
   const notes = { used: () => {}, failed: () => {} };
   const errors = { note: () => {} };
   const admission = { letIn: async () => null };
-  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now, addresses, errors, admission });
+  const fits = () => true;
+  const check = makeCheck({ cache, peppers, fits, renew: () => {}, notes, now, addresses, errors, admission });
   return {
     lookUps: () => lookUps,
     lists: () => lists,

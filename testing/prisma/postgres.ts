@@ -42,7 +42,8 @@ export type Template = 'empty' | 'migrated' | 'seeded';
 /** Changes the database in a server's url. */
 const urlOf = (url: string, name: string): string => url.replace(/(?<=^postgresql:\/\/[^/]*\/)\w+\?/, `${name}?`);
 
-async function inServer(url: string, statement: string): Promise<void> {
+/** Runs a statement in the database `postgres` of a server, whose url is that of another one of its databases. */
+export async function inServer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf(url, 'postgres') });
   await client.connect();
   await client.query(statement).finally(() => client.end());

@@ -21,6 +21,8 @@ export interface AdminCall {
   /** The value of an option, or undefined. */
   readonly option: (name: string) => string | undefined;
   readonly all: (name: string) => readonly string[];
+  /** Tells people how far a long command is. */
+  readonly progress: (text: string) => void;
 }
 
 export interface AdminResult {

@@ -21,6 +21,7 @@ async function run(name: string, options: Readonly<Record<string, string>> = {})
     arg: () => 'acct_1',
     option: (option) => options[option],
     all: () => [],
+    progress: () => {},
   };
   const command = issuerCommands(async () => secret).find((each) => each.name === `issuers ${name}`);
   const result = await command?.run(call);

@@ -145,7 +145,13 @@ test('viewers list them, admins change them; another name is refused', async () 
 test('in the shell it is read from standard input', async () => {
   const api = openOperatorApi({ url: testApp().operatorUrl, token: tokenOf('admin') });
   const command = credentialCommands(async () => 'sk-typed').find(({ name }) => name === 'credentials set');
-  const call = { api, arg: () => 'ACME', option: (name: string) => (name === 'url' ? url : undefined), all: () => [] };
+  const call = {
+    api,
+    arg: () => 'ACME',
+    option: (name: string) => (name === 'url' ? url : undefined),
+    all: () => [],
+    progress: () => {},
+  };
   const { text } = (await command?.run(call)) ?? { text: '' };
   expect(text).toMatch(/origin +https:\/\/llm\.acme\.example/);
   expect(text).not.toContain('sk-typed');

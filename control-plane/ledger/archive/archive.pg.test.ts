@@ -102,10 +102,10 @@ test('a month is archived, and its receipts are read, explained and proven as be
   // One batch is of two months.
   await stored(month, own.slice(0, 2), [...own.slice(2), ...other, ...next.slice(0, 1)], next.slice(1));
   const id = idOf(own[3]);
-  const paths = [`/v1/gw/receipts/${id}`, `/v1/gw/receipts/${id}/proof`, `/v1/gw/lineage/${id}`];
+  const paths = ['', '/proof', '/routing'].map((of) => `/v1/gw/receipts/${id}${of}`).concat(`/v1/gw/lineage/${id}`);
   const readAll = () => Promise.all(paths.map((path) => running.get(path)));
   const before = await readAll();
-  expect(before.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+  expect(before.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
   await archive(month);
   expect(await stateOf(month)).toBe('detached');
   expect(await running.stores.db.receipt.count()).toBe(2);
@@ -715,6 +715,7 @@ test('operators see which months are archived, ask for one, and give it up', asy
   expect(await gw('give-up', '2025-01')).toMatch(/^1 .*does not allow/);
   expect(await gw('month', new Date().toISOString().slice(0, 7))).toMatch(/^1 .*over for 31 days/);
   expect(await gw('month', '2025-13')).toMatch(/^1 /);
+  expect(await gw('month', '2020-01')).toMatch(/^1 .*Postgres has no receipts of 2020-01/);
   expect(await gw('list')).toMatch(/2025-01 +detached +8 +test/);
   const actions = (await readAudit(running.stores.db, 'operators', { order: 'desc', limit: 2 })).map(
     ({ action, actor, after, target: what }) => `${action} ${what} ${actor.id} ${JSON.stringify(after)}`,

@@ -120,13 +120,15 @@ function changed(
   change: ChangeContext,
   action: string,
   month: string,
-  work: (tx: Prisma.TransactionClient) => Promise<{ readonly files?: number } | null>,
+  work: (tx: Prisma.TransactionClient) => Promise<{ readonly files?: number } | 'no receipts' | null>,
 ): Promise<ChangeResult<null>> {
   const { actor, at, requestId } = change;
   return db.$transaction(async (tx) => {
     const mayNot = await reauthorize(tx, change);
     if (mayNot !== null) return err(mayNot);
     const done = await work(tx);
+    if (done === 'no receipts')
+      return err(invalidTransition(`Postgres has no receipts of ${month}, so there is nothing to archive.`));
     if (done === null)
       return err(invalidTransition('The state of this month does not allow that: ./gw admin archive list'));
     await appendAudit(tx, at, {
@@ -155,7 +157,9 @@ async function ask(
     if (added === 1) return {};
     const [again] = await tx.$queryRaw<{ was_given_up: boolean }[]>`
       SELECT ask_receipt_month_again(${firstOf(month)}::date, ${change.actor.id}) AS was_given_up`;
-    return again?.was_given_up === true ? {} : null;
+    if (again?.was_given_up === true) return {};
+    const known = await tx.receiptArchive.count({ where: { month: firstOf(month) } });
+    return known === 0 ? 'no receipts' : null;
   });
   if (!outcome.ok) return outcome;
   const [row] = await stored(context, month);

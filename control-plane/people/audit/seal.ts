@@ -18,17 +18,24 @@ export interface AuditSeal {
 }
 
 const name: unique symbol = Symbol('keys of the audit log');
+const gate: unique symbol = Symbol('whether they may seal');
 
-/** Gives the keys to a connection. Prisma shows its transactions the properties that it has. */
-export function setAuditKeys(db: Database, keys: KeyRing): void {
-  Object.assign(db, { [name]: keys });
+/** Gives the keys to a connection. Prisma shows its transactions the properties that it has. `maySeal`: whether they are known to be the right ones. */
+export function setAuditKeys(db: Database, keys: KeyRing, maySeal: () => boolean = () => true): void {
+  Object.assign(db, { [name]: keys, [gate]: maySeal });
 }
 
 const keysOf = (db: Partial<Queryable> & { readonly [name]?: KeyRing }): KeyRing | undefined => db[name];
 
+const gateOf = (db: Partial<Queryable> & { readonly [gate]?: () => boolean }): (() => boolean) | undefined => db[gate];
+
 /** Returns what seals hashes over this connection. */
 export function auditSealer(db: Queryable): (hash: string) => AuditSeal {
   const current = keysOf(db)?.current;
+  if (gateOf(db)?.() === false)
+    throw new Error(
+      'No change is made: GW_LEDGER_KEY is not known to be the key that the audit log is sealed with. ./gw admin secrets says more.',
+    );
   if (current === undefined) throw new Error('An audit entry was to be written over a connection without the keys.');
   return (hash) => ({ seal: sealOf(current, 'gw.audit', hash), seal_key: current.id });
 }

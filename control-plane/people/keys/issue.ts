@@ -9,6 +9,7 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { Pepper } from '@gw/contract/internal/pepper';
 import { err, ok } from '@gw/contract/internal/result';
 import { hasKeyExtras, type IssuedKeyObject, type KeyCreate, type KeyLimitsView, mayGrant } from '@gw/contract/keys';
+import { expectPepper } from '@gw/prisma/pepper-check';
 import type { Context } from '../../shared/context.ts';
 import { hide } from '../../shared/names/names.ts';
 import { type AuditFact, appendAudit } from '../audit/append.ts';
@@ -66,6 +67,7 @@ export async function issue(
   if (!project.ok) return project;
   const excess = await excessOf(tx, key, actor, at);
   if (excess) return err(excess);
+  await expectPepper(tx, pepper);
   const { plaintext, publicId } = generateApiKey(random);
   const hiddenName = await hide(tx, `account:${accountId}`, key.name);
   await tx.$executeRaw`

@@ -325,6 +325,13 @@ CREATE TABLE "key_uses" (
 
 -- A row, not a sequence: a sequence moves before the change is committed, so a reader could cache the old key under the new number. The
 -- row's new value becomes visible together with the change.
+-- A hash of a key says nothing of its pepper without the key. So whoever hashes the first key with a pepper leaves a digest of it here, by
+-- which each service finds out whether it was given the same one.
+CREATE TABLE "pepper_checks" (
+  "version" INTEGER PRIMARY KEY,
+  "check_value" BYTEA NOT NULL
+);
+
 CREATE TABLE "key_generation" (
   "id" INTEGER PRIMARY KEY DEFAULT 1 CHECK ("id" = 1),
   "generation" BIGINT NOT NULL

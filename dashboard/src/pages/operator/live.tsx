@@ -94,6 +94,12 @@ function linesOf(health: Health): Line[] {
       isWell: health.ledger_waiting === null ? null : true,
       hint: 'On their way to Postgres; a number that keeps growing means that Postgres is too slow or away.',
     },
+    {
+      name: 'Secrets that do not fit',
+      value: health.secrets_unfit.length === 0 ? 'none' : health.secrets_unfit.join(', '),
+      isWell: health.secrets_unfit.length === 0,
+      hint: 'They are not the secrets that the stored data was made with: ./gw admin secrets.',
+    },
     faults('deployments_needing_operator'),
     faults('ledger_set_aside'),
     faults('receipt_integrity_faults'),

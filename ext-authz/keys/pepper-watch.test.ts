@@ -1,0 +1,28 @@
+import { hmacSha256 } from '@gw/contract/internal/hmac';
+import type { Statements } from '@gw/prisma/statements';
+import type { Logger } from '@gw/service/log';
+import { expect, it, vi } from 'vitest';
+import { watchPeppers } from './pepper-watch.ts';
+
+const pepper = { version: 1, secret: Buffer.alloc(32, 7) };
+const peppers = { current: pepper, other: null };
+const digest = hmacSha256(pepper.secret, 'gw.pepper\n1');
+
+it('says once that the pepper is wrong, and when it fits; while Postgres is away nothing changes', async () => {
+  let answer: () => Promise<unknown> = async () => [];
+  const db = { $queryRaw: () => answer() } as unknown as Statements;
+  const errors: string[] = [];
+  const log = { error: (_: unknown, text: string) => errors.push(text), info: () => {} } as unknown as Logger;
+  const watch = await watchPeppers({ db, peppers, log, everyMs: 5 });
+  expect(watch.allFit()).toBe(true);
+  answer = async () => [{ check_value: Buffer.alloc(32) }];
+  await vi.waitFor(() => expect(watch.allFit()).toBe(false));
+  answer = () => Promise.reject(new Error('away'));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect([watch.allFit(), watch.fits(1), watch.fits(2)]).toEqual([false, false, true]);
+  answer = async () => [{ check_value: digest }];
+  await vi.waitFor(() => expect(watch.allFit()).toBe(true));
+  watch.stop();
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).toContain('GW_KEY_PEPPER is not the pepper that the stored keys are hashed with');
+});
