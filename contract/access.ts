@@ -56,8 +56,6 @@ export const bodyLimits: Readonly<Record<AccountTier, BodyLimit>> = {
 /** Envoy reads this much of a body before it refuses it, since a client that is still writing does not read the reply. */
 export const heldBodyBytes = 18 * 1024 * 1024;
 
-/** Bodies smaller than this, in KiB, are free. */
-export const freeBodyKib = 64;
 /** A body without a `Content-Length` costs the maximum, in KiB, since its size is not known in advance. */
 export const unsizedBodyKib = 10 * mib;
 

@@ -56,7 +56,7 @@ const limitErrors = defineErrors({
   bytes_per_second_exceeded: {
     ...limit,
     message: 'The limit of bytes per second of this account is exceeded. Wait for the seconds in Retry-After.',
-    when: 'The account sends request bodies faster than its limit in bytes allows, counted over all instances. Bodies below 64 KiB cost nothing. A body without a `Content-Length` costs 10 MiB, the most that it may have.',
+    when: 'The account sends request bodies faster than its limit in bytes allows, counted over all instances. Each begun KiB of a body counts. A body without a `Content-Length` costs 10 MiB, the most that it may have.',
     action: 'Wait for the seconds in Retry-After; send large bodies more evenly, with a `Content-Length`.',
   },
   daily_budget_exceeded: {

@@ -1,8 +1,14 @@
 /** The filter that admits calls by leases (lease.lua), and its routes. */
 import { readFileSync } from 'node:fs';
-import { freeBodyKib } from '@gw/contract/access';
 import { callerField, identityNamespace, limitsDecidedHeader } from '@gw/contract/internal/identity';
-import { leaseBusyMs, leasedLimitsField, leaseLifeMs, leasePath, leasePauseMs } from '@gw/contract/internal/lease';
+import {
+  leaseBusyMs,
+  leasedLimitsField,
+  leaseLifeMs,
+  leasePath,
+  leasePauseMs,
+  mostLeasedBodyKib,
+} from '@gw/contract/internal/lease';
 import { routes } from '@gw/contract/routes';
 import { luaString } from './lua-string.ts';
 import { perRoute } from './route-parts.ts';
@@ -37,7 +43,7 @@ export function leaseLua(templateDir: string): string {
     LIFE: leaseLifeMs,
     BUSY: leaseBusyMs,
     PAUSE: leasePauseMs,
-    LARGEST_BODY: (freeBodyKib - 1) * 1024,
+    LARGEST_BODY: mostLeasedBodyKib * 1024,
   };
   return readFileSync(`${templateDir}/lease.lua`, 'utf8').replace(/@([A-Z_]+)@/g, (found, name: string) => {
     const text = texts[name];

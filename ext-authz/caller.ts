@@ -18,7 +18,7 @@ export interface Caller {
   readonly limits: string;
   /** The caller of a leased call for the sidecar, including its limits. */
   readonly leased: string;
-  /** The limits of a call whose body is free. */
+  /** The limits of a call with the smallest body that counts. */
   readonly drawn: Readonly<Record<(typeof draws)[number], DrawnLimits>>;
 }
 type OkResponse = NonNullable<ICheckResponse['okResponse']>;
@@ -76,8 +76,8 @@ function made(key: FoundKey): Caller {
     limits: carried,
     leased: JSON.stringify({ ...read, leased: carried }),
     drawn: {
-      calls: drawnLimits('calls', key.accountId, carried),
-      management: drawnLimits('management', key.accountId, carried),
+      calls: drawnLimits('calls', key.accountId, carried, 1),
+      management: drawnLimits('management', key.accountId, carried, 0),
     },
   };
 }

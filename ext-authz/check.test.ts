@@ -157,8 +157,13 @@ describe('the limits of a verified call', () => {
     { key: 'x-ratelimit-remaining-requests', value: '7' },
     { key: 'x-ratelimit-remaining-day', value: '99' },
   ];
-  const asked = async (context: Record<string, string>, letIn: Admission['letIn'], length?: string) => {
-    const check = checkOf(async () => stored, letIn);
+  const asked = (context: Record<string, string>, letIn: Admission['letIn'], length?: string) =>
+    askedOf(
+      checkOf(async () => stored, letIn),
+      context,
+      length,
+    );
+  const askedOf = async (check: ReturnType<typeof checkOf>, context: Record<string, string>, length?: string) => {
     const http = { headers: { authorization: `Bearer ${plaintext}`, ...(length && { 'content-length': length }) } };
     const contextExtensions = { scope: 'inference:write', handler: 'sidecar', ...context };
     const { deniedResponse, dynamicMetadata, okResponse } = await check({
@@ -186,8 +191,8 @@ describe('the limits of a verified call', () => {
     const { added, fields, shown, status } = await asked({ limit: 'calls' }, async () => null);
     expect(status).toBe(200);
     expect([shown, added]).toEqual([[], []]);
-    expect(drawnLimits('calls', stored.accountId, fields.limits ?? '')).toEqual(
-      drawnLimits('calls', stored.accountId, limitsText(stored)),
+    expect(drawnLimits('calls', stored.accountId, fields.limits ?? '', 1)).toEqual(
+      drawnLimits('calls', stored.accountId, limitsText(stored), 1),
     );
   });
 
@@ -199,13 +204,16 @@ describe('the limits of a verified call', () => {
     };
     const { accountId } = stored;
     await asked({ limit: 'calls', body: 'counts' }, letIn, '1048576');
-    await asked({ limit: 'calls', body: 'counts' }, letIn, '10');
+    // Small ones are taken together.
+    const check = checkOf(async () => stored, letIn);
+    for (const length of ['10', '64512']) await askedOf(check, { limit: 'calls', body: 'counts' }, length);
     await asked({ limit: 'calls', body: 'counts' }, letIn);
     await asked({ limit: 'calls' }, letIn, '1048576');
     await asked({ limit: 'management' }, letIn, '1048576');
     expect(seen).toEqual([
       [accountId, 'calls', 1024, 1],
       [accountId, 'calls', null, 1],
+      [accountId, 'calls', 64, 1],
       [accountId, 'calls', 10_240, 1],
       [accountId, 'calls', null, 1],
       [accountId, 'management', null, 1],

@@ -10,8 +10,9 @@ import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/grpc/service';
-import { bodyKib, drawnLimits } from '@gw/service/limits/drawn-limits';
+import { bodyKib, withBody } from '@gw/service/limits/drawn-limits';
 import { type LimitHeader, metadataOf } from '@gw/service/limits/limit-headers';
+import { openSmallBodies } from '@gw/service/limits/small-bodies';
 import { type Caller, callerOf, draws, header } from './caller.ts';
 import { type AuthenticateContext, authenticate, PepperMissingError } from './keys/authenticate.ts';
 import type { ErrorLog } from './keys/error-log.ts';
@@ -69,6 +70,7 @@ const isFault = (error: unknown): boolean =>
 
 export function makeCheck(context: CheckContext): Check {
   const { addresses, admission, errors, notes } = context;
+  const small = openSmallBodies();
 
   return async (request, isGone = () => false) => {
     const askedMs = performance.now();
@@ -104,8 +106,8 @@ export function makeCheck(context: CheckContext): Check {
     const caller = callerOf(key);
     const who = handler === 'sidecar' ? 'sidecar' : 'control';
     const { accountId } = key;
-    const kib = body === 'counts' ? bodyKib(headers?.['content-length']) : 0;
-    const drawn = kib === 0 ? caller.drawn[kind] : drawnLimits(kind, accountId, caller.limits, kib);
+    const kib = body === 'counts' ? small.due(accountId, bodyKib(headers?.['content-length'])) : 0;
+    const drawn = withBody(caller.drawn[kind], kib);
     const limitHeaders = await admission.letIn({ accountId, kind, drawn, askedMs, isGone });
     return limitHeaders === null ? toBeAsked(caller, who) : letIn(caller, who, limitHeaders);
   };

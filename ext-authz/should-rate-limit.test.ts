@@ -35,7 +35,7 @@ const stepWith = (options: Pick<AdmissionOptions, 'limiter'> & Partial<Admission
 function setUp(key: FoundKey, kind = 'calls') {
   const clock = { ms: morning };
   const text = limitsText(key);
-  const { levels } = drawnLimits(kind, 'acct', text);
+  const { levels } = drawnLimits(kind, 'acct', text, 0);
   const states = levels.map(({ limit }) => fullState(limit, clock.ms));
   const limiter: Pick<Limiter, 'decide'> = {
     decide: async (_account, _kind, drawn) => {
@@ -68,8 +68,9 @@ function setUp(key: FoundKey, kind = 'calls') {
 describe('what a body costs', () => {
   test.each([
     ['0', 0],
+    ['1', 1],
     ['65535', 64],
-    ['64512', 0],
+    ['64512', 63],
     ['65536', 64],
     ['1048576', 1024],
     ['10485761', 10_241],
@@ -78,7 +79,7 @@ describe('what a body costs', () => {
     [undefined, 10_240],
   ])('of the length %s: %d KiB', (length, kib) => expect(bodyKib(length)).toBe(kib));
 
-  test('nothing for a body that is free', () => {
+  test('nothing where bytes do not count', () => {
     expect(drawnLimits('calls', 'a', limitsText(keyWith({ ratePerS: 1, burst: 1, perDay: 1 })), 0).body).toBeNull();
   });
 
@@ -100,12 +101,13 @@ describe('what a body costs', () => {
       const entries = Object.entries({ kind, account_id: 'acct', limits, ...more });
       return decide({ descriptors: [{ entries: entries.map(([key, value]) => ({ key, value })) }] });
     };
-    for (const more of [{}, { content_length: '1048576' }, { body: 'counts', content_length: '10' }])
+    for (const more of [{}, { content_length: '1048576' }, { content_length: '10' }])
       expect((await ask(more)).overallCode).toBe(1);
+    await ask({ body: 'counts', content_length: '10' });
     await ask({ body: 'counts' });
     const refused = await ask({ body: 'counts', content_length: '10485760' });
     await ask({ body: 'counts', content_length: '10485760' }, 'management');
-    expect(seen).toEqual([null, null, null, 10_240, 10_240, null]);
+    expect(seen).toEqual([null, null, null, 1, 10_240, 10_240, null]);
     const { error } = JSON.parse(Buffer.from(refused.rawBody ?? '').toString());
     expect(error).toMatchObject({ code: 'bytes_per_second_exceeded', type: 'rate_limit_error', param: null });
     expect(error.message).toMatch(

@@ -1,5 +1,6 @@
 /** gRPC calls on streams of our HTTP/2. */
 import { framed, framedWhole, MessageReader, MessageRoom } from './framing.ts';
+import { wideWindow } from './http2/connection.ts';
 import { errorCode } from './http2/frames.ts';
 import type { Http2Stream, StreamHandler } from './http2/stream.ts';
 import type { Method } from './methods.ts';
@@ -17,6 +18,8 @@ const onlyOk = Buffer.concat([replyHeaders, okTrailers]);
 
 /** Enough for several of the largest replies, or 25 of the largest requests. Further ones wait in Envoy's memory. */
 const room = new MessageRoom(256 * 1024 * 1024);
+/** Eight large messages have wide windows. */
+const wide = new MessageRoom(8 * wideWindow);
 
 export function fail(stream: Http2Stream, code: number): void {
   stream.sendHeaders(Buffer.concat([replyHeaders, trailer('grpc-status', String(code))]), true);
@@ -69,7 +72,12 @@ function bidirectional({ open }: MethodOf<'bidirectional'>, stream: Http2Stream)
     },
     (length) => {
       stream.hold();
-      leaveRoom = room.enter(length, () => stream.resume());
+      const leaveMemory = room.enter(length, () => stream.resume());
+      const leaveWide = wide.enter(wideWindow, () => stream.widen());
+      leaveRoom = () => {
+        leaveMemory();
+        leaveWide();
+      };
       handler.coming();
     },
   );

@@ -2,7 +2,7 @@
  * Finds the rules that match the texts of a request.
  *
  * Invariants: the work only depends on the length of the texts, and blocks other calls for at most about `blockUnits`. Small texts, which
- * are nearly all, are matched synchronously. A character becomes at most eighteen letters, so a byte costs at most six times as much as
+ * are nearly all, are matched synchronously. A character becomes at most eight letters, so a byte costs at most three times as much as
  * an ASCII one. Only one piece of the normalised text is in memory at a time.
  */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
@@ -72,7 +72,7 @@ function* match({ rules, automaton, patterns, joint }: CompiledRules, texts: Tex
     while (!scan.ended) {
       const before = scan.letters;
       scan.read(sliceChars);
-      // One character may become eighteen letters.
+      // One character may become eight letters.
       yield Math.max(sliceChars, scan.letters - before);
     }
     const likely = patterns.flatMap((pattern, place) => (pattern && found[place] === 1 ? [{ pattern, place }] : []));

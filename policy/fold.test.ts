@@ -34,7 +34,20 @@ test('each letter that looks like a Latin one becomes a small Latin letter', () 
   }
 });
 
-const unicodeText = fc.string({ unit: 'binary', maxLength: 60 }).map((text) => text.replaceAll('\0', ''));
+/** A whole phrase in one sign. */
+const phrase = '\ufdfa';
+const unicodeText = fc
+  .string({ unit: 'binary', maxLength: 60 })
+  .map((text) => text.replaceAll('\0', '').replaceAll(phrase, ''));
+
+test('no code point becomes more than eight letters and gaps; the one that would is a letter of its own', () => {
+  for (const codePoint of everyCodePoint()) {
+    const folded = foldCodePoint(codePoint);
+    if (folded.length > 8) expect(folded, codePoint.toString(16)).toBe('');
+  }
+  expect(phrase.normalize('NFKC')).toHaveLength(18);
+  expect(normalise(`a ${phrase}b`)).toBe(`a ${phrase}b`);
+});
 
 test('texts that NFKC takes for the same are the same, and so are texts in capitals', () => {
   fc.assert(

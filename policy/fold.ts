@@ -2,7 +2,8 @@
  * Folds code points for screening: into normalised letters and digits, into nothing, or into a gap between words.
  *
  * Invariants: folding depends only on the code point, so a text can be folded in any pieces, and it is idempotent. It is coarser than
- * NFKC with case folding: texts that NFKC makes equal are equal here. Combining marks and invisible characters are removed, so accents
+ * NFKC with case folding: texts that NFKC makes equal are equal here, except for U+FDFA. A code point becomes at most eight letters and gaps,
+ * so that a text costs at most three times what an English one of its size does. Combining marks and invisible characters are removed, so accents
  * are ignored, and letters that look like a Latin one become it.
  */
 import { defined } from '@gw/contract/internal/defined';
@@ -26,6 +27,12 @@ function framed(codePoint: number): string | null {
   return range ? String.fromCharCode(codeOfA + codePoint - range[0]) : null;
 }
 
+/**
+ * A code point that would become more letters and gaps stays as it is. This is U+FDFA alone, a whole phrase in one sign, which would make a
+ * text six times as long.
+ */
+const mostLetters = 8;
+
 /** Shape first, then lower case, since a letter may look Latin in only one case. */
 const shaped = (letter: string): string => (latinShapes.get(letter) ?? letter).toLowerCase();
 
@@ -46,7 +53,7 @@ export function foldCodePoint(codePoint: number): string {
       folded += wordPart.test(small) ? shaped(small) : ' ';
     }
   }
-  return folded;
+  return folded.length > mostLetters ? text : folded;
 }
 
 /** Results of `foldedPoint` for code points that do not become one code unit. */

@@ -13,8 +13,8 @@ const seamUnit = 0;
 
 /** Code units per read, and the length of the pieces for patterns. */
 export const pieceChars = 1 << 12;
-/** A code point becomes at most eighteen letters and a gap. */
-const room = 19 * (pieceChars + 1);
+/** A code point becomes at most eight letters, and a gap may come before each. */
+const room = 9 * (pieceChars + 1);
 /** Shared by all texts, because it is only used within one `read`. */
 const written = new Uint16Array(room);
 

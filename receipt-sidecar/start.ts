@@ -135,6 +135,7 @@ export async function startSidecar(config: Config) {
   const threads = openBodyThreads({
     threads: config.threads,
     onError: (reason) => faults.fault('body_thread', reason),
+    log,
   });
   const attempts = openAttempts({ redis, subscriber, isShared: config.instances > 1, log, clock });
   const context: CallContext = {
@@ -143,6 +144,7 @@ export async function startSidecar(config: Config) {
     catalogue: catalogue.current,
     reader: new RequestReader({
       threads: threads.pool,
+      loop: threads.loop,
       events: policyEvents,
       classifier: openClassifier(config.classifier, { metrics: screenMetrics, log, clock }),
       screenMetrics,
@@ -206,6 +208,7 @@ export async function startSidecar(config: Config) {
       limits_exact: !limiter.local(),
       published_rules: !isPolicyUnusable(),
       stream_room: !ledger.counts().full,
+      body_turns: threads.inTime(),
       ...certificates.details(),
     },
     degraded: attempts.degraded(),

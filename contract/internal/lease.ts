@@ -17,6 +17,9 @@ export const leasePauseMs = 1000;
 
 export const mostLeasedCalls = 50;
 
+/** A call with a larger body, KiB, is checked by itself: of such calls a lease would let in too many bytes before they are counted. */
+export const mostLeasedBodyKib = 63;
+
 /** Metadata field of a leased call with its limits at the time of the lease: `<header>=<value> …`. */
 export const leasedLimitsField = 'leased_limits';
 

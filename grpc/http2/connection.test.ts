@@ -81,15 +81,20 @@ it('sends no more than the window of the connection', async () => {
 it('gives room back in portions, padding included, and none while a stream is held', async () => {
   const { roomGiven, streams } = await answering(Buffer.alloc(0), 65_535);
   client.write(frame(frameType.headers, flag.endHeaders, 3, Buffer.from([0x83])));
+  client.write(frame(frameType.data, 0, 3, Buffer.alloc(4096)));
+  expect(await roomGiven()).toBe(4096);
+  streams[1]?.widen();
+  const wide = 4096 + (256 - 16) * 1024;
+  expect(await roomGiven()).toBe(wide);
   const [portion, padded] = [60_000, Buffer.alloc(5537)];
   padded[0] = 255;
   client.write(frame(frameType.data, 0, 3, Buffer.alloc(portion)));
-  expect(await roomGiven()).toBe(0);
+  expect(await roomGiven()).toBe(wide);
   client.write(frame(frameType.data, flag.padded, 3, padded));
-  expect(await roomGiven()).toBe(portion + padded.length);
+  expect(await roomGiven()).toBe(wide + portion + padded.length);
   streams[1]?.hold();
   for (let count = 0; count < 2; count++) client.write(frame(frameType.data, 0, 3, Buffer.alloc(50_000)));
-  expect(await roomGiven()).toBe(portion + padded.length);
+  expect(await roomGiven()).toBe(wide + portion + padded.length);
   streams[1]?.resume();
-  expect(await roomGiven()).toBe(portion + padded.length + 100_000);
+  expect(await roomGiven()).toBe(wide + portion + padded.length + 100_000);
 });

@@ -36,14 +36,15 @@ import { Http2Stream, Sender, type StreamHandler } from './stream.ts';
 export type OpenStream = (headers: ReadonlyMap<string, string>, stream: Http2Stream) => StreamHandler;
 
 /**
- * Window of a stream. Envoy immediately writes as much as the window allows, so with a much larger one, bodies of megabytes would delay
- * the small messages of other streams.
+ * Window of a stream. Envoy immediately writes as much as the window allows, ahead of the small messages of other streams: hundreds of bodies
+ * that come at once are megabytes even so. A wide window saves round trips for a few large messages.
  */
-const streamWindow = 256 * 1024;
+const streamWindow = 16 * 1024;
+export const wideWindow = 256 * 1024;
 const maxStreams = 10_000;
-/** The windows of the connection and of a stream are refilled in portions of this size. */
+/** The windows of the connection and of a stream are refilled in portions: of this size, and of a quarter of the window. */
 const refillAt = 1024 * 1024;
-const refillStreamAt = streamWindow / 4;
+const portionOf = (window: number): number => window / 4;
 
 const ourSettings = settings({
   [settingId.maxStreams]: maxStreams,
@@ -98,6 +99,13 @@ export class Http2Connection {
     if (stream.held || stream.received === 0 || !stream.isOpen) return;
     this.#outbox.write(windowUpdate(stream.id, stream.received));
     stream.received = 0;
+  }
+
+  /** Widens the window of a stream. */
+  widen(stream: Http2Stream): void {
+    if (stream.isWide || !stream.isOpen) return;
+    stream.isWide = true;
+    this.#outbox.write(windowUpdate(stream.id, wideWindow - streamWindow));
   }
 
   resetStream(stream: Http2Stream, code: number): void {
@@ -214,7 +222,7 @@ export class Http2Connection {
     if (!stream) return;
     if (stream.remoteEnded) return this.resetStream(stream, errorCode.streamClosed);
     stream.received += payload.length;
-    if (stream.received >= refillStreamAt) this.refill(stream);
+    if (stream.received >= portionOf(stream.isWide ? wideWindow : streamWindow)) this.refill(stream);
     stream.handler?.data(data);
     if (flags & flag.endStream) this.#ended(stream);
   }

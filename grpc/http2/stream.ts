@@ -37,6 +37,7 @@ interface Carrier {
   readonly sender: Sender;
   resetStream(stream: Http2Stream, code: number): void;
   refill(stream: Http2Stream): void;
+  widen(stream: Http2Stream): void;
 }
 
 export class Http2Stream {
@@ -51,6 +52,7 @@ export class Http2Stream {
   remoteEnded = false;
   /** Whether refills are suspended. */
   held = false;
+  isWide = false;
   readonly queue: Outgoing[] = [];
 
   constructor(id: number, connection: Carrier) {
@@ -82,6 +84,11 @@ export class Http2Stream {
   resume(): void {
     this.held = false;
     this.#connection.refill(this);
+  }
+
+  /** Lets the peer write more at once. */
+  widen(): void {
+    this.#connection.widen(this);
   }
 
   reset(code: number): void {

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serialise } from '../api/provider-body.ts';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
 import { bodyThreadBounds, inlineBytes } from '../wire/threads/body-threads.ts';
+import type { LoopTurns } from '../wire/threads/loop-turns.ts';
 import { type Failure, ThreadPool, type Work } from '../wire/threads/thread-pool.ts';
 import type { ReadBody } from './admission-request.ts';
 import type { Classifier } from './classifier.ts';
@@ -67,6 +68,7 @@ beforeAll(async () => {
     clock: () => performance.now(),
     onError: () => undefined,
     onEnd: () => undefined,
+    onTurn: () => undefined,
   });
 });
 afterAll(async () => {
@@ -77,6 +79,7 @@ afterAll(async () => {
 function reader(
   threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.run(work) } as ThreadPool,
   classifier: Classifier = { ask: () => Promise.reject(new Error('a classifier was asked')) },
+  loop: Pick<LoopTurns, 'run'> = { run: ({ run }) => run() },
 ) {
   const events: PolicyEvent[] = [];
   const outcomes: ScreenOutcome[] = [];
@@ -84,6 +87,7 @@ function reader(
   const faults: unknown[] = [];
   const requests = new RequestReader({
     threads,
+    loop,
     classifier,
     events: { record: async (event) => void events.push(event) },
     screenMetrics: { screened: (outcome) => void outcomes.push(outcome) },
@@ -121,6 +125,23 @@ function reader(
 const never = { run: () => Promise.reject(new Error('a thread was asked')) } as never;
 const chat = (...contents: string[]) => ({ messages: contents.map((content) => ({ role: 'user', content })) });
 const refused = (fields: object) => ({ ok: false, error: expect.objectContaining(fields) });
+
+test('a small body that finds no turn is not read and told to come again, and its cost counts its letters', () => {
+  const costs: number[] = [];
+  const loop: Pick<LoopTurns, 'run'> = {
+    run: ({ costOf, refuse }) => {
+      costs.push(costOf());
+      return refuse('late');
+    },
+  };
+  const { ask, outcomes } = reader(never, undefined, loop);
+  for (const sign of ['a', '\ufdfb']) {
+    const answer = ask('chat', chat(sign.repeat(60_000 / Buffer.byteLength(sign))));
+    expect(answer).toEqual(refused({ code: 'overloaded', status: 503 }));
+  }
+  expect(outcomes).toEqual([]);
+  expect((costs[1] ?? 0) / (costs[0] ?? 1)).toBeGreaterThan(1.2);
+});
 
 test('a request that no rule matches is let through in the same turn, and leaves nothing', () => {
   const { ask, events, outcomes } = reader(never);

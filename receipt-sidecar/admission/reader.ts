@@ -1,5 +1,5 @@
 /**
- * Has the body of a request read: a small one here and now, all others on a thread.
+ * Has the body of a request read: a small one here, in turns by account where many come at once, all others on a thread.
  *
  * Invariants: fails closed: a body that no thread has read goes nowhere, since it was not screened. What a rule finds
  * is recorded, for blocked and for flagged calls; the client is told which screen it was and never which words it was
@@ -15,6 +15,7 @@ import { parseRequest } from '../api/parse.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import { inlineBytes, inlineParts } from '../wire/threads/body-threads.ts';
+import type { LoopTurns } from '../wire/threads/loop-turns.ts';
 import type { Failure, ThreadPool } from '../wire/threads/thread-pool.ts';
 import type { AdmissionRequest, ReadBody } from './admission-request.ts';
 import type { Classifier } from './classifier.ts';
@@ -22,10 +23,12 @@ import type { RequestFacts, RequestJob } from './jobs.ts';
 import type { PolicyEvents } from './policy-events.ts';
 import type { PromptMetrics } from './prompt-metrics.ts';
 import { type Finding, type Reading, readParsed, type Unclassified } from './read.ts';
+import { readingCost } from './reading-cost.ts';
 import type { ScreenMetrics } from './screen-metrics.ts';
 
 export interface ReaderOptions {
   readonly threads: Pick<ThreadPool, 'run'>;
+  readonly loop: Pick<LoopTurns, 'run'>;
   readonly events: Pick<PolicyEvents, 'record'>;
   /** Asked only where a rule of its kind holds. */
   readonly classifier: Pick<Classifier, 'ask'>;
@@ -49,7 +52,7 @@ const blockMessages = {
     `The request was blocked by the rule ${rule} of the use policy, which GET /v1/use-policy publishes. The audit log of the account has an entry of it.`,
 } as const;
 
-/** Reads, validates and screens requests. What no thread takes in time is `overloaded`; what fails is `internal_error`. */
+/** Reads, validates and screens requests. What finds no turn in time is `overloaded`; what fails is `internal_error`. */
 export class RequestReader {
   readonly #options: ReaderOptions;
   /** The catalogue that each thread was told last. */
@@ -61,11 +64,25 @@ export class RequestReader {
 
   /** Throws or rejects only if the gateway itself fails. */
   read(asked: AdmissionRequest): MaybePromise<Result<ReadBody, ApiError>> {
-    const conclude = (reading: Reading) => concluded(this.#options, asked, reading);
-    const onThread = () => readOnThread(this.#options, asked, this.#told).then(conclude);
-    if (asked.bytes.length > inlineBytes) return onThread();
+    const { bytes, caller, onGone } = asked;
+    if (bytes.length > inlineBytes) return this.#onThread(asked);
+    return this.#options.loop.run<Result<ReadBody, ApiError>>({
+      account: caller.accountId,
+      size: bytes.length,
+      costOf: () => readingCost(bytes),
+      run: () => this.#here(asked),
+      refuse: () => err(apiError('overloaded')),
+      onGone,
+    });
+  }
+
+  #onThread(asked: AdmissionRequest): Promise<Result<ReadBody, ApiError>> {
+    return readOnThread(this.#options, asked, this.#told).then((reading) => concluded(this.#options, asked, reading));
+  }
+
+  #here(asked: AdmissionRequest): MaybePromise<Result<ReadBody, ApiError>> {
     const parsed = parseRequest(asked.endpoint, asked.bytes, inlineParts, asked.idempotencyKey !== null);
-    if (!parsed.ok && parsed.isDense) return onThread();
+    if (!parsed.ok && parsed.isDense) return this.#onThread(asked);
     const { caller, catalogue } = asked;
     const context = {
       models: catalogue.readable,
@@ -77,7 +94,7 @@ export class RequestReader {
     const { clock, onFault } = this.#options;
     const tools = { find: findRules, vocabulary: null, clock, onFault };
     return andThen(readParsed(parsed, context, tools), (reading) =>
-      reading.outcome === 'lacks' ? onThread() : conclude(reading),
+      reading.outcome === 'lacks' ? this.#onThread(asked) : concluded(this.#options, asked, reading),
     );
   }
 }
@@ -102,6 +119,7 @@ async function readOnThread(
     lane: 'request',
     account: caller.accountId,
     size: bytes.length,
+    cost: readingCost(bytes),
     message: (thread) => {
       const facts = told.get(thread) === catalogue ? null : factsOf(catalogue);
       const isKeyed = idempotencyKey !== null;

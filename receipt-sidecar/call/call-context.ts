@@ -23,5 +23,5 @@ export interface CallContext extends Timeouts, Gates, Watchers, Omit<Books, 'fai
   readonly ends: Pick<Ends, 'ask'>;
   readonly now: () => number;
   readonly overhead: Pick<OverheadMetrics, 'of'>;
-  readonly limitsOf: (leased: Caller['leased']) => CallLimits;
+  readonly limitsOf: (leased: Caller['leased'], length: string | undefined) => CallLimits;
 }

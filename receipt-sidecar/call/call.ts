@@ -99,7 +99,7 @@ export class Call implements Processor {
     this.#headers = readHeaders(request.requestHeaders);
     this.#caller = readCaller(request);
     if (!this.#caller) return this.#refuse(apiError('internal_error'));
-    this.#limits = this.#context.limitsOf(this.#caller.leased);
+    this.#limits = this.#context.limitsOf(this.#caller.leased, this.#headers.get('content-length'));
     this.#call = this.#limits.shownBy(this.#call);
     const refused = refusedHeaders(this.#headers);
     if (refused) return this.#refuse(refused);

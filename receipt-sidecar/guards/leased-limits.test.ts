@@ -39,7 +39,7 @@ function leasedCall(metadata: Readonly<Record<string, string>> = { leased: limit
     asked,
     decided,
     call,
-    ask: (body = chatBody()) => call.ask(body, metadata),
+    ask: (body = chatBody(), bytes = 70_000) => call.ask(body, metadata, { 'content-length': String(bytes) }),
     answers: ({ lacking = 0, tokens = 150_000, used = 7, shadow = 0 }: Taken = {}) => {
       const limit = { rate: { perS: 50, burst: 200 }, perDay: 1000 };
       answer(decisionOf(lacking, shadow, [quotaStateOf(limit, { milliTokens: tokens, used })], morning));
@@ -63,7 +63,7 @@ describe('a leased call', () => {
   test('takes once from its limits, and goes on when Redis has said that they have room', async () => {
     const { answers, ask, asked, call, decided } = leasedCall();
     ask();
-    expect(asked).toEqual([['acct', 'calls', drawnLimits('calls', 'acct', limits)]]);
+    expect(asked).toEqual([['acct', 'calls', drawnLimits('calls', 'acct', limits, 69)]]);
     // The headers alone: no provider is asked before.
     expect(call.answers).toHaveLength(1);
     answers();

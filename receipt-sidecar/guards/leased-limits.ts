@@ -7,13 +7,14 @@
 import type { ApiError } from '@gw/contract/errors';
 import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
 import type { Decision } from '@gw/service/limits/decision';
-import { type DrawnLimits, drawnLimits } from '@gw/service/limits/drawn-limits';
+import { bodyKib, type DrawnLimits, drawnLimits, withBody } from '@gw/service/limits/drawn-limits';
 import { type LimitHeader, limitHeaders, metadataOf, refusalOf } from '@gw/service/limits/limit-headers';
 import type { LimitMetrics } from '@gw/service/limits/limit-metrics';
 import type { Limiter } from '@gw/service/limits/limiter';
+import { openSmallBodies } from '@gw/service/limits/small-bodies';
 import { setHeader, withGwFields } from '../wire/ext-proc.ts';
 
-/** The limits that the calls of a lease take from. */
+/** The limits that the calls of a lease take from; `drawn` is of one with the smallest body. */
 export interface LeasedFrom {
   readonly accountId: string;
   readonly drawn: DrawnLimits;
@@ -22,7 +23,7 @@ export interface LeasedFrom {
 /** Throws if `limits` is not a text that ext-authz makes. */
 export const leasedFrom = (accountId: string, limits: string): LeasedFrom => ({
   accountId,
-  drawn: drawnLimits('calls', accountId, limits),
+  drawn: drawnLimits('calls', accountId, limits, 1),
 });
 
 export interface CallLimits {
@@ -49,9 +50,11 @@ export interface LeasedLimitsOptions {
   readonly metrics: Pick<LimitMetrics, 'decided'>;
 }
 
-/** The returned function takes from the limits of a call, if it was admitted by a lease. */
+/** The returned function takes from the limits of a call, if it was admitted by a lease. `length`: its `Content-Length`. */
 export function openLeasedLimits({ limiter, metrics }: LeasedLimitsOptions) {
-  const take = ({ accountId, drawn }: LeasedFrom): CallLimits => {
+  const small = openSmallBodies();
+  const take = ({ accountId, drawn: ofKey }: LeasedFrom, length: string | undefined): CallLimits => {
+    const drawn = withBody(ofKey, small.due(accountId, bodyKib(length)));
     let decision: Decision | null = null;
     let told: readonly LimitHeader[] = [];
     const decided = limiter.decide(accountId, 'calls', drawn).then((taken) => {
@@ -70,7 +73,8 @@ export function openLeasedLimits({ limiter, metrics }: LeasedLimitsOptions) {
       }),
     };
   };
-  return (leased: LeasedFrom | null): CallLimits => (leased === null ? decidedBefore : take(leased));
+  return (leased: LeasedFrom | null, length: string | undefined): CallLimits =>
+    leased === null ? decidedBefore : take(leased, length);
 }
 
 /**

@@ -29,6 +29,7 @@ beforeAll(async () => {
     clock: () => performance.now(),
     onError: (reason) => void errors.push(reason),
     onEnd: () => undefined,
+    onTurn: () => undefined,
   });
 });
 afterAll(async () => {

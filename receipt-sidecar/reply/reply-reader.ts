@@ -26,5 +26,6 @@ export const replyReader =
     const job: ReplyJob = { kind: 'reply', bytes: own, facts };
     const transfer = own.buffer instanceof ArrayBuffer ? [own.buffer] : [];
     const message = () => ({ job, transfer });
-    return threads.run<ReplyReading>({ lane: 'reply', account, size: bytes.length, message }).outcome;
+    return threads.run<ReplyReading>({ lane: 'reply', account, size: bytes.length, cost: bytes.length, message })
+      .outcome;
   };

@@ -4,7 +4,7 @@
  *
  * Invariant: only ext-authz creates that text; clients cannot set it.
  */
-import { freeBodyKib, managementLimits, type ShadowLimit, unsizedBodyKib } from '@gw/contract/access';
+import { managementLimits, type ShadowLimit, unsizedBodyKib } from '@gw/contract/access';
 import type { Limit } from './bucket.ts';
 
 /** The limit of the account, or of a key. */
@@ -34,12 +34,17 @@ const mostKib = 16 * 1024;
 /** Returns the cost of a body, KiB. `length` is the `Content-Length`, which Envoy enforces. */
 export function bodyKib(length: string | undefined): number {
   if (length === undefined) return unsizedBodyKib;
-  const kib = Math.ceil(Number(length) / 1024);
-  return kib < freeBodyKib ? 0 : Math.min(kib, mostKib);
+  return Math.min(Math.ceil(Number(length) / 1024), mostKib);
+}
+
+/** Returns the limits of a call with a body of `kib`. */
+export function withBody(drawn: DrawnLimits, kib: number): DrawnLimits {
+  if (drawn.body === null || drawn.body.kib === kib) return drawn;
+  return { ...drawn, body: kib > 0 ? { ...drawn.body, kib } : null };
 }
 
 /** Parses `limitsText`; throws for any other text. Limits of the kind `management` are fixed. `kib` is the cost of the body. */
-export function drawnLimits(kind: string, accountId: string, text: string, kib = 0): DrawnLimits {
+export function drawnLimits(kind: string, accountId: string, text: string, kib: number): DrawnLimits {
   if (kind === 'management')
     return { levels: [level('account', accountId, managementNumbers)], body: null, shadow: [] };
   const { account, body: bucket, key, shadow = [] } = JSON.parse(text) as CarriedLimits;

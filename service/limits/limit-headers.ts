@@ -3,7 +3,7 @@
  *
  * Invariant: a client that waits as long as a refusal says is admitted, unless others used the refilled tokens meanwhile.
  */
-import { freeBodyKib, unsizedBodyKib } from '@gw/contract/access';
+import { unsizedBodyKib } from '@gw/contract/access';
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { defined, elementAt } from '@gw/contract/internal/defined';
 import { lack } from './bucket.ts';
@@ -78,7 +78,7 @@ export function refusalOf(
 function bodyMessage({ kib, limit }: NonNullable<DrawnLimits['body']>): string {
   const mib = (of: number) => Math.round(of / 102.4) / 10;
   const { burst, perS } = defined(limit.rate, 'The rate of bodies');
-  return `This body counts ${mib(kib)} MiB, and the account may send ${mib(perS)} MiB per second, bursts of up to ${mib(burst)}. Wait for the seconds in Retry-After. A body without a Content-Length counts ${mib(unsizedBodyKib)} MiB, one below ${freeBodyKib} KiB nothing.`;
+  return `This body counts ${mib(kib)} MiB, and the account may send ${mib(perS)} MiB per second, bursts of up to ${mib(burst)}. Wait for the seconds in Retry-After. A body without a Content-Length counts ${mib(unsizedBodyKib)} MiB.`;
 }
 
 function messageOf({ limit, of }: Level, exceeded: 'rate' | 'day'): string {

@@ -27,7 +27,7 @@ const embedding = (name: string, input: () => unknown): WorstBody => ({
 });
 
 export const worstBodies: readonly WorstBody[] = [
-  text('a letter that becomes eighteen', '\ufdfa'),
+  text('a letter that becomes seven', '\ufdfb'),
   text('one long word', 'a'),
   text('escaped quotes', '\\"'),
   text('tags', '<tag>'),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FairQueue } from './fair-queue.ts';
 
 const bounds = { maxJobs: 6, maxSize: 100, maxJobsOfAccount: 4, maxSizeOfAccount: 50 };
-const item = (account: string, size = 1) => ({ account, size });
+const item = (account: string, size = 1, cost = 1) => ({ account, size, cost });
 const never = () => {
   throw new Error('displaced');
 };
@@ -16,6 +16,37 @@ test('accounts take turns, however many one of them has waiting', () => {
   const queue = new FairQueue(bounds, never);
   for (const account of ['a', 'a', 'a', 'b', 'c', 'b']) expect(queue.add(item(account))).toBe(true);
   expect(drain(queue)).toBe('abcaba');
+});
+
+test('an account with costlier jobs has fewer turns, also if it sends one after the other', () => {
+  const queue = new FairQueue(bounds, never);
+  for (const job of [item('a', 1, 3), item('a', 1, 3), item('b'), item('b'), item('b')]) queue.add(job);
+  expect(drain(queue)).toBe('abbba');
+  const one = new FairQueue(bounds, never);
+  const order: string[] = [];
+  const waiting = new Set<string>();
+  for (let turn = 0; turn < 40; turn++) {
+    if (!waiting.has('a')) one.add(item('a', 1, 3));
+    if (!waiting.has('b')) one.add(item('b'));
+    waiting.add('a').add('b');
+    const next = one.next();
+    if (!next) break;
+    one.leave(next);
+    waiting.delete(next.account);
+    order.push(next.account);
+  }
+  expect(order.filter((account) => account === 'a')).toHaveLength(10);
+});
+
+test('whoever comes while another has many waiting has the next turn, whatever that one has sent', () => {
+  const queue = new FairQueue<ReturnType<typeof item>>({ ...bounds, maxJobs: 1000, maxJobsOfAccount: 1000 }, never);
+  for (let job = 0; job < 400; job++) queue.add(item('a', 0.1, 100));
+  for (let turn = 0; turn < 30; turn++) {
+    queue.add(item('b'));
+    const two = [queue.next(), queue.next()];
+    expect(two.map((each) => each?.account).sort(), String(turn)).toEqual(['a', 'b']);
+    for (const each of two) if (each) queue.leave(each);
+  }
 });
 
 test('an account that has all that it may leaves room for others, until what it has is done', () => {

@@ -38,10 +38,11 @@ function poolForTests(changed: Partial<ThreadPoolOptions> = {}) {
     clock: () => Date.now(),
     onError: (reason) => void errors.push(reason),
     onEnd: (lane, outcome) => void ends.push(`${lane} ${outcome}`),
+    onTurn: () => undefined,
     ...changed,
   });
   const run = (job: string, fields: { size?: number; account?: string; lane?: 'request' | 'reply' } = {}) => {
-    const made = { account: 'a', size: 1, lane: 'request' as const, ...fields };
+    const made = { account: 'a', size: 1, cost: 1, lane: 'request' as const, ...fields };
     return pool.run({ ...made, message: () => ({ job, transfer: [] }) });
   };
   const jobs = () => threads.map(({ given }) => given.map(({ job }) => job).join(''));
@@ -66,13 +67,14 @@ describe('a pool', () => {
     const { errors, jobs, pool, run, threads } = poolForTests();
     const first = run('1');
     const told: string[] = [];
-    const broken = (message: () => never) => pool.run({ account: 'a', size: 1, lane: 'request', message });
+    const broken = (message: () => never) => pool.run({ account: 'a', size: 1, cost: 1, lane: 'request', message });
     const unmade = broken(() => {
       throw new RangeError();
     });
     const unsent = pool.run({
       account: 'a',
       size: 1,
+      cost: 1,
       lane: 'request',
       message: () => ({ job: 'unsent', transfer: [], onTold: () => void told.push('unsent') }),
     });

@@ -33,6 +33,8 @@ export interface Work {
   readonly account: string;
   /** In bytes. */
   readonly size: number;
+  /** An estimate of the work, in any unit. */
+  readonly cost: number;
   /** Makes the message to the thread, when it is the job's turn. */
   readonly message: (thread: Worker) => Message;
 }
@@ -69,7 +71,9 @@ export interface ThreadPoolOptions {
   readonly clock: () => number;
   /** Called with the reason when a thread has ended by itself or a job has failed. */
   readonly onError: (reason: string) => void;
-  readonly onEnd: (lane: Lane, outcome: 'done' | Failure, waitedS: number) => void;
+  readonly onEnd: (lane: Lane, outcome: 'done' | Failure, tookS: number, account: string) => void;
+  /** Called when a job has its turn. */
+  readonly onTurn: (lane: Lane, waitedS: number) => void;
 }
 
 /** `outcome` never rejects; `cancel` ends the job as `late` if it has not had its turn. */
@@ -100,13 +104,18 @@ export class ThreadPool {
     return this.#queues[lane].size;
   }
 
-  run<T>({ account, lane, message, size }: Work): PendingJob<T> {
+  /** Returns how many jobs wait. */
+  waiting(lane: Lane): number {
+    return this.#queues[lane].waiting;
+  }
+
+  run<T>({ account, cost, lane, message, size }: Work): PendingJob<T> {
     let job: Job | undefined;
     const outcome = new Promise<JobResult<T>>((resolve) => {
       const end = resolve as Job['end'];
       const since = this.#options.clock();
       const timer = setTimeout(() => job && this.#end(job, 'late'), this.#options.waitMs);
-      job = { account, lane, message, size, end, since, timer };
+      job = { account, cost, lane, message, size, end, since, timer };
       this.#open.add(job);
       if (this.#stopped || !this.#queues[lane].add(job)) this.#end(job, 'full');
       else this.#advance();
@@ -146,6 +155,7 @@ export class ThreadPool {
   #give(thread: PoolThread, job: Job): void {
     clearTimeout(job.timer);
     clearTimeout(thread.timer);
+    this.#options.onTurn(job.lane, (this.#options.clock() - job.since) / 1000);
     thread.job = job;
     thread.id = this.#nextId++;
     thread.timer = setTimeout(() => this.#abandon(thread, 'stuck'), this.#options.answerMs);
@@ -196,8 +206,8 @@ export class ThreadPool {
     clearTimeout(job.timer);
     this.#queues[job.lane].leave(job);
     const ended: JobResult<unknown> = typeof outcome === 'string' ? err(outcome) : outcome;
-    const waitedS = (this.#options.clock() - job.since) / 1000;
-    this.#options.onEnd(job.lane, ended.ok ? 'done' : ended.error, waitedS);
+    const tookS = (this.#options.clock() - job.since) / 1000;
+    this.#options.onEnd(job.lane, ended.ok ? 'done' : ended.error, tookS, job.account);
     job.end(ended);
   }
 
