@@ -90,7 +90,10 @@ export function shortHealthRoute(app: FastifyInstance, { addresses }: Context, i
 }
 
 /** The metrics for Prometheus. */
-export function controlPlaneMetrics(context: Context, { catalogue, certificates, ledger, people, secrets }: Services): Registry {
+export function controlPlaneMetrics(
+  context: Context,
+  { catalogue, certificates, ledger, people, secrets }: Services,
+): Registry {
   const metrics = serviceMetrics('control-plane', async () => ({
     ...(await probe(context, catalogue.keeper)),
     ...certificates.details(),

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openCertificates } from '@gw/service/certificates';
+import { openTroubles } from '@gw/service/health/troubles';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
@@ -15,8 +17,11 @@ test('the log says https where it listens with TLS, and http where it does not',
   const tls = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key'), caFile: join(dir, 'ca.crt') };
   for (const file of [tls.certFile, tls.caFile]) writeFileSync(file, certificate);
   writeFileSync(tls.keyFile, key);
+  const silent = pino({ level: 'silent' });
+  const certificates = await openCertificates({ internal: tls, log: silent, troubles: openTroubles(silent, () => 0) });
+  onTestFinished(certificates.stop);
   for (const [given, scheme] of [
-    [tls, 'https'],
+    [certificates.internal, 'https'],
     [null, 'http'],
   ] as const) {
     const lines: string[] = [];

@@ -50,25 +50,11 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const log = overrides.log ?? openLog('control-plane', config.logLevel);
   for (const text of config.ignored) log.warn(text);
   const stores = overrides.stores ?? (await openStores(config, log));
-  const { addresses, currency, objects } = config;
-  const own = ownListeners(config);
-  // An identity provider can share its host with us: its calls do not come back as those of a provider would.
-  const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
-  const providerGuard = openAddressGuard(own);
-  const troubles = openTroubles(log, () => performance.now());
-  const certificates = await openCertificates({
-    internal: config.internalTls,
-    watched: config.watchedCertificates,
+  const { certificates, context, ground, services } = await openParts(config, stores, {
     log,
-    troubles,
+    now,
+    looks: !overrides.stores,
   });
-  const ground = overrides.stores ? null : await openStoresGround(stores, { troubles, log });
-  const context = contextOf(stores, { log, troubles, addresses, guard, providerGuard, currency, now, objects });
-  const services = openServices(context, config, { claims: stores.claims, certificates });
-  // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
-  await services.catalogue.keeper.refresh().catch(() => {});
-  await services.catalogue.credentials.refresh().catch(() => {});
-  await services.secrets.refresh();
   const { kid, x } = config.evidenceKey.publicJwk;
   log.info({ kid, publicKey: x }, 'evidence packs are signed with this key');
   await people.warnOfRights(context);
@@ -114,6 +100,37 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
       await stores.close();
     },
   };
+}
+
+interface OpenOptions {
+  readonly log: Logger;
+  readonly now: () => Date;
+  /** Whether it looks at what the stores are. */
+  readonly looks: boolean;
+}
+
+/** What the two ports and the jobs work with, as far as the stores could be read. */
+async function openParts(config: Config, stores: Stores, { log, looks, now }: OpenOptions) {
+  const { addresses, currency, objects } = config;
+  const own = ownListeners(config);
+  // An identity provider can share its host with us: its calls do not come back as those of a provider would.
+  const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
+  const providerGuard = openAddressGuard(own);
+  const troubles = openTroubles(log, () => performance.now());
+  const certificates = await openCertificates({
+    internal: config.internalTls,
+    watched: config.watchedCertificates,
+    log,
+    troubles,
+  });
+  const ground = looks ? await openStoresGround(stores, { troubles, log }) : null;
+  const context = contextOf(stores, { log, troubles, addresses, guard, providerGuard, currency, now, objects });
+  const services = openServices(context, config, { claims: stores.claims, certificates });
+  // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
+  await services.catalogue.keeper.refresh().catch(() => {});
+  await services.catalogue.credentials.refresh().catch(() => {});
+  await services.secrets.refresh();
+  return { certificates, context, ground, services };
 }
 
 interface OwnHealth {

@@ -56,7 +56,12 @@ let envoy: Child;
 let port = 0;
 
 async function serve(grpcServer: Implementation, listen = '127.0.0.1:0'): Promise<void> {
-  const certificates = await openCertificates({ internal: filesOf(grpcServer), log, troubles: openTroubles(log, () => performance.now()), everyMs: 50 });
+  const certificates = await openCertificates({
+    internal: filesOf(grpcServer),
+    log,
+    troubles: openTroubles(log, () => performance.now()),
+    everyMs: 50,
+  });
   const denied = { status: { code: 16 }, deniedResponse: { status: { code: 401 as const }, body: grpcServer } };
   const server = await serveEnvoy(
     { listen, internalToken: token, certificates: certificates.internal, grpcServer },

@@ -223,16 +223,9 @@ export async function startSidecar(config: Config) {
       const { addedFields, health: deployments, notices } = attempts;
       const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults, ground, certificates];
       const ofAttempts = [deployments, notices, addedFields];
-      const ofSteps = [
-        spoolMetrics,
-        slotMetrics,
-        budgetMetrics,
-        idempotencyMetrics,
-        screenMetrics,
-        promptMetrics,
-        threads,
-      ];
-      for (const metrics of [...ofCalls, ...ofAttempts, ...ofSteps]) metrics.register(registry);
+      const ofReading = [screenMetrics, promptMetrics, threads];
+      const ofSteps = [spoolMetrics, slotMetrics, budgetMetrics, idempotencyMetrics];
+      for (const each of [...ofCalls, ...ofAttempts, ...ofReading, ...ofSteps]) each.register(registry);
     },
   });
   log.info({ listen: config.listen }, 'ready');

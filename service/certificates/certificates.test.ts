@@ -44,7 +44,13 @@ afterEach(() => {
 });
 
 async function start(): Promise<void> {
-  certificates = await openCertificates({ internal: files(), log, troubles: openTroubles(log, () => now), now: () => now, everyMs: 10 });
+  certificates = await openCertificates({
+    internal: files(),
+    log,
+    troubles: openTroubles(log, () => now),
+    now: () => now,
+    everyMs: 10,
+  });
   const { internal } = certificates;
   if (internal === null) throw new Error('There are certificates.');
   server = createServer(internal.current(), (socket) => socket.on('data', (data) => socket.write(data)));
@@ -198,7 +204,13 @@ it('tells in the last tenth of a certificate that it ends, by metric, health and
 it("watches the end of Envoy's certificates where it can read them, and says where it cannot", async () => {
   const [file, gone] = [join(dir, 'public.crt'), join(dir, 'gone.crt')];
   writeFileSync(file, makeCertificate('public', { from: now - 10 * dayMs, until: now + dayMs / 2 }).certificate);
-  certificates = await openCertificates({ internal: null, watched: [file, gone], log, troubles: openTroubles(log, () => now), now: () => now });
+  certificates = await openCertificates({
+    internal: null,
+    watched: [file, gone],
+    log,
+    troubles: openTroubles(log, () => now),
+    now: () => now,
+  });
   expect(certificates.problems()).toEqual([expect.stringContaining(file)]);
   expect(lines.map(({ msg }) => msg).join()).toMatch(/not watched.*gone\.crt/);
 });
