@@ -109,7 +109,7 @@ interface OpenOptions {
   readonly looks: boolean;
 }
 
-/** What the two ports and the jobs work with, as far as the stores could be read. */
+/** Opens what both ports and the jobs work with, and reads the stores as far as they answer. */
 async function openParts(config: Config, stores: Stores, { log, looks, now }: OpenOptions) {
   const { addresses, currency, objects } = config;
   const own = ownListeners(config);
