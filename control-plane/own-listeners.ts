@@ -1,7 +1,7 @@
 /** Where the gateway itself listens, as far as the settings of this process know it: nobody is to connect there as to a provider. */
 import { readListen } from '@gw/contract/internal/listen';
 import { type OwnListener, targetOf } from '@gw/service/address-guard';
-import { sentinelOptions } from '@gw/service/redis-address';
+import { clusterOptions, sentinelOptions } from '@gw/service/redis-address';
 import type { Config } from './config.ts';
 
 type ListenerSettings = Pick<
@@ -41,8 +41,8 @@ function atListen(what: string, text: string): OwnListener[] {
 
 /** `host` and `port` in the query come first, as for Postgres; a folder is that of a Unix socket. */
 function atStore(what: string, text: string, usualPort: number): OwnListener[] {
-  const sentinels = sentinelOptions(text)?.sentinels;
-  if (sentinels !== undefined) return sentinels.map((sentinel) => ({ what, ...sentinel }));
+  const several = sentinelOptions(text)?.sentinels ?? clusterOptions(text)?.nodes;
+  if (several !== undefined) return several.map((server) => ({ what, ...server }));
   if (!URL.canParse(text)) return [];
   const url = new URL(text);
   const host = decodeURIComponent(url.searchParams.get('host') ?? url.hostname).replace(/^\[|\]$/g, '');

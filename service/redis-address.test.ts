@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentinelOptions } from './redis-address.ts';
+import { clusterOptions, sentinelOptions } from './redis-address.ts';
 
 test.each(['redis://user:password@host:6379/1', 'rediss://host', '/run/valkey.sock?username=a&password=b'])(
   '%s needs no Sentinel',
@@ -40,3 +40,26 @@ test.each(['redis+sentinel://a:1', 'redis+sentinel:///gw', 'redis+sentinel://a:b
   '%s is refused without saying what is in it that may be secret',
   (url) => expect(() => sentinelOptions(url)).toThrow(/^GW_REDIS_URL /),
 );
+
+test('a cluster by some of its nodes', () => {
+  expect(clusterOptions('redis+cluster://gw_sidecar:s%40me@n-1,n-2:7000,[fd00::1]')).toEqual({
+    nodes: [
+      { host: 'n-1', port: 6379 },
+      { host: 'n-2', port: 7000 },
+      { host: 'fd00::1', port: 6379 },
+    ],
+    login: { username: 'gw_sidecar', password: 's@me' },
+  });
+  expect(clusterOptions('rediss+cluster://:secret@n-1')?.login).toEqual({ password: 'secret', tls: {} });
+  expect(clusterOptions('redis://n-1')).toBeNull();
+});
+
+test.each([
+  'redis+cluster://u:secret@',
+  'redis+cluster://u:secret@n-1/3',
+  'redis+cluster://u:secret@n-1:x',
+  'redis+cluster://',
+])('%s is no cluster, and the refusal has no password', (url) => {
+  expect(() => clusterOptions(url)).toThrow(/^GW_REDIS_URL /);
+  expect(() => clusterOptions(url)).not.toThrow('secret');
+});

@@ -1,9 +1,9 @@
 /**
- * Reads `GW_REDIS_URL`: `redis://…`, `rediss://…` over TLS, the path of a Unix socket, or the same of a primary that Sentinels name:
- * `redis+sentinel://user:password@host:26379,host:26379/name/0?sentinel_username=…&sentinel_password=…`. `rediss+sentinel://` uses TLS to all
- * of them.
+ * Reads `GW_REDIS_URL`: `redis://…`, `rediss://…` over TLS, the path of a Unix socket, the primary that Sentinels name
+ * (`redis+sentinel://user:password@host:26379,host:26379/name/0?sentinel_username=…&sentinel_password=…`), or a Cluster
+ * (`redis+cluster://user:password@host:6379,host:6379`). `rediss+sentinel://` and `rediss+cluster://` use TLS to all of them.
  */
-import { Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 type Options = Omit<RedisOptions, 'replyMapping' | 'protocol'>;
 export type SentinelOptions = Omit<Options, 'sentinels'> & {
@@ -30,7 +30,7 @@ export function sentinelOptions(url: string): SentinelOptions | null {
     asked.get(each),
   );
   return {
-    sentinels: hosts.split(',').map(sentinelAt),
+    sentinels: hosts.split(',').map((host) => serverAt(host, sentinelPort)),
     name: decodeURIComponent(name),
     role: 'master',
     db: Number(db),
@@ -46,10 +46,58 @@ export function sentinelOptions(url: string): SentinelOptions | null {
   };
 }
 
-function sentinelAt(address: string): { host: string; port: number } {
-  const [, host = '', port = '26379'] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(address.trim()) ?? [];
-  if (host === '') throw new Error(`GW_REDIS_URL names a Sentinel that is not host:port: ${address}`);
+interface ClusterOptions {
+  readonly nodes: { host: string; port: number }[];
+  readonly login: Pick<Options, 'username' | 'password' | 'tls'>;
+}
+
+const clusterForm =
+  /^redis(?<tls>s?)\+cluster:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?]+)\/?$/;
+
+/** Returns null for an address of another kind. Throws for one that cannot be read. */
+export function clusterOptions(url: string): ClusterOptions | null {
+  if (!/^rediss?\+cluster:/.test(url)) return null;
+  const parts = clusterForm.exec(url)?.groups;
+  if (parts === undefined)
+    throw new Error('GW_REDIS_URL has to be redis+cluster://user:password@host:6379,host:6379, without a database.');
+  const { hosts = '', password, tls, user } = parts;
+  return {
+    nodes: hosts.split(',').map((host) => serverAt(host, clusterPort)),
+    login: {
+      ...(user ? { username: decodeURIComponent(user) } : {}),
+      ...(password ? { password: decodeURIComponent(password) } : {}),
+      ...(tls === 's' ? { tls: {} } : {}),
+    },
+  };
+}
+
+const sentinelPort = '26379';
+const clusterPort = '6379';
+
+function serverAt(address: string, usualPort: string): { host: string; port: number } {
+  const [, host = '', port = usualPort] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(address.trim()) ?? [];
+  if (host === '') throw new Error(`GW_REDIS_URL names a server that is not host:port: ${address}`);
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
+}
+
+/** How often a command is sent on within a Cluster before it fails. */
+const mostRedirections = 3;
+
+/** Each command goes to the primary of its slot. */
+function connectCluster({ login, nodes }: ClusterOptions, options: Options): Redis {
+  const { enableAutoPipelining, enableOfflineQueue, retryStrategy, ...ofNodes } = options;
+  const cluster = new Cluster(nodes, {
+    clusterRetryStrategy: (attempt) => retryStrategy?.(attempt) ?? Math.min(50 * attempt, 1000),
+    enableAutoPipelining: enableAutoPipelining ?? false,
+    enableOfflineQueue: enableOfflineQueue ?? true,
+    maxRedirections: mostRedirections,
+    redisOptions: { ...ofNodes, ...login },
+    slotsRefreshTimeout: patienceMs,
+    // A certificate has names, which would be replaced by addresses.
+    ...(login.tls === undefined ? {} : { dnsLookup: (name, take) => take(null, name) }),
+  });
+  // It has all commands that a single connection has.
+  return cluster as unknown as Redis;
 }
 
 /**
@@ -58,8 +106,13 @@ function sentinelAt(address: string): { host: string; port: number } {
  */
 export function connectRedis(url: string, options: Options): Redis {
   const all = { ...options, reconnectOnError: ({ message }: Error) => message.startsWith('READONLY') };
+  const cluster = clusterOptions(url);
+  if (cluster !== null) return connectCluster(cluster, options);
   const sentinel = sentinelOptions(url);
   // Without it a client ends for good once each Sentinel was asked in vain.
   const sentinelRetryStrategy = (attempt: number) => Math.min(50 * attempt, 1000);
   return sentinel === null ? new Redis(url, all) : new Redis({ ...all, ...sentinel, sentinelRetryStrategy });
 }
+
+/** Whether `redis` was opened for a Cluster. */
+export const isRedisCluster = (redis: Redis): boolean => (redis as Redis | Cluster).isCluster;

@@ -8,36 +8,15 @@
  */
 import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
-import type { Logger } from './log.ts';
-import { type Command, textOf } from './redis-commands.ts';
+import { clusterOptions } from './redis-address.ts';
+import { openClusterWriter } from './redis-cluster-writer.ts';
+import { type Command, type RedisWriter, type RedisWriterOptions, textOf } from './redis-commands.ts';
 import { openQueue } from './redis-queue.ts';
 import { type Reply, readReplies } from './redis-replies.ts';
 import { connectTimeoutMs, type RedisTarget, targetOf } from './redis-target.ts';
 
-export type { Command } from './redis-commands.ts';
+export type { Command, RedisWriter } from './redis-commands.ts';
 export type { Reply } from './redis-replies.ts';
-
-export interface RedisWriter {
-  /** Sends commands in order. Rejects if a reply is an error, on a time-out, or without a connection. */
-  send(...commands: readonly Command[]): Promise<readonly Reply[]>;
-  /** The same without a time-out, for callers with their own: a failed command was not sent, or the connection broke. */
-  readonly patient: Pick<RedisWriter, 'send'>;
-  readonly isReady: () => boolean;
-  /** Reconnects immediately. */
-  renew(): void;
-  /** Resolves when it is ready, or after `waitMs`, since a service also starts without Redis. */
-  untilReady(waitMs: number): Promise<void>;
-  /** Commands sent before are still written. */
-  stop(): void;
-}
-
-export interface RedisWriterOptions {
-  /** `redis://…`, `rediss://…`, or the path of a Unix socket, perhaps with `?username=…&password=…`. */
-  readonly url: string;
-  readonly log: Logger;
-  /** Infinity: none. */
-  readonly commandTimeoutMs: number;
-}
 
 const longestRetryMs = 1000;
 const timeoutEveryMs = 100;
@@ -48,6 +27,7 @@ const lastWordsMs = 2000;
 const nothing = (): void => undefined;
 
 export function openRedisWriter({ url, log, commandTimeoutMs }: RedisWriterOptions): RedisWriter {
+  if (clusterOptions(url) !== null) return openClusterWriter({ url, log, commandTimeoutMs });
   const target = targetOf(url);
   let connection: Connection | null = null;
   let attempt = 0;

@@ -169,11 +169,11 @@ export function readInternalTokens(settings: SettingReader): Required<InternalTo
 }
 
 /**
- * The address of Redis (Valkey): `redis://…`, `rediss://…` over TLS, `redis+sentinel://…` (service/redis-address.ts), or the path of a Unix socket, with `?username=…&password=…` if it asks for
+ * The address of Redis (Valkey): `redis://…`, `rediss://…` over TLS, `redis+sentinel://…`, `redis+cluster://…` (service/redis-address.ts), or the path of a Unix socket, with `?username=…&password=…` if it asks for
  * them. It can contain a password.
  */
 export const readRedisUrl = (settings: SettingReader): string =>
-  settings.secret('GW_REDIS_URL', /^(?:rediss?(?:\+sentinel)?:\/\/.|\/)/, 'redis://localhost:6379');
+  settings.secret('GW_REDIS_URL', /^(?:rediss?(?:\+sentinel|\+cluster)?:\/\/.|\/)/, 'redis://localhost:6379');
 
 /** Certificate files for connections between Envoy and the services across machines. */
 export interface InternalTls {

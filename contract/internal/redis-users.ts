@@ -40,7 +40,16 @@ export const redisOwner = 'gw_owner';
 /** All that reads, writes, subscribes and runs scripts, but nothing that is for the server as a whole. */
 const work = [
   ...['-@all', '+@read', '+@write', '+@connection', '+@transaction', '+@scripting', '+@pubsub', '+time'],
-  ...['-@dangerous', '-@admin', '-function', '-script|flush', '-script|kill', '+info'],
+  ...[
+    '-@dangerous',
+    '-@admin',
+    '-function',
+    '-script|flush',
+    '-script|kill',
+    '+info',
+    '+cluster|info',
+    '+cluster|slots',
+  ],
 ];
 
 const readAndWrite = (...keys: readonly string[]): string[] => keys.map((key) => `~${key}`);

@@ -46,20 +46,21 @@ export interface InStreamOptions {
 
 /**
  * KEYS: stream, its epoch. ARGV: an epoch for a Redis that has none. An emptied Redis loses its epoch and shows by the new one that it was
- * emptied. Returns epoch, length, the first id in the stream or '', the last generated id.
+ * emptied. Returns epoch, length, the first id in the stream or '', the last generated id, and which server this is.
  */
 const lookScript = `
+local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 local epoch = redis.call('GET', KEYS[2])
 if not epoch then
   epoch = ARGV[1]
   redis.call('SET', KEYS[2], epoch)
 end
 local fields = redis.pcall('XINFO', 'STREAM', KEYS[1])
-if fields.err then return {epoch, 0, '', '0-0'} end
+if fields.err then return {epoch, 0, '', '0-0', server} end
 local info = {}
 for i = 1, #fields, 2 do info[fields[i]] = fields[i + 1] end
 local first = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
-return {epoch, info.length, first and first[1] or '', info['last-generated-id']}
+return {epoch, info.length, first and first[1] or '', info['last-generated-id'], server}
 `;
 
 /** KEYS: stream. ARGV: ids. Returns the positions, from 1, of those that are not in it. */
@@ -78,8 +79,9 @@ export function openInStream({ redis, stream, maxBytes, put, onRead, onDoubt, lo
   let length = 0;
   let oldestAt: number | null = null;
   let epoch: string | null = null;
-  /** A server that was restarted may have lost the end of its file. */
+  /** A server that was restarted may have lost the end of its file, and one that took over what it had not copied yet. */
   let doubtful = false;
+  let server: string | null = null;
   redis.on('ready', () => {
     doubtful = true;
   });
@@ -91,9 +93,7 @@ export function openInStream({ redis, stream, maxBytes, put, onRead, onDoubt, lo
   let putAgain: ReadonlySet<Buffer> = new Set();
   /** Adds the missing entries of a batch again. Returns their number. */
   const restoreSome = async (some: readonly string[]): Promise<number> => {
-    const missing = new Set((await redis.eval(missingScript, 1, stream, ...some)) as number[]);
-    const lost = new Set(some.filter((_, index) => missing.has(index + 1)));
-    const entries = held.find(lost);
+    const entries = held.find(await missingFrom(redis, stream, some));
     putAgain = new Set(entries.map(([, entry]) => entry));
     try {
       await putAll(held, entries, put);
@@ -117,8 +117,9 @@ export function openInStream({ redis, stream, maxBytes, put, onRead, onDoubt, lo
       held.add(id, entry);
     },
     async tend() {
-      const reply = await redis.eval(lookScript, 2, stream, streamEpochKey(stream), crypto.randomUUID());
-      const [itsEpoch, itsLength, first, last] = reply as [string, number, string, string];
+      const [itsEpoch, itsLength, first, last, itsServer] = await lookAt(redis, stream);
+      doubtful ||= server !== null && itsServer !== server;
+      server = itsServer;
       length = itsLength;
       oldestAt = first === '' ? null : parseId(first).ms;
       if (itsEpoch !== epoch || doubtful) {
@@ -145,6 +146,16 @@ export function openInStream({ redis, stream, maxBytes, put, onRead, onDoubt, lo
     },
     counts: () => ({ unguarded: held.unguarded, length, oldestAt }),
   };
+}
+
+async function lookAt(redis: Redis, stream: string) {
+  const reply = await redis.eval(lookScript, 2, stream, streamEpochKey(stream), crypto.randomUUID());
+  return reply as [epoch: string, length: number, first: string, last: string, server: string];
+}
+
+async function missingFrom(redis: Redis, stream: string, ids: readonly string[]): Promise<Set<string>> {
+  const missing = new Set((await redis.eval(missingScript, 1, stream, ...ids)) as number[]);
+  return new Set(ids.filter((_, index) => missing.has(index + 1)));
 }
 
 /** Entries that were added are then held under their new ids only. Rejects if one could not be added. */

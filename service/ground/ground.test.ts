@@ -27,7 +27,11 @@ const valkey = (info: Readonly<Record<string, string | undefined>> = {}, aheadS 
     value === undefined ? [] : `${name}:${value}`,
   );
   const time = [String(1000 - aheadS), '0'];
-  return valkeyGround(async (command) => (command === 'INFO' ? `# Server\r\n${lines.join('\r\n')}\r\n` : time), clock);
+  return valkeyGround(
+    async (command) => (command === 'INFO' ? `# Server\r\n${lines.join('\r\n')}\r\n` : time),
+    false,
+    clock,
+  );
 };
 const facts: PostgresFacts = {
   version: 170_004,
@@ -88,7 +92,7 @@ test('a part starts on nothing that cannot work, and says why in a sentence for 
     log: to,
   });
   await expect(opening).rejects.toThrow(
-    /^Valkey runs as a cluster, .*cluster-enabled no\. This is Postgres 13\. The gateway needs 15 or later, so upgrade it\.$/,
+    /^This Valkey is a node of a cluster. Write redis\+cluster:.* are found\. This is Postgres 13\. The gateway needs 15 or later, so upgrade it\.$/,
   );
   expect(to.info.mock.calls[0]?.[0]).toMatchObject({
     ground: { valkey: { server: 'valkey 9.1.2', mode: 'cluster' }, postgres: { version: 130_000 } },

@@ -23,7 +23,7 @@ const older = (version: string, [major, minor]: readonly [number, number]): bool
   return here < major || (here === major && below < minor);
 };
 
-const judged: readonly ((info: Info) => Finding | null)[] = [
+const judged: readonly ((info: Info, isCluster: boolean) => Finding | null)[] = [
   ({ server_mode }) =>
     server_mode === 'sentinel'
       ? refusal(
@@ -31,11 +31,11 @@ const judged: readonly ((info: Info) => Finding | null)[] = [
           'GW_REDIS_URL leads to a Sentinel. Write redis+sentinel://host:26379/name, by which it is asked for the primary.',
         )
       : null,
-  ({ cluster_enabled, server_mode }) =>
-    cluster_enabled === '1' || server_mode === 'cluster'
+  ({ cluster_enabled, server_mode }, isCluster) =>
+    !isCluster && (cluster_enabled === '1' || server_mode === 'cluster')
       ? refusal(
           'valkey_cluster',
-          'Valkey runs as a cluster, and the gateway speaks to one server. Give it one primary, with replicas and Sentinel if you like: cluster-enabled no.',
+          'This Valkey is a node of a cluster. Write redis+cluster://host:6379,host:6379, by which the other nodes are found.',
         )
       : null,
   (info) => {
@@ -80,8 +80,8 @@ function serverOf({ redis_version = '0', valkey_version }: Info): { name: 'valke
     : { name: 'valkey', version: valkey_version };
 }
 
-/** An `ask` that speaks to one server, which may be another one after a failover. */
-export const valkeyGround = (ask: Ask, clock: Clock = machineClock): Foundation => ({
+/** `ask` speaks to one server, which may be another one after a failover, or to any node of a cluster that the setting names (`isCluster`). */
+export const valkeyGround = (ask: Ask, isCluster: boolean, clock: Clock = machineClock): Foundation => ({
   name: 'valkey',
   async look() {
     const info = infoOf(String(await ask('INFO')));
@@ -100,7 +100,7 @@ export const valkeyGround = (ask: Ask, clock: Clock = machineClock): Foundation 
         appendonly: aof_enabled === '1',
         ahead_s: compared.aheadS,
       },
-      findings: [...judged.flatMap((judge) => judge(info) ?? []), ...skewFinding('valkey', compared)],
+      findings: [...judged.flatMap((judge) => judge(info, isCluster) ?? []), ...skewFinding('valkey', compared)],
       aheadS: compared.aheadS,
     };
   },

@@ -1,0 +1,38 @@
+/** The connection of the hot path where Redis is a Cluster: the lean one knows a single server, so ioredis finds the nodes. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { openRedis, untilReady } from './redis.ts';
+import type { Command, RedisWriter, RedisWriterOptions } from './redis-commands.ts';
+import type { PlainReply, Reply } from './redis-replies.ts';
+
+/** Commands of one group keep their order as far as they go to the same node. */
+export function openClusterWriter({ url, log, commandTimeoutMs }: RedisWriterOptions): RedisWriter {
+  const redis = openRedis(url, log);
+  const isReady = (): boolean => redis.status === 'ready';
+  const patient = async (...commands: readonly Command[]): Promise<readonly Reply[]> => {
+    if (!isReady()) throw new Error('Redis is unavailable.');
+    return Promise.all(commands.map(([name, ...args]) => redis.callBuffer(String(name), args).then(replyOf)));
+  };
+  return {
+    send: (...commands) => within(patient(...commands), commandTimeoutMs),
+    patient: { send: patient },
+    isReady,
+    renew: () => redis.disconnect(true),
+    untilReady: (waitMs) => untilReady(redis, waitMs),
+    stop: () => void redis.quit().catch(() => redis.disconnect()),
+  };
+}
+
+async function within<T>(asked: Promise<T>, ms: number): Promise<T> {
+  if (ms === Number.POSITIVE_INFINITY) return asked;
+  const stop = new AbortController();
+  const late = delay(ms, undefined, { signal: stop.signal }).then(() => {
+    throw new Error('Redis took too long.');
+  });
+  late.catch(() => {});
+  return Promise.race([asked, late]).finally(() => stop.abort());
+}
+
+/** As the lean connection gives them. */
+const replyOf = (reply: unknown): Reply => (Array.isArray(reply) ? reply.map(plainOf) : plainOf(reply));
+const plainOf = (reply: unknown): PlainReply =>
+  Buffer.isBuffer(reply) ? reply.toString('latin1') : (reply as PlainReply);
