@@ -148,8 +148,6 @@ function listener(deployment: DeploymentEndpoint): object {
       ],
     },
     route_config: {
-      // Envoy asks for clusters and listeners separately, and would else refuse all listeners that come first.
-      validate_clusters: false,
       virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [askableRoute(deployment.id, route), route] }],
     },
     http_filters: [

@@ -55,6 +55,7 @@ const plantingOf = ({ module, path, shape }: PlantedApi): Plugin => ({
 export async function plantApi(api: PlantedApi): Promise<{ readonly dir: string; readonly remove: () => void }> {
   const dir = mkdtempSync(inCheckout('node_modules', '.planted-'));
   mkdirSync(join(dir, 'dist'));
+  cpSync(inCheckout('dist', 'health-worker.js'), join(dir, 'dist', 'health-worker.js'));
   writeFileSync(join(dir, 'package.json'), '{"type":"module"}');
   symlinkSync(inCheckout('node_modules'), join(dir, 'node_modules'));
   cpSync(inCheckout('envoy'), join(dir, 'envoy'), { recursive: true });

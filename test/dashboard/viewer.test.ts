@@ -37,6 +37,7 @@ const notToRead = [
   'GET /operator/v1/policy/versions',
   'GET /operator/v1/policy/versions/{version}',
   'GET /operator/v1/providers/{id}/models',
+  'GET /operator/v1/secrets',
 ];
 /** Everybody makes and revokes tokens of their own. */
 const isOwnMatter = (call: string): boolean => call.includes('/operator/v1/operators/{id}/tokens');

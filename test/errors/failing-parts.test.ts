@@ -32,7 +32,8 @@ const unmeasured = { status: 'upstream_error', degraded_reason: 'upstream_error_
 const judged = (reply: Reply) => judge.judgeError('POST', '/v1/chat/completions', reply).code;
 
 /** Whom a route needs for its answer. */
-const needs = (part: PartName, { scope, handler }: Route): boolean => {
+const needs = (part: PartName, { scope, handler, path }: Route): boolean => {
+  if (path === '/readyz') return part === 'ext-authz' || part === 'receipt-sidecar';
   // Envoy answers by itself what needs no key.
   if (scope === null) return false;
   switch (part) {

@@ -84,8 +84,9 @@ const tricks: readonly Trick[] = [
   },
   {
     name: 'gRPC',
+    // Envoy's filter for health answers gRPC in its own way.
     ask: when(
-      () => true,
+      ({ route }) => route.path !== '/readyz',
       () => ({ headers: { 'content-type': 'application/grpc' } }),
     ),
     code: /^invalid_content_type$/,

@@ -58,7 +58,7 @@ const calls: [string, string, string][] = [
 const echoOf = (reply: Reply) => echoed.parse(JSON.parse((reply.text.split('\n')[0] ?? '').replace(/^data: /, '')));
 
 it.each(calls)('%s reaches the provider with the headers of the allow-list and no other', async (_name, path, body) => {
-  const reply = await send({ path: `${path}?api_key=secret`, body, headers: { ...personal, ...mine, ...echo } });
+  const reply = await send({ path: `${path}?api-version=secret`, body, headers: { ...personal, ...mine, ...echo } });
   expect(reply.status).toBe(200);
   const { sim_headers: headers, sim_path } = echoOf(reply);
   const { 'content-length': length, ...rest } = headers;

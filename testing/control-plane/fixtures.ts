@@ -257,7 +257,20 @@ export function receiptOf(changes: Partial<Receipt> = {}): Receipt {
 }
 
 /** Only that there is one matters. */
-export const trace = { decision: 'the only one' } as unknown as RoutingTrace;
+export const trace: RoutingTrace = {
+  policy: 'provider_preference',
+  decision: 'the only one',
+  fallback: false,
+  fallback_reason: null,
+  region: 'eu-north',
+  deployment: 'simulated-eu-north',
+  attempts: { count: 1, failed: [] },
+  estimated_tokens: null,
+  operational_signal: null,
+  candidates: [],
+  estimated_saving_g: null,
+  counterfactual: null,
+};
 
 export const entryOf = (changes: Partial<Receipt> = {}, accountId = 'acct_demo_audit'): LedgerEntry => ({
   accountId,

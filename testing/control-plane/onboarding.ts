@@ -48,7 +48,7 @@ export async function startTestOnboarding(on?: Stores): Promise<TestOnboarding> 
     redis,
     log: silentLog,
     now,
-    pepper: { version: 1, secret: randomBytes(32) },
+    pepper: { version: 1, secret: Buffer.alloc(32, 7) },
     random: randomBytes,
   });
   const newAccountId = (): string => `acct_${randomUUID()}`;

@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { compareStores, findReceipts, type RestoreOptions } from './compare.ts';
 
 const access = { kind: 'operator', role: 'viewer' } as const;
+/** For whoever restores: it takes receipts of all accounts. */
+const restoring = { kind: 'operator', role: 'admin' } as const;
 
 const checkReply = z.strictObject({
   object: z.literal('restore_check'),
@@ -41,7 +43,7 @@ export function restoreCheckRoutes(base: FastifyInstance, options: RestoreOption
   });
   app.post(
     '/operator/v1/restore/receipts',
-    { config: { access, reply: receiptsReply }, schema: { body } },
+    { config: { access: restoring, reply: receiptsReply }, schema: { body } },
     async (request) => {
       const found = await findReceipts(options, request.body.ids);
       const data = found.map((receipt) => ({
