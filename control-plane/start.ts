@@ -70,7 +70,10 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const metrics = controlPlaneMetrics(context, services);
   stores.registerPools?.(metrics);
   ground?.register(metrics);
-  const showsMetrics = config.health.metricsListen === null && isLoopback(parseHostPort(config.operatorListen).host);
+  // A proxy on this machine would show them to others.
+  const isOwn =
+    isLoopback(parseHostPort(config.operatorListen).host) && isLoopback(new URL(config.access.controlUrl).hostname);
+  const showsMetrics = config.health.metricsListen === null && isOwn;
   const operator = buildOperatorApp(context, services, { stays: () => stays, metrics: showsMetrics ? metrics : null });
   const watches = runJobs ? watchGround(context, stores) : [];
   const health = await serveOwnHealth(context, services, { listeners: config.health, metrics, stays: () => stays });
@@ -142,7 +145,7 @@ interface OwnHealth {
 /** For probes of the process. Whoever has to look at the ledger asks the operators' port. */
 function serveOwnHealth(
   { log, troubles }: Context,
-  { catalogue: { keeper } }: Services,
+  { catalogue: { keeper }, secrets }: Services,
   { listeners, metrics, stays }: OwnHealth,
 ): Promise<HealthEndpoint> {
   const isWell = (store: string): boolean => !(store in troubles.current());
@@ -150,7 +153,7 @@ function serveOwnHealth(
     const hasCatalogue = keeper.current() !== null;
     // Stores are no reason to send calls elsewhere: all instances have the same.
     return {
-      ok: stays() && hasCatalogue,
+      ok: stays() && hasCatalogue && !secrets.isClosed(),
       details: { catalogue: hasCatalogue, postgres: isWell('postgres'), redis: isWell('redis') },
     };
   };

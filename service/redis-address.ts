@@ -80,6 +80,7 @@ function serverAt(address: string, usualPort: string): { host: string; port: num
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
 }
 
+const slotsEveryMs = 2000;
 /** How often a command is sent on within a Cluster before it fails. */
 const mostRedirections = 3;
 
@@ -91,6 +92,10 @@ function connectCluster({ login, nodes }: ClusterOptions, options: Options): Red
     enableAutoPipelining: enableAutoPipelining ?? false,
     enableOfflineQueue: enableOfflineQueue ?? true,
     maxRedirections: mostRedirections,
+    // A command that may have been carried out is not sent again.
+    retryDelayOnFailover: 0,
+    // A node that falls silent closes no connection.
+    slotsRefreshInterval: slotsEveryMs,
     redisOptions: { ...ofNodes, ...login },
     slotsRefreshTimeout: patienceMs,
     // A certificate has names, which would be replaced by addresses.

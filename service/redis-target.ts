@@ -10,6 +10,10 @@ export const connectTimeoutMs = 2000;
 const keepAliveMs = 30_000;
 
 const nothing = (): void => undefined;
+const mostSentinels = 10;
+
+/** An address without a route fails before the caller can listen, and an `error` that nobody hears ends the process. */
+const heeded = <T extends Socket>(socket: T): T => socket.once('error', nothing);
 
 export interface RedisTarget {
   /** Begins to connect, once it is known where the primary is. */
@@ -26,7 +30,7 @@ function atSocket(url: string): RedisTarget {
   const asked = new URLSearchParams(query);
   const [user, password] = ['username', 'password'].map((name) => asked.get(name));
   const auth = password ? [['AUTH', ...(user ? [user] : []), password]] : [];
-  return { dial: async () => createConnection(path), stop: nothing, connected: 'connect', hello: auth };
+  return { dial: async () => heeded(createConnection(path)), stop: nothing, connected: 'connect', hello: auth };
 }
 
 /** Sentinels are asked for the primary at each connection. */
@@ -34,6 +38,8 @@ function behindSentinels({ db, password, username, ...options }: SentinelOptions
   const connector = new SentinelConnector({
     disconnectTimeout: connectTimeoutMs,
     ...options,
+    // Without it the connector does not listen for another primary.
+    sentinelMaxConnections: mostSentinels,
     // The writer tries again by itself.
     sentinelRetryStrategy: () => null,
   });
@@ -62,14 +68,14 @@ export function targetOf(url: string): RedisTarget {
   return protocol === 'redis:'
     ? {
         dial: async () =>
-          createConnection({ ...at, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }),
+          heeded(createConnection({ ...at, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs })),
         stop: nothing,
         connected: 'connect',
         hello,
       }
     : {
         dial: async () =>
-          connectTls({ ...at, ...(isIP(host) === 0 && { servername: host }) })
+          heeded(connectTls({ ...at, ...(isIP(host) === 0 && { servername: host }) }))
             .setNoDelay(true)
             .setKeepAlive(true, keepAliveMs),
         stop: nothing,

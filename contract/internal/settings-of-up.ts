@@ -8,10 +8,10 @@ const chosenByUp: readonly (readonly [reason: string, names: RegExp])[] = [
   ],
   [
     'its parts listen on sockets and ports of their own: --port and --control-port choose the two for people',
-    /^GW_((AUTHZ|SIDECAR|PUBLIC|CONTROL|CONTROL_INTERNAL|PROBE|SIM)(_HEALTH)?_LISTEN|ENVOY_ADMIN_SOCKET|CONTROL_(URL|CONTAINED|TLS_.*)|INTERNAL_TLS_.*|NODE_ID|SIM_URL)$/,
+    /^GW_((AUTHZ|SIDECAR|PUBLIC|CONTROL|CONTROL_INTERNAL|PROBE|SIM)(_HEALTH|_METRICS)?_LISTEN|ENVOY_ADMIN_SOCKET|CONTROL_(URL|CONTAINED|TLS_.*)|INTERNAL_TLS_.*|NODE_ID|SIM_URL)$/,
   ],
   ['it starts stores of its own', /^GW_(DATABASE_URL(_.*)?|DATABASE_ROLE_PREFIX|REDIS_URL)$/],
-  ['it has files of its own in .gw', /^GW_(SPOOL_DIR|ACCESS_LOG|TLS_SDS_FILE|REPLY_END_MODULE|SEED|SEED_FILE)$/],
+  ['it has files of its own in .gw', /^GW_(SPOOL_DIR|ACCESS_LOG|REPLY_END_MODULE|SEED|SEED_FILE)$/],
   [
     'its own options choose it: --instances, --provider',
     /^GW_((AUTHZ|SIDECAR)_INSTANCES|PROVIDER_(URL|MODELS|CREDENTIAL_REF|GRID_ZONE))$/,

@@ -148,10 +148,11 @@ export function openInStream({ redis, stream, maxBytes, put, onRead, onDoubt, lo
   };
 }
 
-async function lookAt(redis: Redis, stream: string) {
-  const reply = await redis.eval(lookScript, 2, stream, streamEpochKey(stream), crypto.randomUUID());
-  return reply as [epoch: string, length: number, first: string, last: string, server: string];
-}
+type Look = [epoch: string, length: number, first: string, last: string, server: string];
+
+/** Not an async function: what was added later may not be handled before the look. */
+const lookAt = (redis: Redis, stream: string): Promise<Look> =>
+  redis.eval(lookScript, 2, stream, streamEpochKey(stream), crypto.randomUUID()) as Promise<Look>;
 
 async function missingFrom(redis: Redis, stream: string, ids: readonly string[]): Promise<Set<string>> {
   const missing = new Set((await redis.eval(missingScript, 1, stream, ...ids)) as number[]);

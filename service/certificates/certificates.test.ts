@@ -223,8 +223,9 @@ it('logs why a handshake was refused, once per second and reason, and counts all
   for (let count = 0; count < 3; count += 1) expect(await talks({ shows: stranger, believes: old })).toBe(false);
   expect(await talks({ believes: old })).toBe(false);
   expect(await talks({ shows: makeCertificate('internal', { by: old, until: now - 1 }), believes: old })).toBe(false);
-  await expect.poll(() => lines.length).toBe(3);
-  expect(Object.fromEntries(lines.map(({ reason, msg }) => [reason, msg]))).toEqual({
+  const said = () => Object.fromEntries(lines.map(({ reason, msg }) => [reason, msg]));
+  // A client that hangs up early may be told as a further one.
+  await expect.poll(said).toMatchObject({
     DEPTH_ZERO_SELF_SIGNED_CERT: expect.stringContaining('add the authority to GW_INTERNAL_TLS_CA_FILE here'),
     ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: expect.stringContaining('set GW_INTERNAL_TLS_CERT_FILE there'),
     CERT_HAS_EXPIRED: expect.stringContaining('renew it there'),

@@ -17,7 +17,7 @@ let running: TestApp;
 let token: string;
 beforeAll(async () => {
   running = await startTestApp();
-  token = (await seedOperators(running.context)).viewer;
+  token = (await seedOperators(running.context)).admin;
 }, 120_000);
 afterAll(async () => {
   await running?.stop();
