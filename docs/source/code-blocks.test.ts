@@ -21,7 +21,7 @@ const run: Readonly<Record<string, string>> = {
   './gw admin aliases ': 'test/catalogue/alias.test.ts',
   './gw admin catalogue ': 'test/catalogue/in-git.test.ts',
   './gw admin secrets': 'control-plane/secrets/secrets.pg.test.ts',
-  './gw admin policy ': 'test/policy/story.test.ts',
+  './gw admin policy ': 'test/policy/story.slow.test.ts',
   './gw up ': 'test/cli/commands.test.ts',
   'export GW_KEY=': 'test/cli/readme.test.ts',
   "import OpenAI from 'openai'": 'test/cli/readme.test.ts',
