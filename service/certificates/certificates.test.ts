@@ -140,7 +140,8 @@ it('waits for a key that is not there yet, and says so in the log at once and by
   now += 31_000;
   expect(certificates.problems()).toEqual([expect.stringMatching(/tls\.key is not the key of .*tls\.crt/)]);
   expect(certificates.details()).toEqual({ certificates: false });
-  expect(lines.filter(({ msg }) => msg.includes('not in use yet'))).toHaveLength(1);
+  // A look in the middle of the writing finds an empty file, which is another cause.
+  expect(lines.filter(({ msg }) => /not in use yet, .*tls\.key is not the key of/.test(msg))).toHaveLength(1);
 
   writeFileSync(files().keyFile, renewed.key);
   await expect.poll(() => certificates.problems()).toEqual([]);
