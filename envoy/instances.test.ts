@@ -16,23 +16,25 @@ const dir = mkdtempSync(join(tmpdir(), 'gw-instances-'));
 const sockets = ['a', 'b'].map((name) => `unix:${join(dir, `${name}.sock`)}`);
 const controlSockets = ['c', 'd'].map((name) => join(dir, `${name}.sock`));
 const controlPlane = controlSockets.map((path) => `unix:${path}`);
-// They stand for sidecars, too, whose health they can tell.
-const settings = testSettings(dir, { extAuthz: sockets, receiptSidecar: sockets, controlPlane });
+// It stands for the sidecar, whose health it can tell.
+const sidecar = `unix:${join(dir, 'sidecar.sock')}`;
+const settings = testSettings(dir, { extAuthz: sockets, receiptSidecar: [sidecar], controlPlane });
 const token = 'a-token-of-the-tests-that-is-long-enough';
 /** Keyed by instance. */
 const serves = [true, true];
+let sidecarServes = true;
 const asked = [0, 0];
 let controlPlanes: Server[];
 let services: RpcServer[];
 let envoy: Child;
 let port = 0;
 
-const serve = (index: number) => {
+const serve = (index: number, listen = sockets[index] ?? '', isServing = () => serves[index] ?? false) => {
   const count = () => {
     asked[index] = (asked[index] ?? 0) + 1;
   };
   return serveEnvoy(
-    { listen: sockets[index] ?? '', internalToken: token },
+    { listen, internalToken: token },
     {
       check: async () => {
         count();
@@ -42,7 +44,7 @@ const serve = (index: number) => {
         count();
         return { overallCode: 1 };
       },
-      isServing: () => serves[index] ?? false,
+      isServing,
     },
     () => undefined,
   );
@@ -73,7 +75,7 @@ const untilShares = (expected: readonly number[]) =>
 
 beforeAll(async () => {
   controlPlanes = await Promise.all(controlSockets.map(control));
-  services = await Promise.all([serve(0), serve(1)]);
+  services = await Promise.all([serve(0), serve(1), serve(2, sidecar, () => sidecarServes)]);
   [port = 0] = await freePorts(1);
   writeEnvoyConfig({ ...settings, publicPort: port }, join(dir, 'envoy.yaml'));
   const args = ['-c', join(dir, 'envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
@@ -138,12 +140,20 @@ it('should have calls while one instance of each part is well, and says so witho
   // It lives: to start it again would bring nobody back.
   expect((await ready('/healthz')).text).toBe('{"status":"ok"}');
   serves.fill(true);
-  await vi.waitFor(async () => expect(await ready()).toEqual(well), { timeout: 10_000, interval: 100 });
-  const events = readFileSync(join(dir, 'access.log'), 'utf8')
-    .split('\n')
-    .filter((line) => line.includes('eject_unhealthy_event'))
-    .map((line) => JSON.parse(line).cluster_name);
-  expect(new Set(events)).toEqual(new Set(['ext_authz', 'receipt_sidecar']));
+  const untilReady = () =>
+    vi.waitFor(async () => expect(await ready()).toEqual(well), { timeout: 10_000, interval: 100 });
+  await untilReady();
+  sidecarServes = false;
+  await vi.waitFor(async () => expect((await ready()).status).toBe(503), { timeout: 10_000, interval: 100 });
+  sidecarServes = true;
+  await untilReady();
+  const ejected = () =>
+    readFileSync(join(dir, 'access.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('eject_unhealthy_event'))
+      .map((line) => JSON.parse(line).cluster_name);
+  const both = new Set(['ext_authz', 'receipt_sidecar']);
+  await vi.waitFor(() => expect(new Set(ejected())).toEqual(both), { timeout: 15_000, interval: 100 });
 });
 
 it('lets nothing pass that only looks like the question for it', async () => {

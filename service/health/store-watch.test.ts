@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { postgresTrouble } from './postgres-watch.ts';
 import { watchStore } from './store-watch.ts';
 import { openTroubles } from './troubles.ts';
-import { valkeyTrouble } from './valkey-watch.ts';
+import { valkeyTrouble, watchValkey } from './valkey-watch.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 
@@ -61,4 +61,18 @@ test.each([
   [new Error('timeout exceeded when trying to connect'), /cannot be reached/],
 ])('Postgres: %s', (error, sentence) => {
   expect(postgresTrouble(error)).toMatch(sentence);
+});
+
+test('a Valkey that answers nothing any more is told within ten seconds', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const now = () => Date.now();
+  const troubles = openTroubles(silent, now);
+  let answer: Promise<unknown> = Promise.resolve('OK');
+  const watch = watchValkey(() => answer, troubles, now);
+  onTestFinished(watch.stop);
+  await watch.first;
+  answer = new Promise(() => undefined);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([watch.isWell(), Object.keys(troubles.current())]).toEqual([false, ['redis']]);
 });
