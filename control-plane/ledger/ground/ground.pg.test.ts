@@ -152,6 +152,23 @@ test('another server that lacks nothing is an alarm too, and closes no key', asy
   expect(await alarm()).toBeNull();
 });
 
+test('a server that stops telling its name stays known by the one that it had', async () => {
+  const { redis, tamper } = running.stores;
+  await look();
+  const { heartbeat, ...before } = await redis.hgetall(groundKey);
+  expect([before.server, before.timeline]).not.toContain('');
+  await tamper('REVOKE EXECUTE ON FUNCTION pg_walfile_name(pg_lsn) FROM PUBLIC');
+  await look();
+  const { heartbeat: later, ...after } = await redis.hgetall(groundKey);
+  expect(Number(later)).toBe(Number(heartbeat) + 1);
+  expect(after).toEqual(before);
+  await tamper('GRANT EXECUTE ON FUNCTION pg_walfile_name(pg_lsn) TO PUBLIC');
+  await redis.hset(groundKey, { timeline: '000000FF' });
+  await look();
+  expect(await alarm()).toMatchObject({ why: 'another' });
+  await confirm();
+});
+
 test('a new database beside an old Valkey is named as such', async () => {
   await look();
   await running.stores.tamper('UPDATE ground SET heartbeat = 0');

@@ -23,11 +23,11 @@ export interface GroundOptions extends Pick<Context, 'log'> {
   readonly redis: Redis;
 }
 
-/** KEYS: ground, alarm. ARGV: heartbeat, then the fields. A slower instance does not lower it. */
+/** KEYS: ground, alarm. ARGV: heartbeat, then the fields. A slower instance does not lower it, and what was not told leaves what is known. */
 const raiseScript = `
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 if tonumber(redis.call('HGET', KEYS[1], 'heartbeat') or '-1') >= tonumber(ARGV[1]) then return 0 end
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+for at = 2, #ARGV, 2 do redis.call(ARGV[at + 1] == '' and 'HSETNX' or 'HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
 return 1
 `;
 /** KEYS: chains, alarm. ARGV: fields. */

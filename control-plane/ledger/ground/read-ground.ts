@@ -4,6 +4,7 @@ import type { GroundAlarm } from '@gw/contract/internal/ground';
 import { groundChainsKey } from '@gw/contract/internal/redis';
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Redis } from 'ioredis';
+import { sqlStateOf } from '../../shared/sql-state.ts';
 import type { Ground } from './compare.ts';
 
 interface FoundGround extends Ground {
@@ -19,9 +20,18 @@ const identity = Prisma.sql`
 const timeline = Prisma.sql`left(pg_walfile_name(pg_current_wal_lsn()), 8)`;
 const untold = Prisma.sql`''`;
 
-/** Fails open: a managed server that tells neither name nor timeline is known by its heartbeat alone. */
+/** Insufficient privilege, no such function, not supported, not in this state: managed servers refuse to tell who they are in these ways. */
+const untellable = new Set<string | null>(['42501', '42883', '0A000', '55000']);
+
+/**
+ * Fails open: a managed server that tells neither name nor timeline is known by its heartbeat alone. Rejects if Postgres was not reached: one that is
+ * only slow, or has just been replaced, tells its name with the next look.
+ */
 export const readGround = (db: Database, known: Ground | null): Promise<FoundGround> =>
-  read(db, known, { identity, timeline }).catch(() => read(db, known, { identity: untold, timeline: untold }));
+  read(db, known, { identity, timeline }).catch((error: unknown) => {
+    if (!untellable.has(sqlStateOf(error))) throw error;
+    return read(db, known, { identity: untold, timeline: untold });
+  });
 
 async function read(
   db: Database,

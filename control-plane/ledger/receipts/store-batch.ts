@@ -5,7 +5,8 @@
  * the receipt that the client was shown, and the facts, if any entry has them. Later versions are never touched. Rows
  * are inserted; the steps that one may take afterwards are in settle.ts.
  */
-import { type CopyStatement, type Database, DatabaseError, Prisma, queryTexts, runOverCopy } from '@gw/prisma/client';
+import { type CopyStatement, type Database, queryTexts, runOverCopy } from '@gw/prisma/client';
+import { sqlStateOf } from '../../shared/sql-state.ts';
 import { batchColumns, type ChainedBatch, sealBatch } from './batches.ts';
 import type { Dictionary } from './compressed-rows.ts';
 import type { Column, CopyLines, Line } from './copy-lines.ts';
@@ -233,14 +234,7 @@ export function refusalOf(error: unknown): string | null {
  * a receipt is never given up for an outage.
  */
 export function isRefusedData(error: unknown): boolean {
-  if (error instanceof DatabaseError) return refusesData(error.code);
-  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return false;
-  const adapterError = error.meta?.driverAdapterError;
-  if (typeof adapterError !== 'object' || adapterError === null || !('cause' in adapterError)) return false;
-  const { cause } = adapterError;
-  if (typeof cause !== 'object' || cause === null || !('originalCode' in cause)) return false;
-  return refusesData(cause.originalCode);
+  const state = sqlStateOf(error);
+  // Class 22: data exception, 23: integrity.
+  return state !== null && /^2[23]/.test(state);
 }
-
-/** Class 22: data exception, 23: integrity. */
-const refusesData = (sqlState: unknown): boolean => typeof sqlState === 'string' && /^2[23]/.test(sqlState);
