@@ -185,6 +185,7 @@ async function startJobs(
   return [
     catalogue.startJobs(inRole(context, 'catalogue'), services.catalogue, consumer),
     services.secrets.start(),
+    ledger.startGroundLook(inRole(context, 'ledger')),
     startOnce({
       name: 'start of the work of the ledger',
       log: context.log,

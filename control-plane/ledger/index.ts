@@ -47,7 +47,7 @@ import { witnessRoutes } from './witness/routes.ts';
 
 export { readAlarm } from './ground/ground.ts';
 export { countFaults, isCheckOverdue } from './integrity/faults.ts';
-export { startJobs } from './jobs.ts';
+export { startGroundLook, startJobs } from './jobs.ts';
 export { countWaiting } from './receipts/waiting.ts';
 
 /** Everything that the routes and jobs of this wing share; one per process. */

@@ -81,7 +81,6 @@ export function startJobs(
   const { deliveryMetrics, entries, evidenceKey: key, faults, packs, seals, vault, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper({ redis, log, entries }) }),
-    repeat({ name: 'heartbeat of Postgres', everyMs: 1000, log, run: openLook({ db, redis, log }) }),
     dailyPartitions(context),
     startRetention(context),
     repeat({ name: 'erasures', everyMs: 60_000, log, run: () => finishErasures(context) }),
@@ -118,6 +117,13 @@ export function startJobs(
   ];
   return allJobs(jobs);
 }
+
+/**
+ * Looks for a Postgres that went back, in each instance, whatever keys it was given: it seals nothing, and the copy of the key generation, which
+ * every instance writes, must not pass over what was lost before there is an alarm.
+ */
+export const startGroundLook = ({ db, log, redis }: Context): RepeatedJob =>
+  repeat({ name: 'heartbeat of Postgres', everyMs: 1000, log, run: openLook({ db, redis, log }) });
 
 /** Runs even if no counters are configured, since a call that was promised a measurement has to get its verdict. */
 function gpuCounters(

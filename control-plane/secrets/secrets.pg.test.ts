@@ -1,10 +1,10 @@
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
-import { ledgerStream } from '@gw/contract/internal/redis';
+import { groundAlarmKey, groundKey, ledgerStream } from '@gw/contract/internal/redis';
 import { statementCode } from '@gw/contract/internal/witness';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp, testWitnessKey } from '@gw/testing/control-plane/app';
-import { entryOf, ledgerKeys, type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { entryOf, eventually, ledgerKeys, type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import { entryNamed } from '@gw/testing/ledger-entry';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signHeads } from '../ledger/log/heads.ts';
@@ -116,6 +116,25 @@ test('with another key of the ledger nothing is sealed, nothing is called forged
   await wrong.stop();
   const [faults] = await stores.db.$queryRaw<{ count: number }[]>`SELECT count(*)::int AS count FROM integrity_faults`;
   expect(faults?.count).toBe(0);
+});
+
+test('an instance whose keys do not fit looks all the same whether Postgres has gone back', async () => {
+  const { redis } = stores;
+  const wrong = await startTestApp(
+    undefined,
+    { ...stores, stop: async () => undefined },
+    { GW_LEDGER_KEY: another },
+    true,
+  );
+  try {
+    expect(wrong.services.secrets.mayWriteLedger()).toBe(false);
+    await eventually(async () => Number(await redis.hget(groundKey, 'heartbeat')) > 0);
+    await redis.hset(groundKey, { heartbeat: 1_000_000 });
+    await eventually(async () => (await redis.exists(groundAlarmKey)) === 1);
+  } finally {
+    await wrong.stop();
+    await redis.del(groundKey, groundAlarmKey);
+  }
 });
 
 test('no key is issued with a pepper that ext-authz does not have; the right one is known as a previous one too', async () => {

@@ -3,8 +3,9 @@
  * do not fit.
  *
  * Closed where a wrong key would do lasting harm: until the key of the ledger is known to fit, this process writes no audit entry, and until
- * that of evidence is too, it does none of the ledger's work and notes no fault: it would call all that was stored forged, and seal what
- * comes with the wrong key. Receipts wait in Redis for an instance whose keys fit. All else stays open, with an alarm.
+ * that of evidence is too, it does none of the ledger's work but the look for a Postgres that went back, and notes no fault: it would call
+ * all that was stored forged, and seal what comes with the wrong key. Receipts wait in Redis for an instance whose keys fit. All else stays
+ * open, with an alarm.
  */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { KeyRing } from '@gw/contract/internal/key-ring';

@@ -62,7 +62,9 @@ export function watchDoubts({ log, onChange, redis }: DoubtOptions): DoubtWatch 
   const fallenTo = (generation: number | null, alarm: GroundAlarm | null): number | null => {
     if (alarm !== null) return alarm.key_generation.lost_after;
     if (generation === null) return doubtedAfter;
-    return before !== null && generation < before ? generation : null;
+    if (before === null || generation >= before) return null;
+    // New changes raise the generation, and what was lost stays in doubt.
+    return Math.min(generation, doubtedAfter ?? generation);
   };
 
   return {

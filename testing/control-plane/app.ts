@@ -90,6 +90,7 @@ export async function startTestApp(
   now: () => Date = () => new Date(),
   on?: Stores,
   settings: Settings = {},
+  runJobs = false,
 ): Promise<TestApp> {
   const stores = on ?? (await startStores());
   const { claims, databases, db, redis } = stores;
@@ -98,7 +99,7 @@ export async function startTestApp(
     log: silentLog,
     now,
     stores: { databases, redis, blockingRedis: redis, claims, close: () => stores.stop() },
-    runJobs: false,
+    runJobs,
   });
   const { internal: app, operator, operatorUrl, services } = running;
   // A test arranges and looks with it; the applications have those of the roles.
