@@ -18,7 +18,10 @@ export const restoreCommands: readonly AdminCommand[] = [
   {
     name: 'restore confirm',
     args: [],
-    options: { 'reason!': 'why; shown in the audit log' },
+    options: {
+      'reason!': 'why; shown in the audit log',
+      'open*': 'an account that may open, although its suspension is lost',
+    },
     summary:
       'take what Postgres has now for the truth: revocations that it lost are made again, and the keys in doubt are let in',
     run: confirm,
@@ -63,7 +66,7 @@ const rows = (kind: string, doubts: readonly InDoubt[]): TableRow[] =>
 async function confirm(call: AdminCall) {
   const { alarm } = (await call.api.get(path)) as Shown;
   if (alarm === null) throw new Problem(`There is nothing to confirm: ${nothing.trim()}`);
-  const body = { alarm: alarm.id, ...given(call, 'reason') };
+  const body = { alarm: alarm.id, ...given(call, 'reason'), open_accounts: call.all('open') };
   const value = (await call.api.send('POST', `${path}/confirm`, body)) as TableRow;
   return { value, text: card(value) };
 }

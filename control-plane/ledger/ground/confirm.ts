@@ -43,11 +43,19 @@ export interface Confirmed {
   readonly batches_given_up: readonly number[];
 }
 
-/** `alarm`: the one that the operator has seen; another one is not confirmed with it. */
+interface Confirmation {
+  /** The one that the operator has seen; another one is not confirmed with it. */
+  readonly alarm: string;
+  readonly reason: string;
+  /** Accounts that may open, although they are known to be suspended. */
+  readonly open_accounts: readonly string[];
+}
+
+/** Closed: it changes nothing while an account would open whose suspension is lost, and that the operator has not named. */
 export async function confirmGround(
   context: Context,
   { keys, seals }: ConfirmServices,
-  { alarm: id, reason }: { readonly alarm: string; readonly reason: string },
+  { alarm: id, open_accounts, reason }: Confirmation,
   change: ChangeContext,
 ): Promise<ChangeResult<Confirmed>> {
   const { redis } = context;
@@ -56,6 +64,13 @@ export async function confirmGround(
   if (alarm.id !== id)
     return err(invalidTransition('This is not the alarm that stands now: look at it, and confirm that one.'));
   const closed = await openAgain(inRole(context, 'customers').db, redis);
+  const unnamed = closed.accounts.filter((account) => !open_accounts.includes(account));
+  if (unnamed.length > 0)
+    return err(
+      invalidTransition(
+        `Postgres has lost that these accounts are suspended: ${unnamed.join(', ')}. Suspend them again, or name each that may open in \`open_accounts\` (\`--open\`).`,
+      ),
+    );
   for (const { account_id, name } of closed.keys) {
     const revoked = await keys.revoke(account_id, name, {
       actor: change.actor,

@@ -1,7 +1,13 @@
 /** A Postgres that goes back in time, as by a backup that is restored: a copy of the database takes its place. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GroundAlarm } from '@gw/contract/internal/ground';
-import { groundAlarmKey, groundKey, keyGenerationKey } from '@gw/contract/internal/redis';
+import {
+  accountMessage,
+  groundAlarmKey,
+  groundKey,
+  keyGenerationKey,
+  keyTombstonesKey,
+} from '@gw/contract/internal/redis';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, silentLog } from '@gw/testing/control-plane/fixtures';
@@ -37,9 +43,9 @@ const alarm = async (): Promise<GroundAlarm | null> =>
 const copied = () => copyKeyGeneration(running.stores.db, running.stores.redis);
 const restore = async () => (await ask('GET', '/operator/v1/restore')).json();
 const health = async () => (await running.operator.inject('/healthz')).json();
-const confirm = async () => {
+const confirm = async (...open_accounts: string[]) => {
   const { id } = (await alarm()) ?? {};
-  const body = { alarm: id, reason: 'the replica lagged' };
+  const body = { alarm: id, reason: 'the replica lagged', open_accounts };
   return (await ask('POST', '/operator/v1/restore/confirm', body)).json();
 };
 
@@ -118,6 +124,30 @@ test('what was revoked stays revoked, what changed since is in doubt until an op
   expect([(await restore()).alarm, (await health()).postgres_went_back]).toEqual([null, false]);
   const [entry] = (await ask('GET', '/operator/v1/audit?action=postgres.restore_confirmed')).json().data;
   expect(entry.before.why).toBe('older');
+});
+
+test('an account whose suspension is lost opens only if it is named, and what Postgres does not know stays a tombstone', async () => {
+  const suspended = 'acct_demo_audit';
+  const tombstones = () => running.stores.redis.zrange(keyTombstonesKey, '0', '-1');
+  const lost = await newKey();
+  await running.services.people.keys.revoke(accountId, lost.id, by);
+  const reply = await ask('POST', `/operator/v1/accounts/${suspended}/suspend`, { reason: 'a test' });
+  expect(reply.statusCode).toBe(200);
+  await copied();
+  await look();
+  await running.stores.tamper(`DELETE FROM api_keys WHERE public_id = '${lost.id}'`);
+  await running.stores.tamper(`UPDATE accounts SET state = 'active' WHERE id = '${suspended}'`);
+  await running.stores.tamper('UPDATE ground SET heartbeat = heartbeat - 1');
+  await look();
+  const { id } = (await alarm()) ?? {};
+  expect((await confirm('acct_another')).error.message).toContain(`suspended: ${suspended}. Suspend them again`);
+  expect((await alarm())?.id).toBe(id);
+  expect(await tombstones()).toEqual(expect.arrayContaining([lost.id, accountMessage(suspended)]));
+
+  expect(await confirm(suspended)).toMatchObject({ accounts_open_again: [suspended] });
+  await copied();
+  expect(await tombstones()).toContain(lost.id);
+  expect(await tombstones()).not.toContain(accountMessage(suspended));
 });
 
 test('a Valkey that is older, or empty, beside a right Postgres is no alarm, and learns again', async () => {

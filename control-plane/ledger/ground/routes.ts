@@ -48,12 +48,19 @@ const confirmedSchema = z.strictObject({
   revoked_again: z.array(z.string()).describe('Keys whose revocation Postgres had lost'),
   accounts_open_again: z
     .array(z.string())
-    .describe('Accounts whose suspension Postgres has lost: suspend them again, or leave them'),
+    .describe('Accounts whose suspension Postgres has lost, as the request has named them'),
   batches_given_up: z.array(z.int()).describe('Batches of receipts that Postgres has lost'),
 });
 const body = z.strictObject({
   alarm: z.string().max(100).describe('The id of the alarm that you have seen: another one is not confirmed with it'),
   reason: z.string().trim().min(1).max(500),
+  open_accounts: z
+    .array(z.string().max(100))
+    .max(10_000)
+    .default([])
+    .describe(
+      'Accounts that may open although Postgres has lost their suspension. Nothing is confirmed before each is named here, or suspended again',
+    ),
 });
 const path = '/operator/v1/restore';
 

@@ -3,11 +3,13 @@
  * are in doubt after Postgres has gone back in time. Otherwise Postgres stays the truth.
  *
  * Invariants: the copy only rises; several instances write it, and one that is slow has read an older generation. Revocations come into Redis with
- * the generation that they made, and stay there for as long as a revoked key could be restored. While the alarm of a Postgres that went back stands, nothing
+ * the generation that they made, and stay there for as long as a revoked key could be restored: only a Postgres that has the key, and says that it is
+ * open, takes one away. While the alarm of a Postgres that went back stands, nothing
  * here changes: what was known before is the only witness.
  */
 import {
   accountMessage,
+  accountOfMessage,
   groundAlarmKey,
   keyChangesKey,
   keyGenerationKey,
@@ -23,17 +25,18 @@ const mostChanges = 100_000;
 
 /**
  * KEYS: generation, changes, tombstones, alarm. ARGV: generation, now and the oldest tombstone that counts (ms since 1970), the most changes, whether
- * the tombstones are all there are, then `<+ or -><name>` of each change: closed or open.
+ * it is unknown what has changed, then `<+ or -><name>` of each change: closed or open.
  */
 const copyScript = `
 if redis.call('EXISTS', KEYS[4]) == 1 then return 0 end
 if tonumber(redis.call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then return 0 end
 redis.call('SET', KEYS[1], ARGV[1])
-if ARGV[5] == 'all' then redis.call('DEL', KEYS[3]) end
 for at = 6, #ARGV do
   local kind, name = string.sub(ARGV[at], 1, 1), string.sub(ARGV[at], 2)
   if ARGV[5] ~= 'all' then redis.call('ZADD', KEYS[2], ARGV[1], name) end
-  if kind == '+' then redis.call('ZADD', KEYS[3], 'NX', ARGV[2], name) else redis.call('ZREM', KEYS[3], name) end
+  if kind == '-' then redis.call('ZREM', KEYS[3], name)
+  elseif ARGV[5] == 'all' then redis.call('ZADD', KEYS[3], ARGV[2], name)
+  else redis.call('ZADD', KEYS[3], 'NX', ARGV[2], name) end
 end
 redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[4]))
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', '(' .. ARGV[3])
@@ -50,9 +53,10 @@ export async function copyKeyGeneration(db: Database, redis: Redis): Promise<voi
   if (known === null || changes.generation > known) await copyChanges(db, redis, changes);
 }
 
-/** Writes the generation, and all tombstones where it is not known what has changed since the copy. */
+/** Writes the generation, and compares all tombstones where it is not known what has changed since the copy. */
 export async function copyChanges(db: Database, redis: Redis, { generation, since }: KeyChanges): Promise<void> {
-  const named = since === null ? await allClosed(db) : await statesOf(db, since);
+  const named =
+    since === null ? [...(await allClosed(db)), ...(await openAgain(db, redis))] : await statesOf(db, since);
   const now = Date.now();
   const from = now - restorableMs;
   const scope = since === null ? 'all' : 'changed';
@@ -72,6 +76,14 @@ async function allClosed(db: Database): Promise<string[]> {
     SELECT public_id::text AS name FROM api_keys WHERE revoked_at > ${new Date(Date.now() - restorableMs)}
     UNION ALL SELECT ${accountMessage('')} || id FROM accounts WHERE state IN ('suspended', 'closed') LIMIT ${mostTombstones}`;
   return closed.map(({ name }) => `+${name}`);
+}
+
+/** Names of tombstones that are open in Postgres. */
+async function openAgain(db: Database, redis: Redis): Promise<string[]> {
+  const names = await redis.zrange(keyTombstonesKey, '0', '-1');
+  const accountIds = names.flatMap((name) => accountOfMessage(name) ?? []);
+  const publicIds = names.filter((name) => accountOfMessage(name) === null);
+  return (await statesOf(db, { accountIds, publicIds })).filter((each) => each.startsWith('-'));
 }
 
 async function statesOf(db: Database, { accountIds, publicIds }: NonNullable<KeyChanges['since']>): Promise<string[]> {
