@@ -115,6 +115,11 @@ test('an account that is erased is named nowhere, lets nobody in, and its receip
   expect(await ask('GET', path)).toMatchObject({ name: 'Northwind Analytics' });
   expect((await ask('GET', '/operator/v1/accounts?search=WIND%20anal')).data).toHaveLength(2);
   expect(named(await wholeDatabase())).toEqual([]);
+  const issuer = { issuer: 'https://login.northwind.example', client_id: 'Northwind', client_secret: 'secret' };
+  const asked = { ...issuer, domain: 'northwind.example' };
+  const set = await withToken(running.operator, tokens.admin)('PUT', `${path}/issuer`, asked);
+  expect(set.statusCode, set.body).toBe(200);
+  expect(named(JSON.stringify(await ask('GET', '/operator/v1/audit?chain=acct_gone')))).toContain('northwind.example');
   const before = await packOf('acct_gone');
   await verified(before);
 
@@ -137,6 +142,7 @@ test('an account that is erased is named nowhere, lets nobody in, and its receip
   );
   for (const url of [...replies, '/operator/v1/accounts', `/operator/v1/applications/${application.account_id}`])
     expect(named(JSON.stringify(await ask('GET', url))), url).toEqual([]);
+  expect(named(await wholeDatabase())).toEqual([]);
   const [entry] = (await ask('GET', '/operator/v1/audit?action=account.erased&order=asc')).data;
   expect(entry).toMatchObject({ target: 'account:acct_gone', after: { people: 1, api_keys: 1 }, fault: null });
   expect(entry.actor.name).toMatch(/^The admin \(token/);

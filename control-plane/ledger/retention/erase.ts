@@ -185,6 +185,8 @@ async function erasePeopleOf(tx: Queryable, accountId: string, at: Date): Promis
   const admins = await tx.$queryRaw<{ id: string }[]>`
     SELECT id FROM organisation_admins WHERE account_id = ${accountId} ORDER BY id`;
   for (const { id } of admins) await eraseAdmin(tx, id, at);
+  // It names their domain.
+  await tx.$executeRaw`DELETE FROM account_issuers WHERE account_id = ${accountId}`;
 }
 
 /** Does the steps that follow the decision, all of them again if an instance has died among them. */

@@ -23,6 +23,9 @@ const namingFields = new Set([
   ...['issuer', 'subject', 'address', 'addresses'],
 ]);
 
+/** Further ones, in entries about the identity provider of an account. */
+const issuerFields = new Set(['domain', 'client_id']);
+
 /** Returns the facts as they are hashed. */
 export async function hideNames<Fact extends NamingFact>(
   tx: Queryable,
@@ -45,12 +48,12 @@ function hidden<Fact extends NamingFact>(fact: Fact, accountId: string | null, h
   const { actor, after, before, target } = fact;
   const whose = actorSubject(actor, accountId);
   const about = subjectOf(target, accountId);
+  const isOfIssuer = target.startsWith('account_issuer:');
+  const isNaming = (field: string) => namingFields.has(field) || (isOfIssuer && issuerFields.has(field));
   const values = (value: unknown): unknown =>
     about === null || value === undefined
       ? value
-      : mapStrings(value, (text, pointer) =>
-          pointer.split('/').some((field) => namingFields.has(field)) ? hide(about, text) : text,
-        );
+      : mapStrings(value, (text, pointer) => (pointer.split('/').some(isNaming) ? hide(about, text) : text));
   return {
     ...fact,
     actor: actor.name === null || whose === null ? actor : { ...actor, name: hide(whose, actor.name) },
