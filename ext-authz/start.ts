@@ -121,7 +121,7 @@ export async function startExtAuthz(config: Config) {
       logTexts: witness.count,
       connectionEnded: witness.connectionEnded,
       // It still accepts cached keys, but another instance may reach a store.
-      isServing: () => watch.confirmed() && peppers.allFit(),
+      isServing: () => watch.confirmed() && peppers.isServing(),
     },
     onError,
   );
@@ -132,7 +132,7 @@ export async function startExtAuthz(config: Config) {
     listeners: config.health,
     log,
     report: () => ({
-      ok: watch.confirmed() && peppers.allFit() && !isEnding,
+      ok: watch.confirmed() && peppers.isServing() && !isEnding,
       details: {
         keys_confirmed: watch.confirmed(),
         pepper_fits: peppers.allFit(),

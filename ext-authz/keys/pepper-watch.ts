@@ -2,7 +2,7 @@
  * Whether this instance was given the peppers that the stored hashes were made with.
  *
  * Closed: with a wrong pepper every key looks false. So a key is `internal_error` then, and not `invalid_api_key`, which would tell its holder to
- * replace it; and Envoy asks other instances. Before Postgres has answered, the pepper counts as the right one: only what Postgres has can be
+ * replace it; and Envoy asks other instances if the current pepper is the wrong one. A wrong previous one closes its own keys alone. Before Postgres has answered, the pepper counts as the right one: only what Postgres has can be
  * verified.
  */
 import type { Pepper, Peppers } from '@gw/contract/internal/pepper';
@@ -13,6 +13,8 @@ import type { Logger } from '@gw/service/log';
 export interface PepperWatch {
   /** False: keys of this version cannot be judged here. */
   fits(version: number): boolean;
+  /** Whether this instance can judge most keys: if not, others should be asked. */
+  isServing(): boolean;
   /** Whether all of them fit. */
   allFit(): boolean;
   stop(): void;
@@ -52,6 +54,7 @@ export async function watchPeppers({
   const timer = setInterval(() => void lookAtAll(), everyMs);
   return {
     fits: (version) => !wrong.has(version),
+    isServing: () => !wrong.has(current.version),
     allFit: () => wrong.size === 0,
     stop: () => clearInterval(timer),
   };
