@@ -55,10 +55,11 @@ export const comparedSecrets = {
   },
   GW_CREDENTIALS_KEY: {
     held_by: 'control plane',
-    protects: 'credentials of providers that operators set, secrets of webhooks and of second factors',
+    protects:
+      'credentials of providers that operators set, secrets of account issuers, of webhooks and of second factors',
     rotation: 'Set the new one, with the old one as GW_CREDENTIALS_KEY_PREVIOUS for some minutes.',
-    loss: 'These secrets: set the credentials and webhooks again, and reset second factors.',
-    compared_with: 'credentials of providers',
+    loss: 'These secrets: set the credentials, account issuers and webhooks again, and reset second factors.',
+    compared_with: 'credentials of providers, and secrets of account issuers and of second factors',
   },
   GW_WITNESS_KEY: {
     held_by: 'ext-authz, control plane',

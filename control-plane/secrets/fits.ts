@@ -1,5 +1,5 @@
 /**
- * Whether each secret of this process is the one that the stored data was made with. No question reads more than some 20 rows or entries.
+ * Whether each secret of this process is the one that the stored data was made with. No question reads more than some 30 rows or entries.
  *
  * Nothing of a secret is in an answer. What is asked was written by the gateway, but who has a store can have added to it: where they can
  * add and not remove, one piece that fits is enough.
@@ -21,6 +21,8 @@ import { checkSignedHead, signedHeadIn } from '@gw/evidence/batch-proof';
 import { notePepper, pepperFit } from '@gw/prisma/pepper-check';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { trustIn } from '../ledger/log/sign.ts';
+import { secretOf } from '../people/access/account-issuers.ts';
+import { openFactor } from '../people/access/second-factor.ts';
 import type { Context, Databases } from '../shared/context.ts';
 import { unwrapKey } from '../shared/names/cipher.ts';
 import { sealFault } from '../shared/seal.ts';
@@ -33,6 +35,9 @@ const most = 10;
 /** One piece that fits is enough. */
 const anyFits = (pieces: readonly boolean[]): Fit =>
   pieces.length === 0 ? 'nothing_to_compare' : pieces.includes(true) ? 'fits' : 'does_not_fit';
+
+const worstOf = (fits: readonly Fit[]): Fit =>
+  (['does_not_fit', 'fits'] as const).find((fit) => fits.includes(fit)) ?? 'nothing_to_compare';
 
 /** Leaves the digest of a pepper that no key was hashed with yet, so that other services can compare theirs. */
 export async function peppersFit({ customers }: Databases, { current, other }: Peppers): Promise<Fit> {
@@ -90,10 +95,19 @@ export async function evidenceKeyFits({ reader }: Databases, key: SigningKey): P
   return anyFits(await Promise.all(checks));
 }
 
-/** Without the key nothing opens. */
-export async function credentialsKeyFits({ catalogue }: Databases, vault: Vault | null): Promise<Fit> {
-  const stored = await catalogue.providerCredential.findMany({ take: most, orderBy: { setAt: 'desc' } });
-  return anyFits(stored.map(({ name, origin, sealed }) => (vault?.open(sealed, { name, origin }) ?? null) !== null));
+/** Each kind decides for itself, since what was lost of one may have been set again. Without the key nothing opens. */
+export async function credentialsKeyFits({ catalogue, people }: Databases, vault: Vault | null): Promise<Fit> {
+  const [credentials, issuers, factors] = await Promise.all([
+    catalogue.providerCredential.findMany({ take: most, orderBy: { setAt: 'desc' } }),
+    people.accountIssuer.findMany({ take: most, orderBy: { setAt: 'desc' } }),
+    // Others were never confirmed.
+    people.secondFactor.findMany({ where: { setAt: { not: null } }, take: most, orderBy: { setAt: 'desc' } }),
+  ]);
+  return worstOf([
+    anyFits(credentials.map(({ name, origin, sealed }) => (vault?.open(sealed, { name, origin }) ?? null) !== null)),
+    anyFits(issuers.map((issuer) => secretOf(vault, issuer) !== null)),
+    anyFits(factors.map((factor) => openFactor(vault, factor) !== null)),
+  ]);
 }
 
 export async function namesKeyFits({ reader }: Databases, keys: KeyRing): Promise<Fit> {

@@ -154,3 +154,32 @@ test('no key is issued with a pepper that ext-authz does not have; the right one
   expect((await withToken(rotated.operator, tokens.admin)('POST', keys, { name: 'robot' })).statusCode).toBe(200);
   await rotated.stop();
 });
+
+test('the key of credentials is compared with what account issuers and second factors have, each by itself', async () => {
+  const { db } = stores;
+  const verdict = async () => {
+    const instance = await startInstance({ GW_CREDENTIALS_KEY: another });
+    const { GW_CREDENTIALS_KEY } = await verdictsOf(instance);
+    await instance.stop();
+    return GW_CREDENTIALS_KEY;
+  };
+  await stores.empty('provider_credentials');
+  expect(await verdict()).toBe('nothing_to_compare');
+  const issuer = { issuer: 'https://login.example', client_id: 'gw', client_secret: 'secret', domain: 'a.example' };
+  const ask = withToken(healthy.operator, tokens.admin);
+  expect((await ask('PUT', '/operator/v1/accounts/acct_demo_audit/issuer', issuer)).statusCode).toBe(200);
+  expect(await verdict()).toBe('does_not_fit');
+  await stores.empty('account_issuers');
+  const { secondFactors } = healthy.services.people.access;
+  await db.$transaction((tx) => secondFactors.make(tx, { kind: 'operator', id: 'op_admin' }, 'a', new Date()));
+  expect(await verdict()).toBe('nothing_to_compare');
+  await db.secondFactor.updateMany({ data: { setAt: new Date() } });
+  expect(await verdict()).toBe('does_not_fit');
+  // The credential is set again, which helps no second factor.
+  const wrong = await startInstance({ GW_CREDENTIALS_KEY: another });
+  const credential = { value: 'a-credential', base_url: 'https://llm.example' };
+  await withToken(wrong.operator, tokens.admin)('PUT', '/operator/v1/credentials/ACME', credential);
+  await wrong.services.secrets.refresh();
+  expect((await verdictsOf(wrong)).GW_CREDENTIALS_KEY).toBe('does_not_fit');
+  await wrong.stop();
+});

@@ -11,7 +11,7 @@ import { err, ok } from '@gw/contract/internal/result';
 import type { Database, Prisma } from '@gw/prisma/client';
 import { Secret, TOTP } from 'otpauth';
 import { z } from 'zod';
-import type { Vault } from '../../shared/vault.ts';
+import type { Opened, Vault } from '../../shared/vault.ts';
 import {
   type ChangeResult,
   invalidTransition,
@@ -60,7 +60,7 @@ export function openSecondFactors(vault: Vault | null, host: string): SecondFact
   // A colon, as in an address of IPv6, would end the name.
   const issuer = host.replaceAll(':', '.');
   const open = (row: FactorRow): Secret | null => {
-    const opened = vault?.open(row.sealed, bindingOf(personOf(row))) ?? null;
+    const opened = openFactor(vault, row);
     return opened && Secret.fromBase32(opened.value);
   };
   const take = (tx: Tx, row: FactorRow, code: string, now: Date, more: { setAt?: Date } = {}) => {
@@ -106,10 +106,9 @@ export function openSecondFactors(vault: Vault | null, host: string): SecondFact
     sealAgain: async (db) => {
       if (vault === null) return;
       for (const row of await db.secondFactor.findMany()) {
-        const binding = bindingOf(personOf(row));
-        const opened = vault.open(row.sealed, binding);
+        const opened = openFactor(vault, row);
         if (opened === null || opened.isCurrent) continue;
-        const sealed = new Uint8Array(vault.seal(opened.value, binding));
+        const sealed = new Uint8Array(vault.seal(opened.value, bindingOf(personOf(row))));
         // Unless it was made anew meanwhile.
         await db.secondFactor.updateMany({ where: { ...keyOf(row), sealed: row.sealed }, data: { sealed } });
       }
@@ -179,6 +178,10 @@ const personOf = ({ subjectKind, subjectId }: FactorRow) => ({ kind: subjectKind
 
 /** No credential of a provider has a name with a blank, so neither can stand for the other. */
 const bindingOf = ({ kind, id }: { kind: string; id: string }) => ({ name: `second factor ${kind} ${id}`, origin: '' });
+
+/** Null: it was sealed with a key that this control plane does not have, or for somebody else. */
+export const openFactor = (vault: Vault | null, row: FactorRow): Opened | null =>
+  vault?.open(row.sealed, bindingOf(personOf(row))) ?? null;
 
 export const setAlready = () => invalidTransition('A second factor is set already. Remove it first.');
 
