@@ -180,18 +180,46 @@ test('images are named by their exact versions', () => {
     expect(image).toMatch(/:v?\d+\.\d+(\.\d+|-bookworm)/);
 });
 
-test('the alerts ask for metrics that docs/operations.md describes', () => {
+/** The expressions of the alerts, and the metrics that each asks for. */
+function alerts() {
   const rules = z
     .object({ groups: z.array(z.object({ rules: z.array(z.object({ expr: z.string() })) })) })
     .parse(parse(read('deploy/alerts.yml')));
+  return rules.groups.flatMap(({ rules: each }) =>
+    each.map(({ expr }) => {
+      const [, prefix = '', middles = '', suffix = ''] = /"(gw_)\(([a-z_|]+)\)([a-z_]+)"/.exec(expr) ?? [];
+      const names = middles
+        ? middles.split('|').map((middle) => prefix + middle + suffix)
+        : (expr.match(/gw_[a-z_]+/g) ?? []);
+      return { expr, names };
+    }),
+  );
+}
+
+test('the alerts ask for metrics that docs/operations.md describes', () => {
   const described = read('docs/operations.md');
-  for (const { expr } of rules.groups.flatMap((group) => group.rules)) {
-    const [, prefix = '', middles = '', suffix = ''] = /"(gw_)\(([a-z_|]+)\)([a-z_]+)"/.exec(expr) ?? [];
-    const names = middles
-      ? middles.split('|').map((middle) => prefix + middle + suffix)
-      : (expr.match(/gw_[a-z_]+/g) ?? []);
-    for (const name of names) expect(described, expr).toContain(`\`${name}`);
-  }
+  for (const { expr, names } of alerts()) for (const name of names) expect(described, expr).toContain(`\`${name}`);
+});
+
+test('there is an alert for each sign that the ground has moved, and for each kind of altered record', () => {
+  const asked = new Set(alerts().flatMap(({ names }) => names));
+  const signs = [
+    'degraded',
+    'postgres_went_back',
+    'secret_fits',
+    'tls_certificate_expiry_seconds',
+    'oidc_logins_total',
+  ];
+  for (const sign of signs) expect(asked).toContain(`gw_${sign}`);
+  const faults = [...read('control-plane/ledger/integrity/gauges.ts').matchAll(/'(gw_[a-z_]+_faults)'/g)];
+  expect(faults.length).toBeGreaterThan(5);
+  for (const [, name] of faults) expect(asked).toContain(name);
+});
+
+test('an alert about logins asks for outcomes that there are', () => {
+  const [, outcomes = ''] = /gw_oidc_logins_total\{outcome=~"([a-z_|]+)"\}/.exec(read('deploy/alerts.yml')) ?? [];
+  const known = read('control-plane/people/access/oidc-failure.ts');
+  for (const outcome of outcomes.split('|')) expect(known).toMatch(new RegExp(`^  ${outcome}:`, 'm'));
 });
 
 test('Prometheus asks each service where it listens, over the network of metrics', () => {
