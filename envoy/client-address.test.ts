@@ -91,10 +91,12 @@ test('with the PROXY protocol trusted proxies alone can connect, and state the a
     [
       { from: '127.0.0.2', proxyHeader: version1 },
       { from: '127.0.0.2', proxyHeader: version2, forwardedFor: forged },
+      // A probe of the proxy itself states nobody's address.
+      { from: '127.0.0.2', proxyHeader: 'PROXY UNKNOWN\r\n' },
       { from: '127.0.0.5', proxyHeader: version1 },
       { from: '127.0.0.5' },
       { from: '127.0.0.2' },
     ],
   );
-  expect(addresses).toEqual([client, client, null, null, null]);
+  expect(addresses).toEqual([client, client, '127.0.0.2', null, null, null]);
 });
