@@ -75,9 +75,14 @@ test.each(secretNames)(
       const health = await instance.operator.inject('/healthz');
       const isClosed = name === 'GW_LEDGER_KEY' || name === 'GW_EVIDENCE_KEY';
       expect(health.statusCode).toBe(isClosed ? 503 : 200);
-      expect(health.json()).toMatchObject({ status: isClosed ? 'unavailable' : 'degraded', secrets_unfit: [name] });
+      expect(health.json()).toMatchObject({
+        status: isClosed ? 'unavailable' : 'degraded',
+        secrets_unfit: [name],
+        degraded: { secrets_unfit: expect.stringMatching(`: ${name}\\. Set the secret .*docs/secrets\\.md`) },
+      });
       const metrics = (await instance.operator.inject('/metrics')).body;
       expect(metrics).toMatch(new RegExp(`^gw_secret_fits\\{secret="${name}",[^}]*\\} 0$`, 'm'));
+      expect(metrics).toMatch(/^gw_degraded\{cause="secrets_unfit",[^}]*\} 1$/m);
       expect(metrics.match(/^gw_secret_fits\{[^}]*\} 1$/gm)).toHaveLength(secretNames.length - 1);
       let text = '';
       const api = openOperatorApi(

@@ -54,6 +54,8 @@ export interface SecretWatch {
 
 const cure =
   'Set the secret that this data was made with, also as a previous one, and restart: docs/secrets.md has the way for each, and what is lost without it.';
+/** In `degraded` and `gw_degraded`. */
+const troubleName = 'secrets_unfit';
 /** Without the right ones the ledger stands still. */
 const closing: readonly SecretName[] = ['GW_LEDGER_KEY', 'GW_EVIDENCE_KEY'];
 const pollMs = 1000;
@@ -69,10 +71,10 @@ interface Settings {
 }
 
 export function openSecretWatch(
-  context: Pick<Context, 'databases' | 'log' | 'redis'>,
+  context: Pick<Context, 'databases' | 'log' | 'redis' | 'troubles'>,
   settings: Settings,
 ): SecretWatch {
-  const { databases, log } = context;
+  const { databases, log, troubles } = context;
   const { credentials, evidenceKey, integrity, nameKeys, peppers, replyCipher } = settings;
   const questions: Readonly<Record<SecretName, () => Promise<Fit>>> = {
     GW_KEY_PEPPER: () => peppersFit(databases, peppers),
@@ -93,9 +95,14 @@ export function openSecretWatch(
     known.set(secret, found);
     if (found !== before) tell(log, secret, before, found);
   };
-  const refresh = async () => void (await Promise.all(secretNames.map(compare)));
   const isHarmless = (secret: SecretName) => known.has(secret) && known.get(secret) !== 'does_not_fit';
   const unfit = () => secretNames.filter((secret) => known.get(secret) === 'does_not_fit');
+  const refresh = async () => {
+    await Promise.all(secretNames.map(compare));
+    const wrong = unfit();
+    if (wrong.length === 0) troubles.over(troubleName);
+    else troubles.tell(troubleName, `These secrets do not fit the stored data: ${wrong.join(', ')}. ${cure}`);
+  };
 
   return {
     refresh,
