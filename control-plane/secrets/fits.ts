@@ -1,8 +1,8 @@
 /**
  * Whether each secret of this process is the one that the stored data was made with. No question reads more than some 30 rows or entries.
  *
- * Nothing of a secret is in an answer. What is asked was written by the gateway, but who has a store can have added to it: where they can
- * add and not remove, one piece that fits is enough.
+ * No answer contains any part of a secret. The gateway wrote the data that is read, but whoever has a store can have added to it: where they
+ * can add and not remove, one piece that fits is enough.
  */
 
 import { elementAt } from '@gw/contract/internal/defined';
@@ -79,7 +79,7 @@ export async function ledgerKeyFits({ ledger }: Databases, keys: KeyRing): Promi
       heads.some((head) => sealFault(keys, 'gw.batch', head.text, head) === null);
     return [fits];
   });
-  // Nothing that was sampled names a key that is configured.
+  // The keys do not fit either if no sampled piece names one of them.
   return proven.length > 0 && proven.every(Boolean) ? 'fits' : 'does_not_fit';
 }
 
