@@ -220,6 +220,25 @@ describe('the limits of a verified call', () => {
     ]);
   });
 
+  it('are drawn on for all small bodies by the next call that is let in, if the one that was to pay for them is not', async () => {
+    const seen: (number | null)[] = [];
+    let isLetIn = true;
+    const check = checkOf(
+      async () => stored,
+      async ({ drawn }) => {
+        seen.push(drawn.body?.kib ?? null);
+        return isLetIn ? headers : null;
+      },
+    );
+    const ask = (kib: number) => askedOf(check, { limit: 'calls', body: 'counts' }, String(kib * 1024));
+    await ask(40);
+    isLetIn = false;
+    for (const _ of [1, 2]) await ask(50);
+    isLetIn = true;
+    await ask(30);
+    expect(seen).toEqual([null, 90, 90, 70]);
+  });
+
   it('that nobody can decide refuse the call, since the check then fails', async () => {
     await expect(asked({ limit: 'calls' }, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   });

@@ -106,9 +106,13 @@ export function makeCheck(context: CheckContext): Check {
     const caller = callerOf(key);
     const who = handler === 'sidecar' ? 'sidecar' : 'control';
     const { accountId } = key;
-    const kib = body === 'counts' ? small.due(accountId, bodyKib(headers?.['content-length'])) : 0;
-    const drawn = withBody(caller.drawn[kind], kib);
+    const kib = body === 'counts' ? bodyKib(headers?.['content-length']) : 0;
+    const due = small.due(accountId, kib);
+    const drawn = withBody(caller.drawn[kind], due);
     const limitHeaders = await admission.letIn({ accountId, kind, drawn, askedMs, isGone });
-    return limitHeaders === null ? toBeAsked(caller, who) : letIn(caller, who, limitHeaders);
+    if (limitHeaders !== null) return letIn(caller, who, limitHeaders);
+    // The rate limit step takes the body of this call alone.
+    small.undo(accountId, kib, due);
+    return toBeAsked(caller, who);
   };
 }

@@ -6,7 +6,7 @@ import { drawnLimits } from '@gw/service/limits/drawn-limits';
 import type { Limiter } from '@gw/service/limits/limiter';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { describe, expect, test, vi } from 'vitest';
-import { openLeasedLimits } from './leased-limits.ts';
+import { leasedFrom, openLeasedLimits } from './leased-limits.ts';
 
 const morning = Date.parse('2026-11-21T09:00:00Z');
 const limits = JSON.stringify({ account: [50, 200, 1000], body: [1024, 4096] });
@@ -155,4 +155,22 @@ test('any other call takes nothing here, and says nothing of limits', async () =
 
 test('limits that ext-authz has not made end the call', () => {
   expect(() => leasedCall({ leased: '{' }).ask()).toThrow();
+});
+
+test('the small bodies that a refused call was to pay for are paid for by the next one that is let in', async () => {
+  const asked: (number | null)[] = [];
+  let lacking = 0;
+  const decide: Limiter['decide'] = async (_account, _kind, { body }) => {
+    asked.push(body?.kib ?? null);
+    const limit = { rate: { perS: 50, burst: 200 }, perDay: 1000 };
+    return decisionOf(lacking, 0, [quotaStateOf(limit, { milliTokens: 0, used: 0 })], morning);
+  };
+  const take = openLeasedLimits({ limiter: { decide }, metrics: { decided: () => undefined } });
+  const ask = (kib: number) => take(leasedFrom('acct', limits), String(kib * 1024)).whenKnown(() => undefined);
+  await ask(40);
+  lacking = 1;
+  for (const _ of [1, 2]) await ask(50);
+  lacking = 0;
+  await ask(30);
+  expect(asked).toEqual([null, 90, 90, 70]);
 });

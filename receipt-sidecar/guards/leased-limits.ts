@@ -54,13 +54,16 @@ export interface LeasedLimitsOptions {
 export function openLeasedLimits({ limiter, metrics }: LeasedLimitsOptions) {
   const small = openSmallBodies();
   const take = ({ accountId, drawn: ofKey }: LeasedFrom, length: string | undefined): CallLimits => {
-    const drawn = withBody(ofKey, small.due(accountId, bodyKib(length)));
+    const kib = bodyKib(length);
+    const due = small.due(accountId, kib);
+    const drawn = withBody(ofKey, due);
     let decision: Decision | null = null;
     let told: readonly LimitHeader[] = [];
     const decided = limiter.decide(accountId, 'calls', drawn).then((taken) => {
       decision = taken;
       told = limitHeaders(drawn, taken);
       metrics.decided(accountId, 'calls', drawn, taken);
+      if (!taken.admitted) small.undo(accountId, kib, due);
     });
     // `whenKnown` reports an error; it needs no report if nobody waits for the call any more.
     decided.catch(() => undefined);
