@@ -10,7 +10,7 @@ import { startValkey } from '@gw/stack/services/valkey';
 import { entryNamed, idNamed } from '@gw/testing/ledger-entry';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type InStream, openInStream } from './in-stream.ts';
 import { openSpool } from './spool.ts';
 import { type LedgerWriter, openLedgerWriter } from './writer.ts';
@@ -232,4 +232,37 @@ test('what cannot be put in again is held, whatever comes meanwhile, and put in 
   refused = '';
   await one.tend();
   expect(await inStream()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+});
+
+test('while two connections are to two servers, nothing counts as read that only the old one has, and the new one gets it', async () => {
+  const other = await startValkey({ dir: join(dir, 'other'), log: () => {} });
+  const there = openRedis(other.url, log, { commandTimeoutMs: 1000 });
+  const moved = openRedisWriter({ url: other.url, log: pino({ level: 'silent' }), commandTimeoutMs: 1000 });
+  onTestFinished(async () => {
+    there.disconnect();
+    moved.stop();
+    await other.stop();
+  });
+  await Promise.all([untilReady(there, 5000), moved.untilReady(5000)]);
+  // The rest of the stream of the old one: it was read.
+  await there.xadd(ledgerStream, '9999999999999-0', 'entry', 'read');
+  await there.xtrim(ledgerStream, 'MAXLEN', 0);
+  let now = writes;
+  const spool = await openSpool(join(dir, 'spool'), 'here');
+  const writer = openLedgerWriter({
+    writes: { isReady: () => now.isReady(), send: (...commands) => now.send(...commands) },
+    redis: there,
+    spool,
+    now: Date.now,
+    maxStreamLength: 100_000,
+    keepMs: 60_000,
+    log,
+  });
+  writers.push(writer);
+  await writer.finish(idNamed('a'), entry('a'));
+  await eventually(async () => writer.counts().length === 1);
+  now = moved;
+  await eventually(async () => (await there.xlen(ledgerStream)) === 1);
+  const [[, fields] = []] = await there.xrangeBuffer(ledgerStream, '-', '+');
+  expect(fields?.[1]).toEqual(entry('a'));
 });

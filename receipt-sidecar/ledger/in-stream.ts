@@ -10,7 +10,6 @@
 import { elementAt } from '@gw/contract/internal/defined';
 import { streamEpochKey } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
-import type { Redis } from 'ioredis';
 import { HeldEntries } from './held-entries.ts';
 
 export interface InStream {
@@ -30,8 +29,14 @@ export interface StreamCounts {
   readonly oldestAt: number | null;
 }
 
+/** The connection by which entries are put in: after a failover another one may be to another server for a while. */
+interface PuttingRedis {
+  eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
+  on(event: 'ready', heard: () => void): unknown;
+}
+
 export interface InStreamOptions {
-  readonly redis: Redis;
+  readonly redis: PuttingRedis;
   readonly stream: string;
   /** Bounds all entries together. */
   readonly maxBytes: number;
@@ -151,10 +156,10 @@ export function openInStream({ redis, stream, maxBytes, put, onRead, onDoubt, lo
 type Look = [epoch: string, length: number, first: string, last: string, server: string];
 
 /** Not an async function: what was added later may not be handled before the look. */
-const lookAt = (redis: Redis, stream: string): Promise<Look> =>
+const lookAt = (redis: PuttingRedis, stream: string): Promise<Look> =>
   redis.eval(lookScript, 2, stream, streamEpochKey(stream), crypto.randomUUID()) as Promise<Look>;
 
-async function missingFrom(redis: Redis, stream: string, ids: readonly string[]): Promise<Set<string>> {
+async function missingFrom(redis: PuttingRedis, stream: string, ids: readonly string[]): Promise<Set<string>> {
   const missing = new Set((await redis.eval(missingScript, 1, stream, ...ids)) as number[]);
   return new Set(ids.filter((_, index) => missing.has(index + 1)));
 }

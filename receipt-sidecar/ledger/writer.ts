@@ -14,7 +14,7 @@ import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
 import { oneAtATime } from '@gw/service/one-at-a-time';
 import { redisScript } from '@gw/service/redis-script';
-import type { RedisWriter } from '@gw/service/redis-writer';
+import type { RedisWriter, Reply } from '@gw/service/redis-writer';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from '../wire/bounded.ts';
 import { type CommittedCounts, openCommitted } from './committed.ts';
@@ -47,7 +47,7 @@ export interface LedgerWriter {
 export interface LedgerWriterOptions {
   /** Writes the commands of each call, in order. */
   readonly writes: Pick<RedisWriter, 'isReady' | 'send'>;
-  /** The connection for checks of the stream. */
+  /** The connection for the alarm; that it is ready again means that Redis may have lost data. */
   readonly redis: Redis;
   readonly spool: Spool;
   /** The clock of Redis, ms since 1970, by which another process judges whether a lease has ended. */
@@ -78,6 +78,7 @@ const maxInStreamBytes = 64 * 1024 * 1024;
 /** Bounds the receipts in memory that Postgres has. */
 const maxCommittedBytes = 64 * 1024 * 1024;
 
+const first = ([reply]: readonly Reply[]): Reply | undefined => reply;
 const notShown = ' not shown';
 /** A receipt that a client was shown does not replace one that was not: the ledger gets both and merges them. */
 const keptAs = (receiptId: string, entry: Buffer): string => (isShown(entry) ? receiptId : receiptId + notShown);
@@ -115,7 +116,7 @@ export function openLedgerWriter({
   const bringToRedis = (entry: Buffer): Promise<unknown> => {
     const receiptId = receiptIdOf(entry);
     if (receiptId !== null) return toRedis(receiptId, entry);
-    return writes.send(['XADD', ledgerStream, '*', 'entry', entry]).then(([id]) => added(entry)(id));
+    return writes.send(['XADD', ledgerStream, '*', 'entry', entry]).then(first).then(added(entry));
   };
   const committed = openCommitted({
     redis,
@@ -126,7 +127,11 @@ export function openLedgerWriter({
     log,
   });
   const inStream = openInStream({
-    redis,
+    redis: {
+      // As many steps behind its reply as what `added` hears, so that both are heard in the order of the replies.
+      eval: (script, keys, ...rest) => writes.send(['EVAL', script, String(keys), ...rest]).then(first),
+      on: (event, heard) => redis.on(event, heard),
+    },
     stream: ledgerStream,
     maxBytes: maxInStreamBytes,
     put: bringToRedis,
@@ -165,7 +170,7 @@ export function openLedgerWriter({
   };
 
   const checkStream = async (): Promise<void> => {
-    if (away || redis.status !== 'ready') return;
+    if (away || !writes.isReady()) return;
     await inStream.tend().catch(() => undefined);
     await committed.tend().catch(() => undefined);
     const { length } = inStream.counts();
