@@ -20,7 +20,8 @@ const stillRedis = () => {
   return { writes: { send, ...connection }, xadd, set };
 };
 const connection = { isReady: () => true, untilReady: async () => undefined, stop: vi.fn() };
-const redis = { on: vi.fn(), get: async () => null } as unknown as Redis;
+const redisWith = (get: () => Promise<string | null>) => ({ on: vi.fn(), get }) as unknown as Redis;
+const redis = redisWith(async () => null);
 const entry = (name: string) => entryNamed(name);
 
 let append: ReturnType<typeof vi.fn<Spool['append']>>;
@@ -105,6 +106,41 @@ test('a Redis that answers more slowly than a write waits for it is not taken fo
   await advance(2000);
   finish('c');
   expect(xadd).toHaveBeenCalledTimes(2);
+});
+
+test('an alarm about Postgres is asked for after a look at the stream, and what is put in again is kept once', async () => {
+  let isLookedAt = false;
+  const added: unknown[] = [];
+  const send: RedisWriter['send'] = async (first) => {
+    if (first?.[0] === 'EVALSHA') return [`${added.push(first[6])}-0`];
+    if (first?.[0] !== 'EVAL') return [];
+    if (!isLookedAt) throw new Error('away');
+    // Each entry is read at once.
+    return [['epoch', 0, '', `${added.length}-0`, 'server']];
+  };
+  let alarm: string | null = null;
+  const get = vi.fn(async () => alarm);
+  const own = openLedgerWriter({
+    redis: redisWith(get),
+    writes: { send, ...connection },
+    spool: { append, replay: async () => 0 },
+    now: Date.now,
+    maxStreamLength: 100_000,
+    keepMs: 60_000,
+    log: pino({ level: 'silent' }),
+  });
+  await own.finish(idNamed('a'), entry('a'));
+  await advance(2000);
+  expect(get).not.toHaveBeenCalled();
+  isLookedAt = true;
+  await advance(2000);
+  alarm = JSON.stringify({ id: 'one' });
+  await advance(3000);
+  expect(added).toEqual([entry('a'), entry('a')]);
+  alarm = null;
+  await advance(3000);
+  expect(added).toEqual([entry('a'), entry('a'), entry('a')]);
+  await own.stop();
 });
 
 describe('both stores hang, and come back after the client was shown another receipt', () => {

@@ -113,17 +113,19 @@ export function openLedgerWriter({
   };
   const toRedis = (receiptId: string, entry: Buffer) => append(...appendingTo(receiptId, entry)).then(added(entry));
   /** Bytes that are no entry, which only an altered spool can hold, are not dropped: the ingester sets them aside for a human. */
-  const bringToRedis = (entry: Buffer): Promise<unknown> => {
+  const toStream = (entry: Buffer): Promise<unknown> => {
     const receiptId = receiptIdOf(entry);
-    if (receiptId !== null) return toRedis(receiptId, entry);
-    return writes.send(['XADD', ledgerStream, '*', 'entry', entry]).then(first).then(added(entry));
+    if (receiptId !== null) return append(...appendingTo(receiptId, entry));
+    return writes.send(['XADD', ledgerStream, '*', 'entry', entry]).then(first);
   };
+  const bringToRedis = (entry: Buffer): Promise<unknown> => toStream(entry).then(added(entry));
   const committed = openCommitted({
     redis,
     maxBytes: maxCommittedBytes,
     keepMs,
     clock: () => performance.now(),
-    put: bringToRedis,
+    put: toStream,
+    room: () => (full ? 0 : maxStreamLength - inStream.counts().length),
     log,
   });
   const inStream = openInStream({
@@ -171,8 +173,11 @@ export function openLedgerWriter({
 
   const checkStream = async (): Promise<void> => {
     if (away || !writes.isReady()) return;
-    await inStream.tend().catch(() => undefined);
-    await committed.tend().catch(() => undefined);
+    // An alarm counts as seen only after the receipts that were read have come to the committed ones.
+    await inStream
+      .tend()
+      .then(committed.tend)
+      .catch(() => undefined);
     const { length } = inStream.counts();
     if (!full && length >= maxStreamLength)
       log.error({ length }, 'as many receipts as may be wait in Redis for Postgres; further ones go to the spool');
