@@ -72,11 +72,15 @@ function bidirectional({ open }: MethodOf<'bidirectional'>, stream: Http2Stream)
     },
     (length) => {
       stream.hold();
-      const leaveMemory = room.enter(length, () => stream.resume());
-      const leaveWide = wide.enter(wideWindow, () => stream.widen());
+      let leaveWide = (): void => undefined;
+      const leaveMemory = room.enter(length, () => {
+        stream.resume();
+        leaveWide = wide.enter(wideWindow, () => stream.widen());
+      });
       leaveRoom = () => {
         leaveMemory();
         leaveWide();
+        stream.narrow();
       };
       handler.coming();
     },

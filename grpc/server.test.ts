@@ -354,9 +354,10 @@ describe('the HTTP/2 below it', () => {
     await expect.poll(() => first.every(({ isSent }) => isSent)).toBe(true);
     const whose = begin(40 * mib, some);
     await expect.poll(() => whose.isSent).toBe(true);
-    const waiting = [begin(40 * mib, some), begin(60 * mib, some)];
-    // A later reply on the same connection shows that the earlier one had enough time.
-    await new Promise((resolve) => session.ping(resolve));
+    // Less than a wide window, which they get only once they have room.
+    const waiting = [begin(40 * mib, some / 4), begin(60 * mib, some / 4)];
+    // Later replies on the same connection show that the earlier one had enough time.
+    for (let count = 0; count < 3; count++) await new Promise((resolve) => session.ping(resolve));
     expect(waiting.map(({ isSent }) => isSent)).toEqual([false, false]);
     // A message of zeros holds nothing, and is whole.
     whose.stream.write(Buffer.alloc(40 * mib - some));

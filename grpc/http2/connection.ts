@@ -96,16 +96,28 @@ export class Http2Connection {
 
   /** Refills the window of a stream, unless it is held. */
   refill(stream: Http2Stream): void {
-    if (stream.held || stream.received === 0 || !stream.isOpen) return;
-    this.#outbox.write(windowUpdate(stream.id, stream.received));
+    if (stream.held || !stream.isOpen) return;
+    const kept = Math.min(stream.excess, stream.received);
+    const given = stream.received - kept;
+    stream.excess -= kept;
     stream.received = 0;
+    if (given > 0) this.#outbox.write(windowUpdate(stream.id, given));
   }
 
   /** Widens the window of a stream. */
   widen(stream: Http2Stream): void {
     if (stream.isWide || !stream.isOpen) return;
     stream.isWide = true;
-    this.#outbox.write(windowUpdate(stream.id, wideWindow - streamWindow));
+    const given = wideWindow - streamWindow - stream.excess;
+    stream.excess = 0;
+    if (given > 0) this.#outbox.write(windowUpdate(stream.id, given));
+  }
+
+  /** Lets the window of a stream shrink again: a peer cannot be forbidden what it was allowed, only not be allowed more. */
+  narrow(stream: Http2Stream): void {
+    if (!stream.isWide) return;
+    stream.isWide = false;
+    stream.excess = wideWindow - streamWindow;
   }
 
   resetStream(stream: Http2Stream, code: number): void {

@@ -38,6 +38,7 @@ interface Carrier {
   resetStream(stream: Http2Stream, code: number): void;
   refill(stream: Http2Stream): void;
   widen(stream: Http2Stream): void;
+  narrow(stream: Http2Stream): void;
 }
 
 export class Http2Stream {
@@ -53,6 +54,8 @@ export class Http2Stream {
   /** Whether refills are suspended. */
   held = false;
   isWide = false;
+  /** Bytes that are not refilled when they have come, since the window is to be narrow again. */
+  excess = 0;
   readonly queue: Outgoing[] = [];
 
   constructor(id: number, connection: Carrier) {
@@ -89,6 +92,11 @@ export class Http2Stream {
   /** Lets the peer write more at once. */
   widen(): void {
     this.#connection.widen(this);
+  }
+
+  /** Takes that back, with the next bytes of the peer. */
+  narrow(): void {
+    this.#connection.narrow(this);
   }
 
   reset(code: number): void {
