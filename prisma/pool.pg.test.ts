@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { forFile } from '@gw/testing/for-file';
 import { createDatabase } from '@gw/testing/prisma/postgres';
 import { openWay, type Way } from '@gw/testing/prisma/way';
@@ -60,6 +61,12 @@ describe('behind a pooler', () => {
     await expect(settings(await sessions('reader', { isPooler: true }))).rejects.toThrow(
       'Run the migration again, or: ALTER ROLE "gw_reader" SET statement_timeout = 19000',
     );
+  });
+
+  test('that has no connection free, a new session is given up long before a statement would be', async () => {
+    const statements = await sessions('reader', { isPooler: true, isSaturated: true });
+    const given = settings(statements).catch(String);
+    expect(await Promise.race([given, delay(12_000, 'still waits')])).toContain('timeout');
   });
 
   test('rows are copied in whatever session has the transaction', async () => {

@@ -55,6 +55,9 @@ const admission = `
     CASE WHEN pg_backend_pid() = $1::int THEN set_config('statement_timeout', $2::text, FALSE)
     ELSE current_setting('statement_timeout') END AS patience) AS session`;
 
+/** How long anything waits for a connection, and for the first answer on a new one, for which a saturated pooler has no server. */
+const patienceMs = 5000;
+
 interface Session {
   readonly zone: string;
   readonly role: string;
@@ -66,7 +69,12 @@ interface Session {
 async function admit(client: pg.ClientBase, queryTimeoutMs = 0): Promise<void> {
   const ownMs = queryTimeoutMs === 0 ? 0 : statementTimeoutMs(queryTimeoutMs);
   const parameters = [client.processID, ownMs, queryTimeoutMs];
-  const { rows } = await client.query<Session>(admission, parameters);
+  const bounded: pg.QueryConfig & { readonly query_timeout: number } = {
+    text: admission,
+    values: parameters,
+    query_timeout: patienceMs,
+  };
+  const { rows } = await client.query<Session>(bounded);
   const { endless, patience, role, zone } = defined(rows[0], 'The row of the session');
   const id = pg.escapeIdentifier(role);
   if (zone !== 'UTC')
@@ -81,7 +89,7 @@ async function admit(client: pg.ClientBase, queryTimeoutMs = 0): Promise<void> {
 
 /**
  * Opens a pool; connects on first use. A Unix socket is written `postgresql://user@/database?host=/directory`.
- * A query waits at most 5 s for a connection, so that a database that is away gives an error instead of a queue.
+ * A query waits at most 5 s for a connection and as long for the first answer on it, so that a database that is away gives an error instead of a queue.
  */
 export function openPool(
   url: string,
@@ -93,7 +101,7 @@ export function openPool(
     Client: UtcClient,
     onConnect: (client) => admit(client, queryTimeoutMs),
     max: connections,
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: patienceMs,
     // Temporary tables that live for months would hold back the age of the whole database.
     maxLifetimeSeconds: 86_400,
     ...(queryTimeoutMs ? { query_timeout: queryTimeoutMs } : {}),
