@@ -33,7 +33,7 @@ export type ToHealthThread =
   /** The event loop has turned. */
   { readonly turned: true } | { readonly answerTo: number; readonly reply: HealthReply };
 
-export type FromHealthThread =
-  | { readonly port: number; readonly metricsPort: number }
-  | { readonly failed: string }
-  | { readonly question: number; readonly path: AskedPath };
+/** Whether it listens. A first listener may ask before the second one is bound. */
+export type HealthBegun = { readonly port: number; readonly metricsPort: number } | { readonly failed: string };
+
+export type FromHealthThread = HealthBegun | { readonly question: number; readonly path: AskedPath };

@@ -1,8 +1,14 @@
 /** Runs the thread that listens for a service (health-worker.js), and answers what it asks. */
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../log.ts';
-import type { AskedPath, FromHealthThread, HealthReply, HealthThreadData, ToHealthThread } from './health-messages.ts';
+import type {
+  AskedPath,
+  FromHealthThread,
+  HealthBegun,
+  HealthReply,
+  HealthThreadData,
+  ToHealthThread,
+} from './health-messages.ts';
 
 export interface HealthEndpoint {
   readonly port: number;
@@ -17,6 +23,11 @@ const restartMs = 1000;
 /** It holds no more than the text of the metrics. */
 const resourceLimits = { maxOldGenerationSizeMb: 128 };
 
+interface RunningThread {
+  readonly worker: Worker;
+  readonly begun: Promise<HealthBegun>;
+}
+
 /** Rejects if a port is taken. */
 export async function startHealthThread(
   workerData: HealthThreadData,
@@ -29,22 +40,39 @@ export async function startHealthThread(
       return { status: 500, contentType: 'text/plain', body: '' };
     });
   let isClosed = false;
-  const start = (): Worker => {
-    const started = new Worker(new URL('./health-worker.js', import.meta.url), { workerData, resourceLimits });
-    const tell = (message: ToHealthThread) => started.postMessage(message);
-    started.unref();
-    started.on('message', (message: FromHealthThread) => {
-      if ('question' in message) void answer(message.path).then((reply) => tell({ answerTo: message.question, reply }));
+  const start = (): RunningThread => {
+    const worker = new Worker(new URL('./health-worker.js', import.meta.url), { workerData, resourceLimits });
+    const tell = (message: ToHealthThread) => worker.postMessage(message);
+    worker.unref();
+    const begun = new Promise<HealthBegun>((resolve) => {
+      worker.on('message', (message: FromHealthThread) => {
+        if (!('question' in message)) return resolve(message);
+        void answer(message.path).then((reply) => tell({ answerTo: message.question, reply }));
+      });
+      worker.on('error', (error) => {
+        log.error({ err: error }, 'the thread of the health port has failed');
+        resolve({ failed: error.message });
+      });
     });
-    started.on('error', (error) => log.error({ err: error }, 'the thread of the health port has failed'));
-    started.on('exit', () => {
+    worker.on('exit', () => {
       setTimeout(() => {
-        if (!isClosed) thread = start();
+        if (!isClosed) startAgain();
       }, restartMs).unref();
     });
-    return started;
+    return { worker, begun };
   };
-  let thread = start();
+  const startAgain = (): void => {
+    const { begun, worker } = start();
+    thread = worker;
+    void begun.then((message) => {
+      if ('port' in message) return;
+      log.error({ reason: message.failed }, 'the health port could not be listened on again; it is tried once more');
+      // Its end starts the next one.
+      void worker.terminate();
+    });
+  };
+  const first = start();
+  let thread = first.worker;
   const turning = setInterval(() => thread.postMessage({ turned: true } satisfies ToHealthThread), turnEveryMs);
   turning.unref();
   const close = async (): Promise<void> => {
@@ -52,8 +80,8 @@ export async function startHealthThread(
     clearInterval(turning);
     await thread.terminate();
   };
-  const [first] = (await once(thread, 'message')) as [FromHealthThread];
-  if ('port' in first) return { ...first, close };
+  const message = await first.begun;
+  if ('port' in message) return { ...message, close };
   await close();
-  throw new Error('failed' in first ? first.failed : 'The health port asked before it listened.');
+  throw new Error(message.failed);
 }
