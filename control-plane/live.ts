@@ -3,6 +3,7 @@ import { apiError } from '@gw/contract/errors';
 import { jsonIn } from '@gw/contract/internal/json-in';
 import { type LiveReport, liveHoldsS, liveReportSchema, liveWindowS, quantile } from '@gw/contract/internal/live';
 import { liveKey } from '@gw/contract/internal/redis';
+import { redisTime } from '@gw/service/redis';
 import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -46,8 +47,8 @@ export function liveRoute(app: FastifyInstance, { addresses, now, redis }: Conte
 
 /** Reports that still hold. */
 async function readReports(redis: Redis): Promise<LiveReport[]> {
-  const [[seconds], written] = await Promise.all([redis.time(), redis.hgetall(liveKey)]);
-  const since = (Number(seconds) - liveHoldsS) * 1000;
+  const [now, written] = await Promise.all([redisTime(redis), redis.hgetall(liveKey)]);
+  const since = now - liveHoldsS * 1000;
   return Object.values(written).flatMap((text) => {
     // Another release may have written something else.
     const report = liveReportSchema.safeParse(jsonIn(text)).data;

@@ -5,6 +5,7 @@
 import { jsonIn } from '@gw/contract/internal/json-in';
 import { type LiveReport, liveHoldsS, liveReportSchema } from '@gw/contract/internal/live';
 import { liveKey } from '@gw/contract/internal/redis';
+import { redisTime } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import type { Context } from './shared/context.ts';
 import { type RepeatedJob, repeat } from './shared/repeat.ts';
@@ -35,9 +36,9 @@ export class SilentSidecars {
 }
 
 async function readAll(redis: Redis): Promise<{ readonly reports: LiveReport[]; readonly now: number }> {
-  const [[seconds], written] = await Promise.all([redis.time(), redis.hgetall(liveKey)]);
+  const [now, written] = await Promise.all([redisTime(redis), redis.hgetall(liveKey)]);
   const reports = Object.values(written).flatMap((text) => liveReportSchema.safeParse(jsonIn(text)).data ?? []);
-  return { reports, now: Number(seconds) * 1000 };
+  return { reports, now };
 }
 
 export function watchSidecars({ log, redis, troubles }: Context): RepeatedJob {

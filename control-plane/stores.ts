@@ -12,7 +12,7 @@ import { watchPostgres } from '@gw/service/health/postgres-watch';
 import { watchValkey } from '@gw/service/health/valkey-watch';
 import type { Logger } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
-import { isRedisCluster } from '@gw/service/redis-address';
+import { isRedisCluster, redisPrimaries } from '@gw/service/redis-address';
 import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
 import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
@@ -97,7 +97,7 @@ export async function openStores({ databaseUrls, redisUrl }: Config, log: Logger
 export const openStoresGround = ({ databases, redis }: Pick<Stores, 'databases' | 'redis'>, options: GroundOptions) =>
   openGround(
     [
-      valkeyGround((command) => redis.call(command), isRedisCluster(redis)),
+      valkeyGround(() => redisPrimaries(redis), isRedisCluster(redis)),
       postgresGround(async () => {
         const read = await Promise.all(Object.values(databases).map((db) => readGround(db)));
         const wrong = read.find((each) => typeof each === 'string' || !each.mayRead);

@@ -17,7 +17,7 @@ import { createLimitMetrics } from '@gw/service/limits/limit-metrics';
 import { limitTimes, openLimiter } from '@gw/service/limits/limiter';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
-import { isRedisCluster } from '@gw/service/redis-address';
+import { isRedisCluster, redisPrimaries } from '@gw/service/redis-address';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import { makeCheck } from './check.ts';
 import type { Config } from './config.ts';
@@ -57,7 +57,7 @@ export async function startExtAuthz(config: Config) {
   const troubles = openTroubles(log, monotonic);
   const certificates = await openCertificates({ internal: config.internalTls, log, troubles });
   const ground = await openGround(
-    [valkeyGround((command) => redis.call(command), isRedisCluster(redis)), postgresGround(() => readGround(db))],
+    [valkeyGround(() => redisPrimaries(redis), isRedisCluster(redis)), postgresGround(() => readGround(db))],
     { troubles, log },
   );
   const valkey = watchValkey((command) => limitsRedis.send(command), troubles, monotonic);

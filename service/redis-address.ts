@@ -121,3 +121,7 @@ export function connectRedis(url: string, options: Options): Redis {
 
 /** Whether `redis` was opened for a Cluster. */
 export const isRedisCluster = (redis: Redis): boolean => (redis as Redis | Cluster).isCluster;
+
+/** The primaries of a Cluster, or the one server. */
+export const redisPrimaries = (redis: Redis): readonly Redis[] =>
+  isRedisCluster(redis) ? (redis as unknown as Cluster).nodes('master') : [redis];

@@ -1,3 +1,5 @@
+import { defined } from '@gw/contract/internal/defined';
+import { ledgerStream } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 import type { Logger } from './log.ts';
 import { connectRedis } from './redis-address.ts';
@@ -34,6 +36,16 @@ export function openRedis(
     away = false;
   });
   return redis;
+}
+
+/**
+ * Returns the time in ms since 1970 by the server that has the ledger. The clock of another node of a Cluster may differ, and TIME is answered
+ * by any of them.
+ */
+export async function redisTime(redis: Pick<Redis, 'eval'>): Promise<number> {
+  const time = (await redis.eval("return redis.call('TIME')", 1, ledgerStream)) as readonly unknown[];
+  const [seconds, micros] = time.map(Number);
+  return defined(seconds, 'The time') * 1000 + defined(micros, 'The time') / 1000;
 }
 
 /** Resolves when the connection is ready, or after `waitMs`, since a service also starts without Redis. */

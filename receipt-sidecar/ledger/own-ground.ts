@@ -4,7 +4,7 @@ import { spoolGround } from '@gw/service/ground/spool';
 import { valkeyGround } from '@gw/service/ground/valkey';
 import type { Troubles } from '@gw/service/health/troubles';
 import type { Logger } from '@gw/service/log';
-import { isRedisCluster } from '@gw/service/redis-address';
+import { isRedisCluster, redisPrimaries } from '@gw/service/redis-address';
 import type { Redis } from 'ioredis';
 
 interface Stores {
@@ -16,7 +16,7 @@ interface Stores {
 
 /** Rejects if a sidecar cannot work on it. */
 export const openOwnGround = ({ log, redis, spoolDir, troubles }: Stores): Promise<Ground> =>
-  openGround([valkeyGround((command) => redis.call(command), isRedisCluster(redis)), spoolGround(spoolDir)], {
+  openGround([valkeyGround(() => redisPrimaries(redis), isRedisCluster(redis)), spoolGround(spoolDir)], {
     troubles,
     log,
   });

@@ -4,6 +4,7 @@
  * Redis is asked at each connection and every 10 s; in between, the monotonic clock of this process counts on. Before the first answer it is
  * the machine's time.
  */
+import { redisTime } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 
 export interface StoreClock {
@@ -19,9 +20,9 @@ export function openStoreClock(redis: Redis): StoreClock {
   const ask = async (): Promise<void> => {
     if (redis.status !== 'ready') return;
     const asked = performance.now();
-    const [seconds, micros] = await redis.time();
+    const theirs = await redisTime(redis);
     // The answer is assumed to come from the middle of the round trip.
-    atZero = Number(seconds) * 1000 + Number(micros) / 1000 - (asked + performance.now()) / 2;
+    atZero = theirs - (asked + performance.now()) / 2;
   };
   const askQuietly = (): void => void ask().catch(() => undefined);
   redis.on('ready', askQuietly);

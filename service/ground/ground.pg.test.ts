@@ -18,7 +18,7 @@ test('a Valkey says what it is, and when its settings change', async () => {
     await redis.config('SET', 'maxmemory-policy', 'noeviction');
     redis.disconnect();
   });
-  const { look } = valkeyGround((command) => redis.call(command), false);
+  const { look } = valkeyGround(() => [redis], false);
   const names = async () => (await look()).findings.map(({ name }) => name);
   const { facts } = await look();
   expect(facts).toMatchObject({

@@ -22,17 +22,16 @@ const fit = {
   aof_enabled: '1',
 };
 const clock = { now: () => 1_000_000, steady: () => 0 };
-const valkey = (info: Readonly<Record<string, string | undefined>> = {}, aheadS = 0): Foundation => {
+type ChangedInfo = Readonly<Record<string, string | undefined>>;
+const server = (info: ChangedInfo = {}, aheadS = 0) => {
   const lines = Object.entries({ ...fit, ...info }).flatMap(([name, value]) =>
     value === undefined ? [] : `${name}:${value}`,
   );
   const time = [String(1000 - aheadS), '0'];
-  return valkeyGround(
-    async (command) => (command === 'INFO' ? `# Server\r\n${lines.join('\r\n')}\r\n` : time),
-    false,
-    clock,
-  );
+  return { call: async (command: string) => (command === 'INFO' ? `# Server\r\n${lines.join('\r\n')}\r\n` : time) };
 };
+const valkey = (info?: ChangedInfo, aheadS?: number): Foundation =>
+  valkeyGround(() => [server(info, aheadS)], false, clock);
 const facts: PostgresFacts = {
   version: 170_004,
   role: 'gw_ledger',
@@ -80,6 +79,20 @@ test('half of the round trip is not taken for a wrong clock', async () => {
     return { ...facts, now: 1_002_000 };
   }, slow);
   expect(await late.look()).toMatchObject({ aheadS: 0, findings: [] });
+});
+
+test('what is wrong at any primary of a cluster is found at each look, and the clock that is furthest away counts', async () => {
+  const inCluster = { redis_mode: 'cluster', cluster_enabled: '1' };
+  const primaries = [
+    server(inCluster),
+    server({ ...inCluster, maxmemory_policy: 'allkeys-lru' }, -90),
+    server({ ...inCluster, maxmemory_policy: 'allkeys-lru', aof_enabled: '0' }, 1),
+  ];
+  const cluster = valkeyGround(() => primaries, true, clock);
+  expect(await names(cluster)).toEqual(['valkey_eviction refused', 'valkey_clock', 'valkey_persistence']);
+  expect(await cluster.look()).toMatchObject({ aheadS: -90, facts: { ahead_s: -90, primaries: 3 } });
+  const unknown = valkeyGround(() => [], true, clock);
+  await expect(unknown.look()).rejects.toThrow();
 });
 
 const log = () => ({ info: vi.fn(), warn: vi.fn() });

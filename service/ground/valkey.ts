@@ -1,9 +1,12 @@
 /** Judges a Valkey or Redis by what it says in INFO and TIME. */
+import { defined } from '@gw/contract/internal/defined';
 import { type Clock, machineClock, openComparison, skewFinding } from './clock.ts';
-import type { Finding, Foundation } from './foundation.ts';
+import type { Finding, Foundation, Look } from './foundation.ts';
 
-/** `ask` sends one command. */
-type Ask = (command: string) => Promise<unknown>;
+interface Server {
+  /** Sends one command. */
+  call(command: string): Promise<unknown>;
+}
 
 type Info = Readonly<Record<string, string>>;
 
@@ -80,28 +83,47 @@ function serverOf({ redis_version = '0', valkey_version }: Info): { name: 'valke
     : { name: 'valkey', version: valkey_version };
 }
 
-/** `ask` speaks to one server, which may be another one after a failover, or to any node of a cluster that the setting names (`isCluster`). */
-export const valkeyGround = (ask: Ask, isCluster: boolean, clock: Clock = machineClock): Foundation => ({
+/**
+ * `servers`: the one server, which may be another one after a failover, or the primaries of a cluster that the setting names (`isCluster`). What
+ * is found at any of them is found.
+ */
+export const valkeyGround = (
+  servers: () => readonly Server[],
+  isCluster: boolean,
+  clock: Clock = machineClock,
+): Foundation => ({
   name: 'valkey',
   async look() {
-    const info = infoOf(String(await ask('INFO')));
-    const compare = openComparison(clock);
-    const [seconds, micros] = (await ask('TIME')) as readonly unknown[];
-    const compared = compare(Number(seconds) * 1000 + Number(micros) / 1000);
-    const { name, version } = serverOf(info);
-    const { aof_enabled = '', maxmemory = '', maxmemory_policy = '', server_mode = '', role = '' } = info;
-    return {
-      facts: {
-        server: `${name} ${version}`,
-        mode: server_mode,
-        role,
-        maxmemory,
-        maxmemory_policy,
-        appendonly: aof_enabled === '1',
-        ahead_s: compared.aheadS,
-      },
-      findings: [...judged.flatMap((judge) => judge(info, isCluster) ?? []), ...skewFinding('valkey', compared)],
-      aheadS: compared.aheadS,
-    };
+    const looks = await Promise.all(servers().map((server) => lookAt(server, isCluster, clock)));
+    const first = defined(looks[0], 'A primary of Valkey');
+    const findings = new Map(looks.flatMap((look) => look.findings.map((finding) => [finding.name, finding])));
+    const { aheadS } = looks.reduce(
+      (most, look) => (Math.abs(look.aheadS) > Math.abs(most.aheadS) ? look : most),
+      first,
+    );
+    const facts = { ...first.facts, ahead_s: aheadS, ...(isCluster ? { primaries: looks.length } : {}) };
+    return { facts, findings: [...findings.values()], aheadS };
   },
 });
+
+async function lookAt(server: Server, isCluster: boolean, clock: Clock): Promise<Look & { readonly aheadS: number }> {
+  const info = infoOf(String(await server.call('INFO')));
+  const compare = openComparison(clock);
+  const [seconds, micros] = (await server.call('TIME')) as readonly unknown[];
+  const compared = compare(Number(seconds) * 1000 + Number(micros) / 1000);
+  const { name, version } = serverOf(info);
+  const { aof_enabled = '', maxmemory = '', maxmemory_policy = '', server_mode = '', role = '' } = info;
+  return {
+    facts: {
+      server: `${name} ${version}`,
+      mode: server_mode,
+      role,
+      maxmemory,
+      maxmemory_policy,
+      appendonly: aof_enabled === '1',
+      ahead_s: compared.aheadS,
+    },
+    findings: [...judged.flatMap((judge) => judge(info, isCluster) ?? []), ...skewFinding('valkey', compared)],
+    aheadS: compared.aheadS,
+  };
+}

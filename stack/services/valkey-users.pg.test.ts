@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RedisUser, redisOwner, redisUserName, redisUsers } from '@gw/contract/internal/redis-users';
 import { openLog } from '@gw/service/log';
+import { redisTime } from '@gw/service/redis';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Service } from './service.ts';
 import { startValkey, valkeyUrlAs } from './valkey.ts';
 
@@ -55,6 +56,12 @@ test('the lean connection of the hot path is a user too', async () => {
   expect(await writer.send(['SET', 'gw:live', 'x'])).toEqual(['OK']);
   await expect(writer.send(['SET', 'gw:snapshot', '{}'])).rejects.toThrow('NOPERM');
   writer.stop();
+});
+
+test.each(['sidecar', 'control_plane'] as const)('%s may ask for the time of the ledger', async (user) => {
+  const redis = open(redisUserName(user), passwords[user]);
+  onTestFinished(() => redis.disconnect());
+  expect(Math.abs((await redisTime(redis)) - Date.now())).toBeLessThan(60_000);
 });
 
 type Attack = readonly [what: string, command: readonly string[], whose: readonly RedisUser[]];

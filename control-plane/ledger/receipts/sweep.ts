@@ -7,6 +7,7 @@
  */
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
+import { redisTime } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import type { Entries } from './entries.ts';
 import { refusalOf } from './entry-row.ts';
@@ -53,8 +54,8 @@ export function openSweeper(options: SweepOptions, steadyMs = () => performance.
 /** Closes at most 100 receipts whose lease is over; returns how many it closed. Rejects if Redis is away. */
 export async function sweepPending(options: SweepOptions): Promise<number> {
   const { log, redis } = options;
-  const [seconds] = await redis.time();
-  const ids = await redis.zrangebyscore(pendingReceiptsKey, '-inf', Number(seconds) * 1000, 'LIMIT', 0, batchSize);
+  const now = Math.floor(await redisTime(redis));
+  const ids = await redis.zrangebyscore(pendingReceiptsKey, '-inf', now, 'LIMIT', 0, batchSize);
   let count = 0;
   for (const id of ids) {
     const entry = await redis.getBuffer(receiptKey(id));

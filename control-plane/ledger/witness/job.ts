@@ -4,6 +4,7 @@ import { ledgerStream, pendingReceiptsKey } from '@gw/contract/internal/redis';
 import type { WitnessKeys } from '@gw/contract/internal/witness';
 import type { Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
+import { redisTime } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { mendFaults, noteFaults } from '../integrity/faults.ts';
@@ -83,12 +84,12 @@ async function pendingCalls(redis: Redis): Promise<ReadonlyMap<number, number> |
   const asked = Promise.all([
     redis.zrange(pendingReceiptsKey, '0', '-1'),
     redis.xrange(ledgerStream, '-', '+', 'COUNT', 1),
-    redis.time(),
+    redisTime(redis),
   ]);
   const found = await asked.catch(() => null);
   if (found === null) return null;
-  const [ids, [first], [seconds]] = found;
-  if (first !== undefined && Number(first[0].split('-')[0]) < Number(seconds) * 1000 - laggingMs) return null;
+  const [ids, [first], now] = found;
+  if (first !== undefined && Number(first[0].split('-')[0]) < now - laggingMs) return null;
   const minutes = new Map<number, number>();
   for (const id of ids) {
     const time = timeOfReceipt(id);
