@@ -19,7 +19,8 @@ export function openClusterWriter({ url, log, commandTimeoutMs }: RedisWriterOpt
     send: (...commands) => within(ask(...commands), Math.min(commandTimeoutMs, longestMs)),
     patient: { send: (...commands) => within(ask(...commands), longestMs) },
     isReady,
-    renew: () => redis.disconnect(true),
+    // ioredis leaves a node that is gone by itself, and the others would be cut off as well.
+    renew: () => undefined,
     untilReady: (waitMs) => untilReady(redis, waitMs),
     stop: () => void redis.quit().catch(() => redis.disconnect()),
   };

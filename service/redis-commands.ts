@@ -12,7 +12,7 @@ export interface RedisWriter {
   /** The same without a time-out, for callers with their own: a failed command was not sent, or the connection broke. */
   readonly patient: Pick<RedisWriter, 'send'>;
   readonly isReady: () => boolean;
-  /** Reconnects immediately. */
+  /** Reconnects immediately, unless there are several servers. */
   renew(): void;
   /** Resolves when it is ready, or after `waitMs`, since a service also starts without Redis. */
   untilReady(waitMs: number): Promise<void>;

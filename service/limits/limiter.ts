@@ -63,11 +63,11 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
     for (const [key, debt] of shares.collectDebts(nowMs))
       redis.settle(key, debt, nowMs).catch(() => shares.owe(key, debt));
   });
-  const goLocal = (error: unknown): void => {
+  const goLocal = (accountId: string, error: unknown): void => {
     if (absence.lasts()) return;
     decidedHere = 0;
     log.warn({ err: error, instances }, 'Redis is unavailable: each instance enforces its share of the limits');
-    absence.begin();
+    absence.begin(accountId);
   };
 
   const decideHere = (limits: readonly KeyedLimit[], shadow: number): Decision => {
@@ -97,7 +97,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
     async left(accountId, kind, drawn) {
       if (absence.lasts()) return null;
       const limits = keyedLimits(accountId, kind, drawn);
-      const taken = await answers.wait(() => redis.left(limits)).catch(goLocal);
+      const taken = await answers.wait(() => redis.left(limits)).catch((error) => goLocal(accountId, error));
       return taken ? decisionOfRedis(limits, 0, taken) : null;
     },
     async decide(accountId, kind, drawn) {
@@ -109,7 +109,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
         taking = redis.take(limits, shadow);
         return taking;
       };
-      const taken = await answers.wait(ask).catch(goLocal);
+      const taken = await answers.wait(ask).catch((error) => goLocal(accountId, error));
       if (!taken) return decideWithout(taking, limits, shadow);
       shares.follow(limits, taken.left, { decidedMs: taken.atMs, nowMs: now() });
       return decisionOfRedis(limits, shadow, taken);
@@ -120,14 +120,15 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
 /** Probe intervals after which a connection without an answer is replaced. */
 const probesInVain = 30;
 
-/** Probes from `begin` until an answer, then calls `over`. */
+/** Probes with the account of `begin` until an answer, then calls `over`. */
 function watchAbsence(
   { probeMs, redis }: Pick<LimiterOptions, 'probeMs' | 'redis'>,
-  probe: () => Promise<unknown>,
+  probe: (accountId: string) => Promise<unknown>,
   over: () => void,
 ) {
   let lasts = false;
   let isStopped = false;
+  let failed = '';
   let timer: NodeJS.Timeout | undefined;
   const later = (): void => {
     if (isStopped) return;
@@ -135,7 +136,7 @@ function watchAbsence(
   };
   const ask = (): void => {
     const reconnecting = setTimeout(() => redis.renew(), probeMs * probesInVain).unref();
-    probe()
+    probe(failed)
       .finally(() => clearTimeout(reconnecting))
       .then(() => {
         lasts = false;
@@ -144,8 +145,9 @@ function watchAbsence(
   };
   return {
     lasts: () => lasts,
-    begin: () => {
+    begin: (accountId: string) => {
       lasts = true;
+      failed = accountId;
       later();
     },
     stop: () => {

@@ -28,7 +28,7 @@ const debt = { day: 0, limit, milliTokens: 1000, used: 1 };
 test('after a probe what is asked is done in the order in which it is asked', async () => {
   const redis = emptyRedis();
   const limits = openRedisLimits(redis);
-  await limits.probe();
+  await limits.probe('a');
   await Promise.all([limits.settle('k', debt, 0), limits.take([take], 0)]);
   expect(redis.done).toEqual(['load', 'load', 'EVALSHA take', 'EVALSHA settle', 'EVALSHA take']);
 });

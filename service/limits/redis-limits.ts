@@ -31,13 +31,13 @@ export interface RedisLimits {
   /** `nowMs` is of the clock that set the day of the debt. */
   settle(key: string, debt: Debt, nowMs: number): Promise<unknown>;
   /**
-   * Makes a decision on an unused limit, because a Redis that cannot write cannot decide. It also loads the scripts, so that later
-   * commands run in order.
+   * Makes a decision on an unused limit of an account, because a Redis that cannot write cannot decide, and of a Cluster the node that has its
+   * limits. It also loads the scripts, so that later commands run in order.
    */
-  probe(): Promise<unknown>;
+  probe(accountId: string): Promise<unknown>;
 }
 
-const probeLimit: KeyedLimit = { key: limitKey('-', 'probe'), limit: { rate: { perS: 1, burst: 1 }, perDay: null } };
+const probeLimit: Limit = { rate: { perS: 1, burst: 1 }, perDay: null };
 
 export function openRedisLimits(
   redis: Pick<RedisWriter, 'send'>,
@@ -75,10 +75,10 @@ export function openRedisLimits(
       const daysAgo = Math.floor(nowMs / dayMs) - day;
       return gwSettle([key], [...rateArgs(limit), `${milliTokens}`, `${used}`, `${daysAgo}`]);
     },
-    probe: async () => {
+    probe: async (accountId) => {
       // A user without permission for this sends the scripts with EVAL later.
       await redis.send(['SCRIPT', 'LOAD', take], ['SCRIPT', 'LOAD', settle]).catch(() => undefined);
-      return takeFrom([probeLimit], 0);
+      return takeFrom([{ key: limitKey(accountId, 'probe'), limit: probeLimit }], 0);
     },
   };
 }
