@@ -101,9 +101,7 @@ export function loadConfig(environment: Environment): Config {
     objects: readObjects(settings),
     ...readInternalTokens(settings),
     internalTls,
-    watchedCertificates: ['GW_TLS_CERT_FILE', 'GW_CONTROL_TLS_CERT_FILE']
-      .map((name) => settings.optional(name, ''))
-      .filter(Boolean),
+    watchedCertificates: [settings.optional('GW_TLS_CERT_FILE', '')].filter(Boolean),
     peppers: readPeppers(settings),
     replyCipher: readReplyCipher(settings),
     replyRoom: readReplyRoom(settings),

@@ -15,7 +15,6 @@ import { controlPlaneMetrics, operatorHealthRoutes } from './health.ts';
 import * as ledger from './ledger/index.ts';
 import { liveRoute } from './live.ts';
 import { openApiRoute } from './operator-openapi.ts';
-import { operatorServer } from './operator-tls.ts';
 import * as people from './people/index.ts';
 import { secretRoutes } from './secrets/routes.ts';
 import type { Services } from './services.ts';
@@ -43,7 +42,7 @@ export function buildOperatorApp(
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     trustProxy: [...access.settings.trustedProxies],
-    ...(access.settings.tls === null ? {} : { serverFactory: operatorServer(access.settings.tls, context.log) }),
+    tls: services.certificates.operators,
   });
   const isOwnHost = ownHosts([new URL(access.settings.controlUrl).hostname, ...access.settings.allowedHosts]);
   // Before all else, so that a page whose name was made to lead here does not even read the metrics.

@@ -122,6 +122,7 @@ async function openParts(config: Config, stores: Stores, { log, looks, now }: Op
   const troubles = openTroubles(log, () => performance.now());
   const certificates = await openCertificates({
     internal: config.internalTls,
+    operators: config.access.tls,
     watched: config.watchedCertificates,
     log,
     troubles,

@@ -2,7 +2,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import { apiError } from '@gw/contract/errors';
-import type { InternalCertificates } from '@gw/service/certificates';
+import type { ServedCertificates } from '@gw/service/certificates';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -23,30 +23,21 @@ const keepAliveTimeoutMs = 3_660_000;
 const maxHeaderSize = 64 * 1024;
 const requestTimeoutMs = 30_000;
 
-/** For servers that are not made by Fastify. */
-export const serverLimits = {
-  maxHeaderSize,
-  keepAliveTimeout: keepAliveTimeoutMs,
-  requestTimeout: requestTimeoutMs,
-} as const;
-
-function listener(certificates: InternalCertificates): (handle: RequestListener) => Server {
+function listener(certificates: ServedCertificates): (handle: RequestListener) => Server {
   return (handle) => {
     const server = createServer({ ...certificates.current(), maxHeaderSize }, handle);
     certificates.follow(server);
     server.keepAliveTimeout = keepAliveTimeoutMs;
+    server.requestTimeout = requestTimeoutMs;
     // The same for Fastify: it only listens and closes.
     return server as unknown as Server;
   };
 }
 
 export interface BareOptions
-  extends Pick<
-    FastifyServerOptions,
-    'requestIdHeader' | 'genReqId' | 'trustProxy' | 'exposeHeadRoutes' | 'serverFactory'
-  > {
-  /** With it both sides show a certificate; null means plain HTTP, or a Unix socket. */
-  readonly tls?: InternalCertificates | null;
+  extends Pick<FastifyServerOptions, 'requestIdHeader' | 'genReqId' | 'trustProxy' | 'exposeHeadRoutes'> {
+  /** Null means plain HTTP, or a Unix socket. */
+  readonly tls?: ServedCertificates | null;
 }
 
 /**

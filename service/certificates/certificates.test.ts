@@ -43,18 +43,20 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-async function start(): Promise<void> {
+async function start(of: 'internal' | 'operators' = 'internal'): Promise<void> {
+  const { certFile, keyFile } = files();
   certificates = await openCertificates({
-    internal: files(),
+    internal: of === 'internal' ? files() : null,
+    operators: of === 'operators' ? { certFile, keyFile } : null,
     log,
     troubles: openTroubles(log, () => now),
     now: () => now,
     everyMs: 10,
   });
-  const { internal } = certificates;
-  if (internal === null) throw new Error('There are certificates.');
-  server = createServer(internal.current(), (socket) => socket.on('data', (data) => socket.write(data)));
-  internal.follow(server);
+  const served = certificates[of];
+  if (served === null) throw new Error('There are certificates.');
+  server = createServer(served.current(), (socket) => socket.on('data', (data) => socket.write(data)));
+  served.follow(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 }
 
@@ -146,6 +148,37 @@ it('waits for a key that is not there yet, and says so in the log at once and by
   writeFileSync(files().keyFile, renewed.key);
   await expect.poll(() => certificates.problems()).toEqual([]);
   expect(lines.map(({ msg }) => msg)).toContain('took up new internal certificates');
+});
+
+it("follows the files of the operators' port, where clients show no certificate", async () => {
+  const [first, second] = [makeCertificate('first'), makeCertificate('second')];
+  const said = () => lines.filter(({ msg }) => /operators' certificates .* are not in use yet/.test(msg));
+  install(first);
+  await start('operators');
+  expect(await talks({ believes: first })).toBe(true);
+  expect(await talks({ believes: second })).toBe(false);
+
+  writeFileSync(files().certFile, second.certificate);
+  await expect.poll(() => said().map(({ msg }) => msg).join()).toMatch(/tls\.key is not the key of/);
+  expect(await talks({ believes: first })).toBe(true);
+  writeFileSync(files().keyFile, second.key);
+  await expect.poll(() => talks({ believes: second })).toBe(true);
+  expect(await talks({ believes: first })).toBe(false);
+
+  rmSync(files().keyFile);
+  await expect.poll(() => said().at(-1)?.msg).toMatch(/tls\.key/);
+  now += 31_000;
+  expect(certificates.problems()).toEqual([expect.stringContaining("The operators' certificates")]);
+  expect(await talks({ believes: second })).toBe(true);
+  expect(JSON.stringify(lines)).not.toContain('PRIVATE KEY');
+});
+
+it("does not start without usable files of the operators' port, and names the settings", async () => {
+  install(bySigner(old));
+  writeFileSync(files().keyFile, next.key);
+  await expect(start('operators')).rejects.toThrow(
+    /GW_CONTROL_TLS_CERT_FILE, GW_CONTROL_TLS_KEY_FILE.*tls\.key is not the key of .*tls\.crt/,
+  );
 });
 
 it('follows a symbolic link that is swapped, as Kubernetes does it', async () => {

@@ -6,28 +6,33 @@
  * and in `gw_up{dependency="certificates"}`; calls go on meanwhile (fail open).
  */
 import { readFile } from 'node:fs/promises';
-import type { Server } from 'node:tls';
+import type { Server, TlsOptions } from 'node:tls';
 import { dayMs } from '@gw/contract/internal/durations';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { errorText } from '@gw/contract/internal/error-text';
 import { Gauge, type Registry } from 'prom-client';
 import type { Troubles } from '../health/troubles.ts';
 import type { Logger } from '../log.ts';
-import type { InternalTlsOptions } from './internal-files.ts';
+import type { CertificateFiles } from './certificate-files.ts';
 import { chainLifetime, isEnding, type Lifetime } from './lifetime.ts';
 import { openRefusedHandshakes } from './refused-handshakes.ts';
 import { ReloadedCertificates } from './reloaded.ts';
 
-export interface InternalCertificates {
+export interface ServedCertificates {
   /** For a connection that begins now. */
-  current(): InternalTlsOptions;
-  /** Gives `server` each new certificate, and logs the handshakes that it refuses. */
+  current(): TlsOptions;
+  /** Gives `server` each new certificate. */
   follow(server: Server): void;
 }
+
+/** Those between the parts; the handshakes that a server refuses are logged. */
+export type InternalCertificates = ServedCertificates;
 
 export interface Certificates {
   /** For connections between the parts; null: they are plain. */
   readonly internal: InternalCertificates | null;
+  /** Of the operators' port; null: it speaks plain HTTP. */
+  readonly operators: ServedCertificates | null;
   /** Tells what operators have to do, a sentence for each file. */
   problems(): readonly string[];
   /** For `gw_up`; empty without certificates. */
@@ -38,6 +43,7 @@ export interface Certificates {
 
 interface CertificateOptions {
   readonly internal: InternalTls | null;
+  readonly operators?: CertificateFiles | null;
   /** Files of Envoy, of which only the end is watched, if this process may read them. */
   readonly watched?: readonly string[];
   readonly log: Logger;
@@ -49,26 +55,25 @@ interface CertificateOptions {
 
 /** Kubernetes needs up to a minute to show new files, so this hardly delays them. */
 const readEveryMs = 2000;
-/** Whoever replaces files one by one takes less. */
-const replacedWithinMs = 30_000;
 
-/** Resolves when all files were read. Rejects if the internal certificates cannot be used. */
+/** Resolves when all files were read. Rejects if certificates that this process serves cannot be used. */
 export async function openCertificates(options: CertificateOptions): Promise<Certificates> {
-  const { internal: files, log, troubles, watched = [], now = Date.now, everyMs = readEveryMs } = options;
-  const internal = files && new ReloadedCertificates(files, log);
-  if (internal === null && watched.length === 0) return noCertificates;
+  const { log, troubles, watched = [], now = Date.now, everyMs = readEveryMs } = options;
+  const reloaded = (what: string, files: CertificateFiles | null = null) =>
+    files && new ReloadedCertificates(what, files, log, now);
+  const internal = reloaded('internal certificates', options.internal);
+  const operators = reloaded(operatorCertificates, options.operators);
+  const served = [internal, operators].filter((each) => each !== null);
+  if (served.length + watched.length === 0) return noCertificates;
   const handshakes = openRefusedHandshakes(log, now);
   const outside = new OutsideCertificates(watched, log);
-  let wholeAt = now();
-  const lifetimes = () => [...(internal?.lifetimes() ?? []), ...outside.lifetimes];
-  const problems = () => {
-    const ends = lifetimes().flatMap(([file, lifetime]) => endText(file, lifetime, now()));
-    const isStuck = internal !== null && internal.problem !== null && now() - wholeAt > replacedWithinMs;
-    return isStuck ? [`The internal certificates on disk are not in use: ${internal.problem}.`, ...ends] : ends;
-  };
+  const lifetimes = () => [...served.flatMap((each) => each.lifetimes()), ...outside.lifetimes];
+  const problems = () => [
+    ...served.flatMap((each) => each.problems()),
+    ...lifetimes().flatMap(([file, lifetime]) => endText(file, lifetime, now())),
+  ];
   const look = async () => {
-    await Promise.all([internal?.read(), outside.read()]);
-    if (!internal?.problem) wholeAt = now();
+    await Promise.all([...served, outside].map((each) => each.read()));
     const text = problems().join(' ');
     if (text === '') troubles.over('certificates');
     else troubles.tell('certificates', text);
@@ -77,12 +82,13 @@ export async function openCertificates(options: CertificateOptions): Promise<Cer
   const timer = setInterval(look, everyMs).unref();
   return {
     internal: internal && {
-      current: () => internal.options,
+      current: () => internal.current(),
       follow: (server) => {
         internal.follow(server);
         handshakes.watch(server);
       },
     },
+    operators,
     problems,
     details: () => ({ certificates: problems().length === 0 }),
     register: (registry) => {
@@ -93,8 +99,11 @@ export async function openCertificates(options: CertificateOptions): Promise<Cer
   };
 }
 
+const operatorCertificates = "operators' certificates (GW_CONTROL_TLS_CERT_FILE, GW_CONTROL_TLS_KEY_FILE)";
+
 const noCertificates: Certificates = {
   internal: null,
+  operators: null,
   problems: () => [],
   details: () => ({}),
   register: () => undefined,

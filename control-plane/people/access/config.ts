@@ -9,7 +9,7 @@ import { personClaims } from './oidc-person.ts';
 import { isOperatorToken } from './token-hash.ts';
 
 /** Certificate files of the operators' port. */
-export interface OperatorTls {
+interface OperatorTls {
   readonly certFile: string;
   readonly keyFile: string;
 }
