@@ -144,9 +144,4 @@ const others = [
 
 /** Each may name several, separated by commas. */
 const readOtherListen = (settings: SettingReader): Config['otherListen'] =>
-  others.flatMap((name) =>
-    settings
-      .optional(name, '')
-      .split(',')
-      .map((listen) => ({ name, listen: listen.trim() })),
-  );
+  others.flatMap((name) => settings.list(name).map((listen) => ({ name, listen })));

@@ -10,7 +10,7 @@ import { parseHostPort } from '@gw/contract/internal/listen';
 import { readProbeListen } from '@gw/contract/internal/probe';
 import type { ClientAddressSettings } from './client-address.ts';
 import type { EnvoySettings } from './render.ts';
-import { addressProblem, readServiceAddresses } from './service-clusters.ts';
+import { addressProblem } from './service-clusters.ts';
 
 const edgeDefaults = {
   maxConnections: 20_000,
@@ -30,7 +30,7 @@ export function loadEnvoySettings(
   const { host, port } = parseHostPort(settings.hostPort('GW_PUBLIC_LISTEN', '0.0.0.0:8080'));
   const instances = (name: string, example: string): string[] => {
     const text = settings.required(name, example);
-    const addresses = readServiceAddresses(text);
+    const addresses = settings.list(name);
     const problem = text ? addressProblem(addresses) : null;
     if (problem) settings.problem(`${name} ${problem}. Example: ${name}=${example}`);
     return addresses;
@@ -56,7 +56,7 @@ export function loadEnvoySettings(
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
     addresses: settings.addresses(),
     evidenceKeys: readPublicKeys(settings),
-    corsOrigins: readOrigins(settings.optional('GW_CORS_ORIGINS', '')),
+    corsOrigins: settings.list('GW_CORS_ORIGINS'),
     maxConnections: settings.integer('GW_MAX_CONNECTIONS', edgeDefaults.maxConnections),
     maxConnectionsPerAddress: settings.integer('GW_MAX_CONNECTIONS_PER_ADDRESS', edgeDefaults.maxConnectionsPerAddress),
     connectionIdleTimeoutS: settings.integer('GW_CONNECTION_IDLE_TIMEOUT_S', edgeDefaults.connectionIdleTimeoutS),
@@ -89,10 +89,3 @@ function readSwitch(settings: SettingReader, name: string, fallback: 'on' | 'off
   if (value !== 'on' && value !== 'off') settings.problem(`${name} is neither "on" nor "off". Example: ${name}=off`);
   return value === 'on';
 }
-
-/** `https://a.example.com,https://b.example.com` */
-const readOrigins = (text: string): string[] =>
-  text
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter(Boolean);

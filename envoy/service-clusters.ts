@@ -8,13 +8,6 @@ import { isIP } from 'node:net';
 import { isUnixSocket, type Listen, parseListen, readListen } from '@gw/contract/internal/listen';
 import { typed } from './typed.ts';
 
-/** Splits `unix:/a.sock,unix:/b.sock` or `host:port,…`; a host may be a name with several addresses. */
-export const readServiceAddresses = (text: string): string[] =>
-  text
-    .split(',')
-    .map((address) => address.trim())
-    .filter(Boolean);
-
 /** Returns the problem of a service's addresses, or null. */
 export function addressProblem(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return 'names no address';

@@ -23,6 +23,8 @@ export interface SettingReader {
   /** Reads a required setting. */
   required(name: string, example: string): string;
   optional(name: string, fallback: string): string;
+  /** Separated by commas. */
+  list(name: string): string[];
   integer(name: string, fallback: number): number;
   /** Reads a required secret that matches `pattern`. */
   secret(name: string, pattern: RegExp, example: string): string;
@@ -68,6 +70,11 @@ export function readSettings(environment: Environment): SettingReader {
   return {
     required,
     optional,
+    list: (name) =>
+      optional(name, '')
+        .split(',')
+        .map((each) => each.trim())
+        .filter((each) => each !== ''),
     integer(name, fallback) {
       const text = read(name);
       if (!text) return fallback;
@@ -123,11 +130,7 @@ const allowedHost = /^(\*\.[a-z0-9_-]+(?=\.)|[a-z0-9_-]+)(\.[a-z0-9_-]+)*$/i;
  * also written `.svc.cluster.local`, stands for all names below that.
  */
 export function readAllowedHosts(settings: SettingReader): readonly string[] {
-  const hosts = settings
-    .optional('GW_ALLOWED_HOSTS', '')
-    .split(',')
-    .map((name) => name.trim().replace(/^\./, '*.'))
-    .filter((name) => name !== '');
+  const hosts = settings.list('GW_ALLOWED_HOSTS').map((name) => name.replace(/^\./, '*.'));
   for (const host of hosts.filter((name) => !allowedHost.test(name)))
     settings.problem(
       `GW_ALLOWED_HOSTS: "${host}" is neither a name without a port nor *. and a suffix of at least two labels. Example: GW_ALLOWED_HOSTS=ops.example.com,*.gw.svc.cluster.local`,
@@ -137,11 +140,7 @@ export function readAllowedHosts(settings: SettingReader): readonly string[] {
 
 /** Addresses and networks in CIDR form, separated by commas. */
 export function readNetworks(settings: SettingReader, name: string): readonly string[] {
-  const networks = settings
-    .optional(name, '')
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
+  const networks = settings.list(name);
   if (!networks.every(isNetwork)) settings.problem(`${name} takes addresses or networks. Example: ${name}=10.0.0.0/8`);
   return networks;
 }

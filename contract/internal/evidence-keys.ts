@@ -29,11 +29,7 @@ export function signingKeyOf(seed: string): SigningKey {
 
 /** Reads `GW_EVIDENCE_PUBLIC_KEYS`: `<key>,<key>`, the current one first. */
 export function readPublicKeys(settings: SettingReader): string[] {
-  const keys = settings
-    .optional('GW_EVIDENCE_PUBLIC_KEYS', '')
-    .split(',')
-    .map((x) => x.trim())
-    .filter(Boolean);
+  const keys = settings.list('GW_EVIDENCE_PUBLIC_KEYS');
   if (!keys.every(isPublicKey))
     settings.problem(
       'GW_EVIDENCE_PUBLIC_KEYS is not a list of public Ed25519 keys (32 bytes in base64url, 43 characters each). The control plane logs its own at startup.',

@@ -77,8 +77,7 @@ function readSwitch(settings: SettingReader, name: string): boolean {
 
 function readSources(settings: SettingReader): ZoneSource[] {
   const sources: ZoneSource[] = [];
-  const entries = settings.optional('GW_GRID_SOURCES', '').split(',');
-  for (const text of entries.map((entry) => entry.trim()).filter((entry) => entry !== '')) {
+  for (const text of settings.list('GW_GRID_SOURCES')) {
     const entry = readEntry(text);
     if (typeof entry === 'string') settings.problem(entry);
     else if (sources.some(({ zone, source }) => zone === entry.zone && source === entry.source))
