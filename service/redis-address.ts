@@ -24,7 +24,7 @@ export function sentinelOptions(url: string): SentinelOptions | null {
   const parts = sentinelForm.exec(url)?.groups;
   if (parts === undefined)
     throw new Error('GW_REDIS_URL has to be redis+sentinel://user:password@host:26379,host:26379/name of the primary.');
-  const { db = '0', hosts = '', name = '', password, query, tls, user } = parts;
+  const { db = '0', hosts = '', name = '', query, tls } = parts;
   const asked = new URLSearchParams(query);
   const [sentinelUsername, sentinelPassword] = ['sentinel_username', 'sentinel_password'].map((each) =>
     asked.get(each),
@@ -34,8 +34,7 @@ export function sentinelOptions(url: string): SentinelOptions | null {
     name: decodeURIComponent(name),
     role: 'master',
     db: Number(db),
-    ...(user ? { username: decodeURIComponent(user) } : {}),
-    ...(password ? { password: decodeURIComponent(password) } : {}),
+    ...loginIn(parts),
     ...(sentinelUsername ? { sentinelUsername } : {}),
     ...(sentinelPassword ? { sentinelPassword } : {}),
     ...(tls === 's' ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
@@ -60,16 +59,17 @@ export function clusterOptions(url: string): ClusterOptions | null {
   const parts = clusterForm.exec(url)?.groups;
   if (parts === undefined)
     throw new Error('GW_REDIS_URL has to be redis+cluster://user:password@host:6379,host:6379, without a database.');
-  const { hosts = '', password, tls, user } = parts;
+  const { hosts = '', tls } = parts;
   return {
     nodes: hosts.split(',').map((host) => serverAt(host, clusterPort)),
-    login: {
-      ...(user ? { username: decodeURIComponent(user) } : {}),
-      ...(password ? { password: decodeURIComponent(password) } : {}),
-      ...(tls === 's' ? { tls: {} } : {}),
-    },
+    login: { ...loginIn(parts), ...(tls === 's' ? { tls: {} } : {}) },
   };
 }
+
+const loginIn = ({ password, user }: Readonly<Record<string, string>>): Pick<Options, 'username' | 'password'> => ({
+  ...(user ? { username: decodeURIComponent(user) } : {}),
+  ...(password ? { password: decodeURIComponent(password) } : {}),
+});
 
 const sentinelPort = '26379';
 const clusterPort = '6379';

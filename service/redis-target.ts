@@ -25,12 +25,17 @@ export interface RedisTarget {
   readonly hello: readonly Command[];
 }
 
+/** Each may be missing or empty. */
+const helloOf = (user?: string | null, password?: string | null, database = ''): readonly Command[] => [
+  ...(password ? [['AUTH', ...(user ? [user] : []), password]] : []),
+  ...(database ? [['SELECT', database]] : []),
+];
+
 function atSocket(url: string): RedisTarget {
   const [path = url, query] = url.split('?', 2);
   const asked = new URLSearchParams(query);
-  const [user, password] = ['username', 'password'].map((name) => asked.get(name));
-  const auth = password ? [['AUTH', ...(user ? [user] : []), password]] : [];
-  return { dial: async () => heeded(createConnection(path)), stop: nothing, connected: 'connect', hello: auth };
+  const hello = helloOf(asked.get('username'), asked.get('password'));
+  return { dial: async () => heeded(createConnection(path)), stop: nothing, connected: 'connect', hello };
 }
 
 /** Sentinels are asked for the primary at each connection. */
@@ -43,12 +48,11 @@ function behindSentinels({ db, password, username, ...options }: SentinelOptions
     // The writer tries again by itself.
     sentinelRetryStrategy: () => null,
   });
-  const auth = password ? [['AUTH', ...(username ? [username] : []), password]] : [];
   return {
     dial: async () => ((await connector.connect(nothing)) as Socket).setNoDelay(true).setKeepAlive(true, keepAliveMs),
     stop: () => connector.disconnect(),
     connected: options.tls === undefined ? 'connect' : 'secureConnect',
-    hello: [...auth, ...(db === 0 ? [] : [['SELECT', String(db)]])],
+    hello: helloOf(username, password, db === 0 ? '' : String(db)),
   };
 }
 
@@ -61,10 +65,7 @@ export function targetOf(url: string): RedisTarget {
   if (protocol !== 'redis:' && protocol !== 'rediss:') throw new Error(`Redis cannot be reached by ${protocol}.`);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const at = { host, port: Number(port || 6379) };
-  const user = username === '' ? [] : [decodeURIComponent(username)];
-  const auth = password === '' ? [] : [['AUTH', ...user, decodeURIComponent(password)]];
-  const database = pathname.slice(1);
-  const hello = [...auth, ...(database === '' ? [] : [['SELECT', database]])];
+  const hello = helloOf(decodeURIComponent(username), decodeURIComponent(password), pathname.slice(1));
   return protocol === 'redis:'
     ? {
         dial: async () =>
